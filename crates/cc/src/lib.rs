@@ -1,0 +1,10 @@
+//! Congestion controllers, one file or folder per algorithm.
+//!
+//! Every algorithm implements [`Controller`](mimosa_control::Controller); this
+//! crate adds nothing to that interface. [`build`] makes one by name.
+
+pub mod pudica;
+mod registry;
+mod windowed_min;
+
+pub use registry::{BuildError, NAMES, build, describe};

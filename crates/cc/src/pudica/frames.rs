@@ -1,0 +1,127 @@
+//! What is known about each recent frame.
+
+use std::collections::VecDeque;
+
+use mimosa_control::FrameId;
+use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+
+/// Frames remembered: two seconds at 240 frames a second. A frame that was not
+/// acknowledged in that time says nothing about the present.
+const REMEMBERED: usize = 480;
+
+/// One frame, from hand-over to the feedback of its probes.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) id: FrameId,
+    /// Time to the next frame: the paper's L.
+    pub(super) interval: TimeDelta,
+    pub(super) size: Bytes,
+    pub(super) packets: u32,
+    /// Packets that arrived or were lost, first transmissions only.
+    pub(super) resolved: u32,
+    pub(super) first_sent: Option<Time>,
+    pub(super) first_arrival: Option<PeerTime>,
+    pub(super) last_arrival: Option<PeerTime>,
+    /// One-way delay of the packet that arrived first.
+    pub(super) first_delay: TimeDelta,
+    /// Distance between its probes: the paper's `T_packet`.
+    pub(super) probe_interval: TimeDelta,
+    /// Sum of the probes' T_i (eq. 4).
+    pub(super) probe_delay: TimeDelta,
+    /// BUR by equation 1, or by the estimator in its place.
+    pub(super) sample: Option<f64>,
+    /// When `sample` was taken.
+    pub(super) sampled: Time,
+}
+
+impl Frame {
+    /// The bitrate at which it was encoded: the paper's `B_k`. The size that was
+    /// handed over counts rather than the target, so that neither an encoder
+    /// that strays nor one that has little to show bends the estimate.
+    pub(super) fn bitrate(&self) -> Rate {
+        Rate::of(self.size, self.interval)
+    }
+
+    /// BUR corrected by the probes that have come back (eq. 5).
+    pub(super) fn corrected(&self) -> Option<f64> {
+        Some(self.sample? + self.probe_delay.ratio(self.interval))
+    }
+}
+
+/// The recent frames in order, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    ring: VecDeque<Frame>,
+    /// Every frame before this position is resolved.
+    open: usize,
+}
+
+impl Frames {
+    /// Adds a frame; one that does not follow the others is not added.
+    pub(super) fn push(&mut self, frame: Frame) {
+        if self.ring.back().is_some_and(|last| last.id >= frame.id) {
+            return;
+        }
+        if self.ring.len() == REMEMBERED {
+            self.ring.pop_front();
+            self.open = self.open.saturating_sub(1);
+        }
+        self.ring.push_back(frame);
+    }
+
+    pub(super) fn get_mut(&mut self, id: FrameId) -> Option<&mut Frame> {
+        let first = self.ring.front()?.id;
+        let guess = usize::try_from(id.0.checked_sub(first.0)?).ok()?;
+        let index = match self.ring.get(guess) {
+            Some(frame) if frame.id == id => guess,
+            _ => self.ring.binary_search_by_key(&id, |frame| frame.id).ok()?,
+        };
+        self.ring.get_mut(index)
+    }
+
+    /// Frames whose BUR is known and was learnt after `since`, oldest first.
+    pub(super) fn samples(&self, since: Time) -> impl Iterator<Item = (&Frame, f64)> {
+        let from = self
+            .ring
+            .iter()
+            .rposition(|frame| frame.sample.is_some() && frame.sampled <= since)
+            .map_or(0, |index| index + 1);
+        self.ring
+            .range(from..)
+            .filter_map(|frame| frame.corrected().map(|sample| (frame, sample)))
+    }
+
+    /// The newest frame whose BUR is known.
+    pub(super) fn newest_sample(&self) -> Option<f64> {
+        self.ring.iter().rev().find_map(Frame::corrected)
+    }
+
+    /// The oldest frame on its way: the *next to be received* one.
+    pub(super) fn oldest_open(&mut self) -> Option<&Frame> {
+        while self
+            .ring
+            .get(self.open)
+            .is_some_and(|frame| frame.resolved >= frame.packets)
+        {
+            self.open += 1;
+        }
+        self.ring.get(self.open)
+    }
+
+    /// Mean bitrate of the frames encoded in the last `count` intervals.
+    pub(super) fn used(&self, count: usize) -> Option<Rate> {
+        let (mut size, mut time) = (Bytes::ZERO, TimeDelta::ZERO);
+        for frame in self.ring.iter().rev().take(count) {
+            size += frame.size;
+            time += frame.interval;
+        }
+        (time > TimeDelta::ZERO).then(|| Rate::of(size, time))
+    }
+
+    /// Forgets samples, so that smoothing begins anew.
+    pub(super) fn forget_samples(&mut self) {
+        for frame in &mut self.ring {
+            frame.sample = None;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Controllers by name.
+
+use mimosa_control::{Controller, Limits};
+use serde::de::DeserializeOwned;
+
+use crate::pudica::{self, Pudica};
+
+/// The names that [`build`] knows.
+pub const NAMES: &[&str] = &["pudica"];
+
+/// One line about the controller called `name`; `None` when there is none.
+#[must_use]
+pub fn describe(name: &str) -> Option<&'static str> {
+    match name {
+        "pudica" => Some("Pudica (NSDI 2024): bandwidth utilisation ratio, near-empty queue"),
+        _ => None,
+    }
+}
+
+/// Why a controller could not be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No controller has this name.
+    #[error("there is no controller `{name}`; there is {}", NAMES.join(", "))]
+    UnknownName {
+        /// The name asked for.
+        name: String,
+    },
+    /// The parameters could not be read: one is unknown or of the wrong type.
+    #[error("{0}")]
+    Params(String),
+    /// A parameter has a value with which the algorithm means nothing.
+    #[error(transparent)]
+    Pudica(#[from] pudica::ConfigError),
+}
+
+/// Makes the controller called `name` with `params` over its defaults.
+///
+/// # Errors
+///
+/// [`BuildError`] when there is no such controller or no such parameter, or
+/// when a parameter's value makes no sense.
+pub fn build<'de, D>(
+    name: &str,
+    params: D,
+    limits: Limits,
+) -> Result<Box<dyn Controller>, BuildError>
+where
+    D: serde::Deserializer<'de>,
+    D::Error: std::fmt::Display,
+{
+    match name {
+        "pudica" => {
+            let config: pudica::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Pudica::new(config, limits)))
+        }
+        _ => Err(BuildError::UnknownName {
+            name: name.to_owned(),
+        }),
+    }
+}
+
+fn read<'de, T, D>(params: D) -> Result<T, BuildError>
+where
+    T: DeserializeOwned,
+    D: serde::Deserializer<'de>,
+    D::Error: std::fmt::Display,
+{
+    T::deserialize(params).map_err(|error| BuildError::Params(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_units::Rate;
+
+    use super::*;
+
+    fn limits() -> Limits {
+        let mbps = |mbps: u64| Rate::from_kbps(mbps * 1_000);
+        Limits::new(mbps(1), mbps(5), mbps(50))
+    }
+
+    fn from_pairs(pairs: &[(&str, f64)]) -> Result<Box<dyn Controller>, BuildError> {
+        let map = serde::de::value::MapDeserializer::<_, serde::de::value::Error>::new(
+            pairs.iter().copied(),
+        );
+        build("pudica", map, limits())
+    }
+
+    #[test]
+    fn every_name_builds_and_is_described() {
+        for name in NAMES {
+            let none = std::iter::empty::<(&str, f64)>();
+            let none = serde::de::value::MapDeserializer::<_, serde::de::value::Error>::new(none);
+            assert!(build(name, none, limits()).is_ok(), "{name}");
+            assert!(describe(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_refused_with_the_list_of_those_that_exist() {
+        let error = from_pairs(&[("alhpa", 0.9)]).unwrap_err().to_string();
+        assert!(error.contains("alhpa") && error.contains("`alpha`"), "{error}");
+    }
+
+    #[test]
+    fn a_value_without_meaning_is_refused() {
+        let error = from_pairs(&[("alpha", 1.5)]).unwrap_err();
+        assert!(matches!(error, BuildError::Pudica(_)), "{error}");
+    }
+}

@@ -1,0 +1,23 @@
+//! Explicit congestion notification.
+
+/// The ECN field of the IP header (RFC 3168, section 5; RFC 9331, section 4).
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Ecn {
+    /// 00: not ECN-capable.
+    #[default]
+    NotEct,
+    /// 01: ECN-capable, L4S (RFC 9331).
+    Ect1,
+    /// 10: ECN-capable, classic.
+    Ect0,
+    /// 11: congestion experienced.
+    Ce,
+}
+
+impl Ecn {
+    /// Whether a queue may mark this packet instead of dropping it.
+    #[must_use]
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+}
