@@ -1,0 +1,15 @@
+//! What the repository promises about itself, checked: which crate may use
+//! which, the licences of everything that is built, the list of dependencies,
+//! and the text of the files.
+#![expect(
+    clippy::expect_used,
+    reason = "a repository that cannot be read has failed the test"
+)]
+
+mod arrows;
+mod dependencies;
+mod files;
+mod licences;
+mod links;
+mod machine_paths;
+mod metadata;

@@ -1,0 +1,74 @@
+//! `mimosa`: the command line.
+
+mod sim;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Interactive video with almost no queue in the network, and the proof of it.
+#[derive(Parser)]
+#[command(version, about, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a scenario in virtual time and print what came of it.
+    Sim(Box<sim::Args>),
+    /// Print a shell's completion script.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, in the format of man(1).
+    Man,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Sim(args) => sim::run(&args).map_err(|error| error.to_string()),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "mimosa", &mut script);
+            print(&script)
+        }
+        Command::Man => manual().and_then(|pages| print(&pages)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            // As for a wrong option: what was asked for cannot be done.
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The page of the command, followed by those of its subcommands.
+fn manual() -> Result<Vec<u8>, String> {
+    let mut pages = Vec::new();
+    let mut render = |command: clap::Command| {
+        clap_mangen::Man::new(command)
+            .render(&mut pages)
+            .map_err(|error| error.to_string())
+    };
+    let command = Cli::command();
+    render(command.clone())?;
+    for subcommand in command.get_subcommands() {
+        let display = format!("mimosa {}", subcommand.get_name());
+        render(subcommand.clone().bin_name(&display).display_name(display))?;
+    }
+    Ok(pages)
+}
+
+/// To standard output; a reader that has gone away is no error.
+fn print(text: &[u8]) -> Result<(), String> {
+    match std::io::stdout().write_all(text) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}

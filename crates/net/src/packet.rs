@@ -1,0 +1,14 @@
+//! What a queue or a link must know of a packet.
+
+use mimosa_units::{Bytes, Ecn};
+
+/// A packet as queues and links see it: a frame of bytes in an emulator, a few
+/// numbers in a simulation.
+pub trait Packet {
+    /// Size on the wire.
+    fn size(&self) -> Bytes;
+    /// The ECN field.
+    fn ecn(&self) -> Ecn;
+    /// Sets the ECN field to "congestion experienced".
+    fn mark(&mut self);
+}

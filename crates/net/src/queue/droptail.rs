@@ -1,0 +1,140 @@
+//! First in, first out; what finds the queue full is dropped.
+//!
+//! A limit in time is the wait that a packet would meet at the link's present
+//! rate (RFC 8868, section 4.3, states drop-tail queues so); during an outage
+//! the last rate above zero counts.
+
+use std::collections::VecDeque;
+
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+
+use crate::packet::Packet;
+use crate::queue::{Queue, Waiting};
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// So many packets.
+    Packets(usize),
+    /// As much as the link serves in this time.
+    Time(TimeDelta),
+    /// Everything: for experiments on delay alone.
+    Unlimited,
+}
+
+/// The tail-drop queue.
+#[derive(Debug)]
+pub struct DropTail<P> {
+    limit: Limit,
+    /// `limit` in bytes where it is stated in bytes or in time.
+    most: Bytes,
+    waiting: VecDeque<Waiting<P>>,
+    backlog: Bytes,
+}
+
+impl<P> DropTail<P> {
+    /// An empty queue; a limit in time holds everything until
+    /// `rate_changed` says what that is in bytes.
+    #[must_use]
+    pub fn new(limit: Limit) -> Self {
+        Self {
+            limit,
+            most: match limit {
+                Limit::Bytes(most) => most,
+                Limit::Packets(_) | Limit::Time(_) | Limit::Unlimited => Bytes::MAX,
+            },
+            waiting: VecDeque::new(),
+            backlog: Bytes::ZERO,
+        }
+    }
+}
+
+impl<P: Packet + std::fmt::Debug + Send> Queue<P> for DropTail<P> {
+    fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Vec<P>) {
+        let full = match self.limit {
+            Limit::Packets(most) => self.waiting.len() >= most,
+            _ => self.backlog + packet.size() > self.most,
+        };
+        if full {
+            dropped.push(packet);
+            return;
+        }
+        self.backlog += packet.size();
+        self.waiting.push_back(Waiting { packet, since: now });
+    }
+
+    fn dequeue(&mut self, _now: Time, _dropped: &mut Vec<P>) -> Option<Waiting<P>> {
+        let next = self.waiting.pop_front()?;
+        self.backlog -= next.packet.size();
+        Some(next)
+    }
+
+    fn backlog(&self) -> Bytes {
+        self.backlog
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn rate_changed(&mut self, rate: Rate) {
+        if let Limit::Time(time) = self.limit
+            && rate > Rate::ZERO
+        {
+            self.most = rate.amount_in(time);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_units::Ecn;
+
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct P(u64);
+    impl Packet for P {
+        fn size(&self) -> Bytes {
+            Bytes::new(self.0)
+        }
+        fn ecn(&self) -> Ecn {
+            Ecn::NotEct
+        }
+        fn mark(&mut self) {}
+    }
+
+    /// Offers packets of 1000 bytes and counts those that were kept.
+    fn kept(limit: Limit) -> usize {
+        let mut queue = DropTail::new(limit);
+        queue.rate_changed(Rate::from_kbps(8_000)); // 1000 bytes a millisecond
+        queue.rate_changed(Rate::ZERO);
+        let mut dropped = Vec::new();
+        for _ in 0..20 {
+            queue.enqueue(Time::ZERO, P(1000), &mut dropped);
+        }
+        assert_eq!(queue.len() + dropped.len(), 20);
+        assert_eq!(queue.backlog(), Bytes::new(1000 * queue.len() as u64));
+        queue.len()
+    }
+
+    #[test]
+    fn each_kind_of_limit_holds_what_it_says() {
+        assert_eq!(kept(Limit::Bytes(Bytes::new(5_500))), 5);
+        assert_eq!(kept(Limit::Packets(7)), 7);
+        assert_eq!(kept(Limit::Time(TimeDelta::from_millis(3))), 3);
+        assert_eq!(kept(Limit::Unlimited), 20);
+    }
+
+    #[test]
+    fn order_is_kept_and_waiting_is_timed() {
+        let mut queue = DropTail::new(Limit::Unlimited);
+        let mut dropped = Vec::new();
+        queue.enqueue(Time::from_millis(1), P(1), &mut dropped);
+        queue.enqueue(Time::from_millis(2), P(2), &mut dropped);
+        let first = queue.dequeue(Time::from_millis(9), &mut dropped).unwrap();
+        assert_eq!((first.packet, first.since), (P(1), Time::from_millis(1)));
+    }
+}

@@ -1,0 +1,159 @@
+//! Whole figures in all three formats.
+
+use mimosa_plot::{Figure, Kind, Panel, Series, Table};
+
+/// Markup, quotes and a control character XML does not allow.
+const HOSTILE: &str = "<b>&\"it's\"\u{1b}";
+
+fn series(name: &str, kind: Kind, points: Vec<(f64, f64)>) -> Series {
+    Series {
+        name: name.into(),
+        points,
+        kind,
+    }
+}
+
+fn figure(panels: Vec<Vec<Series>>) -> Figure {
+    let panel = |series| Panel {
+        title: "Delay".into(),
+        y_label: "ms".into(),
+        y_range: None,
+        series,
+    };
+    Figure {
+        title: "A figure".into(),
+        subtitle: "with two panels".into(),
+        x_label: "Time (s)".into(),
+        panels: panels.into_iter().map(panel).collect(),
+    }
+}
+
+fn sample() -> Figure {
+    let wave = (0..5_000).map(|x| (f64::from(x), f64::from(x % 97)));
+    figure(vec![
+        vec![
+            series("link", Kind::Reference, vec![(0.0, 50.0)]),
+            series("one", Kind::Line, wave.clone().collect()),
+        ],
+        vec![
+            series("two", Kind::Steps, wave.clone().collect()),
+            series("one", Kind::Dots, wave.collect()),
+        ],
+    ])
+}
+
+fn table() -> Table {
+    Table {
+        headers: vec!["Flow".into(), HOSTILE.into()],
+        rows: vec![vec!["one".into(), HOSTILE.into()]],
+    }
+}
+
+#[test]
+fn the_same_figure_twice_is_the_same_bytes() {
+    assert_eq!(sample().to_svg().unwrap(), sample().to_svg().unwrap());
+    let pages = [(); 2].map(|()| sample().to_html(&table()).unwrap());
+    assert_eq!(pages[0], pages[1]);
+}
+
+#[test]
+fn the_png_has_the_size_of_the_svg() {
+    let svg = sample().to_svg().unwrap();
+    let png = sample().to_png().unwrap();
+    assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    let (width, height) = (number(16), number(20));
+    assert_eq!(width, 1000);
+    assert!((2 * 220..2 * 220 + 200).contains(&height), "{height}");
+    assert!(svg.contains(&format!("width=\"{width}\" height=\"{height}\"")));
+}
+
+#[test]
+fn a_name_has_one_colour_in_all_panels() {
+    let svg = sample().to_svg().unwrap();
+    assert_eq!(
+        svg.matches(">\none\n<").count(),
+        1,
+        "one entry in the legend"
+    );
+    assert!(svg.contains("<polyline fill=\"none\" opacity=\"1\" stroke=\"#0072B2\""));
+    assert!(svg.contains("r=\"20\" opacity=\"1\" fill=\"#0072B2\""));
+    assert!(
+        svg.contains("stroke=\"#D55E00\""),
+        "the second name differs"
+    );
+}
+
+#[test]
+fn text_is_escaped_everywhere() {
+    let mut figure = figure(vec![vec![series(HOSTILE, Kind::Line, vec![(0.0, 1.0)])]]);
+    for text in [&mut figure.title, &mut figure.subtitle, &mut figure.x_label] {
+        *text = HOSTILE.into();
+    }
+    figure.panels[0].title = HOSTILE.into();
+    figure.panels[0].y_label = HOSTILE.into();
+    let page = figure.to_html(&table()).unwrap();
+    assert!(!page.contains("<b>"));
+    assert!(page.contains("<th>&lt;b&gt;&amp;&quot;it&#39;s&quot;"));
+    assert!(
+        !page.contains("http://www.w3.org/1999"),
+        "no second document"
+    );
+    assert!(figure.to_png().is_ok(), "the SVG is well-formed");
+}
+
+#[test]
+fn nothing_to_show_is_said_so() {
+    let nan = vec![(0.0, f64::NAN), (f64::INFINITY, 1.0)];
+    let empty = [
+        vec![],
+        vec![series("none", Kind::Steps, vec![])],
+        vec![series("bad", Kind::Reference, nan)],
+    ];
+    let figure = figure(empty.to_vec());
+    let svg = figure.to_svg().unwrap();
+    assert_eq!(svg.matches("no data").count(), 3);
+    assert!(figure.to_png().is_ok());
+    assert!(!sample().to_svg().unwrap().contains("no data"));
+    assert!(Figure::default().to_html(&Table::default()).is_ok());
+}
+
+#[test]
+fn no_number_escapes_the_canvas() {
+    let extremes = [
+        f64::MAX,
+        -f64::MAX,
+        1e300,
+        -1e300,
+        1e-320,
+        0.0,
+        -0.0,
+        f64::NAN,
+    ];
+    let pairs = || extremes.iter().flat_map(|x| extremes.map(|y| (*x, y)));
+    for kind in [Kind::Line, Kind::Steps, Kind::Dots, Kind::Reference] {
+        let mut figure = figure(vec![vec![series("extreme", kind, pairs().collect())]]);
+        for (low, high) in pairs().chain([(-1.0, 1.0), (1.0, -1.0)]) {
+            figure.panels[0].y_range = Some((low, high));
+            let svg = figure.to_svg().unwrap();
+            assert!(
+                !svg.contains("NaN") && !svg.contains("2147483"),
+                "{low}..{high}"
+            );
+        }
+    }
+}
+
+#[test]
+fn eight_long_names_fit_in_the_legend() {
+    let names: Vec<String> = (1..=8)
+        .map(|n| format!("controller number {n} with a name"))
+        .collect();
+    let one = |name: &String| series(name, Kind::Line, vec![(0.0, 1.0), (1.0, 2.0)]);
+    let svg = figure(vec![names.iter().map(one).collect()])
+        .to_svg()
+        .unwrap();
+    for name in names {
+        assert!(svg.contains(&name), "{name} is whole");
+    }
+}

@@ -1,0 +1,75 @@
+//! The life of a frame, as the sender knows it.
+
+use mimosa_control::{Cause, Decision, FrameId, Pacing};
+use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+
+/// What the encoder may make of the next frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameGrant {
+    /// Its number.
+    pub frame: FrameId,
+    /// The bitrate that the controller wants in the long run.
+    pub target: Rate,
+    /// The most this frame may have; nothing: skip it.
+    pub size: Bytes,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// How a frame's life ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FrameEnd {
+    /// The sender holds the acknowledgement of all of its packets since then.
+    Acknowledged(Time),
+    /// Given up in the pacer or after too long without acknowledgement.
+    GivenUp,
+}
+
+/// Everything the sender learnt about one frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameLife {
+    /// Its number.
+    pub frame: FrameId,
+    /// When the encoder asked for it, and time to the next one.
+    pub due: Time,
+    /// Time to the next frame.
+    pub interval: TimeDelta,
+    /// The decision it was encoded under.
+    pub decision: Decision,
+    /// When it was handed over to the pacer.
+    pub handed_over: Time,
+    /// How its packets were paced.
+    pub pacing: Pacing,
+    /// All of its packets, on the wire.
+    pub size: Bytes,
+    /// How many packets.
+    pub packets: u32,
+    /// First and last departure of its packets, probes aside.
+    pub first_sent: Option<Time>,
+    /// Last departure.
+    pub last_sent: Option<Time>,
+    /// First arrival, on the receiver's clock.
+    pub first_arrival: Option<PeerTime>,
+    /// Last arrival.
+    pub last_arrival: Option<PeerTime>,
+    /// Packets that arrived, each counted once.
+    pub arrived: u32,
+    /// Packets declared lost, retransmissions included.
+    pub lost: u32,
+    /// Packets sent again.
+    pub retransmitted: u32,
+    /// How it ended; `None` while it is on its way.
+    pub end: Option<FrameEnd>,
+}
+
+impl FrameLife {
+    /// From hand-over to the acknowledgement of the last packet: the *frame
+    /// delay* of the Pudica paper, section 5.1. `None` unless acknowledged.
+    #[must_use]
+    pub fn delay(&self) -> Option<TimeDelta> {
+        match self.end? {
+            FrameEnd::Acknowledged(at) => Some(at.since(self.handed_over)),
+            FrameEnd::GivenUp => None,
+        }
+    }
+}

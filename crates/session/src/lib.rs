@@ -1,0 +1,22 @@
+//! The two ends of a stream, without sockets or clocks.
+//!
+//! [`Sender`] joins a controller, a pacer and the memory of what was sent;
+//! [`Receiver`] turns arrivals into [`Report`]s. A server and a simulation
+//! drive the same two machines:
+//!
+//! ```text
+//! encoder -> frame_due -> frame_encoded -> poll_packet -> network
+//!                                                            |
+//! sender.feedback <- Report <- receiver.packet <-------------+
+//! ```
+//!
+//! Sequence numbers are 16 bits wide on the wire and unwrapped here.
+
+mod frame;
+mod history;
+mod receiver;
+mod sender;
+
+pub use frame::{FrameEnd, FrameGrant, FrameLife};
+pub use receiver::{Arrival, FeedbackMode, Receiver, Report};
+pub use sender::{Outgoing, Sender, SenderConfig, packetise};

@@ -1,0 +1,368 @@
+//! The sending end: controller, pacer, and the memory of what was sent.
+
+use std::collections::VecDeque;
+
+use mimosa_control::{
+    Controller, Decision, Event, FrameId, PacketKind, PacketReport, SentPacket, Sequence,
+};
+use mimosa_pace::{Bounds, Pacer, Policy};
+use mimosa_units::{Bytes, PeerTime, Time, TimeDelta};
+
+use crate::frame::{FrameEnd, FrameGrant, FrameLife};
+use crate::history::{History, Media};
+use crate::receiver::Report;
+
+/// What a sender needs to know besides its controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderConfig {
+    /// Which pacing applies.
+    pub policy: Policy,
+    /// How much may wait in the pacer.
+    pub bounds: Bounds,
+    /// Lost packets are sent again while their frame is younger than this;
+    /// zero for never.
+    pub retransmission_deadline: TimeDelta,
+    /// A frame not acknowledged by this age is given up.
+    pub give_up_after: TimeDelta,
+}
+
+impl Default for SenderConfig {
+    fn default() -> Self {
+        Self {
+            policy: Policy::Controller,
+            bounds: Bounds::default(),
+            // The presentation deadline of the C3G paper, section V: a frame
+            // that comes later is not shown.
+            retransmission_deadline: TimeDelta::from_millis(100),
+            give_up_after: TimeDelta::from_millis(3_000),
+        }
+    }
+}
+
+/// A packet that leaves now.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Outgoing {
+    /// Number on the wire.
+    pub sequence: u16,
+    /// What it carries.
+    pub kind: PacketKind,
+    /// The frame it belongs to or follows.
+    pub frame: FrameId,
+    /// Its place in the frame, counted from zero; zero for a probe.
+    pub index: u32,
+    /// Size on the wire.
+    pub size: Bytes,
+    /// Asks the receiver for a report: the last packet of a frame or of a
+    /// group of probes, and every retransmission.
+    pub asks_feedback: bool,
+}
+
+/// What the pacer keeps of a packet: its place in the frame, and its first
+/// transmission when it is sent again.
+type Handle = (u32, Option<Sequence>);
+
+/// The sending end of one stream.
+#[derive(Debug)]
+pub struct Sender {
+    config: SenderConfig,
+    controller: Box<dyn Controller>,
+    pacer: Pacer<Handle>,
+    history: History,
+    /// Frames in order, from the oldest that has not ended.
+    frames: VecDeque<FrameLife>,
+    /// Frames that have ended and not been taken.
+    ended: VecDeque<FrameLife>,
+    next_frame: FrameId,
+    due: Option<(FrameId, Time, TimeDelta)>,
+    /// Buffers kept for their memory.
+    reports: Vec<PacketReport>,
+    delivered: Vec<(Media, PeerTime)>,
+    lost: Vec<Media>,
+    given_up: Vec<FrameId>,
+}
+
+impl Sender {
+    /// A sender that has sent nothing.
+    #[must_use]
+    pub fn new(config: SenderConfig, controller: Box<dyn Controller>) -> Self {
+        Self {
+            pacer: Pacer::new(config.bounds),
+            config,
+            controller,
+            history: History::default(),
+            frames: VecDeque::new(),
+            ended: VecDeque::new(),
+            next_frame: FrameId(0),
+            due: None,
+            reports: Vec::new(),
+            delivered: Vec::new(),
+            lost: Vec::new(),
+            given_up: Vec::new(),
+        }
+    }
+
+    /// The decision that stands.
+    #[must_use]
+    pub fn decision(&self) -> &Decision {
+        self.controller.decision()
+    }
+
+    /// Data sent and neither acknowledged nor lost.
+    #[must_use]
+    pub const fn in_flight(&self) -> Bytes {
+        self.history.in_flight()
+    }
+
+    /// The encoder is about to start a frame; the next one follows after
+    /// `interval`. Says how large it may be.
+    pub fn frame_due(&mut self, now: Time, interval: TimeDelta) -> FrameGrant {
+        self.expire(now);
+        let frame = self.next_frame;
+        self.next_frame = FrameId(frame.0 + 1);
+        self.due = Some((frame, now, interval));
+        let decision = *self.controller.handle(now, Event::FrameDue { frame, interval });
+        self.apply(now, &decision);
+        FrameGrant {
+            frame,
+            target: decision.target,
+            size: decision
+                .frame_limit
+                .unwrap_or_else(|| decision.target.amount_in(interval)),
+            cause: decision.cause,
+        }
+    }
+
+    /// The frame last asked for is encoded: `packets` gives the sizes on the
+    /// wire of its packets in order. Without packets the frame was skipped.
+    pub fn frame_encoded(
+        &mut self,
+        now: Time,
+        packets: impl ExactSizeIterator<Item = Bytes> + Clone,
+    ) {
+        let Some((frame, due, interval)) = self.due.take() else {
+            return;
+        };
+        let count = u32::try_from(packets.len()).unwrap_or(u32::MAX);
+        if count == 0 {
+            return;
+        }
+        let granted = *self.controller.decision();
+        let size = packets.clone().sum();
+        let decision = *self.controller.handle(
+            now,
+            Event::FrameEncoded {
+                frame,
+                size,
+                packets: count,
+            },
+        );
+        self.apply(now, &decision);
+        self.frames.push_back(FrameLife {
+            frame,
+            due,
+            interval,
+            decision: granted,
+            handed_over: now,
+            pacing: self.config.policy.pacing(&decision, self.pacer.waiting()),
+            size,
+            packets: count,
+            first_sent: None,
+            last_sent: None,
+            first_arrival: None,
+            last_arrival: None,
+            arrived: 0,
+            lost: 0,
+            retransmitted: 0,
+            end: None,
+        });
+        self.pacer
+            .push_frame(now, frame, size, packets.zip((0..count).map(|i| (i, None))));
+    }
+
+    /// Takes the packet that leaves at `now`; call until it gives `None`.
+    pub fn poll_packet(&mut self, now: Time) -> Option<Outgoing> {
+        let released = self.pacer.pop(now, self.room())?;
+        let (index, origin) = released.payload.unwrap_or((0, None));
+        let packet = SentPacket {
+            sequence: self.history.next(),
+            frame: released.frame,
+            kind: released.kind,
+            size: released.size,
+            sent: now,
+        };
+        self.history.sent(packet, index, origin);
+        if released.kind != PacketKind::Probe
+            && let Some(life) = self.frame(released.frame)
+        {
+            life.first_sent.get_or_insert(now);
+            life.last_sent = Some(now);
+        }
+        let decision = *self.controller.handle(now, Event::PacketSent(packet));
+        self.apply(now, &decision);
+        #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
+        Some(Outgoing {
+            sequence: packet.sequence.0 as u16,
+            kind: packet.kind,
+            frame: packet.frame,
+            index,
+            size: packet.size,
+            asks_feedback: released.last || packet.kind == PacketKind::Retransmission,
+        })
+    }
+
+    /// A report has come.
+    pub fn feedback(&mut self, now: Time, report: &Report) {
+        self.history.feedback(
+            now,
+            report,
+            &mut self.reports,
+            &mut self.delivered,
+            &mut self.lost,
+        );
+        for (media, at) in self.delivered.drain(..) {
+            if let Some(life) = frame_in(&mut self.frames, media.frame) {
+                life.arrived += 1;
+                life.first_arrival = Some(life.first_arrival.map_or(at, |first| first.min(at)));
+                life.last_arrival = Some(life.last_arrival.map_or(at, |last| last.max(at)));
+                if life.arrived == life.packets {
+                    end(life, FrameEnd::Acknowledged(now), &mut self.ended);
+                }
+            }
+        }
+        self.settle(now);
+    }
+
+    /// When to call [`Self::poll_packet`] or [`Self::timer`]; `None` when only
+    /// feedback or a frame can change anything.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        let packet = self.pacer.next_due(self.room());
+        match (packet, self.controller.deadline()) {
+            (Some(packet), Some(timer)) => Some(packet.min(timer)),
+            (packet, timer) => packet.or(timer),
+        }
+    }
+
+    /// Lets the controller know that its deadline has come.
+    pub fn timer(&mut self, now: Time) {
+        if self.controller.deadline().is_some_and(|due| due <= now) {
+            let decision = *self.controller.handle(now, Event::Timer);
+            self.apply(now, &decision);
+        }
+    }
+
+    /// Takes a frame whose life has ended, in the order of their ends.
+    pub fn poll_frame(&mut self) -> Option<FrameLife> {
+        self.ended.pop_front()
+    }
+
+    /// Frames still on their way, oldest first.
+    pub fn open_frames(&self) -> impl Iterator<Item = &FrameLife> {
+        self.frames.iter().filter(|life| life.end.is_none())
+    }
+
+    /// Hands the news to the controller, sends again what was lost, and moves
+    /// ended frames out.
+    fn settle(&mut self, now: Time) {
+        let deadline = self.config.retransmission_deadline;
+        for media in self.lost.drain(..) {
+            let Some(life) = frame_in(&mut self.frames, media.frame) else {
+                continue;
+            };
+            life.lost += 1;
+            if now.since(life.handed_over) < deadline {
+                life.retransmitted += 1;
+                self.pacer.push_retransmission(
+                    now,
+                    media.frame,
+                    media.size,
+                    (media.index, Some(media.origin)),
+                );
+            }
+        }
+        let decision = *self.controller.handle(
+            now,
+            Event::Feedback {
+                reports: &self.reports,
+                in_flight: self.history.in_flight(),
+            },
+        );
+        self.reports.clear();
+        self.apply(now, &decision);
+        while self.frames.pop_front_if(|life| life.end.is_some()).is_some() {}
+    }
+
+    /// Gives up what has waited too long, in the pacer or for feedback.
+    fn expire(&mut self, now: Time) {
+        self.pacer.expire(now, &mut self.given_up);
+        for frame in self.given_up.drain(..) {
+            if let Some(life) = frame_in(&mut self.frames, frame) {
+                end(life, FrameEnd::GivenUp, &mut self.ended);
+            }
+        }
+        for life in &mut self.frames {
+            if now.since(life.handed_over) <= self.config.give_up_after {
+                break;
+            }
+            end(life, FrameEnd::GivenUp, &mut self.ended);
+        }
+        self.history
+            .declare_lost(now, &mut self.reports, &mut self.lost);
+        if !self.reports.is_empty() || self.frames.front().is_some_and(|life| life.end.is_some()) {
+            self.settle(now);
+        }
+    }
+
+    fn apply(&mut self, now: Time, decision: &Decision) {
+        let pacing = self.config.policy.pacing(decision, self.pacer.waiting());
+        self.pacer.set_pacing(pacing);
+        if let Some(probe) = &decision.probe {
+            self.pacer.schedule(now, probe);
+        }
+    }
+
+    /// How much more may be in flight.
+    fn room(&self) -> Bytes {
+        self.controller
+            .decision()
+            .window
+            .map_or(Bytes::MAX, |window| window - self.history.in_flight())
+    }
+
+    fn frame(&mut self, frame: FrameId) -> Option<&mut FrameLife> {
+        frame_in(&mut self.frames, frame)
+    }
+}
+
+/// Ends a frame's life, once, and puts what is known of it among the `ended`.
+fn end(life: &mut FrameLife, how: FrameEnd, ended: &mut VecDeque<FrameLife>) {
+    if life.end.is_none() {
+        life.end = Some(how);
+        ended.push_back(*life);
+    }
+}
+
+/// The frame with this number among `frames`, which are in order.
+fn frame_in(frames: &mut VecDeque<FrameLife>, frame: FrameId) -> Option<&mut FrameLife> {
+    let first = frames.front()?.frame;
+    let guess = usize::try_from(frame.0.checked_sub(first.0)?).ok()?;
+    let index = match frames.get(guess) {
+        Some(life) if life.frame == frame => guess,
+        _ => frames.binary_search_by_key(&frame, |life| life.frame).ok()?,
+    };
+    frames.get_mut(index)
+}
+
+/// Cuts a frame of `size` into packets of at most `largest` payload, as equal as
+/// can be, and adds `overhead` to each: their sizes on the wire.
+#[must_use]
+pub fn packetise(
+    size: Bytes,
+    largest: Bytes,
+    overhead: Bytes,
+) -> impl ExactSizeIterator<Item = Bytes> + Clone {
+    let size = size.get().max(1);
+    let count = u32::try_from(Bytes::new(size).pieces(largest)).unwrap_or(u32::MAX);
+    let (each, larger) = (size / u64::from(count), size % u64::from(count));
+    (0..count).map(move |i| Bytes::new(each + u64::from(u64::from(i) < larger)) + overhead)
+}

@@ -1,0 +1,64 @@
+//! Things on their way, each due at its own time.
+
+use std::collections::VecDeque;
+
+use mimosa_units::Time;
+
+/// A queue in order of time. Things due at the same time keep their order.
+#[derive(Debug)]
+pub(crate) struct DelayLine<T> {
+    items: VecDeque<(Time, T)>,
+}
+
+impl<T> Default for DelayLine<T> {
+    fn default() -> Self {
+        Self {
+            items: VecDeque::new(),
+        }
+    }
+}
+
+impl<T> DelayLine<T> {
+    /// Adds what is due at `at`. Cheap when little is due later.
+    pub(crate) fn push(&mut self, at: Time, item: T) {
+        let later = self.items.iter().rev().take_while(|(due, _)| *due > at);
+        let index = self.items.len() - later.count();
+        if index == self.items.len() {
+            self.items.push_back((at, item));
+        } else {
+            self.items.insert(index, (at, item));
+        }
+    }
+
+    /// When the next is due; [`Time::MAX`] for never.
+    pub(crate) fn deadline(&self) -> Time {
+        self.items.front().map_or(Time::MAX, |(due, _)| *due)
+    }
+
+    /// Takes what is due at `now`.
+    pub(crate) fn pop(&mut self, now: Time) -> Option<T> {
+        self.items
+            .pop_front_if(|(due, _)| *due <= now)
+            .map(|(_, item)| item)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_first_comes_first() {
+        let mut line = DelayLine::default();
+        for (ms, name) in [(3, 'a'), (1, 'b'), (3, 'c'), (2, 'd')] {
+            line.push(Time::from_millis(ms), name);
+        }
+        assert_eq!(line.pop(Time::ZERO), None);
+        let order: String = std::iter::from_fn(|| line.pop(Time::MAX)).collect();
+        assert_eq!(order, "bdac");
+    }
+}

@@ -1,0 +1,317 @@
+//! The flows of a simulation: who sends what, and what arrives.
+
+use mimosa_control::PacketKind;
+use mimosa_net::{Encoder, Fate, Packet, Path, Random};
+use mimosa_session::{Arrival, Receiver, Report, Sender, packetise};
+use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
+
+use crate::delay_line::DelayLine;
+use crate::scenario::{CbrConfig, FlowConfig, FlowKind, VideoConfig};
+
+/// A packet in the simulated network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SimPacket {
+    pub(crate) sent: Time,
+    pub(crate) size: Bytes,
+    pub(crate) frame: u64,
+    pub(crate) index: u32,
+    pub(crate) flow: u32,
+    pub(crate) sequence: u16,
+    pub(crate) kind: Option<PacketKind>,
+    pub(crate) asks: bool,
+    pub(crate) ecn: Ecn,
+}
+
+impl Packet for SimPacket {
+    fn size(&self) -> Bytes {
+        self.size
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+}
+
+/// One flow at work.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) config: FlowConfig,
+    pub(crate) forward: Path,
+    pub(crate) to_receiver: DelayLine<SimPacket>,
+    pub(crate) source: Source,
+}
+
+#[derive(Debug)]
+pub(crate) enum Source {
+    Video(Box<Video>),
+    Cbr(Cbr),
+}
+
+impl Flow {
+    /// A flow that has sent nothing; `None` when its controller cannot be made,
+    /// which a loaded scenario has ruled out.
+    pub(crate) fn new(config: &FlowConfig, seed: u64) -> Option<Self> {
+        let name = &config.name;
+        let source = match &config.kind {
+            FlowKind::Video(video) => Source::Video(Box::new(Video::new(config, video, seed)?)),
+            FlowKind::Cbr(cbr) => Source::Cbr(Cbr {
+                config: *cbr,
+                next: config.active_from(Time::ZERO),
+            }),
+        };
+        Some(Self {
+            config: config.clone(),
+            forward: Path::new(config.forward, seed, &format!("{name} forward")),
+            to_receiver: DelayLine::default(),
+            source,
+        })
+    }
+
+    /// When the sending end acts next.
+    pub(crate) fn sender_deadline(&self) -> Time {
+        match &self.source {
+            Source::Video(video) => video.deadline(),
+            Source::Cbr(cbr) => cbr.next.unwrap_or(Time::MAX),
+        }
+    }
+
+    /// When the receiving end acts next.
+    pub(crate) fn receiver_deadline(&self, now: Time) -> Time {
+        let arrival = self.to_receiver.deadline();
+        match &self.source {
+            Source::Video(video) => arrival.min(video.report_deadline(now)),
+            Source::Cbr(_) => arrival,
+        }
+    }
+}
+
+/// Packets of one size at one rate.
+#[derive(Debug)]
+pub(crate) struct Cbr {
+    config: CbrConfig,
+    next: Option<Time>,
+}
+
+impl Cbr {
+    /// The packet that leaves at `now`, if one does.
+    pub(crate) fn poll(&mut self, now: Time, flow: &FlowConfig, number: u32) -> Option<SimPacket> {
+        let due = self.next.filter(|due| *due <= now)?;
+        let gap = self.config.rate.transmit_time(self.config.packet_size);
+        self.next = flow.active_from(due + gap);
+        Some(SimPacket {
+            sent: now,
+            size: self.config.packet_size,
+            frame: 0,
+            index: 0,
+            flow: number,
+            sequence: 0,
+            kind: None,
+            asks: false,
+            ecn: Ecn::NotEct,
+        })
+    }
+}
+
+/// The two ends of a video stream, the encoder, and the way back.
+#[derive(Debug)]
+pub(crate) struct Video {
+    pub(crate) sender: Sender,
+    receiver: Receiver,
+    encoder: Encoder,
+    reverse: Path,
+    aggregation: TimeDelta,
+    reports: DelayLine<Report>,
+    clock: FrameClock,
+    /// A frame in the encoder: when it will be ready, and its size.
+    encoding: Option<(Time, Bytes)>,
+    encode_time: TimeDelta,
+    packet_size: Bytes,
+    overhead: Bytes,
+    clock_offset: TimeDelta,
+    clock_drift_ppb: i64,
+}
+
+/// When frames are due: at whole multiples of the frame interval, to the
+/// nanosecond, with no rounding that adds up.
+#[derive(Debug)]
+struct FrameClock {
+    first: Time,
+    fps: u64,
+    count: u64,
+    next: Option<Time>,
+}
+
+impl FrameClock {
+    fn at(&self, count: u64) -> Time {
+        let nanos = count.saturating_mul(1_000_000_000) / self.fps;
+        self.first + TimeDelta::from_nanos(nanos.cast_signed())
+    }
+
+    /// Moves to the next frame that the flow may send.
+    fn advance(&mut self, flow: &FlowConfig) {
+        self.count += 1;
+        let at = self.at(self.count);
+        self.next = flow.active_from(at).map(|active| {
+            while self.at(self.count) < active {
+                self.count += 1;
+            }
+            self.at(self.count)
+        });
+    }
+
+    fn interval(&self) -> TimeDelta {
+        self.at(self.count + 1).since(self.at(self.count))
+    }
+}
+
+impl Video {
+    fn new(flow: &FlowConfig, video: &VideoConfig, seed: u64) -> Option<Self> {
+        let params = toml::Value::Table(video.params.clone());
+        let controller = mimosa_cc::build(&video.controller, params, video.limits).ok()?;
+        let name = &flow.name;
+        let interval = TimeDelta::from_nanos(1_000_000_000 / i64::from(video.fps));
+        let phase = video.phase.unwrap_or_else(|| {
+            interval.scale(Random::new(seed, &format!("{name} phase")).uniform())
+        });
+        let first = flow.start + phase;
+        let clock = FrameClock {
+            first,
+            fps: u64::from(video.fps),
+            count: 0,
+            next: flow.active_from(first),
+        };
+        Some(Self {
+            sender: Sender::new(video.sender, controller),
+            receiver: Receiver::new(video.feedback, video.feedback_repeat),
+            encoder: Encoder::new(video.encoder.clone(), seed, name),
+            reverse: Path::new(video.reverse, seed, &format!("{name} reverse")),
+            aggregation: video.aggregation,
+            reports: DelayLine::default(),
+            clock,
+            encoding: None,
+            encode_time: video.encode_time,
+            packet_size: video.packet_size,
+            overhead: video.overhead,
+            clock_offset: video.clock_offset,
+            clock_drift_ppb: video.clock_drift_ppb,
+        })
+    }
+
+    fn deadline(&self) -> Time {
+        let frame = self.clock.next.unwrap_or(Time::MAX);
+        let encoded = self.encoding.map_or(Time::MAX, |(ready, _)| ready);
+        let sender = self.sender.deadline().unwrap_or(Time::MAX);
+        frame.min(encoded).min(sender).min(self.reports.deadline())
+    }
+
+    /// Everything that the sending end does at `now`, but for sending.
+    pub(crate) fn wake(&mut self, now: Time, flow: &FlowConfig) {
+        while let Some(report) = self.reports.pop(now) {
+            self.sender.feedback(now, &report);
+            self.receiver.recycle(report);
+        }
+        if self.encoding.is_some_and(|(ready, _)| ready <= now) {
+            self.hand_over(now);
+        }
+        if self.clock.next.is_some_and(|due| due <= now) {
+            let interval = self.clock.interval();
+            // A frame still in the encoder is ready at the latest when the next
+            // one starts.
+            self.hand_over(now);
+            let grant = self.sender.frame_due(now, interval);
+            self.clock.advance(flow);
+            if grant.size > Bytes::ZERO {
+                let size = self.encoder.encode(grant.size);
+                self.encoding = Some((now + self.encode_time, size));
+            }
+            if self.encode_time == TimeDelta::ZERO {
+                self.hand_over(now);
+            }
+        }
+        self.sender.timer(now);
+    }
+
+    fn hand_over(&mut self, now: Time) {
+        if let Some((_, size)) = self.encoding.take() {
+            let packets = packetise(size, self.packet_size, self.overhead);
+            self.sender.frame_encoded(now, packets);
+        }
+    }
+
+    /// The packet that leaves at `now`, if one does.
+    pub(crate) fn poll(&mut self, now: Time, number: u32) -> Option<SimPacket> {
+        let out = self.sender.poll_packet(now)?;
+        Some(SimPacket {
+            sent: now,
+            size: out.size,
+            frame: out.frame.0,
+            index: out.index,
+            flow: number,
+            sequence: out.sequence,
+            kind: Some(out.kind),
+            asks: out.asks_feedback,
+            ecn: Ecn::NotEct,
+        })
+    }
+
+    /// A packet has arrived at the receiving end.
+    pub(crate) fn arrive(&mut self, now: Time, packet: &SimPacket) {
+        let arrival = Arrival {
+            sequence: packet.sequence,
+            at: self.peer_time(now),
+            ecn: packet.ecn,
+        };
+        if let Some(report) = self.receiver.packet(arrival, packet.asks) {
+            self.send_back(now, report);
+        }
+    }
+
+    /// Sends the report that is due at `now`, if one is.
+    pub(crate) fn report_timer(&mut self, now: Time) {
+        if self.receiver.deadline().is_some()
+            && let Some(report) = self.receiver.timer(self.peer_time(now))
+        {
+            self.send_back(now, report);
+        }
+    }
+
+    /// When the receiver wants to report by itself.
+    fn report_deadline(&self, now: Time) -> Time {
+        self.receiver.deadline().map_or(Time::MAX, |due| {
+            let wait = due - self.peer_time(now);
+            // At least a nanosecond, so that a drifting clock cannot stop time.
+            now + wait.max(TimeDelta::from_nanos(1))
+        })
+    }
+
+    fn send_back(&mut self, now: Time, report: Report) {
+        match self.reverse.send(now, (None, None)) {
+            Fate::Arrives(at) => {
+                let slot = self.aggregation.as_nanos().unsigned_abs();
+                let at = if slot == 0 {
+                    at
+                } else {
+                    Time::from_nanos(at.as_nanos().div_ceil(slot).saturating_mul(slot))
+                };
+                self.reports.push(at, report);
+            }
+            Fate::Lost => self.receiver.recycle(report),
+        }
+    }
+
+    /// The receiver's clock at `now`.
+    fn peer_time(&self, now: Time) -> PeerTime {
+        let nanos = now.as_nanos().cast_signed();
+        let drift = if self.clock_drift_ppb == 0 {
+            0
+        } else {
+            let drift = i128::from(nanos) * i128::from(self.clock_drift_ppb) / 1_000_000_000;
+            i64::try_from(drift).unwrap_or(0)
+        };
+        PeerTime::from_nanos(nanos.saturating_add(drift)) + self.clock_offset
+    }
+}

@@ -1,0 +1,19 @@
+//! Scenarios and the deterministic event loop that runs them.
+//!
+//! A [`Scenario`] is read from TOML by [`load`]; [`run`] gives its [`Outcome`]
+//! for one seed and lets an [`Observer`] see every frame and packet. The
+//! senders and receivers inside are `mimosa-session`'s, the very ones that a
+//! server runs.
+
+mod deadlines;
+mod delay_line;
+mod flow;
+mod metrics;
+mod observe;
+pub mod scenario;
+mod simulation;
+
+pub use metrics::{Balance, FlowOutcome, FrameDelays, LinkOutcome, Outcome, QueueDelays};
+pub use observe::{Observer, PacketFate, PacketRecord};
+pub use scenario::{Loaded, Scenario, ScenarioError, load};
+pub use simulation::{Window, run};

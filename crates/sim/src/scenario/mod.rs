@@ -1,0 +1,149 @@
+//! Scenarios: data that names a run completely, but for its seed.
+
+mod error;
+mod parse;
+mod raw;
+
+use mimosa_control::Limits;
+use mimosa_net::queue::Limit;
+use mimosa_net::{EncoderModel, PathConfig, Schedule};
+use mimosa_session::{FeedbackMode, SenderConfig};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+
+pub use error::{ScenarioError, Where};
+pub use parse::{Files, Loaded, load};
+
+/// A run, ready to start. Everything in it is valid.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// How long it lasts.
+    pub duration: TimeDelta,
+    /// The bottleneck.
+    pub link: LinkConfig,
+    /// Who uses it, in the order of the file.
+    pub flows: Vec<FlowConfig>,
+}
+
+/// The bottleneck: one queue, one serialiser.
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// Rate, and perhaps delay and loss, over time.
+    pub schedule: Schedule,
+    /// The queue before it.
+    pub queue: QueueConfig,
+}
+
+/// Which queue, and how large.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueueConfig {
+    /// First in, first out, full at `limit`.
+    DropTail {
+        /// How much it holds.
+        limit: Limit,
+    },
+}
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub struct FlowConfig {
+    /// Its name, unique in the scenario.
+    pub name: String,
+    /// When it begins.
+    pub start: Time,
+    /// When it ends; [`Time::MAX`] for with the run.
+    pub stop: Time,
+    /// When it is silent in between, in order.
+    pub pauses: Vec<(Time, Time)>,
+    /// The way from the link to its receiver.
+    pub forward: PathConfig,
+    /// What it sends.
+    pub kind: FlowKind,
+}
+
+/// What a flow sends.
+#[derive(Clone, Debug)]
+pub enum FlowKind {
+    /// Video under a controller.
+    Video(Box<VideoConfig>),
+    /// Packets of one size at one rate.
+    Cbr(CbrConfig),
+}
+
+/// A video flow.
+#[derive(Clone, Debug)]
+pub struct VideoConfig {
+    /// The controller's name.
+    pub controller: String,
+    /// Its parameters, as far as they differ from its defaults.
+    pub params: toml::Table,
+    /// Bitrates it moves between.
+    pub limits: Limits,
+    /// Frames a second.
+    pub fps: u32,
+    /// When in its first frame interval the first frame comes; `None` for a
+    /// random moment.
+    pub phase: Option<TimeDelta>,
+    /// What the encoder makes of its grants.
+    pub encoder: EncoderModel,
+    /// Time between asking for a frame and its hand-over to the pacer.
+    pub encode_time: TimeDelta,
+    /// Largest packet payload.
+    pub packet_size: Bytes,
+    /// Headers on top of it.
+    pub overhead: Bytes,
+    /// Pacing and retransmission.
+    pub sender: SenderConfig,
+    /// When the receiver reports.
+    pub feedback: FeedbackMode,
+    /// Arrivals that each report repeats.
+    pub feedback_repeat: usize,
+    /// The way back.
+    pub reverse: PathConfig,
+    /// Reports that come back within one such slot arrive together at its end.
+    pub aggregation: TimeDelta,
+    /// How far the receiver's clock is ahead, negative for behind.
+    pub clock_offset: TimeDelta,
+    /// How much faster the receiver's clock runs, in parts per billion.
+    pub clock_drift_ppb: i64,
+}
+
+/// Cross traffic of constant rate.
+#[derive(Clone, Copy, Debug)]
+pub struct CbrConfig {
+    /// Its rate on the wire.
+    pub rate: Rate,
+    /// Its packets, on the wire.
+    pub packet_size: Bytes,
+}
+
+impl FlowConfig {
+    /// The kind's name in files and results.
+    #[must_use]
+    pub const fn kind_name(&self) -> &'static str {
+        match self.kind {
+            FlowKind::Video(_) => "video",
+            FlowKind::Cbr(_) => "cbr",
+        }
+    }
+
+    /// The controller's name, if there is one.
+    #[must_use]
+    pub fn controller_name(&self) -> Option<&str> {
+        match &self.kind {
+            FlowKind::Video(video) => Some(&video.controller),
+            FlowKind::Cbr(_) => None,
+        }
+    }
+
+    /// When, at or after `at`, the flow next may send; `None` for never again.
+    #[must_use]
+    pub fn active_from(&self, at: Time) -> Option<Time> {
+        let mut at = at.max(self.start);
+        for (from, to) in &self.pauses {
+            if at >= *from && at < *to {
+                at = *to;
+            }
+        }
+        (at < self.stop).then_some(at)
+    }
+}

@@ -1,0 +1,212 @@
+//! A scenario as it stands in the file: every key optional, nothing checked
+//! but its type. Variants lay one over the other before anything is checked.
+
+use std::collections::BTreeMap;
+
+use mimosa_units::{Bytes, Rate, TimeDelta};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Declares a table whose keys are all optional, and how one lies over another.
+macro_rules! table {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct $name {
+            $($(#[$field_doc])* pub(super) $field: Option<$type>,)*
+        }
+
+        impl $name {
+            /// Takes what `over` says, and the rest from here.
+            pub(super) fn under(&self, over: &Self) -> Self {
+                Self {
+                    $($field: over.$field.clone().or_else(|| self.$field.clone()),)*
+                }
+            }
+        }
+    };
+}
+
+/// The whole file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub(super) duration: Spanned<TimeDelta>,
+    #[serde(default)]
+    pub(super) seed: Option<u64>,
+    pub(super) link: Spanned<Link>,
+    #[serde(default)]
+    pub(super) flow: Vec<Spanned<Flow>>,
+    #[serde(default)]
+    pub(super) variant: Vec<Spanned<Variant>>,
+}
+
+/// Another form of the scenario: its keys in place of the file's, the flow's in
+/// every video flow.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Variant {
+    pub(super) name: Spanned<String>,
+    #[serde(default)]
+    pub(super) link: Link,
+    #[serde(default)]
+    pub(super) flow: Flow,
+}
+
+pub(super) type Params = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
+
+table! {
+    /// `[link]`.
+    Link {
+        rate: Spanned<Rate>,
+        steps: Spanned<Vec<Step>>,
+        trace: Spanned<String>,
+        one_way_delay: Spanned<TimeDelta>,
+        return_delay: Spanned<TimeDelta>,
+        queue: Spanned<Queue>,
+        loss: Spanned<f64>,
+        burst_loss: Spanned<BurstLoss>,
+        jitter: Spanned<Jitter>,
+        reordering: Spanned<Reordering>,
+        return_loss: Spanned<f64>,
+        return_jitter: Spanned<Jitter>,
+        return_aggregation: Spanned<TimeDelta>,
+    }
+}
+
+/// One entry of `steps`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Step {
+    pub(super) at: TimeDelta,
+    pub(super) rate: Rate,
+    #[serde(default)]
+    pub(super) one_way_delay: Option<TimeDelta>,
+}
+
+/// `queue = { … }`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Queue {
+    pub(super) kind: Spanned<String>,
+    #[serde(default)]
+    pub(super) limit: Option<Spanned<String>>,
+}
+
+/// `burst_loss = { … }`: Gilbert and Elliott.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BurstLoss {
+    pub(super) to_bad: f64,
+    pub(super) to_good: f64,
+    #[serde(default)]
+    pub(super) loss_good: f64,
+    #[serde(default = "one")]
+    pub(super) loss_bad: f64,
+}
+
+const fn one() -> f64 {
+    1.0
+}
+
+/// `jitter = { … }`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Jitter {
+    pub(super) kind: Spanned<String>,
+    #[serde(default)]
+    pub(super) length: Option<TimeDelta>,
+    #[serde(default)]
+    pub(super) every: Option<TimeDelta>,
+    #[serde(default)]
+    pub(super) deviation: Option<TimeDelta>,
+    #[serde(default)]
+    pub(super) most: Option<TimeDelta>,
+}
+
+/// `reordering = { … }`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reordering {
+    pub(super) share: f64,
+    pub(super) extra: TimeDelta,
+}
+
+/// One entry of `pauses`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pause {
+    pub(super) from: TimeDelta,
+    pub(super) to: TimeDelta,
+}
+
+table! {
+    /// `[[flow]]`.
+    Flow {
+        name: Spanned<String>,
+        kind: Spanned<String>,
+        start: Spanned<TimeDelta>,
+        stop: Spanned<TimeDelta>,
+        pauses: Spanned<Vec<Pause>>,
+        one_way_delay: Spanned<TimeDelta>,
+        return_delay: Spanned<TimeDelta>,
+        packet_size: Spanned<Bytes>,
+        rate: Spanned<Rate>,
+        controller: Spanned<String>,
+        params: Spanned<Params>,
+        fps: Spanned<u32>,
+        phase: Spanned<TimeDelta>,
+        min_bitrate: Spanned<Rate>,
+        start_bitrate: Spanned<Rate>,
+        max_bitrate: Spanned<Rate>,
+        encoder: Spanned<String>,
+        frame_noise: Spanned<f64>,
+        frame_sizes: Spanned<String>,
+        encode_time: Spanned<TimeDelta>,
+        overhead: Spanned<Bytes>,
+        probe_size: Spanned<Bytes>,
+        pacer: Spanned<String>,
+        longest_wait: Spanned<TimeDelta>,
+        retransmission_deadline: Spanned<TimeDelta>,
+        feedback: Spanned<String>,
+        feedback_repeat: Spanned<usize>,
+        clock_offset: Spanned<TimeDelta>,
+        clock_drift_ppm: Spanned<f64>,
+    }
+}
+
+impl Flow {
+    /// The key among those that only a video flow has which is set.
+    pub(super) fn video_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
+        macro_rules! first {
+            ($($field:ident),*) => {
+                None $(.or_else(|| {
+                    self.$field.as_ref().map(|value| (stringify!($field), value.span()))
+                }))*
+            };
+        }
+        first!(
+            controller,
+            params,
+            fps,
+            phase,
+            min_bitrate,
+            start_bitrate,
+            max_bitrate,
+            encoder,
+            frame_noise,
+            frame_sizes,
+            encode_time,
+            overhead,
+            probe_size,
+            pacer,
+            longest_wait,
+            retransmission_deadline,
+            feedback,
+            feedback_repeat,
+            clock_offset,
+            clock_drift_ppm
+        )
+    }
+}

@@ -1,0 +1,231 @@
+//! The event loop.
+//!
+//! The link, and each flow's sending and receiving end, are *parts*; each says
+//! when it next has something to do, and the earliest goes first. There is no
+//! queue of events: a packet is an entry in the one part that holds it.
+
+use mimosa_net::queue::{DropTail, Queue};
+use mimosa_net::{Fate, Link, Served};
+use mimosa_units::Time;
+
+use crate::deadlines::Deadlines;
+use crate::flow::{Flow, SimPacket, Source};
+use crate::metrics::{Collector, Outcome};
+use crate::observe::{Observer, PacketFate, PacketRecord};
+use crate::scenario::{QueueConfig, Scenario};
+
+/// The link's number among the parts; the flows' ends follow in pairs.
+const LINK: usize = 0;
+
+const fn sender_of(flow: usize) -> usize {
+    1 + 2 * flow
+}
+
+const fn receiver_of(flow: usize) -> usize {
+    2 + 2 * flow
+}
+
+/// Which part of a run the figures are about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Window {
+    /// What happens before does not count.
+    pub from: Time,
+    /// What happens from then on does not count; at most the end of the run.
+    pub to: Time,
+}
+
+impl Window {
+    /// All of it.
+    pub const WHOLE: Self = Self {
+        from: Time::ZERO,
+        to: Time::MAX,
+    };
+
+    pub(crate) fn contains(self, at: Time) -> bool {
+        self.from <= at && at < self.to
+    }
+}
+
+/// Runs `scenario` with `seed` to its end; `observer` sees every frame and
+/// packet. The same arguments give the same outcome, on every machine.
+pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    window: Window,
+    observer: &mut impl Observer,
+) -> Outcome {
+    let mut simulation = Simulation::new(scenario, seed, window);
+    simulation.run(observer);
+    simulation.finish(observer)
+}
+
+struct Simulation<'a> {
+    scenario: &'a Scenario,
+    end: Time,
+    link: Link<SimPacket>,
+    flows: Vec<Flow>,
+    deadlines: Deadlines,
+    dropped: Vec<SimPacket>,
+    collector: Collector,
+    steps: u64,
+}
+
+impl<'a> Simulation<'a> {
+    fn new(scenario: &'a Scenario, seed: u64, window: Window) -> Self {
+        let end = Time::ZERO + scenario.duration;
+        let queue: Box<dyn Queue<SimPacket>> = match scenario.link.queue {
+            QueueConfig::DropTail { limit } => Box::new(DropTail::new(limit)),
+        };
+        let flows: Vec<_> = scenario
+            .flows
+            .iter()
+            .filter_map(|config| Flow::new(config, seed))
+            .collect();
+        let mut deadlines = Deadlines::new(1 + 2 * flows.len());
+        for (index, flow) in flows.iter().enumerate() {
+            deadlines.set(sender_of(index), flow.sender_deadline());
+        }
+        let window = Window {
+            from: window.from,
+            to: window.to.min(end),
+        };
+        Self {
+            scenario,
+            end,
+            link: Link::new(queue, scenario.link.schedule.clone()),
+            collector: Collector::new(window, end, &scenario.flows),
+            flows,
+            deadlines,
+            dropped: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    fn run(&mut self, observer: &mut impl Observer) {
+        loop {
+            let (now, part) = self.deadlines.next();
+            if now >= self.end {
+                break;
+            }
+            self.steps += 1;
+            if part == LINK {
+                self.serve(now, observer);
+            } else if part % 2 == 1 {
+                self.send((part - 1) / 2, now, observer);
+            } else {
+                self.receive((part - 2) / 2, now);
+            }
+        }
+    }
+
+    /// The link is through with a packet.
+    fn serve(&mut self, now: Time, observer: &mut impl Observer) {
+        if let Some(served) = self.link.poll(now, &mut self.dropped) {
+            let conditions = self.link.conditions();
+            let number = served.packet.flow as usize;
+            let flow = &mut self.flows[number];
+            self.collector.served(&served);
+            let fate = match flow.forward.send(now, conditions) {
+                Fate::Arrives(at) => {
+                    flow.to_receiver.push(at, served.packet);
+                    let due = flow.receiver_deadline(now);
+                    self.deadlines.set(receiver_of(number), due);
+                    PacketFate::Arrived(at)
+                }
+                Fate::Lost => {
+                    self.collector.lost(&served.packet);
+                    PacketFate::LostOnPath
+                }
+            };
+            observer.packet(&record(&served.packet, Some(&served), fate));
+        }
+        self.drop_packets(observer);
+        self.deadlines.set(LINK, self.link.deadline());
+    }
+
+    /// A flow's sending end has something to do.
+    fn send(&mut self, number: usize, now: Time, observer: &mut impl Observer) {
+        let flow = &mut self.flows[number];
+        #[expect(clippy::cast_possible_truncation, reason = "flows are few")]
+        let id = number as u32;
+        match &mut flow.source {
+            Source::Video(video) => {
+                video.wake(now, &flow.config);
+                while let Some(packet) = video.poll(now, id) {
+                    self.collector.sent(&packet);
+                    self.link.offer(now, packet, &mut self.dropped);
+                }
+                while let Some(life) = video.sender.poll_frame() {
+                    self.collector.frame(number, &life);
+                    observer.frame(number, &life);
+                }
+            }
+            Source::Cbr(cbr) => {
+                while let Some(packet) = cbr.poll(now, &flow.config, id) {
+                    self.collector.sent(&packet);
+                    self.link.offer(now, packet, &mut self.dropped);
+                }
+            }
+        }
+        self.deadlines
+            .set(sender_of(number), flow.sender_deadline());
+        self.deadlines.set(LINK, self.link.deadline());
+        self.drop_packets(observer);
+    }
+
+    /// A flow's receiving end has something to do.
+    fn receive(&mut self, number: usize, now: Time) {
+        let flow = &mut self.flows[number];
+        while let Some(packet) = flow.to_receiver.pop(now) {
+            self.collector.arrived(now, &packet);
+            if let Source::Video(video) = &mut flow.source {
+                video.arrive(now, &packet);
+            }
+        }
+        if let Source::Video(video) = &mut flow.source {
+            video.report_timer(now);
+        }
+        self.deadlines
+            .set(receiver_of(number), flow.receiver_deadline(now));
+        self.deadlines
+            .set(sender_of(number), flow.sender_deadline());
+    }
+
+    fn drop_packets(&mut self, observer: &mut impl Observer) {
+        for packet in self.dropped.drain(..) {
+            self.collector.lost(&packet);
+            observer.packet(&record(&packet, None, PacketFate::DroppedByQueue));
+        }
+    }
+
+    fn finish(mut self, observer: &mut impl Observer) -> Outcome {
+        for (number, flow) in self.flows.iter().enumerate() {
+            if let Source::Video(video) = &flow.source {
+                for life in video.sender.open_frames() {
+                    self.collector.frame(number, life);
+                    observer.frame(number, life);
+                }
+            }
+        }
+        let propagating: usize = self.flows.iter().map(|flow| flow.to_receiver.len()).sum();
+        let inside = self.link.packets() + propagating;
+        self.collector
+            .outcome(self.scenario, inside as u64, self.steps)
+    }
+}
+
+fn record(packet: &SimPacket, served: Option<&Served<SimPacket>>, fate: PacketFate) -> PacketRecord {
+    PacketRecord {
+        flow: packet.flow as usize,
+        sequence: packet.sequence,
+        kind: packet.kind,
+        frame: packet.frame,
+        index: packet.index,
+        size: packet.size,
+        ecn: packet.ecn,
+        sent: packet.sent,
+        started: served.map(|served| served.started),
+        finished: served.map(|served| served.finished),
+        fate,
+    }
+}

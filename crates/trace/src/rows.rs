@@ -1,0 +1,128 @@
+//! Rows of time, rate, and perhaps round trip and loss.
+//!
+//! Recordings are often several sessions in one file, so that the time jumps
+//! between rows. Every row lasts until the next one; where the time goes back,
+//! stands still or jumps by more than [`LONGEST_STEPS`] usual steps, it lasts
+//! the usual step instead, and a note says so.
+
+use mimosa_units::{Rate, TimeDelta};
+
+use crate::{Note, Problem, Segment, Trace, TraceError, push};
+
+/// A gap this many times the median step is a break between recordings.
+const LONGEST_STEPS: f64 = 10.0;
+/// Ten terabits: beyond it a rate is a typing mistake.
+const HIGHEST_MBPS: f64 = 1e7;
+/// An hour: beyond it a round trip is a typing mistake.
+const LONGEST_RTT_MS: f64 = 3.6e6;
+/// How long a recording of one row lasts.
+const LONE_ROW: f64 = 1.0;
+
+struct Row {
+    line: usize,
+    secs: f64,
+    rate: Rate,
+    round_trip: Option<TimeDelta>,
+    loss: Option<f64>,
+}
+
+pub(crate) fn parse<'a>(
+    lines: impl Iterator<Item = (usize, &'a str)>,
+) -> Result<Trace, TraceError> {
+    let rows = lines
+        .map(|(line, text)| row(line, text).map_err(|problem| TraceError { line, problem }))
+        .collect::<Result<Vec<_>, _>>()?;
+    let usual = usual_step(&rows);
+    let (mut segments, mut notes) = (Vec::new(), Vec::new());
+    let mut at = TimeDelta::ZERO;
+    for (index, row) in rows.iter().enumerate() {
+        push(
+            &mut segments,
+            Segment {
+                at,
+                rate: row.rate,
+                round_trip: row.round_trip,
+                loss: row.loss,
+            },
+        );
+        let mut step = usual;
+        if let Some(next) = rows.get(index + 1) {
+            let gap = next.secs - row.secs;
+            if gap > 0.0 && gap <= usual * LONGEST_STEPS {
+                step = gap;
+            } else {
+                notes.push(Note {
+                    line: next.line,
+                    text: format!(
+                        "time moves by {gap:.3} s; the row before lasts {usual:.3} s instead"
+                    ),
+                });
+            }
+        }
+        at += TimeDelta::from_secs(step);
+    }
+    Ok(Trace {
+        segments,
+        length: at.max(TimeDelta::from_nanos(1)),
+        notes,
+    })
+}
+
+/// The median of the steps that go forwards.
+fn usual_step(rows: &[Row]) -> f64 {
+    let mut steps: Vec<f64> = rows
+        .windows(2)
+        .map(|pair| pair[1].secs - pair[0].secs)
+        .filter(|step| *step > 0.0)
+        .collect();
+    if steps.is_empty() {
+        return LONE_ROW;
+    }
+    steps.sort_by(f64::total_cmp);
+    steps[steps.len() / 2]
+}
+
+fn row(line: usize, text: &str) -> Result<Row, Problem> {
+    let fields: Vec<_> = text.split_whitespace().collect();
+    let (Some(secs), Some(rate), true) = (fields.first(), fields.get(1), fields.len() <= 4) else {
+        return Err(Problem::FieldCount {
+            found: fields.len(),
+        });
+    };
+    let secs = number(secs, "time in seconds", 1e9)?;
+    let mbps = number(rate, "rate in Mbit/s", HIGHEST_MBPS)?;
+    let round_trip = match fields.get(2) {
+        None => None,
+        Some(text) => {
+            let field = "round trip in milliseconds with its unit";
+            let millis = text.strip_suffix("ms").ok_or_else(|| bad(text, field))?;
+            let millis = number(millis, field, LONGEST_RTT_MS)?;
+            Some(TimeDelta::from_secs(millis / 1e3))
+        }
+    };
+    let loss = match fields.get(3) {
+        None => None,
+        Some(text) => Some(number(text, "loss as a share between 0 and 1", 1.0)?),
+    };
+    Ok(Row {
+        line,
+        secs,
+        rate: Rate::from_mbps(mbps),
+        round_trip,
+        loss,
+    })
+}
+
+fn number(text: &str, field: &'static str, most: f64) -> Result<f64, Problem> {
+    text.parse()
+        .ok()
+        .filter(|value: &f64| (0.0..=most).contains(value))
+        .ok_or_else(|| bad(text, field))
+}
+
+fn bad(text: &str, field: &'static str) -> Problem {
+    Problem::BadField {
+        field,
+        text: text.to_owned(),
+    }
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Runs every fuzz target for a while, or one input again.
+#
+#   scripts/fuzz.sh [SECONDS [TARGET...]]     20 s, every target
+#   scripts/fuzz.sh replay TARGET INPUT       INPUT in base64
+#
+# An input that makes a target fail is printed as the second form.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Nothing here is unsafe, so sanitizers would only cost time; and without them
+# the stable compiler is enough.
+readonly build=(--sanitizer none)
+readonly longest_input=4096
+readonly slowest_input=10
+
+main() {
+    if [ "${1:-}" = replay ]; then
+        replay "$2" "$3"
+        return
+    fi
+    local seconds=${1:-20} targets=("${@:2}") target
+    if [ ${#targets[@]} -eq 0 ]; then
+        mapfile -t targets < <(cargo fuzz list)
+    fi
+    cargo fuzz build "${build[@]}"
+    for target in "${targets[@]}"; do
+        run "$target" "$seconds"
+    done
+}
+
+run() {
+    local target=$1 seconds=$2 corpus=fuzz/corpus/$1 seeds=fuzz/seeds/$1
+    scratch
+    mkdir -p "$corpus"
+    local inputs=("$corpus")
+    if [ -d "$seeds" ]; then
+        inputs+=("$seeds")
+    fi
+    if ! cargo fuzz run "${build[@]}" "$target" "${inputs[@]}" -- \
+        -max_total_time="$seconds" -max_len="$longest_input" -timeout="$slowest_input" \
+        -print_final_stats=1 -exact_artifact_path="$scratch/failed" >"$scratch/log" 2>&1; then
+        tail -n 200 "$scratch/log" >&2
+        if [ -s "$scratch/failed" ]; then
+            echo "replay: scripts/fuzz.sh replay $target $(base64 --wrap=0 "$scratch/failed")" >&2
+        fi
+        exit 1
+    fi
+    awk -v target="$target" -v seconds="$seconds" '
+        /^stat::number_of_executed_units/ { inputs = $2 }
+        END { printf "%s: %d inputs in %d s, none fails\n", target, inputs, seconds }
+    ' "$scratch/log"
+}
+
+replay() {
+    scratch
+    base64 --decode <<<"$2" >"$scratch/input"
+    cargo fuzz run "${build[@]}" "$1" "$scratch/input"
+}
+
+# A directory of our own, for as long as this script runs.
+scratch() {
+    if [ -z "${scratch:-}" ]; then
+        scratch=$(mktemp -d)
+        trap 'rm -rf "$scratch"' EXIT
+    fi
+}
+
+main "$@"
