@@ -103,6 +103,12 @@ impl<P> Pacer<P> {
         self.waiting
     }
 
+    /// The pacing of what is handed over next.
+    #[must_use]
+    pub const fn pacing(&self) -> Pacing {
+        self.pacing
+    }
+
     /// Sets the pacing of what is handed over from now on, and the rate of the
     /// bucket for everything.
     pub fn set_pacing(&mut self, pacing: Pacing) {
@@ -163,10 +169,11 @@ impl<P> Pacer<P> {
         });
     }
 
-    /// Takes up a controller's wish for probes; the same `id` twice is one wish.
-    pub fn schedule(&mut self, now: Time, probe: &Probe) {
+    /// Takes up a controller's wish for probes, and says whether it is a new
+    /// one: the same `id` twice is one wish.
+    pub fn schedule(&mut self, now: Time, probe: &Probe) -> bool {
         self.probes
-            .schedule(now, probe, self.newest, self.bounds.smallest_packet);
+            .schedule(now, probe, self.newest, self.bounds.smallest_packet)
     }
 
     /// Gives up frames that waited too long or are too many, oldest first, and

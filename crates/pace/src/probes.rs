@@ -24,10 +24,16 @@ struct Group {
 }
 
 impl Probes {
-    /// Takes up `probe` unless it was asked for before.
-    pub(crate) fn schedule(&mut self, now: Time, probe: &Probe, newest: FrameId, smallest: Bytes) {
+    /// Takes up `probe` unless it was asked for before; says whether it did.
+    pub(crate) fn schedule(
+        &mut self,
+        now: Time,
+        probe: &Probe,
+        newest: FrameId,
+        smallest: Bytes,
+    ) -> bool {
         if self.last_id == Some(probe.id) {
-            return;
+            return false;
         }
         self.last_id = Some(probe.id);
         let (frame, follows_frame, next) = match probe.start {
@@ -42,6 +48,7 @@ impl Probes {
             interval: probe.interval.max(TimeDelta::ZERO),
             next,
         });
+        true
     }
 
     /// The last packet of `frame` left at `now`.

@@ -1,5 +1,5 @@
-//! The head of a figure: title, subtitle and legend, laid out before drawing
-//! because the figure's height depends on them.
+//! The head of a figure: title, subtitle and legend. Its height depends on how
+//! they wrap.
 
 use std::collections::BTreeMap;
 
@@ -25,11 +25,11 @@ const PALETTE: [RGBColor; 8] = [
 /// The grey of references.
 const REFERENCE: RGBColor = RGBColor(0x8C, 0x8C, 0x8C);
 
-/// The width of the sample of a line in the legend.
-const SAMPLE: i32 = 24 * UNIT;
+/// The width of the sample of a line in the legend, with the gap to its name.
+const SAMPLE: i32 = 31 * UNIT;
 
-/// The room between that and the name.
-const GAP: i32 = 7 * UNIT;
+/// That gap.
+const SAMPLE_GAP: i32 = 7 * UNIT;
 
 /// The room between two entries of the legend.
 const ENTRY_GAP: i32 = 22 * UNIT;
@@ -67,109 +67,59 @@ impl<'a> Colours<'a> {
     }
 }
 
-/// Title, subtitle and legend with their places.
-pub(crate) struct Head {
-    lines: Vec<Line>,
-    entries: Vec<Entry>,
-    pub(crate) height: i32,
+/// Draws the head at the top of `canvas` and says where it ends.
+pub(crate) fn draw(canvas: &Canvas, figure: &Figure, colours: &Colours) -> Drawn<i32> {
+    let room = WIDTH - 2 * MARGIN;
+    let mut top = MARGIN;
+    for (text, pixels, colour) in [(&figure.title, 18, INK), (&figure.subtitle, 12, MUTED)] {
+        for line in text::wrap(text, pixels, room) {
+            canvas.draw_text(&line, &text::font(pixels).color(&colour), (MARGIN, top))?;
+            top += pixels * UNIT * 3 / 2;
+        }
+    }
+    let mut listed = Vec::new();
+    let mut left = MARGIN;
+    for series in figure.panels.iter().flat_map(|panel| &panel.series) {
+        let key = (series.name.as_str(), series.kind == Kind::Reference);
+        if series.name.is_empty() || listed.contains(&key) {
+            continue;
+        }
+        listed.push(key);
+        let name = text::fit(&series.name, LEGEND_TEXT, room - SAMPLE);
+        let width = SAMPLE + text::width(&name, LEGEND_TEXT);
+        if left > MARGIN && left + width > MARGIN + room {
+            left = MARGIN;
+            top += ROW;
+        }
+        entry(
+            canvas,
+            (left, top + ROW * 3 / 4),
+            series.kind,
+            colours.get(series),
+            &name,
+        )?;
+        left += width + ENTRY_GAP;
+    }
+    Ok(if listed.is_empty() {
+        top
+    } else {
+        top + ROW * 5 / 4
+    })
 }
 
-/// A line of the title or the subtitle.
-struct Line {
-    text: String,
-    pixels: i32,
-    colour: RGBColor,
-    top: i32,
-}
-
-/// A name in the legend.
-struct Entry {
-    name: String,
-    kind: Kind,
-    colour: RGBColor,
-    at: (i32, i32),
-}
-
-impl Head {
-    /// Gives everything its place, from the top down.
-    pub(crate) fn lay_out(figure: &Figure, colours: &Colours) -> Self {
-        let room = WIDTH - 2 * MARGIN;
-        let mut head = Self {
-            lines: Vec::new(),
-            entries: Vec::new(),
-            height: MARGIN,
-        };
-        head.add_lines(&figure.title, 18, INK, room);
-        head.add_lines(&figure.subtitle, 12, MUTED, room);
-        head.add_legend(figure, colours, room);
-        head
+/// Draws one entry of the legend, with its left end at `at`.
+fn entry(canvas: &Canvas, at: (i32, i32), kind: Kind, colour: RGBColor, name: &str) -> Drawn<()> {
+    let (left, middle) = at;
+    let end = left + SAMPLE - SAMPLE_GAP;
+    if kind == Kind::Dots {
+        let centre = (i32::midpoint(left, end), middle);
+        canvas.draw(&Circle::new(centre, 4 * UNIT, colour.filled()))?;
+    } else {
+        let style = colour.stroke_width((5 * UNIT / 2).unsigned_abs());
+        canvas.draw(&PathElement::new([at, (end, middle)], style))?;
     }
-
-    fn add_lines(&mut self, text: &str, pixels: i32, colour: RGBColor, room: i32) {
-        for text in text::wrap(text, pixels, room) {
-            let top = self.height;
-            self.lines.push(Line {
-                text,
-                pixels,
-                colour,
-                top,
-            });
-            self.height += pixels * UNIT * 3 / 2;
-        }
-    }
-
-    fn add_legend(&mut self, figure: &Figure, colours: &Colours, room: i32) {
-        let mut listed = Vec::new();
-        let mut left = MARGIN;
-        let mut middle = self.height + ROW * 3 / 4;
-        for series in figure.panels.iter().flat_map(|panel| &panel.series) {
-            let colour = colours.get(series);
-            let key = (series.name.as_str(), series.kind == Kind::Reference);
-            if series.name.is_empty() || listed.contains(&key) {
-                continue;
-            }
-            listed.push(key);
-            let name = text::fit(&series.name, LEGEND_TEXT, room - SAMPLE - GAP);
-            let right = left + SAMPLE + GAP + text::width(&name, LEGEND_TEXT);
-            if right > MARGIN + room && left > MARGIN {
-                left = MARGIN;
-                middle += ROW;
-            }
-            let at = (left, middle);
-            left += SAMPLE + GAP + text::width(&name, LEGEND_TEXT) + ENTRY_GAP;
-            self.entries.push(Entry {
-                name,
-                kind: series.kind,
-                colour,
-                at,
-            });
-        }
-        if !self.entries.is_empty() {
-            self.height = middle + ROW / 2;
-        }
-    }
-
-    /// Draws the head at the top of `canvas`.
-    pub(crate) fn draw(&self, canvas: &Canvas) -> Drawn<()> {
-        for line in &self.lines {
-            let style = text::font(line.pixels).color(&line.colour);
-            canvas.draw_text(&line.text, &style, (MARGIN, line.top))?;
-        }
-        let style = text::font(LEGEND_TEXT)
-            .color(&INK)
-            .pos(Pos::new(HPos::Left, VPos::Center));
-        for entry in &self.entries {
-            let (left, middle) = entry.at;
-            if entry.kind == Kind::Dots {
-                let centre = (left + SAMPLE / 2, middle);
-                canvas.draw(&Circle::new(centre, 4 * UNIT, entry.colour.filled()))?;
-            } else {
-                let ends = [(left, middle), (left + SAMPLE, middle)];
-                let width = (5 * UNIT / 2).unsigned_abs();
-                canvas.draw(&PathElement::new(ends, entry.colour.stroke_width(width)))?;
-            }
-            canvas.draw_text(&entry.name, &style, (left + SAMPLE + GAP, middle))?;
-        }
-        Ok(())
-    }
+    let style = text::font(LEGEND_TEXT)
+        .color(&INK)
+        .pos(Pos::new(HPos::Left, VPos::Center));
+    canvas.draw_text(name, &style, (left + SAMPLE, middle))
 }

@@ -78,8 +78,7 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Why a figure could not be made. No content of a figure leads to these
-/// except its size.
+/// Why a figure could not be made. No content leads to these except its size.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
@@ -92,12 +91,12 @@ pub enum PlotError {
     /// The SVG could not be turned into pixels.
     #[error("the figure cannot be rendered as pixels")]
     Render(#[source] Box<dyn Error + Send + Sync>),
-    /// There are more panels than an image can hold.
-    #[error("a figure of {panels} panels is too large for an image")]
-    TooLarge {
-        /// How many panels the figure has.
-        panels: usize,
-    },
+    /// A figure of so many panels would be too high.
+    #[error("{0} panels are too many for one figure; split it")]
+    TooManyPanels(usize),
+    /// The head's text is too long for an image.
+    #[error("the figure is too high for an image; shorten its title and names")]
+    TooLarge,
 }
 
 impl Figure {
@@ -105,8 +104,8 @@ impl Figure {
     ///
     /// # Errors
     ///
-    /// [`PlotError::Font`] or [`PlotError::Draw`] when the drawing library
-    /// fails.
+    /// [`PlotError::TooManyPanels`] above 100 panels; [`PlotError::Font`] or
+    /// [`PlotError::Draw`] when the drawing library fails.
     pub fn to_svg(&self) -> Result<String, PlotError> {
         draw::svg(self)
     }
@@ -118,7 +117,7 @@ impl Figure {
     /// As [`Figure::to_svg`]; [`PlotError::TooLarge`] when the image would be,
     /// and [`PlotError::Render`] when the rendering library fails.
     pub fn to_png(&self) -> Result<Vec<u8>, PlotError> {
-        draw::png(&self.to_svg()?, self.panels.len())
+        draw::png(&self.to_svg()?)
     }
 
     /// A page of its own with title, subtitle, `table` and the figure.

@@ -157,22 +157,17 @@ impl History {
             .min_rtt
             .map_or(FORGOTTEN_AFTER, |rtt| rtt / 4)
             .max(LEAST_REORDERING);
+        let too_many = self.entries.len() > MOST_REMEMBERED;
         while let Some(index) = self.index(self.settled) {
-            let Entry {
-                packet,
-                state,
-                index: place,
-                origin,
-                ..
-            } = self.entries[index];
-            if state == State::InFlight {
-                let overtaken = self.newest_arrived > packet.sent + reordering;
-                let forgotten = now > packet.sent + FORGOTTEN_AFTER;
-                let too_many = self.entries.len() > MOST_REMEMBERED;
+            let entry = &mut self.entries[index];
+            if entry.state == State::InFlight {
+                let overtaken = self.newest_arrived > entry.packet.sent + reordering;
+                let forgotten = now > entry.packet.sent + FORGOTTEN_AFTER;
                 if !(overtaken || forgotten || too_many) {
                     break;
                 }
-                self.entries[index].state = State::Lost;
+                entry.state = State::Lost;
+                let (packet, index, origin) = (entry.packet, entry.index, entry.origin);
                 self.in_flight -= packet.size;
                 reports.push(PacketReport {
                     packet,
@@ -182,7 +177,7 @@ impl History {
                 if packet.kind != PacketKind::Probe && undelivered {
                     lost.push(Media {
                         frame: packet.frame,
-                        index: place,
+                        index,
                         origin,
                         size: packet.size,
                     });

@@ -64,6 +64,11 @@ impl Receiver {
     /// A packet arrived; `asks` when it carries a request for feedback. Gives
     /// the report to send, if it is time for one.
     pub fn packet(&mut self, arrival: Arrival, asks: bool) -> Option<Report> {
+        if self.mode == FeedbackMode::PerPacket && self.repeat == 0 {
+            let mut report = self.spare.pop().unwrap_or_default();
+            report.arrivals.push(arrival);
+            return Some(report);
+        }
         self.arrivals.push(arrival);
         self.fresh += 1;
         match self.mode {

@@ -73,6 +73,11 @@ pub struct Sender {
     /// Frames that have ended and not been taken.
     ended: VecDeque<FrameLife>,
     next_frame: FrameId,
+    /// The window and the deadline of the decision that stands, kept at hand.
+    window: Bytes,
+    timer: Option<Time>,
+    /// When the next packet may leave or the timer ends; [`Time::MAX`] for never.
+    next: Time,
     due: Option<(FrameId, Time, TimeDelta)>,
     /// Buffers kept for their memory.
     reports: Vec<PacketReport>,
@@ -87,6 +92,9 @@ impl Sender {
     pub fn new(config: SenderConfig, controller: Box<dyn Controller>) -> Self {
         Self {
             pacer: Pacer::new(config.bounds),
+            window: controller.decision().window.unwrap_or(Bytes::MAX),
+            timer: controller.deadline(),
+            next: controller.deadline().unwrap_or(Time::MAX),
             config,
             controller,
             history: History::default(),
@@ -120,8 +128,9 @@ impl Sender {
         let frame = self.next_frame;
         self.next_frame = FrameId(frame.0 + 1);
         self.due = Some((frame, now, interval));
-        let decision = *self.controller.handle(now, Event::FrameDue { frame, interval });
-        self.apply(now, &decision);
+        self.decide(now, Event::FrameDue { frame, interval });
+        self.refresh();
+        let decision = self.controller.decision();
         FrameGrant {
             frame,
             target: decision.target,
@@ -148,7 +157,7 @@ impl Sender {
         }
         let granted = *self.controller.decision();
         let size = packets.clone().sum();
-        let decision = *self.controller.handle(
+        self.decide(
             now,
             Event::FrameEncoded {
                 frame,
@@ -156,14 +165,13 @@ impl Sender {
                 packets: count,
             },
         );
-        self.apply(now, &decision);
         self.frames.push_back(FrameLife {
             frame,
             due,
             interval,
             decision: granted,
             handed_over: now,
-            pacing: self.config.policy.pacing(&decision, self.pacer.waiting()),
+            pacing: self.pacer.pacing(),
             size,
             packets: count,
             first_sent: None,
@@ -177,10 +185,14 @@ impl Sender {
         });
         self.pacer
             .push_frame(now, frame, size, packets.zip((0..count).map(|i| (i, None))));
+        self.refresh();
     }
 
     /// Takes the packet that leaves at `now`; call until it gives `None`.
     pub fn poll_packet(&mut self, now: Time) -> Option<Outgoing> {
+        if self.next > now {
+            return None;
+        }
         let released = self.pacer.pop(now, self.room())?;
         let (index, origin) = released.payload.unwrap_or((0, None));
         let packet = SentPacket {
@@ -197,8 +209,8 @@ impl Sender {
             life.first_sent.get_or_insert(now);
             life.last_sent = Some(now);
         }
-        let decision = *self.controller.handle(now, Event::PacketSent(packet));
-        self.apply(now, &decision);
+        self.decide(now, Event::PacketSent(packet));
+        self.refresh();
         #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
         Some(Outgoing {
             sequence: packet.sequence.0 as u16,
@@ -236,18 +248,14 @@ impl Sender {
     /// feedback or a frame can change anything.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let packet = self.pacer.next_due(self.room());
-        match (packet, self.controller.deadline()) {
-            (Some(packet), Some(timer)) => Some(packet.min(timer)),
-            (packet, timer) => packet.or(timer),
-        }
+        (self.next < Time::MAX).then_some(self.next)
     }
 
     /// Lets the controller know that its deadline has come.
     pub fn timer(&mut self, now: Time) {
-        if self.controller.deadline().is_some_and(|due| due <= now) {
-            let decision = *self.controller.handle(now, Event::Timer);
-            self.apply(now, &decision);
+        if self.timer.is_some_and(|due| due <= now) {
+            self.decide(now, Event::Timer);
+            self.refresh();
         }
     }
 
@@ -265,6 +273,7 @@ impl Sender {
     /// ended frames out.
     fn settle(&mut self, now: Time) {
         let deadline = self.config.retransmission_deadline;
+        let mut changed = !self.lost.is_empty();
         for media in self.lost.drain(..) {
             let Some(life) = frame_in(&mut self.frames, media.frame) else {
                 continue;
@@ -280,15 +289,19 @@ impl Sender {
                 );
             }
         }
-        let decision = *self.controller.handle(
+        let mut reports = std::mem::take(&mut self.reports);
+        changed |= self.decide(
             now,
             Event::Feedback {
-                reports: &self.reports,
+                reports: &reports,
                 in_flight: self.history.in_flight(),
             },
         );
-        self.reports.clear();
-        self.apply(now, &decision);
+        reports.clear();
+        self.reports = reports;
+        if changed {
+            self.refresh();
+        }
         while self.frames.pop_front_if(|life| life.end.is_some()).is_some() {}
     }
 
@@ -313,20 +326,40 @@ impl Sender {
         }
     }
 
-    fn apply(&mut self, now: Time, decision: &Decision) {
+    /// Feeds the controller, and makes the pacer do what was decided. Says
+    /// whether that can have moved the time of the next packet.
+    fn decide(&mut self, now: Time, event: Event<'_>) -> bool {
+        let decision = self.controller.handle(now, event);
+        let window = decision.window.unwrap_or(Bytes::MAX);
         let pacing = self.config.policy.pacing(decision, self.pacer.waiting());
-        self.pacer.set_pacing(pacing);
-        if let Some(probe) = &decision.probe {
-            self.pacer.schedule(now, probe);
+        let mut changed = window < Bytes::MAX || self.window < Bytes::MAX;
+        self.window = window;
+        if self.pacer.pacing() != pacing {
+            self.pacer.set_pacing(pacing);
+            changed = true;
         }
+        if let Some(probe) = &decision.probe {
+            changed |= self.pacer.schedule(now, probe);
+        }
+        let timer = self.controller.deadline();
+        changed |= timer != self.timer;
+        self.timer = timer;
+        changed
+    }
+
+    /// Finds out anew when the next packet may leave.
+    fn refresh(&mut self) {
+        let packet = self.pacer.next_due(self.room()).unwrap_or(Time::MAX);
+        self.next = packet.min(self.timer.unwrap_or(Time::MAX));
     }
 
     /// How much more may be in flight.
     fn room(&self) -> Bytes {
-        self.controller
-            .decision()
-            .window
-            .map_or(Bytes::MAX, |window| window - self.history.in_flight())
+        if self.window == Bytes::MAX {
+            Bytes::MAX
+        } else {
+            self.window - self.history.in_flight()
+        }
     }
 
     fn frame(&mut self, frame: FrameId) -> Option<&mut FrameLife> {

@@ -23,11 +23,10 @@ impl Deadlines {
         for (index, leaf) in tree[leaves..].iter_mut().enumerate() {
             leaf.1 = u32::try_from(index).unwrap_or(u32::MAX);
         }
-        let mut deadlines = Self { tree, leaves };
-        for part in 0..parts {
-            deadlines.set(part, Time::MAX);
+        for node in (1..leaves).rev() {
+            tree[node] = tree[2 * node];
         }
-        deadlines
+        Self { tree, leaves }
     }
 
     /// The part that acts next, and when; [`Time::MAX`] for never.
@@ -39,11 +38,18 @@ impl Deadlines {
     /// Sets a part's deadline.
     pub(crate) fn set(&mut self, part: usize, at: Time) {
         let mut node = self.leaves + part;
+        if self.tree[node].0 == at {
+            return;
+        }
         self.tree[node].0 = at;
         while node > 1 {
             node /= 2;
             let (left, right) = (self.tree[2 * node], self.tree[2 * node + 1]);
-            self.tree[node] = if right.0 < left.0 { right } else { left };
+            let winner = if right.0 < left.0 { right } else { left };
+            if self.tree[node] == winner {
+                return;
+            }
+            self.tree[node] = winner;
         }
     }
 }

@@ -19,15 +19,14 @@ impl<T> Default for DelayLine<T> {
 }
 
 impl<T> DelayLine<T> {
-    /// Adds what is due at `at`. Cheap when little is due later.
+    /// Adds what is due at `at`; cheapest when nothing is due later.
     pub(crate) fn push(&mut self, at: Time, item: T) {
-        let later = self.items.iter().rev().take_while(|(due, _)| *due > at);
-        let index = self.items.len() - later.count();
-        if index == self.items.len() {
+        if self.items.back().is_none_or(|(last, _)| *last <= at) {
             self.items.push_back((at, item));
-        } else {
-            self.items.insert(index, (at, item));
+            return;
         }
+        let index = self.items.partition_point(|(due, _)| *due <= at);
+        self.items.insert(index, (at, item));
     }
 
     /// When the next is due; [`Time::MAX`] for never.

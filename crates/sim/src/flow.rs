@@ -41,6 +41,8 @@ impl Packet for SimPacket {
 pub(crate) struct Flow {
     pub(crate) config: FlowConfig,
     pub(crate) forward: Path,
+    /// Packets arrive in the order in which they leave the link.
+    pub(crate) in_order: bool,
     pub(crate) to_receiver: DelayLine<SimPacket>,
     pub(crate) source: Source,
 }
@@ -66,6 +68,7 @@ impl Flow {
         Some(Self {
             config: config.clone(),
             forward: Path::new(config.forward, seed, &format!("{name} forward")),
+            in_order: config.forward.reordering.is_none(),
             to_receiver: DelayLine::default(),
             source,
         })
@@ -258,8 +261,10 @@ impl Video {
         })
     }
 
-    /// A packet has arrived at the receiving end.
+    /// A packet arrives at the receiving end at `now`, which may lie ahead of
+    /// everything else: reports due before it are sent before it.
     pub(crate) fn arrive(&mut self, now: Time, packet: &SimPacket) {
+        self.report_timer(now);
         let arrival = Arrival {
             sequence: packet.sequence,
             at: self.peer_time(now),
@@ -270,12 +275,14 @@ impl Video {
         }
     }
 
-    /// Sends the report that is due at `now`, if one is.
+    /// Sends the report that was due by `now`, at the time it was due.
     pub(crate) fn report_timer(&mut self, now: Time) {
-        if self.receiver.deadline().is_some()
-            && let Some(report) = self.receiver.timer(self.peer_time(now))
-        {
-            self.send_back(now, report);
+        let Some(due) = self.receiver.deadline() else {
+            return;
+        };
+        let peer_now = self.peer_time(now);
+        if let Some(report) = self.receiver.timer(peer_now) {
+            self.send_back(now - (peer_now - due), report);
         }
     }
 

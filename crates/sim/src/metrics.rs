@@ -8,7 +8,7 @@
 
 use hdrhistogram::Histogram;
 use mimosa_net::Served;
-use mimosa_session::{FrameEnd, FrameLife};
+use mimosa_session::FrameLife;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use serde::Serialize;
 
@@ -232,7 +232,15 @@ impl Collector {
         }
     }
 
-    /// A frame whose life has ended, or that is on its way when the run ends.
+    /// A frame on its way when the run ends: stalled if it is as old as that,
+    /// otherwise nothing can be said of it and it does not count.
+    pub(crate) fn open_frame(&mut self, flow: usize, life: &FrameLife) {
+        if self.end.since(life.handed_over) > STALLS[1] {
+            self.frame(flow, life);
+        }
+    }
+
+    /// A frame whose life has ended.
     pub(crate) fn frame(&mut self, flow: usize, life: &FrameLife) {
         if !self.window.contains(life.handed_over) {
             return;
@@ -242,14 +250,8 @@ impl Collector {
         let headers = Bytes::new(count.overhead.get() * u64::from(life.packets));
         let size = life.size - headers;
         count.size += size;
-        // Without an acknowledgement the delay is at least the frame's age; one
-        // that was given up has no end.
-        let delay = match life.end {
-            Some(FrameEnd::GivenUp) => TimeDelta::MAX,
-            _ => life
-                .delay()
-                .unwrap_or_else(|| self.end.since(life.handed_over)),
-        };
+        // Without an acknowledgement there is no end to it.
+        let delay = life.delay().unwrap_or(TimeDelta::MAX);
         if let Some(delay) = life.delay() {
             count.delays.push(delay);
             if delay < VALID {

@@ -67,6 +67,8 @@ struct Simulation<'a> {
     deadlines: Deadlines,
     dropped: Vec<SimPacket>,
     collector: Collector,
+    /// Packets that will arrive after the end.
+    propagating: usize,
     steps: u64,
 }
 
@@ -97,6 +99,7 @@ impl<'a> Simulation<'a> {
             flows,
             deadlines,
             dropped: Vec::new(),
+            propagating: 0,
             steps: 0,
         }
     }
@@ -127,9 +130,15 @@ impl<'a> Simulation<'a> {
             self.collector.served(&served);
             let fate = match flow.forward.send(now, conditions) {
                 Fate::Arrives(at) => {
-                    flow.to_receiver.push(at, served.packet);
-                    let due = flow.receiver_deadline(now);
-                    self.deadlines.set(receiver_of(number), due);
+                    if flow.in_order {
+                        // Nothing can overtake it, and what an arrival causes
+                        // happens no earlier than the arrival: it may be
+                        // worked out now.
+                        self.arrive(number, at, &served.packet);
+                    } else {
+                        flow.to_receiver.push(at, served.packet);
+                    }
+                    self.set_deadlines(number, now);
                     PacketFate::Arrived(at)
                 }
                 Fate::Lost => {
@@ -175,20 +184,33 @@ impl<'a> Simulation<'a> {
 
     /// A flow's receiving end has something to do.
     fn receive(&mut self, number: usize, now: Time) {
-        let flow = &mut self.flows[number];
-        while let Some(packet) = flow.to_receiver.pop(now) {
-            self.collector.arrived(now, &packet);
-            if let Source::Video(video) = &mut flow.source {
-                video.arrive(now, &packet);
-            }
+        while let Some(packet) = self.flows[number].to_receiver.pop(now) {
+            self.arrive(number, now, &packet);
         }
-        if let Source::Video(video) = &mut flow.source {
+        if let Source::Video(video) = &mut self.flows[number].source {
             video.report_timer(now);
         }
-        self.deadlines
-            .set(receiver_of(number), flow.receiver_deadline(now));
-        self.deadlines
-            .set(sender_of(number), flow.sender_deadline());
+        self.set_deadlines(number, now);
+    }
+
+    /// A packet arrives at `at`, in the order of arrivals.
+    fn arrive(&mut self, number: usize, at: Time, packet: &SimPacket) {
+        if at >= self.end {
+            self.propagating += 1;
+            return;
+        }
+        self.collector.arrived(at, packet);
+        if let Source::Video(video) = &mut self.flows[number].source {
+            video.arrive(at, packet);
+        }
+    }
+
+    /// Asks a flow's two ends when they act next.
+    fn set_deadlines(&mut self, number: usize, now: Time) {
+        let flow = &self.flows[number];
+        let (sender, receiver) = (flow.sender_deadline(), flow.receiver_deadline(now));
+        self.deadlines.set(sender_of(number), sender);
+        self.deadlines.set(receiver_of(number), receiver);
     }
 
     fn drop_packets(&mut self, observer: &mut impl Observer) {
@@ -202,13 +224,13 @@ impl<'a> Simulation<'a> {
         for (number, flow) in self.flows.iter().enumerate() {
             if let Source::Video(video) = &flow.source {
                 for life in video.sender.open_frames() {
-                    self.collector.frame(number, life);
+                    self.collector.open_frame(number, life);
                     observer.frame(number, life);
                 }
             }
         }
-        let propagating: usize = self.flows.iter().map(|flow| flow.to_receiver.len()).sum();
-        let inside = self.link.packets() + propagating;
+        let waiting: usize = self.flows.iter().map(|flow| flow.to_receiver.len()).sum();
+        let inside = self.link.packets() + waiting + self.propagating;
         self.collector
             .outcome(self.scenario, inside as u64, self.steps)
     }

@@ -242,7 +242,12 @@ impl Pudica {
                     self.arrived(now, &report.packet, at, after_loss, in_flight);
                 }
                 Outcome::Lost if report.packet.kind == PacketKind::Media => {
-                    self.resolve(now, report.packet.frame, in_flight);
+                    if let Some(frame) = self.frames.get_mut(report.packet.frame) {
+                        frame.resolved = frame.resolved.saturating_add(1);
+                        if frame.resolved == frame.packets {
+                            self.frame_known(now, report.packet.frame, in_flight);
+                        }
+                    }
                 }
                 Outcome::Lost => {}
             }
@@ -276,7 +281,10 @@ impl Pudica {
                 }
                 frame.last_arrival = Some(frame.last_arrival.map_or(at, |last| last.max(at)));
                 if !after_loss {
-                    self.resolve(now, packet.frame, in_flight);
+                    frame.resolved = frame.resolved.saturating_add(1);
+                    if frame.resolved == frame.packets {
+                        self.frame_known(now, packet.frame, in_flight);
+                    }
                 }
             }
             PacketKind::Probe => {
@@ -290,16 +298,12 @@ impl Pudica {
         }
     }
 
-    /// One more packet of a frame is accounted for; with the last one the
-    /// frame's BUR is known, and everything that follows from it.
-    fn resolve(&mut self, now: Time, id: FrameId, in_flight: Bytes) {
+    /// The last packet of a frame is accounted for: its BUR is known, and
+    /// everything that follows from it.
+    fn frame_known(&mut self, now: Time, id: FrameId, in_flight: Bytes) {
         let Some(frame) = self.frames.get_mut(id) else {
             return;
         };
-        frame.resolved = frame.resolved.saturating_add(1);
-        if frame.resolved != frame.packets {
-            return;
-        }
         let Some(bur) = self.estimate.sample(frame) else {
             return;
         };
