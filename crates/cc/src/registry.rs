@@ -102,7 +102,10 @@ mod tests {
     #[test]
     fn an_unknown_parameter_is_refused_with_the_list_of_those_that_exist() {
         let error = from_pairs(&[("alhpa", 0.9)]).unwrap_err().to_string();
-        assert!(error.contains("alhpa") && error.contains("`alpha`"), "{error}");
+        assert!(
+            error.contains("alhpa") && error.contains("`alpha`"),
+            "{error}"
+        );
     }
 
     #[test]

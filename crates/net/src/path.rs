@@ -137,7 +137,8 @@ impl Path {
             } => {
                 let change = if self.bad { to_good } else { to_bad };
                 self.bad ^= self.loss.chance(change);
-                self.loss.chance(if self.bad { loss_bad } else { loss_good })
+                self.loss
+                    .chance(if self.bad { loss_bad } else { loss_good })
             }
         }
     }
@@ -226,14 +227,17 @@ mod tests {
             ..PLAIN
         };
         let lost = |config| -> Vec<bool> {
-            arrivals(config, 50_000).iter().map(Option::is_none).collect()
+            arrivals(config, 50_000)
+                .iter()
+                .map(Option::is_none)
+                .collect()
         };
         let share = |lost: &[bool]| lost.iter().filter(|l| **l).count() as f64 / 50_000.0;
-        let bursts = |lost: &[bool]| lost.windows(2).filter(|w| !w[0] && w[1]).count() as f64;
+        let runs = |lost: &[bool]| lost.windows(2).filter(|w| !w[0] && w[1]).count() as f64;
         let (random, bursty) = (lost(random), lost(bursty));
         assert!((share(&random) - 0.1).abs() < 0.01);
         assert!((share(&bursty) - 1.0 / 11.0).abs() < 0.01);
-        let length = |lost: &[bool]| share(lost) * 50_000.0 / bursts(lost);
+        let length = |lost: &[bool]| share(lost) * 50_000.0 / runs(lost);
         assert!((length(&random) - 1.11).abs() < 0.1, "{}", length(&random));
         assert!((length(&bursty) - 5.0).abs() < 0.5, "{}", length(&bursty));
     }

@@ -16,9 +16,11 @@ impl Random {
     #[must_use]
     pub fn new(seed: u64, purpose: &str) -> Self {
         // FNV-1a, 64 bit; `seed_from_u64` spreads it over the whole state.
-        let hash = purpose.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let hash = purpose
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
         Self(Xoshiro256PlusPlus::seed_from_u64(
             hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
         ))
@@ -71,7 +73,10 @@ mod tests {
         let mut random = Random::new(1, "test");
         let close = |(mean, deviation): (f64, f64), m: f64, d: f64| {
             assert!((mean - m).abs() < 0.01, "mean {mean}, expected {m}");
-            assert!((deviation - d).abs() < 0.01, "deviation {deviation}, expected {d}");
+            assert!(
+                (deviation - d).abs() < 0.01,
+                "deviation {deviation}, expected {d}"
+            );
         };
         close(moments(|| random.uniform()), 0.5, 1.0 / 12f64.sqrt());
         close(moments(|| random.normal()), 0.0, 1.0);

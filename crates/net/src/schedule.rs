@@ -65,6 +65,18 @@ impl Schedule {
         cursor
     }
 
+    /// The rate from `from` on, then each change of it before `until`.
+    pub fn steps(&self, from: Time, until: Time) -> impl Iterator<Item = (Time, Rate)> {
+        let mut cursor = self.clone().cursor();
+        let mut at = from;
+        std::iter::from_fn(move || {
+            (at < until).then(|| {
+                cursor.seek(at);
+                (std::mem::replace(&mut at, cursor.ends), cursor.piece().rate)
+            })
+        })
+    }
+
     /// What passes between `from` and `to` at most.
     #[must_use]
     pub fn capacity(&self, from: Time, to: Time) -> Bytes {
@@ -186,10 +198,10 @@ mod tests {
         assert_eq!(finish_ms(&steps, 0, 1250), Some(1.0));
         assert_eq!(finish_ms(&steps, 10, 1250), Some(10.5));
         // Half of it before the change, half after.
-        let half = steps.clone().cursor().finish(
-            Time::from_nanos(9_500_000),
-            Bytes::new(1250),
-        );
+        let half = steps
+            .clone()
+            .cursor()
+            .finish(Time::from_nanos(9_500_000), Bytes::new(1250));
         assert_eq!(half, Some(Time::from_nanos(10_250_000)));
     }
 
@@ -213,10 +225,30 @@ mod tests {
     }
 
     #[test]
+    fn steps_begin_with_the_rate_that_holds_and_end_in_time() {
+        let period = Some(TimeDelta::from_millis(4));
+        let trace = Schedule::new(vec![piece(0, 10), piece(1, 20)], period).unwrap();
+        let steps: Vec<_> = trace
+            .steps(Time::from_millis(2), Time::from_millis(8))
+            .map(|(at, rate)| (at.as_nanos() / 1_000_000, rate.as_bps() / 1_000_000))
+            .collect();
+        assert_eq!(steps, [(2, 20), (4, 10), (5, 20)]);
+        assert_eq!(trace.steps(Time::ZERO, Time::ZERO).count(), 0);
+        let constant = Schedule::constant(Rate::from_kbps(10));
+        assert_eq!(constant.steps(Time::ZERO, Time::MAX).count(), 1);
+    }
+
+    #[test]
     fn pieces_that_do_not_fit_together_are_refused() {
         assert!(Schedule::new(vec![], None).is_none());
         assert!(Schedule::new(vec![piece(1, 1)], None).is_none());
         assert!(Schedule::new(vec![piece(0, 1), piece(0, 2)], None).is_none());
-        assert!(Schedule::new(vec![piece(0, 1), piece(5, 2)], Some(TimeDelta::from_millis(5))).is_none());
+        assert!(
+            Schedule::new(
+                vec![piece(0, 1), piece(5, 2)],
+                Some(TimeDelta::from_millis(5))
+            )
+            .is_none()
+        );
     }
 }

@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn noise_keeps_the_mean() {
-        let grants = [10_000; 20_000];
+        let grants = vec![10_000; 20_000];
         for model in [
             EncoderModel::LogNormal(0.3),
             EncoderModel::Laplace(0.15),
@@ -120,8 +120,8 @@ mod tests {
     #[test]
     fn x264_obeys_a_fall_at_once_and_a_rise_one_frame_late() {
         let mut grants = vec![60_000; 5000];
-        grants.extend([10_000; 5000]);
-        grants.extend([60_000; 5000]);
+        grants.resize(10_000, 10_000);
+        grants.resize(15_000, 60_000);
         let sizes = sizes(EncoderModel::X264, &grants);
         assert!(sizes.iter().zip(&grants).all(|(s, g)| *s <= *g as f64));
         assert!(sizes[5000] <= 10_000.0, "the fall");

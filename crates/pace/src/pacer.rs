@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use mimosa_control::{FrameId, PacketKind, Pacing, Probe};
+use mimosa_control::{FrameId, Pacing, PacketKind, Probe};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::probes::Probes;
@@ -180,8 +180,7 @@ impl<P> Pacer<P> {
     /// puts their numbers into `given_up`.
     pub fn expire(&mut self, now: Time, given_up: &mut Vec<FrameId>) {
         loop {
-            let too_many =
-                self.media.len() + self.retransmissions.len() > self.bounds.most_packets;
+            let too_many = self.media.len() + self.retransmissions.len() > self.bounds.most_packets;
             let Some(front) = self.media.front() else {
                 break;
             };
@@ -194,9 +193,10 @@ impl<P> Pacer<P> {
             }
             given_up.push(frame);
         }
-        while let Some(packet) = self.retransmissions.pop_front_if(|packet| {
-            now.since(packet.handed_over) > self.bounds.longest_wait
-        }) {
+        while let Some(packet) = self
+            .retransmissions
+            .pop_front_if(|packet| now.since(packet.handed_over) > self.bounds.longest_wait)
+        {
             self.waiting -= packet.size;
         }
     }
@@ -270,9 +270,7 @@ impl<P> Pacer<P> {
     fn gate(&self, due: Time) -> Time {
         match self.pacing {
             Pacing::Burst | Pacing::Spread { .. } => due,
-            Pacing::Bucket { rate, burst } => {
-                due.max(self.bucket - rate.transmit_time(burst))
-            }
+            Pacing::Bucket { rate, burst } => due.max(self.bucket - rate.transmit_time(burst)),
         }
     }
 }

@@ -7,6 +7,7 @@ use mimosa_plot::{Figure, Kind, Panel, Series, Table};
 fn main() -> Result<(), Box<dyn Error>> {
     let row = |cells: [&str; 3]| cells.map(String::from).to_vec();
     let table = Table {
+        title: "Two flows".into(),
         headers: row(["Flow", "Mean rate", "Delay p99"]),
         rows: vec![
             row(["game", "19.0 Mbit/s", "61 ms"]),
@@ -16,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let figure = figure();
     std::fs::write("/tmp/sample.svg", figure.to_svg()?)?;
     std::fs::write("/tmp/sample.png", figure.to_png()?)?;
-    std::fs::write("/tmp/sample.html", figure.to_html(&table)?)?;
+    std::fs::write("/tmp/sample.html", figure.to_html(&[table])?)?;
     Ok(())
 }
 

@@ -16,6 +16,7 @@ h1+p{color:var(--muted);margin:.25rem 0 0;overflow-wrap:anywhere}
 table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .8rem;border-bottom:1px solid var(--line);text-align:right}
 th:first-child,td:first-child{padding-left:0;text-align:left}
+caption{text-align:left;padding-bottom:.3rem}
 th{font-weight:normal;color:var(--muted)}
 svg{display:block;width:100%;height:auto;min-width:44rem}
 @media(prefers-color-scheme:dark){
@@ -27,8 +28,8 @@ svg [stroke=\"#000000\"]{stroke:#fff}
 svg circle[fill=\"#000000\"]{fill:#fff}
 }";
 
-/// The page with title, subtitle, table and figure.
-pub(crate) fn page(figure: &Figure, table: &Table) -> Result<String, PlotError> {
+/// The page with title, subtitle, tables and figure.
+pub(crate) fn page(figure: &Figure, tables: &[Table]) -> Result<String, PlotError> {
     let title = escape(&figure.title);
     let untitled = Figure {
         title: String::new(),
@@ -43,8 +44,12 @@ pub(crate) fn page(figure: &Figure, table: &Table) -> Result<String, PlotError> 
     if !figure.subtitle.is_empty() {
         let _ = writeln!(page, "<p>{}</p>", escape(&figure.subtitle));
     }
-    if !table.headers.is_empty() || !table.rows.is_empty() {
-        page.push_str("<div class=\"wide\">\n<table>\n<thead>\n");
+    for table in tables {
+        page.push_str("<div class=\"wide\">\n<table>\n");
+        if !table.title.is_empty() {
+            let _ = writeln!(page, "<caption>{}</caption>", escape(&table.title));
+        }
+        page.push_str("<thead>\n");
         row(&mut page, "th", &table.headers);
         page.push_str("</thead>\n<tbody>\n");
         for cells in &table.rows {

@@ -72,6 +72,8 @@ pub enum Kind {
 /// Text in rows and columns, shown above a figure in its page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
+    /// What the table shows, with the units that its columns share.
+    pub title: String,
     /// One name per column.
     pub headers: Vec<String>,
     /// Cells, row by row.
@@ -120,7 +122,7 @@ impl Figure {
         draw::png(&self.to_svg()?)
     }
 
-    /// A page of its own with title, subtitle, `table` and the figure.
+    /// A page of its own with title, subtitle, `tables` and the figure.
     ///
     /// The page refers to nothing outside of itself, follows the reader's light
     /// or dark mode, and scrolls the figure where the screen is narrow.
@@ -128,7 +130,7 @@ impl Figure {
     /// # Errors
     ///
     /// As [`Figure::to_svg`].
-    pub fn to_html(&self, table: &Table) -> Result<String, PlotError> {
-        html::page(self, table)
+    pub fn to_html(&self, tables: &[Table]) -> Result<String, PlotError> {
+        html::page(self, tables)
     }
 }

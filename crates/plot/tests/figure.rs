@@ -44,6 +44,7 @@ fn sample() -> Figure {
 
 fn table() -> Table {
     Table {
+        title: HOSTILE.into(),
         headers: vec!["Flow".into(), HOSTILE.into()],
         rows: vec![vec!["one".into(), HOSTILE.into()]],
     }
@@ -52,7 +53,7 @@ fn table() -> Table {
 #[test]
 fn the_same_figure_twice_is_the_same_bytes() {
     assert_eq!(sample().to_svg().unwrap(), sample().to_svg().unwrap());
-    let pages = [(); 2].map(|()| sample().to_html(&table()).unwrap());
+    let pages = [(); 2].map(|()| sample().to_html(&[table()]).unwrap());
     assert_eq!(pages[0], pages[1]);
 }
 
@@ -92,8 +93,9 @@ fn text_is_escaped_everywhere() {
     }
     figure.panels[0].title = HOSTILE.into();
     figure.panels[0].y_label = HOSTILE.into();
-    let page = figure.to_html(&table()).unwrap();
+    let page = figure.to_html(&[table(), table()]).unwrap();
     assert!(!page.contains("<b>"));
+    assert!(page.contains("<caption>&lt;b"));
     assert!(page.contains("<th>&lt;b&gt;&amp;&quot;it&#39;s&quot;"));
     assert!(figure.to_png().is_ok(), "the SVG is well-formed");
     assert_eq!(page.matches("http").count(), 1, "only the SVG's namespace");
@@ -112,7 +114,7 @@ fn nothing_to_show_is_said_so() {
     assert_eq!(svg.matches("no data").count(), 3);
     assert!(figure.to_png().is_ok());
     assert!(!sample().to_svg().unwrap().contains("no data"));
-    assert!(Figure::default().to_html(&Table::default()).is_ok());
+    assert!(Figure::default().to_html(&[Table::default()]).is_ok());
 }
 
 #[test]

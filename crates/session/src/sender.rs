@@ -302,7 +302,11 @@ impl Sender {
         if changed {
             self.refresh();
         }
-        while self.frames.pop_front_if(|life| life.end.is_some()).is_some() {}
+        while self
+            .frames
+            .pop_front_if(|life| life.end.is_some())
+            .is_some()
+        {}
     }
 
     /// Gives up what has waited too long, in the pacer or for feedback.
@@ -381,7 +385,9 @@ fn frame_in(frames: &mut VecDeque<FrameLife>, frame: FrameId) -> Option<&mut Fra
     let guess = usize::try_from(frame.0.checked_sub(first.0)?).ok()?;
     let index = match frames.get(guess) {
         Some(life) if life.frame == frame => guess,
-        _ => frames.binary_search_by_key(&frame, |life| life.frame).ok()?,
+        _ => frames
+            .binary_search_by_key(&frame, |life| life.frame)
+            .ok()?,
     };
     frames.get_mut(index)
 }

@@ -3,7 +3,7 @@
 use mimosa_control::PacketKind;
 use mimosa_net::{Encoder, Fate, Packet, Path, Random};
 use mimosa_session::{Arrival, Receiver, Report, Sender, packetise};
-use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
 use crate::delay_line::DelayLine;
 use crate::scenario::{CbrConfig, FlowConfig, FlowKind, VideoConfig};
@@ -131,6 +131,7 @@ pub(crate) struct Video {
     clock: FrameClock,
     /// A frame in the encoder: when it will be ready, and its size.
     encoding: Option<(Time, Bytes)>,
+    content: Rate,
     encode_time: TimeDelta,
     packet_size: Bytes,
     overhead: Bytes,
@@ -196,6 +197,7 @@ impl Video {
             reports: DelayLine::default(),
             clock,
             encoding: None,
+            content: video.content,
             encode_time: video.encode_time,
             packet_size: video.packet_size,
             overhead: video.overhead,
@@ -228,7 +230,8 @@ impl Video {
             let grant = self.sender.frame_due(now, interval);
             self.clock.advance(flow);
             if grant.size > Bytes::ZERO {
-                let size = self.encoder.encode(grant.size);
+                let most = self.content.amount_in(interval);
+                let size = self.encoder.encode(grant.size).min(most).max(Bytes::new(1));
                 self.encoding = Some((now + self.encode_time, size));
             }
             if self.encode_time == TimeDelta::ZERO {

@@ -212,7 +212,11 @@ impl Collector {
     pub(crate) fn served(&mut self, served: &Served<SimPacket>) {
         if self.window.contains(served.finished) {
             self.served += served.packet.size;
-            let wait = served.started.since(served.offered).as_nanos().unsigned_abs();
+            let wait = served
+                .started
+                .since(served.offered)
+                .as_nanos()
+                .unsigned_abs();
             self.wait_sum += wait;
             self.wait_max = self.wait_max.max(wait);
             self.wait_count += 1;
@@ -344,7 +348,10 @@ impl FlowCount {
 
 fn frame_delays(delays: &mut [TimeDelta]) -> Option<FrameDelays> {
     delays.sort_unstable();
-    let sum: i128 = delays.iter().map(|delay| i128::from(delay.as_nanos())).sum();
+    let sum: i128 = delays
+        .iter()
+        .map(|delay| i128::from(delay.as_nanos()))
+        .sum();
     let at = |share: f64| Some(round(nearest_rank(delays, share)?.as_millis(), 3));
     Some(FrameDelays {
         mean: round(sum as f64 / delays.len() as f64 / 1e6, 3),

@@ -236,7 +236,11 @@ impl<'a> Simulation<'a> {
     }
 }
 
-fn record(packet: &SimPacket, served: Option<&Served<SimPacket>>, fate: PacketFate) -> PacketRecord {
+fn record(
+    packet: &SimPacket,
+    served: Option<&Served<SimPacket>>,
+    fate: PacketFate,
+) -> PacketRecord {
     PacketRecord {
         flow: packet.flow as usize,
         sequence: packet.sequence,

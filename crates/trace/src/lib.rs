@@ -61,7 +61,9 @@ pub struct TraceError {
 #[non_exhaustive]
 pub enum Problem {
     /// A field of a row is no number of its kind.
-    #[error("`{text}` is no {field}; a row is `seconds Mbit/s [RTTms [loss]]`, e.g. `0.015 20.59 14.0ms 0.02`")]
+    #[error(
+        "`{text}` is no {field}; a row is `seconds Mbit/s [RTTms [loss]]`, e.g. `0.015 20.59 14.0ms 0.02`"
+    )]
     BadField {
         /// What the field should be.
         field: &'static str,
@@ -75,13 +77,17 @@ pub enum Problem {
         found: usize,
     },
     /// A Mahimahi line that is no whole number of milliseconds.
-    #[error("`{text}` is no whole number of milliseconds; a Mahimahi trace has one such number a line")]
+    #[error(
+        "`{text}` is no whole number of milliseconds; a Mahimahi trace has one such number a line"
+    )]
     NotMillis {
         /// The line as it stood.
         text: String,
     },
     /// A Mahimahi line earlier than the one before it.
-    #[error("{millis} comes after {before}; a Mahimahi trace never goes back, sort its lines (`sort -n`)")]
+    #[error(
+        "{millis} comes after {before}; a Mahimahi trace never goes back, sort its lines (`sort -n`)"
+    )]
     GoesBack {
         /// This line.
         millis: u64,
@@ -92,7 +98,9 @@ pub enum Problem {
     #[error("the trace is empty; give it at least two rows or one millisecond above zero")]
     Empty,
     /// The link never carries anything.
-    #[error("the rate is zero throughout, so nothing would ever pass; give at least one line a rate")]
+    #[error(
+        "the rate is zero throughout, so nothing would ever pass; give at least one line a rate"
+    )]
     NeverPasses,
     /// It ends where it begins.
     #[error("the trace has no length, so it cannot repeat; give it two different times")]
@@ -194,13 +202,31 @@ mod tests {
         assert_eq!(problem("0\n0\n").1, Problem::NoLength);
         assert_eq!(
             problem("5\n3\n"),
-            (2, Problem::GoesBack { millis: 3, before: 5 })
+            (
+                2,
+                Problem::GoesBack {
+                    millis: 3,
+                    before: 5
+                }
+            )
         );
         assert!(matches!(problem("5\nx\n"), (2, Problem::NotMillis { .. })));
-        assert!(matches!(problem("0 1\n1 fast\n"), (2, Problem::BadField { .. })));
-        assert!(matches!(problem("0 1\n1 -4\n"), (2, Problem::BadField { .. })));
-        assert!(matches!(problem("0 1\n1 nan\n"), (2, Problem::BadField { .. })));
-        assert!(matches!(problem("0 1 5ms 1.5\n"), (1, Problem::BadField { .. })));
+        assert!(matches!(
+            problem("0 1\n1 fast\n"),
+            (2, Problem::BadField { .. })
+        ));
+        assert!(matches!(
+            problem("0 1\n1 -4\n"),
+            (2, Problem::BadField { .. })
+        ));
+        assert!(matches!(
+            problem("0 1\n1 nan\n"),
+            (2, Problem::BadField { .. })
+        ));
+        assert!(matches!(
+            problem("0 1 5ms 1.5\n"),
+            (1, Problem::BadField { .. })
+        ));
         assert_eq!(
             problem("0 1 2ms 0 9\n"),
             (1, Problem::FieldCount { found: 5 })

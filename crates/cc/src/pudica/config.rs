@@ -71,21 +71,21 @@ pub struct Config {
     pub min_delay_window: TimeDelta,
     /// Pacing. Section 4.1, equation 2.
     pub pacing: PaceMode,
-    /// gamma_p: how much faster than its own delay a frame is sent. 1.25.
+    /// `gamma_p`: how much faster than its own delay a frame is sent. 1.25.
     pub pace_gain: f64,
     /// Pace multiplier in `fixed` mode. Fig. 7a, as SQP: 2.
     pub fixed_multiplier: f64,
     /// Probe packets after each frame. Section 4.1: 4.
     pub probes: u16,
-    /// T_wd: how far back smoothing looks. Section 4.2: 200 ms.
+    /// `T_wd`: how far back smoothing looks. Section 4.2: 200 ms.
     pub smoothing_window: TimeDelta,
     /// alpha: below it efficiency, above it fairness. Section 4.2: 0.85.
     pub alpha: f64,
-    /// gamma_MI: gain of the multiplicative increase. Equation 8: 0.3.
+    /// `gamma_MI`: gain of the multiplicative increase. Equation 8: 0.3.
     pub increase_gain: f64,
     /// Fairness control. Equations 9 and 10.
     pub adaptation: Adaptation,
-    /// gamma_MD: the multiplicative part of a fairness step. Equation 10: 0.05.
+    /// `gamma_MD`: the multiplicative part of a fairness step. Equation 10: 0.05.
     pub decrease_gain: f64,
     /// How the additive part grows. *Open*: the text is garbled there.
     pub growth: Growth,
@@ -116,8 +116,10 @@ pub struct Config {
     /// Silence after which the bitrate is halved and a drain begins, in frame
     /// intervals above the minimum round trip. *Open*: 10.
     pub frame_timeout: f64,
-    /// No increase beyond this multiple of what the encoder really used.
-    /// *Open*: 2.
+    /// No increase beyond this multiple of the newest acknowledged frame's own
+    /// bitrate, so that an encoder with little to show cannot raise the target
+    /// untested. *Open*: 4, above what equation 8 asks for from a tenth of the
+    /// link's rate.
     pub application_headroom: f64,
     /// A drain this long, in which the delay of each frame's first packet was
     /// steady, means a longer path: the minimum delay is measured anew. *Open*;
@@ -154,7 +156,7 @@ impl Default for Config {
             drain_after: 3,
             drain_time: TimeDelta::from_millis(200),
             frame_timeout: 10.0,
-            application_headroom: 2.0,
+            application_headroom: 4.0,
             path_change_after: TimeDelta::from_millis(1_000),
             path_change_jitter: TimeDelta::from_millis(2),
         }
@@ -182,6 +184,7 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         let positive = "a number above zero";
         let share = "a share between zero and one";
+        #[rustfmt::skip]
         let checks = [
             ("pace_gain", self.pace_gain, self.pace_gain >= 1.0, "one or more"),
             ("fixed_multiplier", self.fixed_multiplier, self.fixed_multiplier >= 1.0, "one or more"),

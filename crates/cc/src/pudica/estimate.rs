@@ -102,12 +102,11 @@ impl Estimate {
             };
             let gap = ((at - arrived) - grace).max(TimeDelta::ZERO).as_secs();
             let bytes = packet.size.get() as f64;
-            match &mut self.gap {
-                Some(mean) => {
-                    *mean += SALSIFY_ALPHA * (gap - *mean);
-                    self.size += SALSIFY_ALPHA * (bytes - self.size);
-                }
-                None => (self.gap, self.size) = (Some(gap), bytes),
+            if let Some(mean) = &mut self.gap {
+                *mean += SALSIFY_ALPHA * (gap - *mean);
+                self.size += SALSIFY_ALPHA * (bytes - self.size);
+            } else {
+                (self.gap, self.size) = (Some(gap), bytes);
             }
         }
         self.last = Some((packet.sent, at, packet.frame));

@@ -26,7 +26,7 @@ pub(super) struct Frame {
     pub(super) first_delay: TimeDelta,
     /// Distance between its probes: the paper's `T_packet`.
     pub(super) probe_interval: TimeDelta,
-    /// Sum of the probes' T_i (eq. 4).
+    /// Sum of the probes' `T_i` (eq. 4).
     pub(super) probe_delay: TimeDelta,
     /// BUR by equation 1, or by the estimator in its place.
     pub(super) sample: Option<f64>,
@@ -106,16 +106,6 @@ impl Frames {
             self.open += 1;
         }
         self.ring.get(self.open)
-    }
-
-    /// Mean bitrate of the frames encoded in the last `count` intervals.
-    pub(super) fn used(&self, count: usize) -> Option<Rate> {
-        let (mut size, mut time) = (Bytes::ZERO, TimeDelta::ZERO);
-        for frame in self.ring.iter().rev().take(count) {
-            size += frame.size;
-            time += frame.interval;
-        }
-        (time > TimeDelta::ZERO).then(|| Rate::of(size, time))
     }
 
     /// Forgets samples, so that smoothing begins anew.

@@ -45,7 +45,7 @@ mod tests;
 pub use config::{Adaptation, Config, ConfigError, Estimator, Growth, PaceMode};
 
 use mimosa_control::{
-    Cause, Controller, Decision, Event, FrameId, Limits, Outcome, PacketKind, PacketReport, Pacing,
+    Cause, Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketKind, PacketReport,
     Probe, ProbeStart, SentPacket,
 };
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
@@ -62,8 +62,6 @@ const LOWEST_BUR: f64 = 0.01;
 /// The natural logarithm of the bitrate in the additive term is at least this,
 /// so that it neither vanishes nor changes sign at low bitrates.
 const LOWEST_LOG: f64 = 1.0;
-/// Frames over which the bitrate in use is measured for `application_headroom`.
-const USED_FRAMES: usize = 30;
 
 /// A congestion that lasts.
 #[derive(Debug)]
@@ -446,10 +444,14 @@ impl Pudica {
             return;
         }
         let (rate, cause) = self.next_rate(bur.max(LOWEST_BUR));
-        if rate > self.rate && self.is_application_limited() {
+        // A small frame says little about a rate many times its own.
+        let tried = self.frames.get_mut(newest).map(|frame| frame.bitrate());
+        let bound = tried.map_or(Rate::MAX, |r| r.scale(self.config.application_headroom));
+        if rate > bound && bound <= self.rate {
             self.decision.cause = Cause::ApplicationLimited;
             return;
         }
+        let rate = rate.min(bound);
         if self.limits.clamp(rate) == self.rate {
             self.decision.cause = if rate > self.rate {
                 Cause::AtMaximum
@@ -495,17 +497,7 @@ impl Pudica {
         let log = libm::log(mbps).max(LOWEST_LOG);
         let increase = (self.limits.max().as_mbps() + grown / log) * config.decrease_gain / 2.0;
         let step = increase - config.decrease_gain * mbps;
-        Rate::from_mbps(
-            mbps + step.clamp(config.lowest_step * mbps, config.highest_step * mbps),
-        )
-    }
-
-    /// Whether the encoder leaves most of its rate unused, so that nothing
-    /// speaks for more.
-    fn is_application_limited(&self) -> bool {
-        self.frames
-            .used(USED_FRAMES)
-            .is_some_and(|used| self.rate > used.scale(self.config.application_headroom))
+        Rate::from_mbps(mbps + step.clamp(config.lowest_step * mbps, config.highest_step * mbps))
     }
 
     fn set_rate(&mut self, rate: Rate, cause: Cause) {
@@ -519,7 +511,11 @@ impl Pudica {
 /// begin anew together, as section 4.2 wants it ("highly synchronized").
 fn next_multiple(now: Time, every: TimeDelta) -> Time {
     let every = every.as_nanos().unsigned_abs().max(1);
-    Time::from_nanos((now.as_nanos() / every).saturating_add(1).saturating_mul(every))
+    Time::from_nanos(
+        (now.as_nanos() / every)
+            .saturating_add(1)
+            .saturating_mul(every),
+    )
 }
 
 impl Controller for Pudica {

@@ -10,9 +10,11 @@ pub(crate) struct TextFile {
     pub(crate) text: String,
 }
 
-/// The root of the repository.
+/// The root of the repository, from where cargo runs this test: what was there
+/// when it was compiled may be another checkout with the same target directory.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    let package = std::env::var_os("CARGO_MANIFEST_DIR");
+    Path::new(&package.expect("run by cargo")).join("../..")
 }
 
 /// The paths of all files that are tracked or about to be: what git ignores is

@@ -1,65 +1,31 @@
 //! `mimosa sim`: runs a scenario for each seed and writes what came out.
 
+mod args;
 mod error;
+mod figure;
+mod input;
+mod outputs;
+mod series;
 mod sweep;
 mod table;
 
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-use mimosa_sim::scenario::Files;
-use mimosa_sim::{Loaded, Outcome, Scenario, Window};
-use mimosa_units::{Time, TimeDelta};
+use mimosa_record::{FrameRow, Table};
+use mimosa_sim::{Loaded, Outcome, PacketRecord, Scenario, Window};
 use serde::Serialize;
 
+pub(crate) use args::Args;
+use args::Seeds;
 use error::SimError;
+use outputs::Outputs;
 
-/// Arguments of `mimosa sim`.
-#[derive(clap::Args)]
-pub(crate) struct Args {
-    /// Scenario file (TOML).
-    file: PathBuf,
-
-    /// Seeds to run, both ends included; without it the file's own.
-    #[arg(long, value_name = "A..B", value_parser = seeds)]
-    seeds: Option<Seeds>,
-
-    /// Write one JSON object per seed and line; `-` for standard output.
-    #[arg(long, value_name = "OUT")]
-    json: Option<PathBuf>,
-
-    /// Count only what happens from this time on, e.g. `3s`.
-    #[arg(long, value_name = "T", default_value = "0s")]
-    from: TimeDelta,
-
-    /// Count only what happens before this time.
-    #[arg(long, value_name = "T")]
-    to: Option<TimeDelta>,
-
-    /// Print the table as Markdown.
-    #[arg(long)]
-    markdown: bool,
+/// One run to be done.
+struct Job<'a> {
+    seed: u64,
+    variant: Option<&'a str>,
+    scenario: &'a Scenario,
 }
 
-/// First and last seed.
-#[derive(Clone, Copy)]
-struct Seeds(u64, u64);
-
-/// Reads `7` or `1..16`.
-fn seeds(text: &str) -> Result<Seeds, String> {
-    let mend = || format!("`{text}` is no range of seeds; write e.g. 1..16 or 7");
-    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| mend());
-    let (first, last) = match text.split_once("..") {
-        Some((first, last)) => (number(first)?, number(last.trim_start_matches('='))?),
-        None => (number(text)?, number(text)?),
-    };
-    if first > last {
-        return Err(format!("{first} comes after {last}; write {last}..{first}"));
-    }
-    Ok(Seeds(first, last))
-}
-
-/// One run: what was run, and what came out.
+/// What was run, and what came out.
 #[derive(Serialize)]
 struct Run<'a> {
     seed: u64,
@@ -69,98 +35,73 @@ struct Run<'a> {
     outcome: Outcome,
 }
 
+/// What a run showed, as far as somebody wants to know.
+type Seen = (Option<Table<FrameRow>>, Option<Table<PacketRecord>>);
+
 pub(crate) fn run(args: &Args) -> Result<(), SimError> {
-    let loaded = load(&args.file)?;
-    let seeds = args.seeds.unwrap_or(Seeds(loaded.seed, loaded.seed));
-    let window = window(args, &loaded)?;
-    let jobs: Vec<_> = (seeds.0..=seeds.1)
-        .flat_map(|seed| loaded.variants.iter().map(move |variant| (seed, variant)))
-        .collect();
-    let outcomes = sweep::run(&jobs, |(seed, (_, scenario))| {
-        mimosa_sim::run(scenario, *seed, window, &mut ())
-    });
-    let runs: Vec<_> = jobs
-        .iter()
-        .zip(outcomes)
-        .map(|((seed, (name, _)), outcome)| Run {
-            seed: *seed,
-            variant: name.as_deref(),
-            outcome,
-        })
-        .collect();
-    if let Some(path) = &args.json {
-        json(path, &runs)?;
-    } else {
-        table::print(&loaded, &runs, args.markdown)?;
+    let input = input::read(args)?;
+    let jobs = jobs(&input.loaded, args.seeds);
+    let mut outputs = Outputs::create(args, &input.text)?;
+    let (frames, packets, plot) = outputs.wanted();
+    let mut runs = Vec::with_capacity(jobs.len());
+    let mut drawn = None;
+    sweep::run(
+        &jobs,
+        |index, job| {
+            let draws = plot && index == 0;
+            job.run(input.window, frames || draws, packets || draws)
+        },
+        |job, (outcome, seen)| {
+            outputs.record(&seen)?;
+            if plot && drawn.is_none() {
+                drawn = Some(seen);
+            }
+            runs.push(Run {
+                seed: job.seed,
+                variant: job.variant,
+                outcome,
+            });
+            Ok(())
+        },
+    )?;
+    let tables = table::tables(&input.loaded, &runs);
+    if let (Some(seen), Some(job)) = (&drawn, jobs.first()) {
+        let figure = figure::draw(&args.file, &input, job, &runs, seen);
+        outputs.draw(&figure, &tables)?;
+    }
+    outputs.json(&runs)?;
+    outputs.finish()?;
+    if args.json.is_none() {
+        outputs::print(&table::text(&tables, args.markdown))?;
     }
     Ok(())
 }
 
-/// Reads the scenario, and prints what was not taken literally.
-fn load(path: &Path) -> Result<Loaded, SimError> {
-    /// Paths in a scenario count from its own folder.
-    struct Beside(PathBuf);
-    impl Files for Beside {
-        fn read(&mut self, path: &str) -> Result<String, String> {
-            std::fs::read_to_string(self.0.join(path)).map_err(|error| error.to_string())
-        }
-    }
-    let text = std::fs::read_to_string(path).map_err(|source| SimError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    let mut folder = Beside(path.parent().unwrap_or(Path::new("")).to_owned());
-    let loaded = mimosa_sim::load(&text, &path.display().to_string(), &mut folder)?;
-    /// More notes than this would bury everything else.
-    const SHOWN: usize = 5;
-    for (place, note) in loaded.notes.iter().take(SHOWN) {
-        eprintln!("note: {place}: {note}");
-    }
-    if let Some(more) = loaded.notes.len().checked_sub(SHOWN).filter(|n| *n > 0) {
-        eprintln!("note: and {more} lines more of that kind");
-    }
-    Ok(loaded)
-}
-
-fn window(args: &Args, loaded: &Loaded) -> Result<Window, SimError> {
-    let shortest = loaded.variants.iter().map(|(_, s): &(_, Scenario)| s.duration);
-    let end = shortest.min().unwrap_or(TimeDelta::ZERO);
-    let to = args.to.unwrap_or(end);
-    if args.from >= to || to > end {
-        return Err(SimError::Window {
-            from: args.from,
-            to,
-            end,
-        });
-    }
-    Ok(Window {
-        from: Time::ZERO + args.from,
-        to: Time::ZERO + to,
-    })
-}
-
-fn json(path: &Path, runs: &[Run]) -> Result<(), SimError> {
-    let mut text = Vec::new();
-    for run in runs {
-        serde_json::to_writer(&mut text, run).map_err(SimError::Json)?;
-        text.push(b'\n');
-    }
-    write(path, &text)
-}
-
-/// Writes to the file at `path`, or to standard output for `-`.
-fn write(path: &Path, text: &[u8]) -> Result<(), SimError> {
-    let result = if path == Path::new("-") {
-        let mut out = BufWriter::new(std::io::stdout().lock());
-        out.write_all(text).and_then(|()| out.flush())
-    } else {
-        std::fs::write(path, text)
+/// Seed by seed, and for each of them every variant.
+fn jobs(loaded: &Loaded, seeds: Option<Seeds>) -> Vec<Job<'_>> {
+    let Seeds(first, last) = seeds.unwrap_or(Seeds(loaded.seed, loaded.seed));
+    let of = |seed| {
+        loaded.variants.iter().map(move |(name, scenario)| Job {
+            seed,
+            variant: name.as_deref(),
+            scenario,
+        })
     };
-    match result {
-        Err(source) if source.kind() != std::io::ErrorKind::BrokenPipe => Err(SimError::Write {
-            path: path.to_owned(),
-            source,
-        }),
-        _ => Ok(()),
+    (first..=last).flat_map(of).collect()
+}
+
+impl Job<'_> {
+    fn run(&self, window: Window, frames: bool, packets: bool) -> (Outcome, Seen) {
+        let run = || mimosa_record::Run {
+            seed: self.seed,
+            variant: self.variant.map(str::to_owned),
+            flows: self.scenario.flows.iter().map(|flow| flow.name.clone()).collect(),
+        };
+        let mut seen = (
+            frames.then(|| Table::new(run())),
+            packets.then(|| Table::new(run())),
+        );
+        let outcome = mimosa_sim::run(self.scenario, self.seed, window, &mut seen);
+        (outcome, seen)
     }
 }

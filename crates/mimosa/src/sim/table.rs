@@ -1,26 +1,41 @@
-//! The figures as a table to read: means over the seeds, the worst for maxima.
+//! The figures as tables to read: means over the seeds, the worst for maxima.
 
 use std::fmt::Write;
-use std::path::Path;
 
+use mimosa_plot::Table;
 use mimosa_sim::{FlowOutcome, Loaded, Outcome};
 
-use super::error::SimError;
-use super::{Run, write};
+use super::Run;
 
-/// Prints one table of the flows and one of the link.
-pub(super) fn print(loaded: &Loaded, runs: &[Run], markdown: bool) -> Result<(), SimError> {
-    let mut flows = Table::new(
-        markdown,
+/// One table of the flows and one of the link.
+pub(super) fn tables(loaded: &Loaded, runs: &[Run]) -> [Table; 2] {
+    let seeds = match (runs.first(), runs.last()) {
+        (Some(first), Some(last)) if first.seed != last.seed => {
+            let (first, last) = (first.seed, last.seed);
+            format!("mean of seeds {first} to {last}, max the worst of all")
+        }
+        (Some(only), _) => format!("seed {}", only.seed),
+        _ => String::new(),
+    };
+    let mut flows = table(
+        format!("Frame delay in ms ({seeds})"),
         &[
             "variant", "flow", "frames", "mean", "p50", "p95", "p99", "max", ">50ms", ">100ms",
             ">200ms", "Mbit/s", "valid", "loss",
         ],
     );
-    let mut links = Table::new(
-        markdown,
+    let mut links = table(
+        "Link (queueing delay in ms)".to_owned(),
         &[
-            "variant", "used", "queue mean", "p95", "p99", "max", "offered", "dropped", "Jain",
+            "variant",
+            "used",
+            "queue mean",
+            "p95",
+            "p99",
+            "max",
+            "offered",
+            "dropped",
+            "Jain",
         ],
     );
     for (name, scenario) in &loaded.variants {
@@ -32,30 +47,79 @@ pub(super) fn print(loaded: &Loaded, runs: &[Run], markdown: bool) -> Result<(),
         let variant = name.clone().unwrap_or_default();
         for index in 0..scenario.flows.len() {
             let of: Vec<_> = outcomes.iter().filter_map(|o| o.flows.get(index)).collect();
-            flows.row(flow_row(&variant, &of));
+            flows.rows.extend(flow_row(&variant, &of));
         }
-        links.row(link_row(&variant, &outcomes));
+        links.rows.push(link_row(&variant, &outcomes));
     }
-    let mut text = String::new();
-    let seeds = match (runs.first(), runs.last()) {
-        (Some(first), Some(last)) if first.seed != last.seed => {
-            format!("mean of seeds {} to {}, max the worst of all", first.seed, last.seed)
-        }
-        (Some(only), _) => format!("seed {}", only.seed),
-        _ => String::new(),
-    };
-    let _ = writeln!(text, "Frame delay in ms ({seeds}):\n\n{}", flows.text());
-    let _ = writeln!(text, "Link (queueing delay in ms):\n\n{}", links.text());
-    write(Path::new("-"), text.as_bytes())
+    [flows, links].map(without_empty_variants)
 }
 
-fn flow_row(variant: &str, flows: &[&FlowOutcome]) -> Vec<String> {
-    let Some(first) = flows.first() else {
-        return Vec::new();
+fn table(title: String, headers: &[&str]) -> Table {
+    Table {
+        title,
+        headers: headers.iter().map(|&text| text.to_owned()).collect(),
+        rows: Vec::new(),
+    }
+}
+
+fn without_empty_variants(mut table: Table) -> Table {
+    if table.rows.iter().all(|row| row[0].is_empty()) {
+        for row in std::iter::once(&mut table.headers).chain(&mut table.rows) {
+            row.remove(0);
+        }
+    }
+    table
+}
+
+/// The tables one below the other, perhaps as Markdown.
+pub(super) fn text(tables: &[Table], markdown: bool) -> String {
+    let mut text = String::new();
+    for table in tables {
+        let _ = writeln!(text, "{}:\n\n{}", table.title, grid(table, markdown));
+    }
+    text
+}
+
+/// Names to the left, numbers to the right.
+fn grid(table: &Table, markdown: bool) -> String {
+    let (rule, gap) = if markdown { ("| ", " ") } else { ("", "  ") };
+    let rows = || std::iter::once(&table.headers).chain(&table.rows);
+    let columns = table.headers.len();
+    let width = |column: usize| {
+        let cells = rows().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let of = |figure: &dyn Fn(&FlowOutcome) -> Option<f64>| {
-        mean(flows.iter().map(|flow| figure(flow)))
+    let is_name = |column: usize| {
+        let mut cells = table.rows.iter().filter_map(|row| row.get(column));
+        column == 0 || cells.any(|cell| cell.starts_with(char::is_alphabetic))
     };
+    let layout: Vec<_> = (0..columns).map(|column| (width(column), is_name(column))).collect();
+    let mut text = String::new();
+    for (index, row) in rows().enumerate() {
+        let mut line = String::new();
+        for (cell, (width, is_name)) in row.iter().zip(&layout) {
+            let _ = if *is_name {
+                write!(line, "{rule}{cell:<width$}{gap}")
+            } else {
+                write!(line, "{rule}{cell:>width$}{gap}")
+            };
+        }
+        let end = if markdown { " |" } else { "" };
+        let _ = writeln!(text, "{}{end}", line.trim_end());
+        if index == 0 && markdown {
+            let mark = |(_, is_name): &(usize, bool)| if *is_name { "|---" } else { "|--:" };
+            let marks: String = layout.iter().map(mark).collect();
+            let _ = writeln!(text, "{marks}|");
+        }
+    }
+    text
+}
+
+/// `None` without runs.
+fn flow_row(variant: &str, flows: &[&FlowOutcome]) -> Option<Vec<String>> {
+    let first = flows.first()?;
+    let of =
+        |figure: &dyn Fn(&FlowOutcome) -> Option<f64>| mean(flows.iter().map(|flow| figure(flow)));
     let delay = |figure: fn(&mimosa_sim::FrameDelays) -> f64| {
         number(of(&|flow| flow.frame_delay_ms.as_ref().map(figure)), 1)
     };
@@ -64,7 +128,7 @@ fn flow_row(variant: &str, flows: &[&FlowOutcome]) -> Vec<String> {
         .filter_map(|flow| flow.frame_delay_ms.as_ref().map(|d| d.max))
         .reduce(f64::max);
     let bitrate = |flow: &FlowOutcome| flow.bitrate_mbps.or(Some(flow.throughput_mbps));
-    vec![
+    Some(vec![
         variant.to_owned(),
         first.name.clone(),
         number(of(&|flow| Some(flow.frames as f64)), 0),
@@ -79,7 +143,7 @@ fn flow_row(variant: &str, flows: &[&FlowOutcome]) -> Vec<String> {
         number(of(&bitrate), 2),
         number(of(&|flow| flow.valid_bitrate_mbps), 2),
         percent(of(&|flow| flow.loss_rate)),
-    ]
+    ])
 }
 
 fn link_row(variant: &str, outcomes: &[&Outcome]) -> Vec<String> {
@@ -119,63 +183,4 @@ fn number(value: Option<f64>, decimals: usize) -> String {
 
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{:.2}%", share * 100.0))
-}
-
-/// Rows of text under headings; a first column that is empty throughout is left
-/// out.
-struct Table {
-    markdown: bool,
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    fn new(markdown: bool, headings: &[&str]) -> Self {
-        Self {
-            markdown,
-            rows: vec![headings.iter().map(|&text| text.to_owned()).collect()],
-        }
-    }
-
-    fn row(&mut self, row: Vec<String>) {
-        if !row.is_empty() {
-            self.rows.push(row);
-        }
-    }
-
-    fn text(mut self) -> String {
-        if self.rows.iter().skip(1).all(|row| row[0].is_empty()) {
-            for row in &mut self.rows {
-                row.remove(0);
-            }
-        }
-        let columns = self.rows.first().map_or(0, Vec::len);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<_> = (0..columns).map(width).collect();
-        let mut text = String::new();
-        for (index, row) in self.rows.iter().enumerate() {
-            let mut line = String::new();
-            for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-                let gap = if self.markdown { "| " } else { "" };
-                // Names to the left, numbers to the right.
-                let _ = if column == 0 || cell.starts_with(|c: char| c.is_alphabetic()) && index > 0
-                {
-                    write!(line, "{gap}{cell:<width$} ")
-                } else {
-                    write!(line, "{gap}{cell:>width$} ")
-                };
-                if !self.markdown {
-                    line.push(' ');
-                }
-            }
-            let line = line.trim_end();
-            let _ = writeln!(text, "{line}{}", if self.markdown { " |" } else { "" });
-            if index == 0 && self.markdown {
-                let _ = writeln!(text, "|---{}", "|--:".repeat(columns - 1) + "|");
-            }
-        }
-        text
-    }
 }

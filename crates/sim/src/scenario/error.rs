@@ -51,10 +51,14 @@ pub enum Problem {
     #[error("the steps must begin with `at = \"0s\"` and go forwards in time")]
     StepsOutOfOrder,
     /// A link that never carries anything.
-    #[error("the link's rate is zero for ever after its last step, so nothing could pass; end with a rate above zero")]
+    #[error(
+        "the link's rate is zero for ever after its last step, so nothing could pass; end with a rate above zero"
+    )]
     EndsInOutage,
     /// A queue that cannot hold a packet.
-    #[error("the queue holds {limit}, less than one packet of {packet}, so nothing would pass; raise `limit` to {packet} or more")]
+    #[error(
+        "the queue holds {limit}, less than one packet of {packet}, so nothing would pass; raise `limit` to {packet} or more"
+    )]
     QueueBelowPacket {
         /// What it holds.
         limit: Bytes,
@@ -62,7 +66,9 @@ pub enum Problem {
         packet: Bytes,
     },
     /// A limit that is none.
-    #[error("`{text}` is no limit of a queue; write a size \"500kB\", a time \"300ms\", or a number \"250packets\"")]
+    #[error(
+        "`{text}` is no limit of a queue; write a size \"500kB\", a time \"300ms\", or a number \"250packets\""
+    )]
     BadLimit {
         /// The text as it stood.
         text: String,

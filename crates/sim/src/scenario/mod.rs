@@ -1,6 +1,8 @@
 //! Scenarios: data that names a run completely, but for its seed.
 
 mod error;
+mod flow;
+mod link;
 mod parse;
 mod raw;
 
@@ -85,6 +87,8 @@ pub struct VideoConfig {
     pub phase: Option<TimeDelta>,
     /// What the encoder makes of its grants.
     pub encoder: EncoderModel,
+    /// The most that the picture needs, whatever the grant.
+    pub content: Rate,
     /// Time between asking for a frame and its hand-over to the pacer.
     pub encode_time: TimeDelta,
     /// Largest packet payload.

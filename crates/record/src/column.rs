@@ -1,0 +1,143 @@
+//! Columns: what they are called, what they hold and where it is found.
+
+use std::fmt::Write;
+
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+
+/// One column of a recording of rows of `R`.
+#[derive(Debug)]
+pub struct Column<R> {
+    /// Its name, with the unit as its last word where it has one.
+    pub name: &'static str,
+    /// What it holds.
+    pub meaning: &'static str,
+    pub(crate) read: Read<R>,
+}
+
+/// Where a column's value is found, and so its type. What may be missing is
+/// null in the file.
+#[derive(Debug)]
+pub(crate) enum Read<R> {
+    Integer(fn(&R) -> i64),
+    OptionalInteger(fn(&R) -> Option<i64>),
+    OptionalNumber(fn(&R) -> Option<f64>),
+    Text(fn(&R) -> &'static str),
+    /// Of the run, the same in all of its rows.
+    Seed,
+    /// Of the run, too.
+    Variant,
+    /// The name of the flow with this number.
+    Flow(fn(&R) -> usize),
+}
+
+/// What a recording has rows of.
+pub trait Row: Sized + 'static {
+    /// Its name in the plural.
+    const NAME: &'static str;
+    /// Its columns, in the order of the file.
+    const COLUMNS: &'static [Column<Self>];
+
+    /// The columns as a table in Markdown.
+    #[must_use]
+    fn describe() -> String {
+        let mut text = String::from("| Column | Type | Meaning |\n| --- | --- | --- |\n");
+        for column in Self::COLUMNS {
+            let kind = match column.read {
+                Read::Seed | Read::Integer(_) => "integer",
+                Read::OptionalInteger(_) => "integer or null",
+                Read::OptionalNumber(_) => "number or null",
+                Read::Text(_) | Read::Flow(_) => "text",
+                Read::Variant => "text or null",
+            };
+            let (name, meaning) = (column.name, column.meaning);
+            let _ = writeln!(text, "| `{name}` | {kind} | {meaning} |");
+        }
+        text
+    }
+}
+
+impl<R> Column<R> {
+    const fn new(name: &'static str, meaning: &'static str, read: Read<R>) -> Self {
+        Self {
+            name,
+            meaning,
+            read,
+        }
+    }
+
+    pub(crate) const SEED: Self = Self::new("seed", "Seed of the run.", Read::Seed);
+
+    pub(crate) const VARIANT: Self = Self::new(
+        "variant",
+        "Variant of the scenario; null when it has none.",
+        Read::Variant,
+    );
+
+    pub(crate) const fn flow(number: fn(&R) -> usize) -> Self {
+        Self::new("flow", "Name of the flow.", Read::Flow(number))
+    }
+
+    pub(crate) const fn integer(
+        name: &'static str,
+        meaning: &'static str,
+        read: fn(&R) -> i64,
+    ) -> Self {
+        Self::new(name, meaning, Read::Integer(read))
+    }
+
+    pub(crate) const fn optional(
+        name: &'static str,
+        meaning: &'static str,
+        read: fn(&R) -> Option<i64>,
+    ) -> Self {
+        Self::new(name, meaning, Read::OptionalInteger(read))
+    }
+
+    pub(crate) const fn number(
+        name: &'static str,
+        meaning: &'static str,
+        read: fn(&R) -> Option<f64>,
+    ) -> Self {
+        Self::new(name, meaning, Read::OptionalNumber(read))
+    }
+
+    pub(crate) const fn text(
+        name: &'static str,
+        meaning: &'static str,
+        read: fn(&R) -> &'static str,
+    ) -> Self {
+        Self::new(name, meaning, Read::Text(read))
+    }
+
+    pub(crate) const fn is_optional(&self) -> bool {
+        matches!(
+            self.read,
+            Read::OptionalInteger(_) | Read::OptionalNumber(_) | Read::Variant
+        )
+    }
+}
+
+/// A count as the file has it.
+pub(crate) fn count(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Nanoseconds since the run began.
+pub(crate) fn nanos(time: Time) -> i64 {
+    count(time.as_nanos())
+}
+
+/// A span in nanoseconds.
+pub(crate) fn span(time: TimeDelta) -> i64 {
+    time.as_nanos()
+}
+
+/// A size in bytes.
+pub(crate) fn bytes(size: Bytes) -> i64 {
+    count(size.get())
+}
+
+/// A rate in bits per second.
+pub(crate) fn bps(rate: Rate) -> i64 {
+    count(rate.as_bps())
+}

@@ -1,0 +1,97 @@
+//! The columns of packets.
+
+use mimosa_control::PacketKind;
+use mimosa_sim::{PacketFate, PacketRecord};
+use mimosa_units::Ecn;
+
+use crate::column::{Column, Row, bytes, count, nanos, span};
+
+impl Row for PacketRecord {
+    const NAME: &'static str = "packets";
+
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::SEED,
+        Column::VARIANT,
+        Column::flow(|packet| packet.flow),
+        Column::optional(
+            "sequence",
+            "Number on the wire, which wraps at 65536; null for cross traffic.",
+            |packet| of_video(packet, i64::from(packet.sequence)),
+        ),
+        Column::text(
+            "kind",
+            "What it carries: `media`, `retransmission`, `probe`, or `cross` for cross traffic.",
+            |packet| match packet.kind {
+                Some(PacketKind::Media) => "media",
+                Some(PacketKind::Retransmission) => "retransmission",
+                Some(PacketKind::Probe) => "probe",
+                None => "cross",
+            },
+        ),
+        Column::optional(
+            "frame",
+            "Its frame, for a probe the frame before; null for cross traffic.",
+            |packet| of_video(packet, count(packet.frame)),
+        ),
+        Column::optional(
+            "index",
+            "Its place in the frame, from zero; null for cross traffic.",
+            |packet| of_video(packet, i64::from(packet.index)),
+        ),
+        Column::integer("size_bytes", "Size on the wire.", |packet| {
+            bytes(packet.size)
+        }),
+        Column::text(
+            "ecn",
+            "ECN field behind the queue: `not-ect`, `ect0`, `ect1` or `ce`.",
+            |packet| match packet.ecn {
+                Ecn::NotEct => "not-ect",
+                Ecn::Ect0 => "ect0",
+                Ecn::Ect1 => "ect1",
+                Ecn::Ce => "ce",
+            },
+        ),
+        Column::integer(
+            "sent_ns",
+            "When it left the sender and was offered to the queue.",
+            |packet| nanos(packet.sent),
+        ),
+        Column::optional(
+            "started_ns",
+            "First bit on the link; null when the queue dropped it.",
+            |packet| packet.started.map(nanos),
+        ),
+        Column::optional(
+            "finished_ns",
+            "Last bit on the link; null when the queue dropped it.",
+            |packet| packet.finished.map(nanos),
+        ),
+        Column::optional(
+            "arrived_ns",
+            "When it arrives at the receiver; null when it never does.",
+            |packet| match packet.fate {
+                PacketFate::Arrived(at) => Some(nanos(at)),
+                PacketFate::DroppedByQueue | PacketFate::LostOnPath => None,
+            },
+        ),
+        Column::optional(
+            "queue_delay_ns",
+            "Wait in the queue: `started_ns` less `sent_ns`.",
+            |packet| packet.started.map(|at| span(at.since(packet.sent))),
+        ),
+        Column::text(
+            "fate",
+            "What became of it: `arrived`, `dropped-by-queue` or `lost-on-path`.",
+            |packet| match packet.fate {
+                PacketFate::Arrived(_) => "arrived",
+                PacketFate::DroppedByQueue => "dropped-by-queue",
+                PacketFate::LostOnPath => "lost-on-path",
+            },
+        ),
+    ];
+}
+
+/// `value`, unless the packet is cross traffic.
+fn of_video(packet: &PacketRecord, value: i64) -> Option<i64> {
+    packet.kind.map(|_| value)
+}

@@ -1,0 +1,370 @@
+//! Who sends what: `[[flow]]`.
+
+use std::ops::Range;
+
+use mimosa_control::Limits;
+use mimosa_net::{EncoderModel, PathConfig};
+use mimosa_pace::{Bounds, Policy};
+use mimosa_session::{FeedbackMode, SenderConfig};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use toml::Spanned;
+
+use super::error::{Problem, ScenarioError, Where};
+use super::parse::{Read, Reader, value};
+use super::raw;
+use super::{CbrConfig, FlowConfig, FlowKind, VideoConfig};
+
+/// Start, stop, and pauses in between.
+type Times = (Time, Time, Vec<(Time, Time)>);
+
+/// Largest UDP payload, headers aside: no packet is larger.
+const LARGEST_PACKET: Bytes = Bytes::new(65_507);
+
+impl Reader<'_> {
+    pub(super) fn flow(
+        &mut self,
+        raw: &raw::Flow,
+        at: Range<usize>,
+        index: usize,
+        link: &raw::Link,
+    ) -> Read<FlowConfig> {
+        let (start, stop, pauses) = self.times(raw)?;
+        let packet_size = self.packet_size(raw)?;
+        let (forward, reverse) = self.paths(raw, link)?;
+        let kind = match raw.kind.as_ref().map(Spanned::get_ref).map(String::as_str) {
+            None | Some("video") => {
+                if let Some(rate) = &raw.rate {
+                    let problem = Problem::KeyNotFor {
+                        key: "rate",
+                        kind: "a video flow, which has `start_bitrate` and `max_bitrate`",
+                    };
+                    return Err(self.error(rate.span(), problem));
+                }
+                FlowKind::Video(Box::new(self.video(raw, link, packet_size, reverse)?))
+            }
+            Some("cbr") => {
+                if let Some((key, at)) = raw.video_key() {
+                    let kind = "a flow of kind \"cbr\"";
+                    return Err(self.error(at, Problem::KeyNotFor { key, kind }));
+                }
+                let Some(rate) = &raw.rate else {
+                    let problem = Problem::Missing {
+                        key: "rate",
+                        mend: "give the flow one, e.g. `rate = \"5Mbit/s\"`",
+                    };
+                    return Err(self.error(at, problem));
+                };
+                let (rate, span) = (*rate.get_ref(), rate.span());
+                self.range(span, "rate", rate > Rate::ZERO, "above zero")?;
+                FlowKind::Cbr(CbrConfig { rate, packet_size })
+            }
+            Some(name) => {
+                let problem = Problem::UnknownName {
+                    what: "kind of flow",
+                    name: name.to_owned(),
+                    known: "video, cbr",
+                };
+                let at = raw.kind.as_ref().map_or(at, Spanned::span);
+                return Err(self.error(at, problem));
+            }
+        };
+        Ok(FlowConfig {
+            name: raw.name.as_ref().map_or_else(
+                || format!("flow{}", index + 1),
+                |name| name.get_ref().clone(),
+            ),
+            start,
+            stop,
+            pauses,
+            forward,
+            kind,
+        })
+    }
+
+    pub(super) fn times(&self, raw: &raw::Flow) -> Read<Times> {
+        let start = Time::ZERO + value(raw.start.as_ref(), TimeDelta::ZERO);
+        let mut stop = Time::MAX;
+        if let Some(text) = &raw.stop {
+            stop = Time::ZERO + *text.get_ref();
+            if stop <= start {
+                let problem = Problem::StopsBeforeStart { start, stop };
+                return Err(self.error(text.span(), problem));
+            }
+        }
+        let mut pauses = Vec::new();
+        if let Some(list) = &raw.pauses {
+            let mut before = TimeDelta::ZERO;
+            for pause in list.get_ref() {
+                let valid = pause.from >= before && pause.to > pause.from;
+                let must = "in order, each with `from` before `to`";
+                self.range(list.span(), "pauses", valid, must)?;
+                before = pause.to;
+                pauses.push((Time::ZERO + pause.from, Time::ZERO + pause.to));
+            }
+        }
+        Ok((start, stop, pauses))
+    }
+
+    pub(super) fn packet_size(&self, raw: &raw::Flow) -> Read<Bytes> {
+        let size = value(raw.packet_size.as_ref(), Bytes::new(1200));
+        if let Some(text) = &raw.packet_size {
+            let valid = size > Bytes::ZERO && size <= LARGEST_PACKET;
+            self.range(text.span(), "packet_size", valid, "from 1B to 65507B")?;
+        }
+        Ok(size)
+    }
+
+    pub(super) fn video(
+        &mut self,
+        raw: &raw::Flow,
+        link: &raw::Link,
+        packet_size: Bytes,
+        reverse: PathConfig,
+    ) -> Read<VideoConfig> {
+        let limits = self.limits(raw)?;
+        let (controller, params) = self.controller(raw, limits)?;
+        let fps = value(raw.fps.as_ref(), 60);
+        if let Some(text) = &raw.fps {
+            self.range(
+                text.span(),
+                "fps",
+                (1..=1000).contains(&fps),
+                "from 1 to 1000",
+            )?;
+        }
+        let bounds = Bounds {
+            smallest_packet: value(raw.probe_size.as_ref(), Bounds::default().smallest_packet),
+            longest_wait: value(raw.longest_wait.as_ref(), Bounds::default().longest_wait),
+            ..Bounds::default()
+        };
+        if let Some(text) = &raw.probe_size {
+            let valid = *text.get_ref() > Bytes::ZERO && *text.get_ref() <= packet_size;
+            self.range(
+                text.span(),
+                "probe_size",
+                valid,
+                "at least 1B and at most a packet",
+            )?;
+        }
+        let overhead = value(raw.overhead.as_ref(), Bytes::ZERO);
+        if let Some(text) = &raw.overhead {
+            let valid = packet_size + overhead <= LARGEST_PACKET;
+            self.range(
+                text.span(),
+                "overhead",
+                valid,
+                "so small that a packet stays below 65507B",
+            )?;
+        }
+        let repeat = value(raw.feedback_repeat.as_ref(), 0);
+        if let Some(text) = &raw.feedback_repeat {
+            self.range(
+                text.span(),
+                "feedback_repeat",
+                repeat <= 10_000,
+                "at most 10000",
+            )?;
+        }
+        let sender = SenderConfig {
+            policy: self.pacer(raw)?,
+            bounds,
+            retransmission_deadline: value(
+                raw.retransmission_deadline.as_ref(),
+                SenderConfig::default().retransmission_deadline,
+            ),
+            ..SenderConfig::default()
+        };
+        Ok(VideoConfig {
+            controller,
+            params,
+            limits,
+            fps,
+            phase: raw.phase.as_ref().map(|phase| *phase.get_ref()),
+            encoder: self.encoder(raw)?,
+            content: value(raw.content_bitrate.as_ref(), Rate::MAX),
+            encode_time: value(raw.encode_time.as_ref(), TimeDelta::ZERO),
+            packet_size,
+            overhead,
+            sender,
+            feedback: self.feedback(raw)?,
+            feedback_repeat: repeat,
+            reverse,
+            aggregation: value(link.return_aggregation.as_ref(), TimeDelta::ZERO),
+            clock_offset: value(raw.clock_offset.as_ref(), TimeDelta::ZERO),
+            clock_drift_ppb: self.drift(raw)?,
+        })
+    }
+
+    pub(super) fn limits(&self, raw: &raw::Flow) -> Read<Limits> {
+        let mbps = |mbps: u64| Rate::from_kbps(mbps * 1_000);
+        let max = value(raw.max_bitrate.as_ref(), mbps(50));
+        let min = value(raw.min_bitrate.as_ref(), Rate::from_kbps(200).min(max));
+        let start = value(raw.start_bitrate.as_ref(), mbps(5).clamp(min, max.max(min)));
+        for (key, given) in [
+            ("max_bitrate", &raw.max_bitrate),
+            ("min_bitrate", &raw.min_bitrate),
+            ("start_bitrate", &raw.start_bitrate),
+        ] {
+            if let Some(text) = given {
+                let valid = *text.get_ref() > Rate::ZERO && min <= start && start <= max;
+                let must = "above zero, with min_bitrate <= start_bitrate <= max_bitrate";
+                self.range(text.span(), key, valid, must)?;
+            }
+        }
+        Ok(Limits::new(min, start, max))
+    }
+
+    pub(super) fn controller(
+        &self,
+        raw: &raw::Flow,
+        limits: Limits,
+    ) -> Read<(String, toml::Table)> {
+        let name = raw
+            .controller
+            .as_ref()
+            .map_or("pudica", |name| name.get_ref());
+        let none = raw::Params::new();
+        let given = raw.params.as_ref().map_or(&none, Spanned::get_ref);
+        let table = |keys: &mut dyn Iterator<Item = (&Spanned<String>, &Spanned<toml::Value>)>| {
+            keys.map(|(key, value)| (key.get_ref().clone(), value.get_ref().clone()))
+                .collect::<toml::Table>()
+        };
+        let build = |params: toml::Table| {
+            mimosa_cc::build(name, toml::Value::Table(params), limits).map(|_| ())
+        };
+        let params = table(&mut given.iter());
+        if let Err(error) = build(params.clone()) {
+            // Which of the parameters is it? The one that fails alone.
+            let culprit = given
+                .iter()
+                .find(|pair| build(table(&mut std::iter::once(*pair))).is_err());
+            let at = culprit
+                .map(|(key, _)| key.span())
+                .or_else(|| raw.params.as_ref().map(Spanned::span))
+                .filter(|_| !matches!(error, mimosa_cc::BuildError::UnknownName { .. }))
+                .or_else(|| raw.controller.as_ref().map(Spanned::span))
+                .unwrap_or(0..0);
+            return Err(self.error(at, Problem::Controller(error)));
+        }
+        Ok((name.to_owned(), params))
+    }
+
+    pub(super) fn encoder(&mut self, raw: &raw::Flow) -> Read<EncoderModel> {
+        let exclusive = |reader: &Self, at, one, other| {
+            Err(reader.error(at, Problem::Exclusive { one, other }))
+        };
+        match (&raw.encoder, &raw.frame_noise, &raw.frame_sizes) {
+            (None, None, None) => Ok(EncoderModel::Perfect),
+            (None, Some(noise), None) => {
+                let cv = *noise.get_ref();
+                let must = "a coefficient of variation between 0 and 3";
+                self.range(noise.span(), "frame_noise", (0.0..=3.0).contains(&cv), must)?;
+                Ok(EncoderModel::LogNormal(cv))
+            }
+            (None, None, Some(path)) => self.frame_sizes(path),
+            (Some(name), None, None) => match name.get_ref().as_str() {
+                "perfect" => Ok(EncoderModel::Perfect),
+                // RFC 8593, table 1.
+                "rfc8593" => Ok(EncoderModel::Laplace(0.15)),
+                "x264" => Ok(EncoderModel::X264),
+                other => {
+                    let problem = Problem::UnknownName {
+                        what: "encoder",
+                        name: other.to_owned(),
+                        known: "perfect, rfc8593, x264 (and the keys `frame_noise`, `frame_sizes`)",
+                    };
+                    Err(self.error(name.span(), problem))
+                }
+            },
+            (Some(_), Some(at), _) => exclusive(self, at.span(), "encoder", "frame_noise"),
+            (_, Some(_), Some(at)) => exclusive(self, at.span(), "frame_noise", "frame_sizes"),
+            (Some(_), None, Some(at)) => exclusive(self, at.span(), "encoder", "frame_sizes"),
+        }
+    }
+
+    pub(super) fn frame_sizes(&mut self, path: &Spanned<String>) -> Read<EncoderModel> {
+        let text = self.read(path)?;
+        let mut sizes = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let size = line
+                .parse()
+                .ok()
+                .filter(|size| *size > 0 && *size < 1 << 32);
+            sizes.push(Bytes::new(size.ok_or_else(|| ScenarioError {
+                place: Where {
+                    file: path.get_ref().clone(),
+                    line: index + 1,
+                },
+                problem: Problem::BadFrameSize {
+                    text: line.to_owned(),
+                },
+            })?));
+        }
+        if sizes.is_empty() {
+            let problem = Problem::Unreadable {
+                path: path.get_ref().clone(),
+                why: "it holds no frame size".to_owned(),
+            };
+            return Err(self.error(path.span(), problem));
+        }
+        Ok(EncoderModel::Recorded(sizes))
+    }
+
+    pub(super) fn pacer(&self, raw: &raw::Flow) -> Read<Policy> {
+        let Some(name) = &raw.pacer else {
+            return Ok(Policy::Controller);
+        };
+        let text = name.get_ref().as_str();
+        let multiple = text.strip_suffix('x').and_then(|n| n.parse::<f64>().ok());
+        match (text, multiple) {
+            ("controller", _) => Ok(Policy::Controller),
+            ("webrtc", _) => Ok(Policy::WebRtc),
+            ("burst", _) => Ok(Policy::Burst),
+            (_, Some(factor)) if factor.is_finite() && factor > 0.0 => Ok(Policy::Multiple(factor)),
+            _ => {
+                let problem = Problem::UnknownName {
+                    what: "pacer",
+                    name: text.to_owned(),
+                    known: "controller, webrtc, burst, and multiples of the bitrate such as 2x",
+                };
+                Err(self.error(name.span(), problem))
+            }
+        }
+    }
+
+    pub(super) fn feedback(&self, raw: &raw::Flow) -> Read<FeedbackMode> {
+        let Some(mode) = &raw.feedback else {
+            return Ok(FeedbackMode::PerPacket);
+        };
+        match mode.get_ref().as_str() {
+            "packet" => Ok(FeedbackMode::PerPacket),
+            "frame" => Ok(FeedbackMode::OnRequest),
+            text => match text.parse() {
+                Ok(interval) if interval > TimeDelta::ZERO => Ok(FeedbackMode::Every(interval)),
+                _ => {
+                    let problem = Problem::UnknownName {
+                        what: "feedback",
+                        name: text.to_owned(),
+                        known: "packet, frame, and intervals such as 50ms",
+                    };
+                    Err(self.error(mode.span(), problem))
+                }
+            },
+        }
+    }
+
+    pub(super) fn drift(&self, raw: &raw::Flow) -> Read<i64> {
+        let Some(drift) = &raw.clock_drift_ppm else {
+            return Ok(0);
+        };
+        let ppm = *drift.get_ref();
+        let must = "between -1000 and 1000 parts per million";
+        self.range(drift.span(), "clock_drift_ppm", ppm.abs() <= 1000.0, must)?;
+        #[expect(clippy::cast_possible_truncation, reason = "at most a million")]
+        Ok((ppm * 1e3).round() as i64)
+    }
+}

@@ -1,0 +1,251 @@
+//! The bottleneck: `[link]`.
+
+use std::ops::Range;
+
+use mimosa_net::queue::Limit;
+use mimosa_net::{Jitter, LossModel, PathConfig, Piece, Reordering, Schedule};
+use mimosa_units::{Bytes, Rate, TimeDelta};
+use toml::Spanned;
+
+use super::QueueConfig;
+use super::error::{Problem, ScenarioError, Where};
+use super::parse::{Read, Reader, value};
+use super::raw;
+
+impl Reader<'_> {
+    pub(super) fn schedule(&mut self, link: &raw::Link, at: Range<usize>) -> Read<Schedule> {
+        let once = |found| Problem::RateNotOnce { found };
+        match (&link.rate, &link.steps, &link.trace) {
+            (Some(rate), None, None) => {
+                let bps = *rate.get_ref();
+                self.range(rate.span(), "rate", bps > Rate::ZERO, "above zero")?;
+                Ok(Schedule::constant(bps))
+            }
+            (None, Some(steps), None) => self.steps(steps),
+            (None, None, Some(path)) => self.trace(path),
+            (None, None, None) => Err(self.error(at, once("no rate"))),
+            (Some(second), Some(_), _) | (Some(second), _, Some(_)) => {
+                Err(self.error(second.span(), once("several rates")))
+            }
+            (None, Some(second), Some(_)) => Err(self.error(second.span(), once("several rates"))),
+        }
+    }
+
+    pub(super) fn steps(&self, steps: &Spanned<Vec<raw::Step>>) -> Read<Schedule> {
+        let pieces: Vec<_> = steps
+            .get_ref()
+            .iter()
+            .map(|step| Piece {
+                at: step.at,
+                rate: step.rate,
+                delay: step.one_way_delay,
+                loss: None,
+            })
+            .collect();
+        if pieces.last().is_some_and(|last| last.rate == Rate::ZERO) {
+            return Err(self.error(steps.span(), Problem::EndsInOutage));
+        }
+        Schedule::new(pieces, None)
+            .ok_or_else(|| self.error(steps.span(), Problem::StepsOutOfOrder))
+    }
+
+    pub(super) fn trace(&mut self, path: &Spanned<String>) -> Read<Schedule> {
+        let text = self.read(path)?;
+        let place = |line| Where {
+            file: path.get_ref().clone(),
+            line,
+        };
+        let trace = mimosa_trace::parse(&text).map_err(|error| ScenarioError {
+            place: place(error.line),
+            problem: Problem::Trace(error),
+        })?;
+        self.notes.extend(
+            trace
+                .notes
+                .into_iter()
+                .map(|note| (place(note.line), note.text)),
+        );
+        let pieces = trace
+            .segments
+            .iter()
+            .map(|segment| Piece {
+                at: segment.at,
+                rate: segment.rate,
+                delay: segment.round_trip.map(|rtt| rtt / 2),
+                loss: segment.loss,
+            })
+            .collect();
+        Schedule::new(pieces, Some(trace.length))
+            .ok_or_else(|| self.error(path.span(), Problem::StepsOutOfOrder))
+    }
+
+    pub(super) fn queue(&self, link: &raw::Link, largest: Bytes) -> Read<QueueConfig> {
+        let Some(queue) = &link.queue else {
+            // As the scenario form of the documentation has it.
+            return Ok(QueueConfig::DropTail {
+                limit: Limit::Bytes(Bytes::new(500_000)),
+            });
+        };
+        let raw::Queue { kind, limit } = queue.get_ref();
+        if kind.get_ref() != "droptail" {
+            let problem = Problem::UnknownName {
+                what: "queue",
+                name: kind.get_ref().clone(),
+                known: "droptail",
+            };
+            return Err(self.error(kind.span(), problem));
+        }
+        let Some(limit) = limit else {
+            let problem = Problem::Missing {
+                key: "limit",
+                mend: "write a size \"500kB\", a time \"300ms\", or a number \"250packets\"",
+            };
+            return Err(self.error(queue.span(), problem));
+        };
+        let at = limit.span();
+        let limit = queue_limit(limit.get_ref()).ok_or_else(|| {
+            let text = limit.get_ref().clone();
+            self.error(at.clone(), Problem::BadLimit { text })
+        })?;
+        let holds = match limit {
+            Limit::Bytes(most) => most,
+            Limit::Packets(0) => Bytes::ZERO,
+            Limit::Time(time) => slowest(link).amount_in(time),
+            Limit::Packets(_) | Limit::Unlimited => Bytes::MAX,
+        };
+        if holds < largest {
+            let problem = Problem::QueueBelowPacket {
+                limit: holds,
+                packet: largest,
+            };
+            return Err(self.error(at, problem));
+        }
+        Ok(QueueConfig::DropTail { limit })
+    }
+
+    /// The way there and the way back.
+    pub(super) fn paths(
+        &self,
+        raw: &raw::Flow,
+        link: &raw::Link,
+    ) -> Read<(PathConfig, PathConfig)> {
+        let link_delay = value(link.one_way_delay.as_ref(), TimeDelta::from_millis(10));
+        let delay = value(raw.one_way_delay.as_ref(), link_delay);
+        // Back as there, unless something is said of the way back.
+        let back = raw.return_delay.as_ref().or_else(|| {
+            let own = raw.one_way_delay.is_some();
+            link.return_delay.as_ref().filter(|_| !own)
+        });
+        let forward = PathConfig {
+            delay,
+            jitter: self.jitter(link.jitter.as_ref())?,
+            loss: self.loss(link)?,
+            reordering: self.reordering(link)?,
+        };
+        let reverse = PathConfig {
+            delay: value(back, delay),
+            jitter: self.jitter(link.return_jitter.as_ref())?,
+            loss: LossModel::Random(self.share("return_loss", link.return_loss.as_ref())?),
+            reordering: None,
+        };
+        Ok((forward, reverse))
+    }
+
+    pub(super) fn loss(&self, link: &raw::Link) -> Read<LossModel> {
+        let random = self.share("loss", link.loss.as_ref())?;
+        let Some(burst) = &link.burst_loss else {
+            return Ok(LossModel::Random(random));
+        };
+        if link.loss.is_some() && random > 0.0 {
+            let problem = Problem::Exclusive {
+                one: "loss",
+                other: "burst_loss",
+            };
+            return Err(self.error(burst.span(), problem));
+        }
+        let raw::BurstLoss {
+            to_bad,
+            to_good,
+            loss_good,
+            loss_bad,
+        } = *burst.get_ref();
+        let valid = [to_bad, to_good, loss_good, loss_bad]
+            .iter()
+            .all(|share| (0.0..=1.0).contains(share));
+        let must = "made of shares between 0 and 1";
+        self.range(burst.span(), "burst_loss", valid, must)?;
+        Ok(LossModel::GilbertElliott {
+            to_bad,
+            to_good,
+            loss_good,
+            loss_bad,
+        })
+    }
+
+    pub(super) fn reordering(&self, link: &raw::Link) -> Read<Option<Reordering>> {
+        let Some(reordering) = &link.reordering else {
+            return Ok(None);
+        };
+        let raw::Reordering { share, extra } = *reordering.get_ref();
+        let valid = (0.0..=1.0).contains(&share);
+        let must = "made of a `share` between 0 and 1 and an `extra` delay";
+        self.range(reordering.span(), "reordering", valid, must)?;
+        Ok(Some(Reordering { share, extra }))
+    }
+
+    pub(super) fn jitter(&self, jitter: Option<&Spanned<raw::Jitter>>) -> Read<Option<Jitter>> {
+        let Some(spanned) = jitter else {
+            return Ok(None);
+        };
+        let raw = spanned.get_ref();
+        let missing = |key, mend| self.error(spanned.span(), Problem::Missing { key, mend });
+        match raw.kind.get_ref().as_str() {
+            "block" => {
+                let mend = "a block jitter has `length = \"40ms\"` and `every = \"500ms\"`";
+                let length = raw.length.ok_or_else(|| missing("length", mend))?;
+                let every = raw.every.ok_or_else(|| missing("every", mend))?;
+                let must = "longer than zero, with `length` below `every`";
+                let valid = every > TimeDelta::ZERO && length < every;
+                self.range(spanned.span(), "every", valid, must)?;
+                Ok(Some(Jitter::Block { length, every }))
+            }
+            "normal" => Ok(Some(Jitter::Normal {
+                // RFC 8868, section 4.5.3.
+                deviation: raw.deviation.unwrap_or(TimeDelta::from_millis(5)),
+                most: raw.most.unwrap_or(TimeDelta::from_millis(15)),
+            })),
+            name => Err(self.error(
+                raw.kind.span(),
+                Problem::UnknownName {
+                    what: "jitter",
+                    name: name.to_owned(),
+                    known: "block, normal",
+                },
+            )),
+        }
+    }
+}
+
+fn queue_limit(text: &str) -> Option<Limit> {
+    if text == "unlimited" {
+        return Some(Limit::Unlimited);
+    }
+    if let Some(count) = text.strip_suffix("packets") {
+        return count.trim().parse().ok().map(Limit::Packets);
+    }
+    let bytes = text.parse().map(Limit::Bytes);
+    bytes.or_else(|_| text.parse().map(Limit::Time)).ok()
+}
+
+/// The rate to judge a limit in time by: a trace's may be small for a
+/// moment, and that is the trace's business.
+fn slowest(link: &raw::Link) -> Rate {
+    match (&link.rate, &link.steps) {
+        (Some(rate), _) => *rate.get_ref(),
+        (None, Some(steps)) => {
+            let rates = steps.get_ref().iter().map(|step| step.rate);
+            rates.filter(|r| *r > Rate::ZERO).min().unwrap_or(Rate::MAX)
+        }
+        (None, None) => Rate::MAX,
+    }
+}
