@@ -117,3 +117,91 @@ impl<P: Packet> Link<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mimosa_units::Ecn;
+
+    use super::*;
+    use crate::queue::{DropTail, Limit};
+    use crate::schedule::Piece;
+
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct P(u64);
+    impl Packet for P {
+        fn size(&self) -> Bytes {
+            Bytes::new(self.0)
+        }
+        fn ecn(&self) -> Ecn {
+            Ecn::NotEct
+        }
+        fn mark(&mut self) {}
+    }
+
+    /// 1250 bytes take a millisecond at 10 Mbit/s.
+    const PACKET: P = P(1250);
+
+    fn link(schedule: Schedule) -> Link<P> {
+        Link::new(Box::new(DropTail::new(Limit::Packets(3))), schedule)
+    }
+
+    /// Times in milliseconds at which packets were through.
+    fn drain(link: &mut Link<P>) -> Vec<f64> {
+        let mut dropped = Vec::new();
+        let mut times = Vec::new();
+        while link.deadline() < Time::MAX {
+            let due = link.deadline();
+            let served = link.poll(due, &mut dropped).expect("due means due");
+            assert_eq!(served.finished, due);
+            times.push(due.as_secs() * 1e3);
+        }
+        times
+    }
+
+    #[test]
+    fn packets_are_serialised_one_after_the_other() {
+        let mut link = link(Schedule::constant(Rate::from_kbps(10_000)));
+        let mut dropped = Vec::new();
+        for _ in 0..5 {
+            link.offer(Time::from_millis(2), PACKET, &mut dropped);
+        }
+        assert_eq!(dropped.len(), 1, "one is served, three wait");
+        assert_eq!((link.packets(), link.backlog()), (4, Bytes::new(5000)));
+        assert_eq!(drain(&mut link), [3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(link.poll(Time::from_secs(1), &mut dropped), None);
+    }
+
+    #[test]
+    fn a_late_poll_loses_no_time() {
+        let mut link = link(Schedule::constant(Rate::from_kbps(10_000)));
+        let mut dropped = Vec::new();
+        link.offer(Time::ZERO, PACKET, &mut dropped);
+        link.offer(Time::ZERO, PACKET, &mut dropped);
+        let late = Time::from_millis(10);
+        let first = link.poll(late, &mut dropped).expect("through long ago");
+        let second = link.poll(late, &mut dropped).expect("through long ago");
+        assert_eq!(first.finished, Time::from_millis(1));
+        assert_eq!(
+            (second.started, second.finished),
+            (Time::from_millis(1), Time::from_millis(2))
+        );
+    }
+
+    #[test]
+    fn an_outage_holds_what_is_being_sent() {
+        let piece = |ms, kbps| Piece {
+            at: TimeDelta::from_millis(ms),
+            rate: Rate::from_kbps(kbps),
+            delay: Some(TimeDelta::from_millis(ms)),
+            loss: None,
+        };
+        let schedule = Schedule::new(vec![piece(0, 10_000), piece(1, 0), piece(50, 20_000)], None);
+        let mut link = link(schedule.expect("in order"));
+        let mut dropped = Vec::new();
+        for _ in 0..3 {
+            link.offer(Time::ZERO, PACKET, &mut dropped);
+        }
+        assert_eq!(drain(&mut link), [1.0, 50.5, 51.0]);
+        assert_eq!(link.conditions().0, Some(TimeDelta::from_millis(50)));
+    }
+}

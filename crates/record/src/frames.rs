@@ -2,8 +2,9 @@
 
 use mimosa_control::Pacing;
 use mimosa_session::{FrameEnd, FrameLife};
+use mimosa_units::PeerTime;
 
-use crate::column::{Column, Row, bps, bytes, nanos, span};
+use crate::column::{Column, Row, bps, bytes, count, nanos, span};
 
 /// A frame's life, and whose frame it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,8 +24,8 @@ impl Row for FrameRow {
         Column::flow(|row| row.flow),
         Column::integer(
             "frame",
-            "Number of the frame in its flow, from zero.",
-            |row| crate::column::count(row.life.frame.0),
+            "Number of the frame in its flow, from zero; skipped frames are missing.",
+            |row| count(row.life.frame.0),
         ),
         Column::integer("due_ns", "When the encoder asked for it.", |row| {
             nanos(row.life.due)
@@ -47,12 +48,12 @@ impl Row for FrameRow {
         Column::optional(
             "first_arrival_ns",
             "First arrival, on the receiver's clock; null when none is known.",
-            |row| row.life.first_arrival.map(|at| at.as_nanos()),
+            |row| row.life.first_arrival.map(PeerTime::as_nanos),
         ),
         Column::optional(
             "last_arrival_ns",
             "Last arrival, on the receiver's clock.",
-            |row| row.life.last_arrival.map(|at| at.as_nanos()),
+            |row| row.life.last_arrival.map(PeerTime::as_nanos),
         ),
         Column::optional(
             "acknowledged_ns",

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -50,6 +50,7 @@ impl<R: Row, W: Write + Send> Recording<R, W> {
             WriterProperties::builder()
                 .set_created_by(concat!("mimosa-record ", env!("CARGO_PKG_VERSION")).to_owned())
                 .set_key_value_metadata(Some(metadata))
+                .set_compression(Compression::SNAPPY)
                 .set_statistics_enabled(EnabledStatistics::Chunk)
                 .set_offset_index_disabled(true),
             encode,

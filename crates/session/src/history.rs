@@ -102,9 +102,10 @@ impl History {
     ) {
         for arrival in &report.arrivals {
             let sequence = self.unwrap(arrival.sequence);
-            let Some(entry) = self.entry(sequence) else {
+            let Some(position) = self.index(sequence) else {
                 continue;
             };
+            let entry = &mut self.entries[position];
             let after_loss = match entry.state {
                 State::Arrived => continue,
                 State::Lost => true,
@@ -126,10 +127,15 @@ impl History {
                     after_loss,
                 },
             });
-            if packet.kind != PacketKind::Probe
-                && let Some(first) = self.entry(origin.0)
-                && !std::mem::replace(&mut first.delivered, true)
-            {
+            if packet.kind == PacketKind::Probe {
+                continue;
+            }
+            let first = if origin == packet.sequence {
+                Some(&mut self.entries[position])
+            } else {
+                self.entry(origin.0)
+            };
+            if first.is_some_and(|first| !std::mem::replace(&mut first.delivered, true)) {
                 let media = Media {
                     frame: packet.frame,
                     index,

@@ -203,8 +203,10 @@ impl Sender {
             sent: now,
         };
         self.history.sent(packet, index, origin);
-        if released.kind != PacketKind::Probe
-            && let Some(life) = self.frame(released.frame)
+        let opens_or_closes = index == 0 || released.last;
+        if (released.kind == PacketKind::Media && opens_or_closes
+            || released.kind == PacketKind::Retransmission)
+            && let Some(life) = frame_in(&mut self.frames, released.frame)
         {
             life.first_sent.get_or_insert(now);
             life.last_sent = Some(now);
@@ -231,7 +233,7 @@ impl Sender {
             &mut self.delivered,
             &mut self.lost,
         );
-        for (media, at) in self.delivered.drain(..) {
+        for &(ref media, at) in &self.delivered {
             if let Some(life) = frame_in(&mut self.frames, media.frame) {
                 life.arrived += 1;
                 life.first_arrival = Some(life.first_arrival.map_or(at, |first| first.min(at)));
@@ -241,6 +243,7 @@ impl Sender {
                 }
             }
         }
+        self.delivered.clear();
         self.settle(now);
     }
 
@@ -269,25 +272,12 @@ impl Sender {
         self.frames.iter().filter(|life| life.end.is_none())
     }
 
-    /// Hands the news to the controller, sends again what was lost, and moves
-    /// ended frames out.
+    /// Sends again what was lost, hands the news to the controller, and forgets
+    /// frames that have ended.
     fn settle(&mut self, now: Time) {
-        let deadline = self.config.retransmission_deadline;
         let mut changed = !self.lost.is_empty();
-        for media in self.lost.drain(..) {
-            let Some(life) = frame_in(&mut self.frames, media.frame) else {
-                continue;
-            };
-            life.lost += 1;
-            if now.since(life.handed_over) < deadline {
-                life.retransmitted += 1;
-                self.pacer.push_retransmission(
-                    now,
-                    media.frame,
-                    media.size,
-                    (media.index, Some(media.origin)),
-                );
-            }
+        if changed {
+            self.retransmit(now);
         }
         let mut reports = std::mem::take(&mut self.reports);
         changed |= self.decide(
@@ -307,6 +297,26 @@ impl Sender {
             .pop_front_if(|life| life.end.is_some())
             .is_some()
         {}
+    }
+
+    /// Sends again what was lost of frames that can still be on time.
+    fn retransmit(&mut self, now: Time) {
+        let deadline = self.config.retransmission_deadline;
+        for media in self.lost.drain(..) {
+            let Some(life) = frame_in(&mut self.frames, media.frame) else {
+                continue;
+            };
+            life.lost += 1;
+            if now.since(life.handed_over) < deadline {
+                life.retransmitted += 1;
+                self.pacer.push_retransmission(
+                    now,
+                    media.frame,
+                    media.size,
+                    (media.index, Some(media.origin)),
+                );
+            }
+        }
     }
 
     /// Gives up what has waited too long, in the pacer or for feedback.
@@ -364,10 +374,6 @@ impl Sender {
         } else {
             self.window - self.history.in_flight()
         }
-    }
-
-    fn frame(&mut self, frame: FrameId) -> Option<&mut FrameLife> {
-        frame_in(&mut self.frames, frame)
     }
 }
 

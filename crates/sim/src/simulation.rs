@@ -148,7 +148,9 @@ impl<'a> Simulation<'a> {
             };
             observer.packet(&record(&served.packet, Some(&served), fate));
         }
-        self.drop_packets(observer);
+        if !self.dropped.is_empty() {
+            self.drop_packets(observer);
+        }
         self.deadlines.set(LINK, self.link.deadline());
     }
 
@@ -179,7 +181,9 @@ impl<'a> Simulation<'a> {
         self.deadlines
             .set(sender_of(number), flow.sender_deadline());
         self.deadlines.set(LINK, self.link.deadline());
-        self.drop_packets(observer);
+        if !self.dropped.is_empty() {
+            self.drop_packets(observer);
+        }
     }
 
     /// A flow's receiving end has something to do.

@@ -87,6 +87,8 @@ pub struct Pudica {
     interval: TimeDelta,
     /// The frame after the one last asked for: the first that a change reaches.
     next_frame: FrameId,
+    /// The frame whose packets are leaving.
+    sending: Option<FrameId>,
     /// No adjustment before feedback of this frame.
     hold_until: FrameId,
     /// tau, and when it begins anew by the clock.
@@ -116,6 +118,7 @@ impl Pudica {
             min_rtt: WindowedMin::new(MIN_RTT_WINDOW),
             interval: TimeDelta::ZERO,
             next_frame: FrameId(0),
+            sending: None,
             hold_until: FrameId(0),
             tau: 0.0,
             next_restart: Time::ZERO + config.restart_every,
@@ -528,10 +531,11 @@ impl Controller for Pudica {
                 packets,
             } => self.frame_encoded(frame, size, packets),
             Event::PacketSent(packet) => {
-                if packet.kind == PacketKind::Media
-                    && let Some(frame) = self.frames.get_mut(packet.frame)
-                {
-                    frame.first_sent.get_or_insert(packet.sent);
+                if packet.kind == PacketKind::Media && self.sending != Some(packet.frame) {
+                    self.sending = Some(packet.frame);
+                    if let Some(frame) = self.frames.get_mut(packet.frame) {
+                        frame.first_sent.get_or_insert(packet.sent);
+                    }
                 }
             }
             Event::Feedback { reports, in_flight } => self.feedback(now, reports, in_flight),

@@ -1,6 +1,7 @@
 //! `mimosa sim`: runs a scenario for each seed and writes what came out.
 
 mod args;
+mod bins;
 mod error;
 mod figure;
 mod input;
@@ -44,28 +45,28 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
     let mut outputs = Outputs::create(args, &input.text)?;
     let (frames, packets, plot) = outputs.wanted();
     let mut runs = Vec::with_capacity(jobs.len());
-    let mut drawn = None;
+    let mut to_draw = None;
     sweep::run(
         &jobs,
         |index, job| {
-            let draws = plot && index == 0;
-            job.run(input.window, frames || draws, packets || draws)
+            let shown = plot && index == 0;
+            job.run(input.window, frames || shown, packets || shown)
         },
         |job, (outcome, seen)| {
             outputs.record(&seen)?;
-            if plot && drawn.is_none() {
-                drawn = Some(seen);
+            if plot && to_draw.is_none() {
+                to_draw = Some(seen);
             }
             runs.push(Run {
                 seed: job.seed,
                 variant: job.variant,
                 outcome,
             });
-            Ok(())
+            Ok::<_, SimError>(())
         },
     )?;
     let tables = table::tables(&input.loaded, &runs);
-    if let (Some(seen), Some(job)) = (&drawn, jobs.first()) {
+    if let (Some(seen), Some(job)) = (&to_draw, jobs.first()) {
         let figure = figure::draw(&args.file, &input, job, &runs, seen);
         outputs.draw(&figure, &tables)?;
     }

@@ -139,12 +139,11 @@ impl Sink {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), SimError> {
-        let result = match &mut self.file {
-            Some(file) => file.write_all(bytes),
-            None => {
-                let mut out = std::io::stdout().lock();
-                out.write_all(bytes).and_then(|()| out.flush())
-            }
+        let result = if let Some(file) = &mut self.file {
+            file.write_all(bytes)
+        } else {
+            let mut out = std::io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush())
         };
         match result {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

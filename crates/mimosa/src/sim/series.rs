@@ -1,0 +1,219 @@
+//! What was seen of a run, as series over time.
+
+use mimosa_net::Schedule;
+use mimosa_plot::{Kind, Series};
+use mimosa_record::FrameRow;
+use mimosa_session::{FrameEnd, FrameLife};
+use mimosa_sim::scenario::{FlowConfig, FlowKind};
+use mimosa_sim::{PacketFate, PacketRecord, Scenario, Window};
+use mimosa_units::{Rate, Time, TimeDelta};
+
+use super::bins::{Bins, Summary};
+
+/// A link that changes more often than this is drawn as means.
+const MOST_STEPS: usize = 500;
+/// A frame still open at the end that is older counts as never completed, as
+/// it does in the figures.
+const OVERDUE: TimeDelta = TimeDelta::from_millis(200);
+/// Where frames that were never completed are drawn when no frame was.
+const NO_DELAY_MS: f64 = 100.0;
+
+/// A video flow's name and its frames within the window, in order.
+pub(super) struct Flow<'a> {
+    name: &'a str,
+    frames: Vec<&'a FrameLife>,
+}
+
+/// The video flows of `scenario`.
+pub(super) fn flows<'a>(
+    scenario: &'a Scenario,
+    rows: &'a [FrameRow],
+    window: Window,
+) -> Vec<Flow<'a>> {
+    let videos = scenario
+        .flows
+        .iter()
+        .enumerate()
+        .filter(|(_, flow)| matches!(flow.kind, FlowKind::Video(_)));
+    videos
+        .map(|(number, flow)| {
+            let mut frames: Vec<_> = rows
+                .iter()
+                .filter(|row| row.flow == number && within(window, row.life.handed_over))
+                .map(|row| &row.life)
+                .collect();
+            frames.sort_by_key(|life| life.frame);
+            Flow {
+                name: &flow.name,
+                frames,
+            }
+        })
+        .collect()
+}
+
+/// The link's rate, each video flow's target, and the rates of cross traffic.
+pub(super) fn bitrates(
+    scenario: &Scenario,
+    flows: &[Flow],
+    window: Window,
+    bins: Bins,
+) -> Vec<Series> {
+    let mut all = vec![link(&scenario.link.schedule, window, bins)];
+    // A mean holds for no moment; a single target holds until the next.
+    let kind = if bins.shows_each() {
+        Kind::Steps
+    } else {
+        Kind::Line
+    };
+    for flow in flows {
+        let target = |life: &FrameLife| Some(life.decision.target.as_mbps());
+        all.extend(flow.series(kind, bins, Summary::Mean, target));
+    }
+    for flow in &scenario.flows {
+        if let FlowKind::Cbr(cbr) = &flow.kind {
+            all.push(cross_traffic(flow, cbr.rate, window));
+        }
+    }
+    all
+}
+
+/// The delay of each frame; those without an end at the top.
+pub(super) fn frame_delays(flows: &[Flow], duration: TimeDelta, bins: Bins) -> Vec<Series> {
+    let delay = |life: &FrameLife| life.delay().map(TimeDelta::as_millis);
+    let mut all: Vec<_> = flows
+        .iter()
+        .filter_map(|flow| flow.series(Kind::Line, bins, Summary::Worst, delay))
+        .collect();
+    let top = highest(&all).unwrap_or(NO_DELAY_MS);
+    let end = Time::ZERO + duration;
+    let never = flows
+        .iter()
+        .flat_map(|flow| &flow.frames)
+        .filter(|life| match life.end {
+            Some(FrameEnd::Acknowledged(_)) => false,
+            Some(FrameEnd::GivenUp) => true,
+            None => end.since(life.handed_over) > OVERDUE,
+        });
+    let points: Vec<_> = never.map(|life| (life.handed_over.as_secs(), top)).collect();
+    all.extend(series("never completed", Kind::Dots, points));
+    all
+}
+
+/// The smoothed utilisation of the flows whose controllers have such a notion.
+pub(super) fn utilization(flows: &[Flow], window: Window, bins: Bins) -> Vec<Series> {
+    let smoothed = |life: &FrameLife| life.decision.evidence.smoothed_utilization;
+    let mut all: Vec<_> = flows
+        .iter()
+        .filter_map(|flow| flow.series(Kind::Line, bins, Summary::Mean, smoothed))
+        .collect();
+    if !all.is_empty() {
+        let full = [window.from, window.to].map(|at| (at.as_secs(), 1.0));
+        all.extend(series("", Kind::Reference, full.to_vec()));
+    }
+    all
+}
+
+/// The wait of each packet that passed; those that did not at the top.
+pub(super) fn queue_delays(packets: &[PacketRecord], window: Window, bins: Bins) -> Vec<Series> {
+    let inside = || packets.iter().filter(|packet| within(window, packet.sent));
+    let waits = inside().filter_map(|packet| {
+        let wait = packet.started?.since(packet.sent);
+        Some((packet.sent, wait.as_millis()))
+    });
+    let mut waits: Vec<_> = waits.collect();
+    waits.sort_by_key(|(sent, _)| *sent);
+    let waits = bins.with_gaps(&bins.summarise(waits, Summary::Worst));
+    let mut all: Vec<_> = series("", Kind::Line, waits).into_iter().collect();
+    let top = highest(&all).unwrap_or_default();
+    let dropped = inside()
+        .filter(|packet| packet.fate == PacketFate::DroppedByQueue)
+        .map(|packet| (packet.sent.as_secs(), top));
+    all.extend(series("dropped by the queue", Kind::Dots, dropped.collect()));
+    all
+}
+
+impl Flow<'_> {
+    /// What `value` says of the frames; `None` where it never says anything.
+    fn series(
+        &self,
+        kind: Kind,
+        bins: Bins,
+        summary: Summary,
+        value: impl Fn(&FrameLife) -> Option<f64>,
+    ) -> Option<Series> {
+        let said = self
+            .frames
+            .iter()
+            .filter_map(|life| Some((life.handed_over, value(life)?)));
+        let points = bins.summarise(said.collect(), summary);
+        series(self.name, kind, bins.with_gaps(&points))
+    }
+}
+
+fn link(schedule: &Schedule, window: Window, bins: Bins) -> Series {
+    let mut steps: Vec<_> = schedule.steps(window.from, window.to).collect();
+    let mut name = "link".to_owned();
+    if steps.len() > MOST_STEPS {
+        let mean = |(from, to)| {
+            let passes = schedule.capacity(from, to);
+            (from, Rate::of(passes, to.since(from)))
+        };
+        steps = bins.spans().map(mean).collect();
+        name = format!("link, means over {} ms", bins.width().as_millis());
+    }
+    // The last one reaches to the end of the axis, which is thereby fixed.
+    steps.extend(steps.last().map(|(_, rate)| (window.to, *rate)));
+    Series {
+        name,
+        points: in_mbps(steps),
+        kind: Kind::Reference,
+    }
+}
+
+fn cross_traffic(flow: &FlowConfig, rate: Rate, window: Window) -> Series {
+    let mut changes = vec![(flow.start, rate)];
+    for (from, to) in &flow.pauses {
+        changes.extend([(*from, Rate::ZERO), (*to, rate)]);
+    }
+    changes.push((flow.stop, Rate::ZERO));
+    let mut before = changes.iter().filter(|(at, _)| *at <= window.from);
+    let mut held = before.next_back().map_or(Rate::ZERO, |(_, rate)| *rate);
+    let mut points = vec![(window.from, held)];
+    for (at, next) in changes.into_iter().filter(|(at, _)| within(window, *at)) {
+        points.push((at, next));
+        held = next;
+    }
+    points.push((window.to, held));
+    Series {
+        name: flow.name.clone(),
+        points: in_mbps(points),
+        kind: Kind::Steps,
+    }
+}
+
+fn in_mbps(points: Vec<(Time, Rate)>) -> Vec<(f64, f64)> {
+    let point = |(at, rate): (Time, Rate)| (at.as_secs(), rate.as_mbps());
+    points.into_iter().map(point).collect()
+}
+
+/// `None` without points.
+fn series(name: &str, kind: Kind, points: Vec<(f64, f64)>) -> Option<Series> {
+    (!points.is_empty()).then(|| Series {
+        name: name.to_owned(),
+        points,
+        kind,
+    })
+}
+
+fn highest(series: &[Series]) -> Option<f64> {
+    series
+        .iter()
+        .flat_map(|series| &series.points)
+        .map(|(_, y)| *y)
+        .reduce(f64::max)
+        .filter(|top| top.is_finite())
+}
+
+fn within(window: Window, at: Time) -> bool {
+    window.from <= at && at < window.to
+}
