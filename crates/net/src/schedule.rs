@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
+/// Work is counted in bits times the nanoseconds of a second: exactly.
+const WORK_PER_BIT: u128 = 1_000_000_000;
+
 /// A link's properties from one point on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
@@ -80,16 +83,42 @@ impl Schedule {
     /// What passes between `from` and `to` at most.
     #[must_use]
     pub fn capacity(&self, from: Time, to: Time) -> Bytes {
-        let mut cursor = self.clone().cursor();
-        let mut at = from;
-        let mut bits = 0.0;
-        while at < to {
-            cursor.seek(at);
-            let until = cursor.ends.min(to);
-            bits += cursor.piece().rate.as_bps() as f64 * until.since(at).as_secs();
-            at = until;
+        let before = self.work_until(from);
+        let bits = self.work_until(to.max(from)).saturating_sub(before) / WORK_PER_BIT;
+        Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))
+    }
+
+    /// Work done from the beginning to `at`.
+    fn work_until(&self, at: Time) -> u128 {
+        let mut nanos = u128::from(at.as_nanos());
+        let mut work = 0;
+        if let Some(period) = self.period {
+            let period = u128::from(period.as_nanos().unsigned_abs().max(1));
+            work = nanos / period * self.work_per_round();
+            nanos %= period;
         }
-        Bytes::from_f64(bits / 8.0)
+        work + self.work_in_round(nanos)
+    }
+
+    /// Work done in the first `nanos` nanoseconds of a round.
+    fn work_in_round(&self, nanos: u128) -> u128 {
+        let begin = |piece: &Piece| u128::from(piece.at.as_nanos().unsigned_abs());
+        let ends = self.pieces.iter().skip(1).map(begin);
+        self.pieces
+            .iter()
+            .zip(ends.chain(std::iter::once(u128::MAX)))
+            .map(|(piece, end)| {
+                let span = end.min(nanos).saturating_sub(begin(piece));
+                u128::from(piece.rate.as_bps()) * span
+            })
+            .sum()
+    }
+
+    /// Work done in a whole round; zero for a schedule that does not repeat.
+    fn work_per_round(&self) -> u128 {
+        self.period.map_or(0, |period| {
+            self.work_in_round(u128::from(period.as_nanos().unsigned_abs()))
+        })
     }
 }
 
@@ -112,6 +141,19 @@ impl Cursor {
     /// Moves to the piece that holds at `now`; says whether it is another.
     pub(crate) fn seek(&mut self, now: Time) -> bool {
         let mut moved = false;
+        if now >= self.ends
+            && let Some(period) = self.schedule.period
+        {
+            let rounds = now.since(self.round).as_nanos() / period.as_nanos().max(1);
+            if rounds > 1 {
+                // At the last piece of the round before the one that holds.
+                let before = (rounds - 1).saturating_mul(period.as_nanos());
+                self.round += TimeDelta::from_nanos(before);
+                self.index = self.schedule.pieces.len() - 1;
+                self.ends = self.round + period;
+                moved = true;
+            }
+        }
         while now >= self.ends {
             self.index += 1;
             if self.index == self.schedule.pieces.len() {
@@ -139,17 +181,15 @@ impl Cursor {
     /// The same for a packet that begins in one piece and ends in another.
     #[cold]
     fn finish_across(&mut self, start: Time, size: Bytes) -> Option<Time> {
-        /// Work is counted in bits times nanoseconds of a second.
-        const PER_BIT: u128 = 1_000_000_000;
-        let mut left = u128::from(size.bits()) * PER_BIT;
+        let mut left = u128::from(size.bits()) * WORK_PER_BIT;
         let mut at = start;
         loop {
             let rate = u128::from(self.piece().rate.as_bps());
             let span = u128::from(self.ends.since(at).as_nanos().unsigned_abs());
             let lasting = self.ends == Time::MAX;
             if rate > 0 && (lasting || left <= rate * span) {
-                let nanos = u64::try_from(left.div_ceil(rate)).ok()?;
-                return Some(at + TimeDelta::from_nanos(i64::try_from(nanos).ok()?));
+                let nanos = i64::try_from(left.div_ceil(rate)).ok()?;
+                return Some(at + TimeDelta::from_nanos(nanos));
             }
             if lasting {
                 return None;
@@ -157,7 +197,27 @@ impl Cursor {
             left -= rate * span;
             at = self.ends;
             self.seek(at);
+            if self.index == 0 && at == self.round {
+                at = self.skip_rounds(at, &mut left)?;
+            }
         }
+    }
+
+    /// Passes over the whole rounds, from the beginning of one, that leave work
+    /// undone; `None` when no round ever does any.
+    fn skip_rounds(&mut self, at: Time, left: &mut u128) -> Option<Time> {
+        let Some(period) = self.schedule.period else {
+            return Some(at);
+        };
+        let per_round = self.schedule.work_per_round();
+        // The last round is gone through piece by piece.
+        let rounds = (*left).checked_sub(1)?.checked_div(per_round)?;
+        *left -= rounds * per_round;
+        let nanos = rounds * u128::from(period.as_nanos().unsigned_abs());
+        let at = at + TimeDelta::from_nanos(i64::try_from(nanos).ok()?);
+        self.round = at;
+        self.ends = self.end_of(0);
+        Some(at)
     }
 
     fn end_of(&self, index: usize) -> Time {
@@ -236,6 +296,27 @@ mod tests {
         assert_eq!(trace.steps(Time::ZERO, Time::ZERO).count(), 0);
         let constant = Schedule::constant(Rate::from_kbps(10));
         assert_eq!(constant.steps(Time::ZERO, Time::MAX).count(), 1);
+    }
+
+    #[test]
+    fn a_short_round_is_passed_over_in_one_step() {
+        // 1 bit/s for one nanosecond in every two: 9600 bits take 19,200 s.
+        let nano = Piece {
+            at: TimeDelta::from_nanos(1),
+            ..piece(0, 0)
+        };
+        let slow = Piece {
+            rate: Rate::from_bps(1),
+            ..piece(0, 0)
+        };
+        let schedule = Schedule::new(vec![slow, nano], Some(TimeDelta::from_nanos(2))).unwrap();
+        let finish = finish_ms(&schedule, 0, 1200).unwrap();
+        assert!((finish - 19_200e3).abs() < 1e-3, "{finish}");
+        let hour = Time::from_secs(3600);
+        assert_eq!(schedule.capacity(Time::ZERO, hour), Bytes::new(225));
+        let mut cursor = schedule.cursor();
+        assert!(cursor.seek(hour));
+        assert_eq!(cursor.piece().rate, Rate::from_bps(1));
     }
 
     #[test]

@@ -35,8 +35,13 @@ impl Row for PacketRecord {
         ),
         Column::optional(
             "index",
-            "Its place in the frame, from zero; null for cross traffic.",
-            |packet| of_video(packet, i64::from(packet.index)),
+            "Its place in the frame, from zero; null for probes and cross traffic.",
+            |packet| match packet.kind {
+                Some(PacketKind::Media | PacketKind::Retransmission) => {
+                    Some(i64::from(packet.index))
+                }
+                Some(PacketKind::Probe) | None => None,
+            },
         ),
         Column::integer("size_bytes", "Size on the wire.", |packet| {
             bytes(packet.size)

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use mimosa_units::TimeDelta;
 
-/// The table of figures is printed unless `--json` is given.
+/// The arguments; the table is printed unless `--json` is among them.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Scenario file (TOML).
@@ -36,16 +36,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OUT")]
     pub(super) json: Option<PathBuf>,
 
-    /// Record every frame of the whole runs as Parquet.
+    /// Record every frame, from the first to the last of each run, as Parquet.
     #[arg(long, value_name = "OUT.parquet", value_parser = file)]
     pub(super) frames: Option<PathBuf>,
 
-    /// Record every packet of the whole runs as Parquet.
+    /// Record every packet in the same way.
     #[arg(long, value_name = "OUT.parquet", value_parser = file)]
     pub(super) packets: Option<PathBuf>,
 
-    /// Draw the first run as .svg, .png or .html, the last with the table.
-    #[arg(long, value_name = "OUT.svg")]
+    /// Draw the first run; the suffix .svg, .png or .html says how, and a page
+    /// of HTML has the table, too.
+    #[arg(long, value_name = "OUT")]
     pub(super) plot: Option<Plot>,
 }
 
@@ -96,7 +97,7 @@ impl FromStr for Plot {
             Some("svg") => Format::Svg,
             Some("png") => Format::Png,
             Some("html") => Format::Html,
-            _ => return Err("its end does not name a format; write .svg, .png or .html".to_owned()),
+            _ => return Err("its suffix names no format; write .svg, .png or .html".to_owned()),
         };
         Ok(Self { path, format })
     }

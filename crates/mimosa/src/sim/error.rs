@@ -11,7 +11,7 @@ use mimosa_units::TimeDelta;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SimError {
     /// The scenario file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {source}; name a scenario file, such as scenarios/steps.toml", path.display())]
     Read {
         path: PathBuf,
         source: std::io::Error,

@@ -170,20 +170,31 @@ fn link(schedule: &Schedule, window: Window, bins: Bins) -> Series {
     }
 }
 
+/// From the flow's first packet to its last, falling to zero in its pauses.
 fn cross_traffic(flow: &FlowConfig, rate: Rate, window: Window) -> Series {
-    let mut changes = vec![(flow.start, rate)];
-    for (from, to) in &flow.pauses {
-        changes.extend([(*from, Rate::ZERO), (*to, rate)]);
-    }
-    changes.push((flow.stop, Rate::ZERO));
-    let mut before = changes.iter().filter(|(at, _)| *at <= window.from);
-    let mut held = before.next_back().map_or(Rate::ZERO, |(_, rate)| *rate);
-    let mut points = vec![(window.from, held)];
-    for (at, next) in changes.into_iter().filter(|(at, _)| within(window, *at)) {
-        points.push((at, next));
+    let sends = |at: Time| {
+        let active = flow.active_from(at) == Some(at);
+        if active { rate } else { Rate::ZERO }
+    };
+    let mut changes = vec![flow.start, flow.stop];
+    changes.extend(flow.pauses.iter().flat_map(|(from, to)| [*from, *to]));
+    changes.retain(|at| within(window, *at));
+    changes.sort_unstable();
+    let mut held = sends(window.from);
+    let mut points = Vec::new();
+    for at in std::iter::once(window.from).chain(changes) {
+        let next = sends(at);
+        if next > Rate::ZERO && held == Rate::ZERO {
+            points.push((at, held));
+        }
+        if next > Rate::ZERO || held > Rate::ZERO {
+            points.push((at, next));
+        }
         held = next;
     }
-    points.push((window.to, held));
+    if held > Rate::ZERO {
+        points.push((window.to, held));
+    }
     Series {
         name: flow.name.clone(),
         points: in_mbps(points),
