@@ -27,7 +27,7 @@ main() {
         exit 2
         ;;
     esac
-    has cargo || fail "cargo is missing: see https://rustup.rs"
+    has cargo || fail "cargo is missing: install Rust 1.95 or newer, for instance with rustup"
     packages "$purpose"
     "$purpose"
 }

@@ -40,8 +40,12 @@ def link(
 def main() -> None:
     """Writes all traces."""
     folder = Path(__file__).resolve().parent.parent / "traces"
-    wifi = link(seed=1, mean_mbps=30.0, deviation=0.25, memory=0.95, falls_per_minute=8.0)
-    ethernet = link(seed=2, mean_mbps=60.0, deviation=0.03, memory=0.9, falls_per_minute=1.0)
+    wifi = link(
+        seed=1, mean_mbps=30.0, deviation=0.25, memory=0.95, falls_per_minute=8.0
+    )
+    ethernet = link(
+        seed=2, mean_mbps=60.0, deviation=0.03, memory=0.9, falls_per_minute=1.0
+    )
     (folder / "wifi-like.txt").write_text(wifi, encoding="ascii")
     (folder / "ethernet-like.txt").write_text(ethernet, encoding="ascii")
 

@@ -68,7 +68,13 @@ where
     D: serde::Deserializer<'de>,
     D::Error: std::fmt::Display,
 {
-    T::deserialize(params).map_err(|error| BuildError::Params(error.to_string()))
+    T::deserialize(params).map_err(|error| BuildError::Params(one_line(&error.to_string())))
+}
+
+/// A parser's message, which may be of several lines, as part of a sentence.
+fn one_line(message: &str) -> String {
+    let words: Vec<_> = message.split_whitespace().collect();
+    words.join(" ")
 }
 
 #[cfg(test)]

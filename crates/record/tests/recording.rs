@@ -1,13 +1,16 @@
 //! Recordings, as a reader of Parquet sees them.
 
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
 use std::fs::File;
 use std::path::PathBuf;
 
-use mimosa_control::{Cause, Decision, Evidence, FrameId, PacketKind, Pacing};
+use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing, PacketKind};
 use mimosa_record::{FrameRow, Recording, Row, Run, Table};
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_sim::{Observer, PacketFate, PacketRecord};
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
@@ -138,7 +141,10 @@ fn rows(reader: &SerializedFileReader<File>) -> Vec<String> {
         .unwrap()
         .map(|row| {
             let row = row.unwrap();
-            let cells: Vec<_> = row.get_column_iter().map(|(_, field)| text(field)).collect();
+            let cells: Vec<_> = row
+                .get_column_iter()
+                .map(|(_, field)| text(field))
+                .collect();
             cells.join(" ")
         })
         .collect()
@@ -184,7 +190,10 @@ fn a_run_is_a_row_group_and_an_empty_one_is_none() {
     let empty = Table::new(run(3, None));
     let reader = reader("groups.parquet", &bytes(&[first, empty.clone(), second]));
     let groups = reader.metadata().row_groups().iter();
-    assert_eq!(groups.map(|group| group.num_rows()).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(
+        groups.map(RowGroupMetaData::num_rows).collect::<Vec<_>>(),
+        [2, 1]
+    );
     let none = self::reader("empty.parquet", &bytes(&[empty]));
     assert_eq!(none.metadata().file_metadata().num_rows(), 0);
 }
@@ -195,7 +204,12 @@ fn a_recording_explains_itself() {
     let file = reader.metadata().file_metadata();
     let about = |key: &str| {
         let mut pairs = file.key_value_metadata().unwrap().iter();
-        pairs.find(|pair| pair.key == key).unwrap().value.clone().unwrap()
+        pairs
+            .find(|pair| pair.key == key)
+            .unwrap()
+            .value
+            .clone()
+            .unwrap()
     };
     assert_eq!(about("scenario"), SCENARIO);
     assert_eq!(about("mimosa.columns"), FrameRow::describe());
@@ -207,7 +221,10 @@ fn a_recording_explains_itself() {
 
 #[test]
 fn the_same_tables_twice_are_the_same_bytes() {
-    assert_eq!(bytes(&observed::<FrameRow>()), bytes(&observed::<FrameRow>()));
+    assert_eq!(
+        bytes(&observed::<FrameRow>()),
+        bytes(&observed::<FrameRow>())
+    );
     let packets = || bytes(&observed::<PacketRecord>());
     assert_eq!(packets(), packets());
 }

@@ -170,7 +170,7 @@ impl Pudica {
             return;
         }
         self.last_timeout = now;
-        if self.drain.is_none() {
+        if self.config.drain && self.drain.is_none() {
             self.rate_before = self.rate;
             self.begin_drain(now);
         }
@@ -218,7 +218,10 @@ impl Pudica {
     fn pace_multiplier(&self) -> Option<f64> {
         match (self.config.estimator, self.config.pacing) {
             (Estimator::Pudica, PaceMode::Adaptive) => {
-                let bur = self.frames.newest_sample().unwrap_or(0.0);
+                // Samples are forgotten after a drain; the last one still tells
+                // more about the link than a burst would.
+                let newest = self.frames.newest_sample();
+                let bur = newest.or(self.decision.evidence.utilization).unwrap_or(0.0);
                 (bur > 0.0).then(|| self.config.pace_gain / bur.min(1.0))
             }
             (Estimator::Pudica, PaceMode::Burst) | (Estimator::Salsify, _) => None,
@@ -233,6 +236,16 @@ impl Pudica {
         match self.config.estimator {
             Estimator::Pudica => self.config.probes,
             Estimator::Sqp | Estimator::Salsify => 0,
+        }
+    }
+
+    /// A frame's delay begins with its first packet.
+    fn packet_sent(&mut self, packet: &SentPacket) {
+        if packet.kind == PacketKind::Media && self.sending != Some(packet.frame) {
+            self.sending = Some(packet.frame);
+            if let Some(frame) = self.frames.get_mut(packet.frame) {
+                frame.first_sent.get_or_insert(packet.sent);
+            }
         }
     }
 
@@ -530,14 +543,7 @@ impl Controller for Pudica {
                 size,
                 packets,
             } => self.frame_encoded(frame, size, packets),
-            Event::PacketSent(packet) => {
-                if packet.kind == PacketKind::Media && self.sending != Some(packet.frame) {
-                    self.sending = Some(packet.frame);
-                    if let Some(frame) = self.frames.get_mut(packet.frame) {
-                        frame.first_sent.get_or_insert(packet.sent);
-                    }
-                }
-            }
+            Event::PacketSent(packet) => self.packet_sent(&packet),
             Event::Feedback { reports, in_flight } => self.feedback(now, reports, in_flight),
             _ => {}
         }

@@ -62,11 +62,7 @@ impl Bins {
 
     /// One point for the middle of each stretch that has some, unless there is
     /// room for each. `points` are in order of time.
-    pub(super) fn summarise(
-        self,
-        points: Vec<(Time, f64)>,
-        summary: Summary,
-    ) -> Vec<(Time, f64)> {
+    pub(super) fn summarise(self, points: Vec<(Time, f64)>, summary: Summary) -> Vec<(Time, f64)> {
         if self.shows_each() {
             return points;
         }
@@ -101,7 +97,8 @@ impl Bins {
     /// When the stretches of the window begin and end.
     pub(super) fn spans(self) -> impl Iterator<Item = (Time, Time)> {
         let Window { from, to } = self.window;
-        let starts = std::iter::successors(Some(self.start(from)), move |at| Some(*at + self.width));
+        let starts =
+            std::iter::successors(Some(self.start(from)), move |at| Some(*at + self.width));
         starts
             .take_while(move |at| *at < to)
             .map(move |at| (at.max(from), (at + self.width).min(to)))
@@ -126,12 +123,21 @@ mod tests {
     }
 
     fn points(all: &[(u64, f64)]) -> Vec<(Time, f64)> {
-        all.iter().map(|(at, value)| (Time::from_millis(*at), *value)).collect()
+        all.iter()
+            .map(|(at, value)| (Time::from_millis(*at), *value))
+            .collect()
     }
 
     #[test]
     fn widths_are_round_and_fit_the_window() {
-        for (secs, millis) in [(1, 10), (4, 20), (5, 50), (30, 200), (80, 500), (3600, 20_000)] {
+        for (secs, millis) in [
+            (1, 10),
+            (4, 20),
+            (5, 50),
+            (30, 200),
+            (80, 500),
+            (3600, 20_000),
+        ] {
             let width = bins(0, secs * 1000).width();
             assert_eq!(width, TimeDelta::from_millis(millis), "{secs} s");
         }

@@ -87,7 +87,10 @@ fn choose(loaded: &mut Loaded, name: &str, path: &Path) -> Result<(), SimError> 
 }
 
 fn window(args: &Args, loaded: &Loaded) -> Result<(Window, bool), SimError> {
-    let lengths = loaded.variants.iter().map(|(_, scenario)| scenario.duration);
+    let lengths = loaded
+        .variants
+        .iter()
+        .map(|(_, scenario)| scenario.duration);
     let end = lengths.min().unwrap_or(TimeDelta::ZERO);
     let (from, to) = (args.from, args.to.unwrap_or(end));
     if from >= to || to > end {

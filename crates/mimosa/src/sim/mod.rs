@@ -96,7 +96,12 @@ impl Job<'_> {
         let run = || mimosa_record::Run {
             seed: self.seed,
             variant: self.variant.map(str::to_owned),
-            flows: self.scenario.flows.iter().map(|flow| flow.name.clone()).collect(),
+            flows: self
+                .scenario
+                .flows
+                .iter()
+                .map(|flow| flow.name.clone())
+                .collect(),
         };
         let mut seen = (
             frames.then(|| Table::new(run())),

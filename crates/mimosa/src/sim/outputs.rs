@@ -177,12 +177,16 @@ impl<R: Row> Recorder<R> {
 
     fn append(&mut self, table: &Table<R>) -> Result<(), SimError> {
         let Self { path, recording } = self;
-        recording.append(table).map_err(|source| failed(path, source))
+        recording
+            .append(table)
+            .map_err(|source| failed(path, source))
     }
 
     fn finish(self) -> Result<(), SimError> {
         let result = self.recording.finish();
-        result.map(drop).map_err(|source| failed(&self.path, source))
+        result
+            .map(drop)
+            .map_err(|source| failed(&self.path, source))
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) fn bitrates(
     }
     for flow in &scenario.flows {
         if let FlowKind::Cbr(cbr) = &flow.kind {
-            all.push(cross_traffic(flow, cbr.rate, window));
+            all.extend(cross_traffic(flow, cbr.rate, window));
         }
     }
     all
@@ -94,7 +94,9 @@ pub(super) fn frame_delays(flows: &[Flow], duration: TimeDelta, bins: Bins) -> V
             Some(FrameEnd::GivenUp) => true,
             None => end.since(life.handed_over) > OVERDUE,
         });
-    let points: Vec<_> = never.map(|life| (life.handed_over.as_secs(), top)).collect();
+    let points: Vec<_> = never
+        .map(|life| (life.handed_over.as_secs(), top))
+        .collect();
     all.extend(series("never completed", Kind::Dots, points));
     all
 }
@@ -128,7 +130,11 @@ pub(super) fn queue_delays(packets: &[PacketRecord], window: Window, bins: Bins)
     let dropped = inside()
         .filter(|packet| packet.fate == PacketFate::DroppedByQueue)
         .map(|packet| (packet.sent.as_secs(), top));
-    all.extend(series("dropped by the queue", Kind::Dots, dropped.collect()));
+    all.extend(series(
+        "dropped by the queue",
+        Kind::Dots,
+        dropped.collect(),
+    ));
     all
 }
 
@@ -171,7 +177,7 @@ fn link(schedule: &Schedule, window: Window, bins: Bins) -> Series {
 }
 
 /// From the flow's first packet to its last, falling to zero in its pauses.
-fn cross_traffic(flow: &FlowConfig, rate: Rate, window: Window) -> Series {
+fn cross_traffic(flow: &FlowConfig, rate: Rate, window: Window) -> Option<Series> {
     let sends = |at: Time| {
         let active = flow.active_from(at) == Some(at);
         if active { rate } else { Rate::ZERO }
@@ -195,11 +201,7 @@ fn cross_traffic(flow: &FlowConfig, rate: Rate, window: Window) -> Series {
     if held > Rate::ZERO {
         points.push((window.to, held));
     }
-    Series {
-        name: flow.name.clone(),
-        points: in_mbps(points),
-        kind: Kind::Steps,
-    }
+    series(&flow.name, Kind::Steps, in_mbps(points))
 }
 
 fn in_mbps(points: Vec<(Time, Rate)>) -> Vec<(f64, f64)> {
@@ -227,4 +229,79 @@ fn highest(series: &[Series]) -> Option<f64> {
 
 fn within(window: Window, at: Time) -> bool {
     window.from <= at && at < window.to
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_net::Piece;
+
+    use super::*;
+
+    fn window(from: u64, to: u64) -> Window {
+        Window {
+            from: Time::from_millis(from),
+            to: Time::from_millis(to),
+        }
+    }
+
+    fn alternating(count: i64, millis: i64) -> Schedule {
+        let piece = |index: i64| Piece {
+            at: TimeDelta::from_millis(index * millis),
+            rate: Rate::from_kbps(10_000 + 10_000 * (index % 2).unsigned_abs()),
+            delay: None,
+            loss: None,
+        };
+        Schedule::new((0..count).map(piece).collect(), None).unwrap()
+    }
+
+    #[test]
+    fn the_link_fills_the_window() {
+        let window = window(1_500, 2_500);
+        let series = link(&alternating(9, 1_000), window, Bins::of(window));
+        assert_eq!(series.points, [(1.5, 20.0), (2.0, 10.0), (2.5, 10.0)]);
+    }
+
+    #[test]
+    fn a_link_that_changes_all_the_time_is_drawn_as_means() {
+        let window = window(0, 10_000);
+        let series = link(&alternating(2_000, 5), window, Bins::of(window));
+        assert_eq!(series.name, "link, means over 50 ms");
+        assert_eq!(series.points.len(), 201);
+        assert!(
+            series
+                .points
+                .iter()
+                .all(|(_, rate)| (14.9..15.1).contains(rate))
+        );
+    }
+
+    #[test]
+    fn cross_traffic_is_drawn_while_it_sends() {
+        let text = "duration = \"9s\"\n[link]\nrate = \"10Mbit/s\"\n[[flow]]\nkind = \"cbr\"\n\
+                    rate = \"2Mbit/s\"\nstart = \"1s\"\nstop = \"5s\"\n\
+                    pauses = [{ from = \"2s\", to = \"3s\" }, { from = \"4s\", to = \"8s\" }]\n";
+        let loaded = mimosa_sim::load(text, "run.toml", &mut NoFiles).unwrap();
+        let flow = &loaded.variants[0].1.flows[0];
+        let drawn = |from, to| -> Option<String> {
+            let series = cross_traffic(flow, Rate::from_kbps(2_000), window(from, to))?;
+            let points = series
+                .points
+                .iter()
+                .map(|(at, rate)| format!("{at} {rate}"));
+            Some(points.collect::<Vec<_>>().join(", "))
+        };
+        let drawn = |from, to| drawn(from, to).unwrap_or_default();
+        assert_eq!(drawn(0, 9_000), "1 0, 1 2, 2 0, 3 0, 3 2, 4 0");
+        assert_eq!(drawn(1_500, 3_500), "1.5 2, 2 0, 3 0, 3 2, 3.5 2");
+        assert_eq!(drawn(6_000, 9_000), "");
+    }
+
+    /// A scenario without files.
+    struct NoFiles;
+
+    impl mimosa_sim::scenario::Files for NoFiles {
+        fn read(&mut self, path: &str) -> Result<String, String> {
+            Err(path.to_owned())
+        }
+    }
 }

@@ -45,9 +45,25 @@ pub(super) fn tables(loaded: &Loaded, runs: &[Run]) -> [Table; 2] {
             .map(|run| &run.outcome)
             .collect();
         let variant = name.clone().unwrap_or_default();
-        for index in 0..scenario.flows.len() {
-            let of: Vec<_> = outcomes.iter().filter_map(|o| o.flows.get(index)).collect();
-            flows.rows.extend(flow_row(&variant, &of));
+        let of = |index: usize| outcomes.iter().filter_map(move |o| o.flows.get(index));
+        let (videos, others): (Vec<_>, Vec<_>) = (0..scenario.flows.len())
+            .partition(|&index| scenario.flows[index].controller_name().is_some());
+        // Variants are there to be compared, a line each.
+        let together = name.is_some() && videos.len() > 1;
+        if together {
+            let all: Vec<_> = videos.iter().flat_map(|&index| of(index)).collect();
+            let label = format!("all {}", videos.len());
+            flows.rows.extend(flow_row(&variant, &label, &all));
+        }
+        let alone = if together {
+            others
+        } else {
+            (0..scenario.flows.len()).collect()
+        };
+        for index in alone {
+            let label = &scenario.flows[index].name;
+            let flow: Vec<_> = of(index).collect();
+            flows.rows.extend(flow_row(&variant, label, &flow));
         }
         links.rows.push(link_row(&variant, &outcomes));
     }
@@ -91,9 +107,11 @@ fn grid(table: &Table, markdown: bool) -> String {
     };
     let is_name = |column: usize| {
         let mut cells = table.rows.iter().filter_map(|row| row.get(column));
-        column == 0 || cells.any(|cell| cell.starts_with(char::is_alphabetic))
+        cells.any(|cell| cell.starts_with(char::is_alphabetic))
     };
-    let layout: Vec<_> = (0..columns).map(|column| (width(column), is_name(column))).collect();
+    let layout: Vec<_> = (0..columns)
+        .map(|column| (width(column), is_name(column)))
+        .collect();
     let mut text = String::new();
     for (index, row) in rows().enumerate() {
         let mut line = String::new();
@@ -116,8 +134,8 @@ fn grid(table: &Table, markdown: bool) -> String {
 }
 
 /// `None` without runs.
-fn flow_row(variant: &str, flows: &[&FlowOutcome]) -> Option<Vec<String>> {
-    let first = flows.first()?;
+fn flow_row(variant: &str, name: &str, flows: &[&FlowOutcome]) -> Option<Vec<String>> {
+    flows.first()?;
     let of =
         |figure: &dyn Fn(&FlowOutcome) -> Option<f64>| mean(flows.iter().map(|flow| figure(flow)));
     let delay = |figure: fn(&mimosa_sim::FrameDelays) -> f64| {
@@ -130,7 +148,7 @@ fn flow_row(variant: &str, flows: &[&FlowOutcome]) -> Option<Vec<String>> {
     let bitrate = |flow: &FlowOutcome| flow.bitrate_mbps.or(Some(flow.throughput_mbps));
     Some(vec![
         variant.to_owned(),
-        first.name.clone(),
+        name.to_owned(),
         number(of(&|flow| Some(flow.frames as f64)), 0),
         delay(|d| d.mean),
         delay(|d| d.p50),

@@ -1,5 +1,7 @@
 //! The command line, as a user calls it.
 
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
 mod commands;
 mod outputs;
 mod refusals;

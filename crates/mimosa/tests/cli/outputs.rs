@@ -18,7 +18,7 @@ seed = 9
 [link]
 rate = "10Mbit/s"
 one_way_delay = "10ms"
-queue = { kind = "droptail", limit = "30kB" }
+queue = { kind = "droptail", limit = "15kB" }
 loss = 0.01
 jitter = { kind = "normal" }
 
@@ -53,7 +53,9 @@ fn prepared(name: &str) -> PathBuf {
 }
 
 fn objects(lines: &str) -> Vec<Value> {
-    let objects = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+    let objects = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
     objects.collect()
 }
 
@@ -97,14 +99,20 @@ fn counts<'a>(
 fn the_table_is_printed_unless_there_is_json() {
     let here = prepared("table");
     let table = stdout(&here, "sim run.toml");
-    assert!(table.starts_with("Frame delay in ms (seed 9):\n\nvariant "), "{table}");
+    assert!(
+        table.starts_with("Frame delay in ms (seed 9):\n\nvariant "),
+        "{table}"
+    );
     let with_files = stdout(&here, "sim run.toml --frames a --packets b --plot c.svg");
     assert_eq!(with_files, table);
     assert_eq!(stdout(&here, "sim run.toml --json d.json --plot e.svg"), "");
     let json = std::fs::read_to_string(here.join("d.json")).unwrap();
     assert_eq!(stdout(&here, "sim run.toml --json - --frames f"), json);
     let markdown = stdout(&here, "sim run.toml --markdown --variant burst");
-    assert!(markdown.contains("\n| variant | flow     | frames |"), "{markdown}");
+    assert!(
+        markdown.contains("\n| variant | flow     | frames |"),
+        "{markdown}"
+    );
     assert!(markdown.contains("\n|---|---|--:|"), "{markdown}");
     assert!(!markdown.contains("| controller"), "{markdown}");
 }
@@ -117,7 +125,8 @@ fn json_has_an_object_for_each_run_in_order() {
         .iter()
         .map(|run| format!("{} {}", run["seed"], run["variant"]))
         .collect();
-    let expected = [3, 4, 5].map(|seed| [r#""controller""#, r#""burst""#].map(|v| format!("{seed} {v}")));
+    let expected =
+        [3, 4, 5].map(|seed| [r#""controller""#, r#""burst""#].map(|v| format!("{seed} {v}")));
     assert_eq!(runs, expected.concat());
     let one = stdout(&here, "sim run.toml --seeds 4 --variant burst --json -");
     assert_eq!(Some(one.trim_end()), lines.lines().nth(3));
@@ -148,7 +157,11 @@ fn recordings_have_the_frames_and_packets_of_the_json() {
         let lost = lost[&key("dropped-by-queue")] + lost[&key("lost-on-path")];
         assert_eq!(object["link"]["dropped"], lost);
     }
-    assert_eq!((objects.len(), ended.len()), (6, 6), "only the game has frames");
+    assert_eq!(
+        (objects.len(), ended.len()),
+        (6, 6),
+        "only the game has frames"
+    );
     let kinds = counts(packets.iter(), "kind");
     assert!(kinds.keys().any(|key| key.2 == "cross") && kinds.keys().any(|key| key.2 == "media"));
 }
@@ -157,12 +170,12 @@ fn recordings_have_the_frames_and_packets_of_the_json() {
 fn plots_are_what_their_suffix_says() {
     let here = prepared("plots");
     let read = |name: &str| std::fs::read(here.join(name)).unwrap();
-    let table = stdout(&here, "sim run.toml --plot p.svg --from 500ms");
+    let table = stdout(&here, "sim run.toml --plot p.svg --to 1500ms");
     let svg = String::from_utf8(read("p.svg")).unwrap();
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     for text in [
         "run.toml",
-        "variant controller; seed 9; first of 2 runs; 500ms to 2s; pudica; link used",
+        "variant controller; seed 9; first of 2 runs; 0s to 1500ms; pudica; link used",
         "Bitrate",
         "Frame delay",
         "Bandwidth utilisation",
@@ -176,12 +189,33 @@ fn plots_are_what_their_suffix_says() {
     }
     stdout(&here, "sim run.toml --plot p.PNG");
     assert_eq!(read("p.PNG")[..8], *b"\x89PNG\r\n\x1a\n");
-    stdout(&here, "sim run.toml --plot p.html --from 500ms");
+    stdout(&here, "sim run.toml --plot p.html --to 1500ms");
     let html = String::from_utf8(read("p.html")).unwrap();
     assert!(html.starts_with("<!doctype html>") && html.contains("<svg "));
-    let cells = table.lines().filter(|line| line.contains("game")).flat_map(str::split_whitespace);
+    let cells = table
+        .lines()
+        .filter(|line| line.contains("game"))
+        .flat_map(str::split_whitespace);
     for cell in cells {
         assert!(html.contains(&format!("<td>{cell}</td>")), "{cell}");
+    }
+}
+
+#[test]
+fn frames_that_never_complete_are_drawn() {
+    let here = folder("never");
+    let outage = "steps = [{ at = \"0s\", rate = \"10Mbit/s\" }, { at = \"1s\", rate = \"0bit/s\" }, \
+                  { at = \"9s\", rate = \"10Mbit/s\" }]";
+    for (name, rate) in [("outage", outage), ("steady", "rate = \"10Mbit/s\"")] {
+        let text = format!("duration = \"2s\"\n[link]\n{rate}\n[[flow]]\n");
+        std::fs::write(here.join("run.toml"), text).unwrap();
+        stdout(&here, "sim run.toml --plot p.svg");
+        let svg = std::fs::read_to_string(here.join("p.svg")).unwrap();
+        assert_eq!(
+            svg.contains("\nnever completed\n"),
+            name == "outage",
+            "{name}"
+        );
     }
 }
 

@@ -68,6 +68,17 @@ fn values_name_their_line_and_what_to_write() {
         ),
         (
             "100kB",
+            "500us",
+            "run.toml:4: a queue of 500us at 10Mbit/s holds less than one packet of 1.2kB, \
+             so nothing would pass; raise `limit` to 960us or more",
+        ),
+        (
+            "duration = \"2s\"\n",
+            "",
+            "run.toml:1: `duration` is missing; write e.g. `duration = \"30s\"`",
+        ),
+        (
+            "100kB",
             "100",
             "run.toml:4: `100` is no limit of a queue; \
              write a size \"500kB\", a time \"300ms\", or a number \"250packets\"",
@@ -98,6 +109,19 @@ fn flows_name_their_line_and_what_to_write() {
             "run.toml:8: the flow stops at 3s, before it starts at 5s; let `stop` be later",
         ),
         (
+            "start = \"5s\"\n",
+            "run.toml:7: the flow starts at 5s, but the run ends at 2s; \
+             let it start earlier, or lengthen `duration`",
+        ),
+        (
+            "fps = \"60\"\n",
+            "run.toml:7: invalid type: string \"60\", expected u32; the line is `fps = \"60\"`",
+        ),
+        (
+            "name = \"again\"\n",
+            "run.toml:7: duplicate key; the line is `name = \"again\"`",
+        ),
+        (
             "controller = \"best\"\n",
             "run.toml:7: there is no controller `best`; there is pudica",
         ),
@@ -118,15 +142,24 @@ fn flows_name_their_line_and_what_to_write() {
 fn unknown_names_come_with_those_that_exist() {
     let here = folder("unknown");
     let key = refused_with(&here, "colour = \"red\"\n");
-    assert!(key.starts_with("error: run.toml:7: unknown field `colour`, expected one of"), "{key}");
+    assert!(
+        key.starts_with("error: run.toml:7: unknown field `colour`, expected one of"),
+        "{key}"
+    );
     assert!(key.contains("`controller`"), "{key}");
     let parameter = refused_with(&here, "[flow.params]\nalpha = 0.9\nalhpa = 0.9\n");
     let (what, list) = parameter.split_once(", expected one of").unwrap();
     assert_eq!(what, "error: run.toml:9: unknown field `alhpa`");
-    assert!(list.contains("`alpha`") && !list.contains("`fps`"), "{list}");
+    assert!(
+        list.contains("`alpha`") && !list.contains("`fps`"),
+        "{list}"
+    );
     let variant = "[[variant]]\nname = \"one\"\nflow.params.alhpa = 0.9\n";
     let parameter = refused_with(&here, variant);
-    assert!(parameter.starts_with("error: run.toml:9: unknown field `alhpa`"), "{parameter}");
+    assert!(
+        parameter.starts_with("error: run.toml:9: unknown field `alhpa`"),
+        "{parameter}"
+    );
 }
 
 #[test]
@@ -143,13 +176,10 @@ fn files_named_in_a_scenario_are_told_apart_from_it() {
     );
     std::fs::write(here.join("link.txt"), "0.0 10\n0.1 10\n0.2 fast\n").unwrap();
     let row = refused(&here, rate, trace);
-    assert!(row.starts_with("error: link.txt:3: "), "{row}");
-    assert!(
-        row.ends_with(
-            "`fast` is no rate in Mbit/s; \
-             a row is `seconds Mbit/s [RTTms [loss]]`, e.g. `0.015 20.59 14.0ms 0.02`\n"
-        ),
-        "{row}"
+    assert_eq!(
+        row,
+        "error: link.txt:3: `fast` is no rate in Mbit/s; \
+         a row is `seconds Mbit/s [RTTms [loss]]`, e.g. `0.015 20.59 14.0ms 0.02`\n"
     );
 }
 
@@ -159,12 +189,17 @@ fn a_scenario_that_cannot_be_read_is_named() {
     let why = not_found();
     assert_eq!(
         refusal(&here, "sim none.toml"),
-        format!("error: cannot read none.toml: {why}; name a scenario file, such as scenarios/steps.toml\n")
+        format!(
+            "error: cannot read none.toml: {why}; name a scenario file, such as scenarios/steps.toml\n"
+        )
     );
     let text = refused(&here, "\"2s\"", "\"2s");
     assert!(text.starts_with("error: run.toml:1: "), "{text}");
     let text = refused(&here, "duration = \"2s\"\n", "");
-    assert!(text.starts_with("error: run.toml:1: ") && text.contains("`duration`"), "{text}");
+    assert!(
+        text.starts_with("error: run.toml:1: ") && text.contains("`duration`"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -202,7 +237,10 @@ fn arguments_that_mean_nothing_come_with_what_to_write() {
         let said = refusal(&here, &format!("sim run.toml {arguments}"));
         assert_eq!(said, format!("error: {message}\n"));
     }
-    assert!(!here.join("f.parquet").exists(), "refused before it is created");
+    assert!(
+        !here.join("f.parquet").exists(),
+        "refused before it is created"
+    );
     // Those that the arguments' parser refuses end with a line about --help.
     for (arguments, message) in [
         (
@@ -231,6 +269,9 @@ fn arguments_that_mean_nothing_come_with_what_to_write() {
         ),
     ] {
         let said = refusal(&here, &format!("sim run.toml {arguments}"));
-        assert_eq!(said.lines().next(), Some(format!("error: {message}").as_str()));
+        assert_eq!(
+            said.lines().next(),
+            Some(format!("error: {message}").as_str())
+        );
     }
 }

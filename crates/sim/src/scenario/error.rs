@@ -4,7 +4,7 @@ use std::fmt;
 
 use mimosa_cc::BuildError;
 use mimosa_trace::TraceError;
-use mimosa_units::{Bytes, Time};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 /// A place in a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -65,6 +65,20 @@ pub enum Problem {
         /// The largest packet of the scenario.
         packet: Bytes,
     },
+    /// A queue that cannot hold a packet at the link's rate.
+    #[error(
+        "a queue of {limit} at {rate} holds less than one packet of {packet}, so nothing would pass; raise `limit` to {needs} or more"
+    )]
+    QueueTimeBelowPacket {
+        /// What it holds.
+        limit: TimeDelta,
+        /// The link's lowest rate above zero.
+        rate: Rate,
+        /// The largest packet of the scenario.
+        packet: Bytes,
+        /// What would be enough.
+        needs: TimeDelta,
+    },
     /// A limit that is none.
     #[error(
         "`{text}` is no limit of a queue; write a size \"500kB\", a time \"300ms\", or a number \"250packets\""
@@ -123,6 +137,16 @@ pub enum Problem {
         /// When it stops.
         stop: Time,
     },
+    /// A flow that begins when all is over.
+    #[error(
+        "the flow starts at {start}, but the run ends at {end}; let it start earlier, or lengthen `duration`"
+    )]
+    StartsAfterEnd {
+        /// When it starts.
+        start: Time,
+        /// When the run ends.
+        end: Time,
+    },
     /// Two flows or two variants of one name.
     #[error("the name `{name}` is taken; give each its own")]
     NameTaken {
@@ -138,7 +162,7 @@ pub enum Problem {
         why: String,
     },
     /// A trace with a broken line; the place is in the trace.
-    #[error("{0}")]
+    #[error("{}", .0.problem)]
     Trace(TraceError),
     /// A list of frame sizes with a broken line; the place is in that list.
     #[error("`{text}` is no frame size; write one whole number of bytes above zero a line")]

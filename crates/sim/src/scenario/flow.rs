@@ -9,7 +9,7 @@ use mimosa_session::{FeedbackMode, SenderConfig};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use toml::Spanned;
 
-use super::error::{Problem, ScenarioError, Where};
+use super::error::{Problem, ScenarioError};
 use super::parse::{Read, Reader, value};
 use super::raw;
 use super::{CbrConfig, FlowConfig, FlowKind, VideoConfig};
@@ -295,10 +295,7 @@ impl Reader<'_> {
                 .ok()
                 .filter(|size| *size > 0 && *size < 1 << 32);
             sizes.push(Bytes::new(size.ok_or_else(|| ScenarioError {
-                place: Where {
-                    file: path.get_ref().clone(),
-                    line: index + 1,
-                },
+                place: self.beside(path.get_ref(), index + 1),
                 problem: Problem::BadFrameSize {
                     text: line.to_owned(),
                 },

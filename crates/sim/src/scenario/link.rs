@@ -8,7 +8,7 @@ use mimosa_units::{Bytes, Rate, TimeDelta};
 use toml::Spanned;
 
 use super::QueueConfig;
-use super::error::{Problem, ScenarioError, Where};
+use super::error::{Problem, ScenarioError};
 use super::parse::{Read, Reader, value};
 use super::raw;
 
@@ -51,20 +51,14 @@ impl Reader<'_> {
 
     pub(super) fn trace(&mut self, path: &Spanned<String>) -> Read<Schedule> {
         let text = self.read(path)?;
-        let place = |line| Where {
-            file: path.get_ref().clone(),
-            line,
-        };
         let trace = mimosa_trace::parse(&text).map_err(|error| ScenarioError {
-            place: place(error.line),
+            place: self.beside(path.get_ref(), error.line),
             problem: Problem::Trace(error),
         })?;
-        self.notes.extend(
-            trace
-                .notes
-                .into_iter()
-                .map(|note| (place(note.line), note.text)),
-        );
+        for note in trace.notes {
+            let place = self.beside(path.get_ref(), note.line);
+            self.notes.push((place, note.text));
+        }
         let pieces = trace
             .segments
             .iter()
@@ -107,20 +101,25 @@ impl Reader<'_> {
             let text = limit.get_ref().clone();
             self.error(at.clone(), Problem::BadLimit { text })
         })?;
-        let holds = match limit {
-            Limit::Bytes(most) => most,
-            Limit::Packets(0) => Bytes::ZERO,
-            Limit::Time(time) => slowest(link).amount_in(time),
-            Limit::Packets(_) | Limit::Unlimited => Bytes::MAX,
-        };
-        if holds < largest {
-            let problem = Problem::QueueBelowPacket {
-                limit: holds,
+        let rate = slowest(link);
+        let problem = match limit {
+            Limit::Time(time) if rate.amount_in(time) < largest => Problem::QueueTimeBelowPacket {
+                limit: time,
+                rate,
                 packet: largest,
-            };
-            return Err(self.error(at, problem));
-        }
-        Ok(QueueConfig::DropTail { limit })
+                needs: rate.transmit_time(largest),
+            },
+            Limit::Bytes(most) if most < largest => Problem::QueueBelowPacket {
+                limit: most,
+                packet: largest,
+            },
+            Limit::Packets(0) => Problem::OutOfRange {
+                key: "limit",
+                must: "one packet or more",
+            },
+            _ => return Ok(QueueConfig::DropTail { limit }),
+        };
+        Err(self.error(at, problem))
     }
 
     /// The way there and the way back.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 
-use mimosa_units::{Bytes, TimeDelta};
+use mimosa_units::{Bytes, Time, TimeDelta};
 use toml::Spanned;
 
 use super::error::{Problem, ScenarioError, Where};
@@ -57,7 +58,14 @@ pub fn load(text: &str, file: &str, files: &mut dyn Files) -> Result<Loaded, Sce
     };
     let raw: raw::File = toml::from_str(text).map_err(|error| {
         let at = error.span().unwrap_or(0..0);
-        reader.error(at, Problem::Toml(error.message().trim().to_owned()))
+        let message = error.message().trim().replace('\n', " ");
+        // What our units say quotes the value and gives an example already.
+        let said = if message.contains("e.g. ") {
+            message
+        } else {
+            format!("{message}; the line is `{}`", reader.line(at.start))
+        };
+        reader.error(at, Problem::Toml(said))
     })?;
     let mut variants = Vec::new();
     let mut names = BTreeSet::new();
@@ -105,6 +113,24 @@ impl Reader<'_> {
         }
     }
 
+    /// The line around this place, as it stands.
+    fn line(&self, at: usize) -> &str {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let begin = before.rfind('\n').map_or(0, |index| index + 1);
+        let rest = self.text.get(begin..).unwrap_or_default();
+        rest.lines().next().unwrap_or_default().trim()
+    }
+
+    /// A place in a file that the scenario names, seen from where the scenario
+    /// itself was named.
+    pub(super) fn beside(&self, path: &str, line: usize) -> Where {
+        let folder = Path::new(self.file).parent().unwrap_or(Path::new(""));
+        Where {
+            file: folder.join(path).display().to_string(),
+            line,
+        }
+    }
+
     pub(super) fn range(
         &self,
         at: Range<usize>,
@@ -124,14 +150,21 @@ impl Reader<'_> {
         raw: &raw::File,
         variant: Option<&raw::Variant>,
     ) -> Read<Scenario> {
-        let duration = *raw.duration.get_ref();
+        let missing = |key, mend| self.error(0..0, Problem::Missing { key, mend });
+        let Some(duration_at) = &raw.duration else {
+            return Err(missing("duration", "write e.g. `duration = \"30s\"`"));
+        };
+        let Some(link_at) = &raw.link else {
+            return Err(missing("[link]", "add it, with e.g. `rate = \"20Mbit/s\"`"));
+        };
+        let duration = *duration_at.get_ref();
         self.range(
-            raw.duration.span(),
+            duration_at.span(),
             "duration",
             duration > TimeDelta::ZERO && duration <= LONGEST,
             "longer than zero and at most 720h",
         )?;
-        let plain = raw.link.get_ref();
+        let plain = link_at.get_ref();
         let link = variant.map_or_else(|| plain.clone(), |variant| plain.under(&variant.link));
         let mut flows = Vec::new();
         for (index, flow) in raw.flow.iter().enumerate() {
@@ -144,10 +177,16 @@ impl Reader<'_> {
                 Some(variant) if is_video => lay_over(plain, &variant.flow),
                 _ => plain.clone(),
             };
-            flows.push(self.flow(&flow_raw, flow.span(), index, &link)?);
+            let made = self.flow(&flow_raw, flow.span(), index, &link)?;
+            let (start, end) = (made.start, Time::ZERO + duration);
+            if start >= end {
+                let at = flow_raw.start.as_ref().map_or(flow.span(), Spanned::span);
+                return Err(self.error(at, Problem::StartsAfterEnd { start, end }));
+            }
+            flows.push(made);
         }
         if flows.is_empty() {
-            return Err(self.error(raw.link.span(), Problem::NoFlow));
+            return Err(self.error(link_at.span(), Problem::NoFlow));
         }
         let mut names = BTreeSet::new();
         for (flow, raw) in flows.iter().zip(&raw.flow) {
@@ -164,7 +203,7 @@ impl Reader<'_> {
         Ok(Scenario {
             duration,
             link: LinkConfig {
-                schedule: self.schedule(&link, raw.link.span())?,
+                schedule: self.schedule(&link, link_at.span())?,
                 queue: self.queue(&link, largest)?,
             },
             flows,

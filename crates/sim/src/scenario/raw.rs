@@ -32,10 +32,12 @@ macro_rules! table {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    pub(super) duration: Spanned<TimeDelta>,
+    #[serde(default)]
+    pub(super) duration: Option<Spanned<TimeDelta>>,
     #[serde(default)]
     pub(super) seed: Option<u64>,
-    pub(super) link: Spanned<Link>,
+    #[serde(default)]
+    pub(super) link: Option<Spanned<Link>>,
     #[serde(default)]
     pub(super) flow: Vec<Spanned<Flow>>,
     #[serde(default)]
