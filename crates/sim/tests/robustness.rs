@@ -80,6 +80,28 @@ fn late_and_aggregated_reports_are_borne() {
 }
 
 #[test]
+fn reports_that_overtake_each_other_are_borne() {
+    let link = format!("{LINK}\nreturn_reordering = {{ share = 0.1, extra = \"15ms\" }}");
+    for seed in 1..=4 {
+        let (used, p99) = settled(&part(&stream(&link, ""), seed, window(3_000, 30_000)));
+        assert!(
+            (0.85..=1.0).contains(&used) && p99 <= 60.0,
+            "{used}, {p99} ms"
+        );
+    }
+}
+
+#[test]
+fn reports_that_come_twice_are_heard_once() {
+    let scenario = stream(LINK, "feedback_repeat = 20");
+    let plain = stream(LINK, "");
+    for seed in 1..=4 {
+        let (twice, once) = (whole(&scenario, seed), whole(&plain, seed));
+        assert_eq!(twice.flows, once.flows, "seed {seed}");
+    }
+}
+
+#[test]
 fn clocks_may_differ_and_drift() {
     for ppm in ["-100.0", "100.0"] {
         let flow = format!("clock_offset = \"1h\"\nclock_drift_ppm = {ppm}");

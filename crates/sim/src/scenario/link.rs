@@ -139,13 +139,13 @@ impl Reader<'_> {
             delay,
             jitter: self.jitter(link.jitter.as_ref())?,
             loss: self.loss(link)?,
-            reordering: self.reordering(link)?,
+            reordering: self.reordering("reordering", link.reordering.as_ref())?,
         };
         let reverse = PathConfig {
             delay: value(back, delay),
             jitter: self.jitter(link.return_jitter.as_ref())?,
             loss: LossModel::Random(self.share("return_loss", link.return_loss.as_ref())?),
-            reordering: None,
+            reordering: self.reordering("return_reordering", link.return_reordering.as_ref())?,
         };
         Ok((forward, reverse))
     }
@@ -181,14 +181,18 @@ impl Reader<'_> {
         })
     }
 
-    pub(super) fn reordering(&self, link: &raw::Link) -> Read<Option<Reordering>> {
-        let Some(reordering) = &link.reordering else {
+    fn reordering(
+        &self,
+        key: &'static str,
+        given: Option<&Spanned<raw::Reordering>>,
+    ) -> Read<Option<Reordering>> {
+        let Some(reordering) = given else {
             return Ok(None);
         };
         let raw::Reordering { share, extra } = *reordering.get_ref();
         let valid = (0.0..=1.0).contains(&share);
         let must = "made of a `share` between 0 and 1 and an `extra` delay";
-        self.range(reordering.span(), "reordering", valid, must)?;
+        self.range(reordering.span(), key, valid, must)?;
         Ok(Some(Reordering { share, extra }))
     }
 

@@ -73,6 +73,7 @@ table! {
         reordering: Spanned<Reordering>,
         return_loss: Spanned<f64>,
         return_jitter: Spanned<Jitter>,
+        return_reordering: Spanned<Reordering>,
         return_aggregation: Spanned<TimeDelta>,
     }
 }
