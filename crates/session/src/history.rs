@@ -53,7 +53,7 @@ pub(crate) struct Media {
 }
 
 /// Everything sent lately.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct History {
     entries: VecDeque<Entry>,
     /// Sequence number of the first entry.
@@ -64,9 +64,24 @@ pub(crate) struct History {
     /// Departure of the newest packet known to have arrived.
     newest_arrived: Time,
     min_rtt: Option<TimeDelta>,
+    /// A packet sent this long before one that arrived is lost.
+    reordering: TimeDelta,
 }
 
 impl History {
+    /// Nothing sent yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            entries: VecDeque::new(),
+            first: 0,
+            settled: 0,
+            in_flight: Bytes::ZERO,
+            newest_arrived: Time::ZERO,
+            min_rtt: None,
+            reordering: FORGOTTEN_AFTER,
+        }
+    }
+
     pub(crate) const fn in_flight(&self) -> Bytes {
         self.in_flight
     }
@@ -118,7 +133,10 @@ impl History {
             }
             self.newest_arrived = self.newest_arrived.max(packet.sent);
             let rtt = now.since(packet.sent);
-            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+            if self.min_rtt.is_none_or(|min| rtt < min) {
+                self.min_rtt = Some(rtt);
+                self.reordering = (rtt / 4).max(LEAST_REORDERING);
+            }
             reports.push(PacketReport {
                 packet,
                 outcome: Outcome::Arrived {
@@ -159,10 +177,7 @@ impl History {
         reports: &mut Vec<PacketReport>,
         lost: &mut Vec<Media>,
     ) {
-        let reordering = self
-            .min_rtt
-            .map_or(FORGOTTEN_AFTER, |rtt| rtt / 4)
-            .max(LEAST_REORDERING);
+        let reordering = self.reordering;
         let too_many = self.entries.len() > MOST_REMEMBERED;
         while let Some(index) = self.index(self.settled) {
             let entry = &mut self.entries[index];

@@ -97,7 +97,7 @@ impl Sender {
             next: controller.deadline().unwrap_or(Time::MAX),
             config,
             controller,
-            history: History::default(),
+            history: History::new(),
             frames: VecDeque::new(),
             ended: VecDeque::new(),
             next_frame: FrameId(0),

@@ -47,17 +47,18 @@ impl Estimate {
         }
     }
 
-    /// A round trip of `rtt` was measured.
+    /// A round trip of `rtt` was measured; SQP's window follows it.
     pub(super) fn round_trip(&mut self, rtt: TimeDelta) {
+        if self.kind != Estimator::Sqp {
+            return;
+        }
         self.smoothed_rtt = if self.smoothed_rtt == TimeDelta::ZERO {
             rtt
         } else {
             self.smoothed_rtt + (rtt - self.smoothed_rtt) / RTT_GAIN
         };
-        if self.kind == Estimator::Sqp {
-            self.min_delay
-                .set_window(self.smoothed_rtt * SQP_WINDOW_RTTS);
-        }
+        self.min_delay
+            .set_window(self.smoothed_rtt * SQP_WINDOW_RTTS);
     }
 
     /// The smallest one-way delay, clock offset included: the paper's `D_min`.

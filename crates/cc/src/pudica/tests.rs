@@ -219,6 +219,22 @@ fn the_additive_part_starts_anew_every_five_seconds() {
 }
 
 #[test]
+fn the_additive_part_starts_anew_when_the_link_is_overused() {
+    let mut stream = Stream::new(Config::default(), 20);
+    stream.frames(20, 0.9);
+    assert!(stream.controller.tau > 15.0, "{}", stream.controller.tau);
+    // One frame far above one lifts the smoothed value above it.
+    stream.frame(4.0);
+    let smoothed = stream.controller.decision().evidence.smoothed_utilization;
+    assert!(smoothed.unwrap() > 1.0, "{smoothed:?}");
+    assert!(
+        close(stream.controller.tau, 0.0),
+        "{}",
+        stream.controller.tau
+    );
+}
+
+#[test]
 fn pacing_is_equation_2_and_probes_fill_the_rest() {
     let mut stream = Stream::new(Config::default(), 10);
     stream.frame(0.8);
