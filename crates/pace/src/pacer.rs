@@ -348,9 +348,26 @@ mod tests {
         assert_eq!(micros(&times), [0, 2_000, 4_000, 6_000, 8_000]);
         assert_eq!(times[4].1, PacketKind::Probe);
 
-        pacer.schedule(Time::ZERO, &Probe { id: 1, ..probe });
+        // One of four has left when the next frame comes.
         frame(&mut pacer, Time::from_millis(20), 1, 1);
-        assert_eq!(departures(&mut pacer).len(), 1, "frame 1 ended the group");
+        let follows = ProbeStart::AfterFrame(FrameId(1));
+        pacer.schedule(
+            Time::from_millis(20),
+            &Probe {
+                id: 1,
+                start: follows,
+                ..probe
+            },
+        );
+        pacer.pop(Time::from_millis(20), Bytes::MAX);
+        pacer.pop(Time::from_millis(22), Bytes::MAX);
+        frame(&mut pacer, Time::from_millis(23), 2, 1);
+        let times = departures(&mut pacer);
+        assert_eq!(
+            times,
+            [(23_000, PacketKind::Media)],
+            "three probes are gone"
+        );
     }
 
     #[test]

@@ -141,10 +141,13 @@ struct FlowCount {
     /// Headers of each packet: no part of the bitrate.
     overhead: Bytes,
     frames: u64,
+    size: Bytes,
+    /// Frames whose delay is known, or known to be long.
+    decided: u64,
+    decided_size: Bytes,
+    valid_size: Bytes,
     delays: Vec<TimeDelta>,
     stalls: [u64; 3],
-    size: Bytes,
-    valid: Bytes,
     arrived: Bytes,
     sent: u64,
     lost: u64,
@@ -236,30 +239,29 @@ impl Collector {
         }
     }
 
-    /// A frame on its way when the run ends: stalled if it is as old as that,
-    /// otherwise nothing can be said of it and it does not count.
-    pub(crate) fn open_frame(&mut self, flow: usize, life: &FrameLife) {
-        if self.end.since(life.handed_over) > STALLS[1] {
-            self.frame(flow, life);
-        }
-    }
-
-    /// A frame whose life has ended.
+    /// A frame whose life has ended, or the run has.
     pub(crate) fn frame(&mut self, flow: usize, life: &FrameLife) {
         if !self.window.contains(life.handed_over) {
             return;
         }
         let count = &mut self.flows[flow];
-        count.frames += 1;
         let headers = Bytes::new(count.overhead.get() * u64::from(life.packets));
         let size = life.size - headers;
+        count.frames += 1;
         count.size += size;
+        // On its way and young: nothing can be said of its delay.
+        let age = self.end.since(life.handed_over);
+        if life.end.is_none() && age <= STALLS[1] {
+            return;
+        }
+        count.decided += 1;
+        count.decided_size += size;
         // Without an acknowledgement there is no end to it.
         let delay = life.delay().unwrap_or(TimeDelta::MAX);
         if let Some(delay) = life.delay() {
             count.delays.push(delay);
             if delay < VALID {
-                count.valid += size;
+                count.valid_size += size;
             }
         }
         for (stalls, threshold) in count.stalls.iter_mut().zip([VALID, STALLS[0], STALLS[1]]) {
@@ -328,6 +330,7 @@ impl FlowCount {
     fn outcome(mut self, active: TimeDelta) -> FlowOutcome {
         let frames = self.frames;
         let has_frames = frames > 0;
+        let valid = share(self.valid_size.get(), self.decided_size.get());
         let mbps = |size: Bytes| round(Rate::of(size, active).as_mbps(), 6);
         FlowOutcome {
             name: String::new(),
@@ -335,11 +338,11 @@ impl FlowCount {
             controller: None,
             frames,
             frame_delay_ms: frame_delays(&mut self.delays),
-            stall_50ms: share(self.stalls[0], frames),
-            stall_100ms: share(self.stalls[1], frames),
-            stall_200ms: share(self.stalls[2], frames),
+            stall_50ms: share(self.stalls[0], self.decided),
+            stall_100ms: share(self.stalls[1], self.decided),
+            stall_200ms: share(self.stalls[2], self.decided),
             bitrate_mbps: has_frames.then(|| mbps(self.size)),
-            valid_bitrate_mbps: has_frames.then(|| mbps(self.valid)),
+            valid_bitrate_mbps: valid.map(|share| mbps(self.size.scale(share))),
             throughput_mbps: mbps(self.arrived),
             loss_rate: share(self.lost, self.sent),
         }

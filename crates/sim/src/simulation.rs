@@ -228,7 +228,7 @@ impl<'a> Simulation<'a> {
         for (number, flow) in self.flows.iter().enumerate() {
             if let Source::Video(video) = &flow.source {
                 for life in video.sender.open_frames() {
-                    self.collector.open_frame(number, life);
+                    self.collector.frame(number, life);
                     observer.frame(number, life);
                 }
             }

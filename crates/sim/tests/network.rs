@@ -97,6 +97,36 @@ fn a_slower_pacer_takes_the_place_of_the_queue() {
 }
 
 #[test]
+fn a_frame_that_comes_late_is_worth_nothing() {
+    for (delay, valid) in [("10ms", 8.0), ("40ms", 0.0)] {
+        let text = FIXED.replace("10ms", delay) + "pacer = \"burst\"";
+        let flow = whole(&scenario(&text), 1).flows.remove(0);
+        assert!(close(flow.bitrate_mbps.unwrap(), 8.0, 0.05), "{flow:?}");
+        assert!(
+            close(flow.valid_bitrate_mbps.unwrap(), valid, 0.05),
+            "{delay}"
+        );
+        let late = if valid > 0.0 { 0.0 } else { 1.0 };
+        assert!(close(flow.stall_50ms.unwrap(), late, 1e-9), "{delay}");
+    }
+}
+
+#[test]
+fn a_timed_report_leaves_when_its_time_has_come() {
+    // Frames of one packet, every 20 ms: there in 30.4 ms, reported 10 ms later,
+    // though the next packet is through the link by then and arrives later.
+    let text = FIXED
+        .replace("10ms", "30ms")
+        .replace("8Mbit/s", "400kbit/s")
+        + "pacer = \"burst\"\nfeedback = \"10ms\"";
+    let log = Log::of(&scenario(&text), 1);
+    let delays = log.frames.iter().filter_map(|(_, life)| life.delay());
+    for delay in delays {
+        assert!(close(delay.as_millis(), 70.4, 1e-3), "{delay}");
+    }
+}
+
+#[test]
 fn lost_packets_are_sent_again_and_complete_their_frames() {
     let lossy = FIXED.replace("[[flow]]", "loss = 0.02\n[[flow]]");
     let outcome = whole(&scenario(&lossy), 1);

@@ -138,11 +138,7 @@ fn recordings_have_the_frames_and_packets_of_the_json() {
     let arguments = "sim run.toml --seeds 1..3 --json - --frames f.parquet --packets p.parquet";
     let objects = objects(&stdout(&here, arguments));
     let (frames, packets) = (rows(&here.join("f.parquet")), rows(&here.join("p.parquet")));
-    // The figures leave out what may yet arrive in time.
-    let ended = frames.iter().filter(|row| {
-        text(row, "end") != "open" || END - integer(row, "handed_over_ns") > 200_000_000
-    });
-    let ended = counts(ended, "flow");
+    let handed_over = counts(frames.iter(), "flow");
     let arrived = |row: &&Row| text(row, "fate") == "arrived" && integer(row, "arrived_ns") < END;
     let arrived = counts(packets.iter().filter(arrived), "fate");
     let lost = |row: &&Row| text(row, "fate") != "arrived";
@@ -151,14 +147,14 @@ fn recordings_have_the_frames_and_packets_of_the_json() {
         let seed = object["seed"].to_string();
         let variant = object["variant"].as_str().unwrap().to_owned();
         let key = |last: &str| (seed.clone(), variant.clone(), last.to_owned());
-        assert!(ended[&key("game")] > 100);
-        assert_eq!(object["flows"][0]["frames"], ended[&key("game")]);
+        assert!(handed_over[&key("game")] > 100);
+        assert_eq!(object["flows"][0]["frames"], handed_over[&key("game")]);
         assert_eq!(object["link"]["delivered"], arrived[&key("arrived")]);
         let lost = lost[&key("dropped-by-queue")] + lost[&key("lost-on-path")];
         assert_eq!(object["link"]["dropped"], lost);
     }
     assert_eq!(
-        (objects.len(), ended.len()),
+        (objects.len(), handed_over.len()),
         (6, 6),
         "only the game has frames"
     );
