@@ -29,7 +29,8 @@ endif
 	cargo test -p mimosa-checks $(LOCKED)
 
 test: ## All tests
-	cargo test --workspace $(LOCKED)
+	cargo test --workspace --doc $(LOCKED)
+	cargo test --workspace --lib --bins --tests --examples $(LOCKED)
 
 bench: ## All benchmarks
 	cargo bench --workspace $(LOCKED)

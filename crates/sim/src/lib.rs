@@ -4,6 +4,22 @@
 //! for one seed and lets an [`Observer`] see every frame and packet. The
 //! senders and receivers inside are `mimosa-session`'s, the very ones that a
 //! server runs.
+//!
+//! ```
+//! let text = r#"
+//!     duration = "10s"
+//!     [link]
+//!     rate = "20Mbit/s"
+//!     [[flow]]
+//!     controller = "pudica"
+//! "#;
+//! let loaded = mimosa_sim::load(text, "inline", &mut ())?;
+//! let (_, scenario) = &loaded.variants[0];
+//! let outcome = mimosa_sim::run(scenario, loaded.seed, mimosa_sim::Window::WHOLE, &mut ());
+//! assert!(outcome.link.utilization > Some(0.8));
+//! assert!(outcome.balance.is_even());
+//! # Ok::<(), mimosa_sim::ScenarioError>(())
+//! ```
 
 mod deadlines;
 mod delay_line;

@@ -4,6 +4,14 @@
 //! arithmetic saturates, so that no input can make it panic. Floating point
 //! appears only in the conversions that the papers' formulas need, and those
 //! name their unit: [`Rate::as_mbps`], [`TimeDelta::as_secs`].
+//!
+//! ```
+//! use mimosa_units::{Bytes, Rate, TimeDelta};
+//!
+//! let rate: Rate = "20Mbit/s".parse()?;
+//! assert_eq!(rate.transmit_time(Bytes::new(1250)), TimeDelta::from_micros(500));
+//! # Ok::<(), mimosa_units::UnitError>(())
+//! ```
 
 mod bytes;
 mod ecn;
