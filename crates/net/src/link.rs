@@ -120,23 +120,10 @@ impl<P: Packet> Link<P> {
 
 #[cfg(test)]
 mod tests {
-    use mimosa_units::Ecn;
-
     use super::*;
+    use crate::packet::Sized as P;
     use crate::queue::{DropTail, Limit};
     use crate::schedule::Piece;
-
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    struct P(u64);
-    impl Packet for P {
-        fn size(&self) -> Bytes {
-            Bytes::new(self.0)
-        }
-        fn ecn(&self) -> Ecn {
-            Ecn::NotEct
-        }
-        fn mark(&mut self) {}
-    }
 
     /// 1250 bytes take a millisecond at 10 Mbit/s.
     const PACKET: P = P(1250);

@@ -12,3 +12,21 @@ pub trait Packet {
     /// Sets the ECN field to "congestion experienced".
     fn mark(&mut self);
 }
+
+/// A packet of so many bytes, for tests.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sized(pub(crate) u64);
+
+#[cfg(test)]
+impl Packet for Sized {
+    fn size(&self) -> Bytes {
+        Bytes::new(self.0)
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    fn mark(&mut self) {}
+}

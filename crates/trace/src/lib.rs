@@ -196,6 +196,15 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_beyond_its_bounds_is_bounded_and_noted() {
+        let trace = parse("1640952795.2 5 9ms -0.03\n1640952795.4 5 9ms 1.5\n").unwrap();
+        let losses: Vec<_> = trace.segments.iter().map(|s| s.loss).collect();
+        assert_eq!(losses, [Some(0.0), Some(1.0)]);
+        let lines: Vec<_> = trace.notes.iter().map(|note| note.line).collect();
+        assert_eq!(lines, [1, 2]);
+    }
+
+    #[test]
     fn every_broken_line_is_named() {
         assert_eq!(problem("").1, Problem::Empty);
         assert_eq!(problem("0 0\n1 0\n").1, Problem::NeverPasses);
@@ -224,7 +233,7 @@ mod tests {
             (2, Problem::BadField { .. })
         ));
         assert!(matches!(
-            problem("0 1 5ms 1.5\n"),
+            problem("0 1 5ms some\n"),
             (1, Problem::BadField { .. })
         ));
         assert_eq!(

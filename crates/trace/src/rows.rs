@@ -15,6 +15,9 @@ const LONGEST_STEPS: f64 = 10.0;
 const HIGHEST_MBPS: f64 = 1e7;
 /// An hour: beyond it a round trip is a typing mistake.
 const LONGEST_RTT_MS: f64 = 3.6e6;
+/// Recordings may count from 1970, and in other units than ours; beyond 30,000
+/// years a time is a typing mistake.
+const LATEST_SECS: f64 = 1e12;
 /// How long a recording of one row lasts.
 const LONE_ROW: f64 = 1.0;
 
@@ -29,11 +32,14 @@ struct Row {
 pub(crate) fn parse<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
 ) -> Result<Trace, TraceError> {
+    let mut notes = Vec::new();
     let rows = lines
-        .map(|(line, text)| row(line, text).map_err(|problem| TraceError { line, problem }))
+        .map(|(line, text)| {
+            row(line, text, &mut notes).map_err(|problem| TraceError { line, problem })
+        })
         .collect::<Result<Vec<_>, _>>()?;
     let usual = usual_step(&rows);
-    let (mut segments, mut notes) = (Vec::new(), Vec::new());
+    let mut segments = Vec::new();
     let mut at = TimeDelta::ZERO;
     for (index, row) in rows.iter().enumerate() {
         push(
@@ -61,6 +67,7 @@ pub(crate) fn parse<'a>(
         }
         at += TimeDelta::from_secs(step);
     }
+    notes.sort_by_key(|note| note.line);
     Ok(Trace {
         segments,
         length: at.max(TimeDelta::from_nanos(1)),
@@ -82,14 +89,14 @@ fn usual_step(rows: &[Row]) -> f64 {
     steps[steps.len() / 2]
 }
 
-fn row(line: usize, text: &str) -> Result<Row, Problem> {
+fn row(line: usize, text: &str, notes: &mut Vec<Note>) -> Result<Row, Problem> {
     let fields: Vec<_> = text.split_whitespace().collect();
     let (Some(secs), Some(rate), true) = (fields.first(), fields.get(1), fields.len() <= 4) else {
         return Err(Problem::FieldCount {
             found: fields.len(),
         });
     };
-    let secs = number(secs, "time in seconds", 1e9)?;
+    let secs = number(secs, "time in seconds", LATEST_SECS)?;
     let mbps = number(rate, "rate in Mbit/s", HIGHEST_MBPS)?;
     let round_trip = match fields.get(2) {
         None => None,
@@ -102,7 +109,7 @@ fn row(line: usize, text: &str) -> Result<Row, Problem> {
     };
     let loss = match fields.get(3) {
         None => None,
-        Some(text) => Some(number(text, "loss as a share between 0 and 1", 1.0)?),
+        Some(text) => Some(loss(line, text, notes)?),
     };
     Ok(Row {
         line,
@@ -111,6 +118,25 @@ fn row(line: usize, text: &str) -> Result<Row, Problem> {
         round_trip,
         loss,
     })
+}
+
+/// Recorders compute the share from counters, and now and then it comes out
+/// beyond its bounds: that is no reason to refuse the recording.
+fn loss(line: usize, text: &str, notes: &mut Vec<Note>) -> Result<f64, Problem> {
+    let field = "loss as a share between 0 and 1";
+    let share: f64 = text.parse().map_err(|_| bad(text, field))?;
+    if !share.is_finite() {
+        return Err(bad(text, field));
+    }
+    let bounded = share.clamp(0.0, 1.0);
+    if (0.0..=1.0).contains(&share) {
+        return Ok(share);
+    }
+    notes.push(Note {
+        line,
+        text: format!("a loss of {share} is no share; taken as {bounded}"),
+    });
+    Ok(bounded)
 }
 
 fn number(text: &str, field: &'static str, most: f64) -> Result<f64, Problem> {

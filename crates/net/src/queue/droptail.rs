@@ -90,21 +90,8 @@ impl<P: Packet + std::fmt::Debug + Send> Queue<P> for DropTail<P> {
 
 #[cfg(test)]
 mod tests {
-    use mimosa_units::Ecn;
-
     use super::*;
-
-    #[derive(Clone, Debug, PartialEq)]
-    struct P(u64);
-    impl Packet for P {
-        fn size(&self) -> Bytes {
-            Bytes::new(self.0)
-        }
-        fn ecn(&self) -> Ecn {
-            Ecn::NotEct
-        }
-        fn mark(&mut self) {}
-    }
+    use crate::packet::Sized as P;
 
     /// Offers packets of 1000 bytes and counts those that were kept.
     fn kept(limit: Limit) -> usize {
