@@ -102,6 +102,8 @@ pub struct Pudica {
     drain: Option<Drain>,
     /// The silence that was last answered.
     last_timeout: Time,
+    /// The rule behind `rate`.
+    cause: Cause,
     decision: Decision,
 }
 
@@ -126,6 +128,7 @@ impl Pudica {
             fall_back: false,
             drain: None,
             last_timeout: Time::ZERO,
+            cause: Cause::Start,
             decision: Decision::starting_at(limits.start()),
             config,
             limits,
@@ -137,6 +140,7 @@ impl Pudica {
         self.interval = interval;
         self.next_frame = FrameId(frame.0.saturating_add(1));
         self.decision.frame_limit = None;
+        self.decision.cause = self.cause;
         let overdue = self.next_delay(now);
         if overdue > interval.scale(self.config.frame_timeout) {
             self.answer_silence(now, interval);
@@ -149,11 +153,12 @@ impl Pudica {
         if self.config.fallback && (late || fell_back) {
             let smaller = self.rate.scale(1.0 - self.config.fallback_ratio);
             self.decision.frame_limit = Some(self.limits.clamp(smaller).amount_in(interval));
-            self.decision.cause = if fell_back {
+            let cause = if fell_back {
                 Cause::FrameFallback
             } else {
                 Cause::NextDelayFallback
             };
+            self.decision.cause = cause;
         }
     }
 
@@ -388,7 +393,7 @@ impl Pudica {
             self.above_one = 0;
             self.frames.forget_samples();
             self.hold_until = self.next_frame;
-            self.decision.cause = Cause::PathChange;
+            self.set_cause(Cause::PathChange);
             return;
         }
         let draining = Rate::of(in_flight, self.config.drain_time);
@@ -452,11 +457,11 @@ impl Pudica {
         self.decision.evidence.smoothed_utilization = Some(bur);
         if bur > 1.0 {
             self.tau = 0.0;
-            self.decision.cause = Cause::Overuse;
+            self.set_cause(Cause::Overuse);
             return;
         }
         if newest < self.hold_until {
-            self.decision.cause = Cause::AwaitFeedback;
+            self.set_cause(Cause::AwaitFeedback);
             return;
         }
         let (rate, cause) = self.next_rate(bur.max(LOWEST_BUR));
@@ -464,16 +469,16 @@ impl Pudica {
         let tried = self.frames.get_mut(newest).map(|frame| frame.bitrate());
         let bound = tried.map_or(Rate::MAX, |r| r.scale(self.config.application_headroom));
         if rate > bound && bound <= self.rate {
-            self.decision.cause = Cause::ApplicationLimited;
+            self.set_cause(Cause::ApplicationLimited);
             return;
         }
         let rate = rate.min(bound);
         if self.limits.clamp(rate) == self.rate {
-            self.decision.cause = if rate > self.rate {
+            self.set_cause(if rate > self.rate {
                 Cause::AtMaximum
             } else {
                 cause
-            };
+            });
             return;
         }
         self.set_rate(rate, cause);
@@ -519,6 +524,12 @@ impl Pudica {
     fn set_rate(&mut self, rate: Rate, cause: Cause) {
         self.rate = self.limits.clamp(rate);
         self.decision.target = self.rate;
+        self.set_cause(cause);
+    }
+
+    /// The rule behind the target, as long as no single frame has its own.
+    fn set_cause(&mut self, cause: Cause) {
+        self.cause = cause;
         self.decision.cause = cause;
     }
 }

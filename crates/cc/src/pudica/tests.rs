@@ -358,7 +358,9 @@ fn one_frame_above_one_makes_the_next_alone_smaller() {
     let whole = Rate::from_mbps(rate).amount_in(L).get() as f64;
     assert!(close(limit / whole, 0.85), "{}", limit / whole);
     assert_eq!(granted.cause, Cause::FrameFallback);
-    assert_eq!(stream.frame(0.95).frame_limit, None, "only the next");
+    let after = stream.frame(0.95);
+    assert_eq!(after.frame_limit, None, "only the next");
+    assert_ne!(after.cause, Cause::FrameFallback, "nor is it the cause");
 }
 
 #[test]
