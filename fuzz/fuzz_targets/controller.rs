@@ -120,6 +120,8 @@ enum Step {
         size: Amount,
         packets: u32,
     },
+    /// [`Event::FrameGivenUp`] of any frame.
+    FrameGivenUp { frame: Frame },
     /// [`Event::PacketSent`] with any values.
     PacketSent(Packet),
     /// [`Event::Feedback`] with any values.
@@ -266,6 +268,10 @@ impl Run {
                     size: Bytes::new(size.get()),
                     packets: (*packets).max(1),
                 });
+            }
+            Step::FrameGivenUp { frame } => {
+                let frame = self.frame(*frame);
+                self.handle(Event::FrameGivenUp { frame });
             }
             Step::PacketSent(packet) => {
                 let packet = self.packet(*packet);

@@ -7,4 +7,4 @@ pub mod pudica;
 mod registry;
 mod windowed_min;
 
-pub use registry::{BuildError, NAMES, build, describe};
+pub use registry::{BuildError, NAMES, build};

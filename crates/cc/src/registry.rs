@@ -8,15 +8,6 @@ use crate::pudica::{self, Pudica};
 /// The names that [`build`] knows.
 pub const NAMES: &[&str] = &["pudica"];
 
-/// One line about the controller called `name`; `None` when there is none.
-#[must_use]
-pub fn describe(name: &str) -> Option<&'static str> {
-    match name {
-        "pudica" => Some("Pudica (NSDI 2024): bandwidth utilisation ratio, near-empty queue"),
-        _ => None,
-    }
-}
-
 /// Why a controller could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -96,12 +87,11 @@ mod tests {
     }
 
     #[test]
-    fn every_name_builds_and_is_described() {
+    fn every_name_builds() {
         for name in NAMES {
             let none = std::iter::empty::<(&str, f64)>();
             let none = serde::de::value::MapDeserializer::<_, serde::de::value::Error>::new(none);
             assert!(build(name, none, limits()).is_ok(), "{name}");
-            assert!(describe(name).is_some(), "{name}");
         }
     }
 

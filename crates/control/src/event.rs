@@ -82,6 +82,12 @@ pub enum Event<'a> {
         /// How many packets it makes; at least one.
         packets: u32,
     },
+    /// The pacer gave a frame up: what has not left of it never will. Without
+    /// this, packets that never left could not be told from overdue ones.
+    FrameGivenUp {
+        /// The frame.
+        frame: FrameId,
+    },
     /// A packet left the pacer at `sent`.
     PacketSent(SentPacket),
     /// Everything that one feedback message made known, each packet at most

@@ -9,7 +9,8 @@
 //!    stands then says how large this frame may be.
 //! 2. [`Event::FrameEncoded`]: the frame is handed to the pacer. The decision
 //!    says how to pace it and which probes follow it.
-//! 3. [`Event::PacketSent`]: once for each packet as it leaves.
+//! 3. [`Event::PacketSent`]: once for each packet as it leaves; or
+//!    [`Event::FrameGivenUp`] when a frame has waited too long to leave whole.
 //! 4. [`Event::Feedback`]: whatever became known about packets at once: one
 //!    packet, a frame's, or those of 50 ms.
 //! 5. [`Event::Timer`]: the controller's own deadline has come.

@@ -1,6 +1,6 @@
 //! A link: a queue, and a serialiser that takes one packet after the other.
 
-use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::packet::Packet;
 use crate::queue::Queue;
@@ -85,12 +85,6 @@ impl<P: Packet> Link<P> {
         self.queue.len() + usize::from(self.serving.is_some())
     }
 
-    /// The rate at `now`.
-    pub fn rate(&mut self, now: Time) -> Rate {
-        self.cursor.seek(now);
-        self.cursor.piece().rate
-    }
-
     /// Propagation and loss that the schedule states for `now`, if it does.
     #[must_use]
     pub fn conditions(&self) -> (Option<TimeDelta>, Option<f64>) {
@@ -120,6 +114,8 @@ impl<P: Packet> Link<P> {
 
 #[cfg(test)]
 mod tests {
+    use mimosa_units::Rate;
+
     use super::*;
     use crate::packet::Sized as P;
     use crate::queue::{DropTail, Limit};

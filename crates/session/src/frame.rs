@@ -30,7 +30,7 @@ pub enum FrameEnd {
 pub struct FrameLife {
     /// Its number.
     pub frame: FrameId,
-    /// When the encoder asked for it, and time to the next one.
+    /// When the encoder asked for it.
     pub due: Time,
     /// Time to the next frame.
     pub interval: TimeDelta,
@@ -44,7 +44,7 @@ pub struct FrameLife {
     pub size: Bytes,
     /// How many packets.
     pub packets: u32,
-    /// First and last departure of its packets, probes aside.
+    /// First departure of its packets, probes aside.
     pub first_sent: Option<Time>,
     /// Last departure.
     pub last_sent: Option<Time>,

@@ -322,10 +322,11 @@ impl Sender {
     /// Gives up what has waited too long, in the pacer or for feedback.
     fn expire(&mut self, now: Time) {
         self.pacer.expire(now, &mut self.given_up);
-        for frame in self.given_up.drain(..) {
+        for frame in std::mem::take(&mut self.given_up) {
             if let Some(life) = frame_in(&mut self.frames, frame) {
                 end(life, FrameEnd::GivenUp, &mut self.ended);
             }
+            self.decide(now, Event::FrameGivenUp { frame });
         }
         for life in &mut self.frames {
             if now.since(life.handed_over) <= self.config.give_up_after {

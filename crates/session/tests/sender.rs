@@ -23,6 +23,7 @@ enum Heard {
     Arrived(u64, bool),
     Lost(u64),
     InFlight(u64),
+    GivenUp(u64),
 }
 
 impl Controller for Puppet {
@@ -36,6 +37,9 @@ impl Controller for Puppet {
                 Outcome::Lost => Heard::Lost(report.packet.sequence.0),
             }));
             heard.push(Heard::InFlight(in_flight.get()));
+        }
+        if let Event::FrameGivenUp { frame } = event {
+            self.heard.lock().unwrap().push(Heard::GivenUp(frame.0));
         }
         &self.decision
     }
@@ -192,7 +196,7 @@ fn a_window_holds_packets_back_until_there_is_room() {
 fn what_the_pacer_gives_up_ends_its_frame() {
     let mut windowed = decision();
     windowed.window = Some(Bytes::ZERO);
-    let (mut sender, _) = sender(windowed);
+    let (mut sender, heard) = sender(windowed);
     for index in 0..100 {
         frame(&mut sender, Time::ZERO + L * index, 5);
     }
@@ -200,6 +204,9 @@ fn what_the_pacer_gives_up_ends_its_frame() {
     let given_up: Vec<_> = given_up.map(|life| life.end.unwrap()).collect();
     assert!(given_up.len() > 60 && given_up.iter().all(|end| *end == FrameEnd::GivenUp));
     assert!(sender.open_frames().count() < 40, "memory is bounded");
+    let heard = heard.lock().unwrap();
+    let told = heard.iter().filter(|h| matches!(h, Heard::GivenUp(_)));
+    assert_eq!(told.count(), given_up.len(), "the controller knows");
 }
 
 #[test]

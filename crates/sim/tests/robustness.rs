@@ -7,6 +7,8 @@ mod common;
 use std::fmt::Write;
 
 use common::{Log, part, scenario, whole, window};
+use mimosa_control::Cause;
+use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_sim::Outcome;
 use mimosa_units::Time;
 use proptest::prelude::*;
@@ -98,6 +100,21 @@ fn reports_that_come_twice_are_heard_once() {
     for seed in 1..=4 {
         let (twice, once) = (whole(&scenario, seed), whole(&plain, seed));
         assert_eq!(twice.flows, once.flows, "seed {seed}");
+    }
+}
+
+#[test]
+fn frames_that_the_pacer_gives_up_are_no_silence() {
+    // A pacer at half the bitrate: every other frame waits until it is given up.
+    let scenario = stream(LINK, "pacer = \"0.5x\"\nlongest_wait = \"100ms\"");
+    for seed in 1..=4 {
+        let log = Log::of(&scenario, seed);
+        let given_up = |life: &FrameLife| life.end == Some(FrameEnd::GivenUp);
+        let count = log.frames.iter().filter(|(_, life)| given_up(life)).count();
+        assert!(count > 100, "seed {seed}: {count} given up");
+        let silent = |life: &FrameLife| life.decision.cause == Cause::FeedbackTimeout;
+        let silent = log.frames.iter().filter(|(_, life)| silent(life)).count();
+        assert_eq!(silent, 0, "seed {seed}: reports came all the time");
     }
 }
 

@@ -554,6 +554,12 @@ impl Controller for Pudica {
                 size,
                 packets,
             } => self.frame_encoded(frame, size, packets),
+            Event::FrameGivenUp { frame } => {
+                // No sample comes of it, and nothing of it is overdue.
+                if let Some(frame) = self.frames.get_mut(frame) {
+                    frame.resolved = frame.resolved.max(frame.packets);
+                }
+            }
             Event::PacketSent(packet) => self.packet_sent(&packet),
             Event::Feedback { reports, in_flight } => self.feedback(now, reports, in_flight),
             _ => {}
