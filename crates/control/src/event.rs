@@ -88,6 +88,12 @@ pub enum Event<'a> {
         /// The frame.
         frame: FrameId,
     },
+    /// The receiver has the frame whole, by a word that comes sooner than the
+    /// reports of its packets and says nothing of their arrival.
+    FrameDecoded {
+        /// The frame.
+        frame: FrameId,
+    },
     /// A packet left the pacer at `sent`.
     PacketSent(SentPacket),
     /// Everything that one feedback message made known, each packet at most

@@ -13,6 +13,7 @@
 //!    [`Event::FrameGivenUp`] when a frame has waited too long to leave whole.
 //! 4. [`Event::Feedback`]: whatever became known about packets at once: one
 //!    packet, a frame's, or those of 50 ms.
+//!    Where feedback comes seldom, [`Event::FrameDecoded`] may come before it.
 //! 5. [`Event::Timer`]: the controller's own deadline has come.
 //!
 //! A stream that pauses simply stops giving the first two; a controller must

@@ -21,6 +21,10 @@ pub struct Bounds {
     pub most_packets: usize,
     /// The smallest packet there is: the size of a probe that names none.
     pub smallest_packet: Bytes,
+    /// Packets of a spread frame that would follow one another more closely than
+    /// this leave in groups of two to four: a real host pays for each wake-up.
+    /// Zero spaces every packet.
+    pub shortest_gap: TimeDelta,
 }
 
 impl Default for Bounds {
@@ -31,9 +35,14 @@ impl Default for Bounds {
             longest_wait: TimeDelta::from_millis(500),
             most_packets: 8192,
             smallest_packet: Bytes::new(64),
+            shortest_gap: TimeDelta::ZERO,
         }
     }
 }
+
+/// Most packets that leave together for the sake of
+/// [`Bounds::shortest_gap`]: 4.8 kB, which a link of 20 Mbit/s carries in 2 ms.
+const LARGEST_GROUP: u32 = 4;
 
 /// A packet that may leave now.
 #[derive(Debug, PartialEq)]
@@ -136,13 +145,13 @@ impl<P> Pacer<P> {
             Rate::of(size, over)
         };
         let count = packets.len();
+        let group = self.group(over, count);
         let mut before = Bytes::ZERO;
+        let mut due = now;
         for (index, (size, payload)) in packets.enumerate() {
-            let due = if over == TimeDelta::ZERO {
-                now
-            } else {
-                now + self.spread_rate.transmit_time(before)
-            };
+            if over > TimeDelta::ZERO && index % group == 0 {
+                due = now + self.spread_rate.transmit_time(before);
+            }
             before += size;
             self.waiting += size;
             self.media.push_back(Waiting {
@@ -252,6 +261,16 @@ impl<P> Pacer<P> {
         })
     }
 
+    /// How many packets of a frame of `count` leave together when it is spread
+    /// over this time.
+    fn group(&self, over: TimeDelta, count: usize) -> usize {
+        let packets = u32::try_from(count).unwrap_or(u32::MAX);
+        let shortest = self.bounds.shortest_gap * packets;
+        (1..LARGEST_GROUP)
+            .find(|&group| over * group >= shortest)
+            .unwrap_or(LARGEST_GROUP) as usize
+    }
+
     fn release(&mut self, now: Time, kind: PacketKind, packet: Waiting<P>) -> Released<P> {
         self.waiting -= packet.size;
         if let Pacing::Bucket { rate, .. } = self.pacing {
@@ -313,6 +332,29 @@ mod tests {
         frame(&mut pacer, Time::from_millis(1), 1, 4);
         let times = micros(&departures(&mut pacer));
         assert_eq!(times, [1_000, 3_000, 5_000, 7_000]);
+    }
+
+    #[test]
+    fn packets_too_close_leave_in_groups_of_two_to_four() {
+        let mut pacer = Pacer::new(Bounds {
+            shortest_gap: TimeDelta::from_micros(500),
+            ..Bounds::default()
+        });
+        pacer.set_pacing(Pacing::Spread {
+            over: TimeDelta::from_millis(2),
+        });
+        for (packets, expected) in [
+            (4, &[0, 500, 1_000, 1_500][..]),
+            (5, &[0, 0, 800, 800, 1_600][..]),
+            (10, &[0, 0, 0, 600, 600, 600, 1_200, 1_200, 1_200, 1_800][..]),
+        ] {
+            frame(&mut pacer, Time::ZERO, 0, packets);
+            assert_eq!(micros(&departures(&mut pacer)), expected);
+        }
+        frame(&mut pacer, Time::ZERO, 0, 200);
+        let times = micros(&departures(&mut pacer));
+        assert!(times.chunks(4).all(|group| group[0] == group[3]));
+        assert_eq!(times[4], 40, "four at most, whatever the gap");
     }
 
     #[test]

@@ -208,6 +208,44 @@ impl History {
         }
     }
 
+    /// The receiver says that it lacks a packet of a frame: what was last sent of
+    /// it is lost, unless it can still be on its way.
+    pub(crate) fn missing(
+        &mut self,
+        now: Time,
+        frame: FrameId,
+        index: u32,
+        reports: &mut Vec<PacketReport>,
+        lost: &mut Vec<Media>,
+    ) {
+        let min_rtt = self.min_rtt.unwrap_or(TimeDelta::ZERO);
+        let newest = self.entries.iter_mut().rev().find(|entry| {
+            entry.packet.frame == frame
+                && entry.index == index
+                && entry.packet.kind != PacketKind::Probe
+        });
+        if let Some(entry) = newest
+            && entry.state == State::InFlight
+            && now.since(entry.packet.sent) >= min_rtt
+        {
+            entry.state = State::Lost;
+            let (packet, origin) = (entry.packet, entry.origin);
+            self.in_flight -= packet.size;
+            reports.push(PacketReport {
+                packet,
+                outcome: Outcome::Lost,
+            });
+            if self.entry(origin.0).is_some_and(|first| !first.delivered) {
+                lost.push(Media {
+                    frame,
+                    index,
+                    origin,
+                    size: packet.size,
+                });
+            }
+        }
+    }
+
     /// Forgets what is settled and old enough that no report will name it.
     fn forget(&mut self, now: Time) {
         while self.first < self.settled

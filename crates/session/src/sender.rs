@@ -72,6 +72,8 @@ pub struct Sender {
     frames: VecDeque<FrameLife>,
     /// Frames that have ended and not been taken.
     ended: VecDeque<FrameLife>,
+    /// The oldest frame that will never be whole, if not yet taken.
+    broken: Option<FrameId>,
     next_frame: FrameId,
     /// The window and the deadline of the decision that stands, kept at hand.
     window: Bytes,
@@ -100,6 +102,7 @@ impl Sender {
             history: History::new(),
             frames: VecDeque::new(),
             ended: VecDeque::new(),
+            broken: None,
             next_frame: FrameId(0),
             due: None,
             reports: Vec::new(),
@@ -247,6 +250,24 @@ impl Sender {
         self.settle(now);
     }
 
+    /// The receiver says that it lacks this packet of this frame (a NACK, RFC
+    /// 4585, section 6.2.1): it is sent again while its frame can be on time.
+    pub fn missing(&mut self, now: Time, frame: FrameId, index: u32) {
+        self.history
+            .missing(now, frame, index, &mut self.reports, &mut self.lost);
+        if !self.reports.is_empty() {
+            self.settle(now);
+        }
+    }
+
+    /// The receiver says that it has decoded a frame, ahead of any report of its
+    /// packets.
+    pub fn decoded(&mut self, now: Time, frame: FrameId) {
+        if self.decide(now, Event::FrameDecoded { frame }) {
+            self.refresh();
+        }
+    }
+
     /// When to call [`Self::poll_packet`] or [`Self::timer`]; `None` when only
     /// feedback or a frame can change anything.
     #[must_use]
@@ -265,6 +286,13 @@ impl Sender {
     /// Takes a frame whose life has ended, in the order of their ends.
     pub fn poll_frame(&mut self) -> Option<FrameLife> {
         self.ended.pop_front()
+    }
+
+    /// Takes the oldest frame, since the last call, that the receiver will never
+    /// have whole: given up in the pacer, or with a packet lost that is not sent
+    /// again. What refers to it cannot be decoded, so the encoder has to act.
+    pub fn poll_broken(&mut self) -> Option<FrameId> {
+        self.broken.take()
     }
 
     /// Frames still on their way, oldest first.
@@ -315,6 +343,9 @@ impl Sender {
                     media.size,
                     (media.index, Some(media.origin)),
                 );
+            } else {
+                let oldest = self.broken.unwrap_or(media.frame);
+                self.broken = Some(oldest.min(media.frame));
             }
         }
     }
@@ -326,6 +357,7 @@ impl Sender {
             if let Some(life) = frame_in(&mut self.frames, frame) {
                 end(life, FrameEnd::GivenUp, &mut self.ended);
             }
+            self.broken = Some(self.broken.unwrap_or(frame).min(frame));
             self.decide(now, Event::FrameGivenUp { frame });
         }
         for life in &mut self.frames {

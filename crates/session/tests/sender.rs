@@ -267,3 +267,42 @@ fn the_grant_is_the_limit_where_there_is_one() {
         (Bytes::new(7), Cause::FrameFallback)
     );
 }
+
+#[test]
+fn a_packet_asked_for_is_sent_again_at_once_and_once() {
+    let (mut sender, heard) = sender(decision());
+    let sent = frame(&mut sender, Time::ZERO, 4);
+    report(&mut sender, Time::from_millis(20), &[sent[0].sequence]);
+    let (due, asked) = (sent[2].frame, 2);
+    sender.missing(Time::from_millis(25), due, asked);
+    let again = sender.poll_packet(Time::from_millis(25)).unwrap();
+    assert_eq!(
+        (again.kind, again.index),
+        (PacketKind::Retransmission, asked)
+    );
+    assert!(heard.lock().unwrap().contains(&Heard::Lost(2)));
+    sender.missing(Time::from_millis(30), due, asked);
+    assert_eq!(
+        sender.poll_packet(Time::from_millis(30)),
+        None,
+        "it may still be on its way"
+    );
+    sender.missing(Time::from_millis(46), due, asked);
+    let third = sender.poll_packet(Time::from_millis(46)).unwrap();
+    assert_eq!(third.index, asked, "the second was lost as well");
+    sender.missing(Time::from_millis(46), due, 77);
+    assert_eq!(sender.poll_packet(Time::from_millis(46)), None);
+}
+
+#[test]
+fn a_frame_that_cannot_be_mended_is_broken_once() {
+    let (mut sender, _) = sender(decision());
+    let sent = frame(&mut sender, Time::ZERO, 4);
+    report(&mut sender, Time::from_millis(20), &[sent[0].sequence]);
+    sender.missing(Time::from_millis(50), sent[1].frame, 1);
+    assert_eq!(sender.poll_broken(), None, "there is time to send it again");
+    sender.missing(Time::from_millis(150), sent[2].frame, 2);
+    sender.missing(Time::from_millis(150), sent[3].frame, 3);
+    assert_eq!(sender.poll_broken(), Some(sent[0].frame));
+    assert_eq!(sender.poll_broken(), None);
+}

@@ -19,6 +19,8 @@ pub(super) struct Frame {
     pub(super) packets: u32,
     /// Packets that arrived or were lost, first transmissions only.
     pub(super) resolved: u32,
+    /// The receiver has it, whatever is known of its packets.
+    pub(super) is_decoded: bool,
     pub(super) first_sent: Option<Time>,
     pub(super) first_arrival: Option<PeerTime>,
     pub(super) last_arrival: Option<PeerTime>,
@@ -101,7 +103,7 @@ impl Frames {
         while self
             .ring
             .get(self.open)
-            .is_some_and(|frame| frame.resolved >= frame.packets)
+            .is_some_and(|frame| frame.resolved >= frame.packets || frame.is_decoded)
         {
             self.open += 1;
         }

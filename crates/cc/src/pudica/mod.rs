@@ -207,6 +207,7 @@ impl Pudica {
             size,
             packets: packets.max(1),
             resolved: 0,
+            is_decoded: false,
             first_sent: None,
             first_arrival: None,
             last_arrival: None,
@@ -554,6 +555,11 @@ impl Controller for Pudica {
                 size,
                 packets,
             } => self.frame_encoded(frame, size, packets),
+            Event::FrameDecoded { frame } => {
+                if let Some(frame) = self.frames.get_mut(frame) {
+                    frame.is_decoded = true;
+                }
+            }
             Event::FrameGivenUp { frame } => {
                 // No sample comes of it, and nothing of it is overdue.
                 if let Some(frame) = self.frames.get_mut(frame) {
