@@ -1,0 +1,17 @@
+//! Pictures, and what an encoder is asked and answers.
+//!
+//! ```text
+//! source -> Picture -> Encoder::encode(picture, request) -> EncodedFrame
+//! ```
+//!
+//! Nothing here knows where pictures come from or which codec is in use.
+
+mod bgra;
+mod encoder;
+mod picture;
+
+pub use bgra::TooFewPixels;
+pub use encoder::{
+    Capabilities, Codec, Complexity, EncodeError, EncodedFrame, Encoder, FrameRequest, Recovery,
+};
+pub use picture::{BadSize, Picture, Plane, Size};
