@@ -120,6 +120,8 @@ enum Step {
         size: Amount,
         packets: u32,
     },
+    /// [`Event::FrameDecoded`] of any frame.
+    FrameDecoded { frame: Frame },
     /// [`Event::FrameGivenUp`] of any frame.
     FrameGivenUp { frame: Frame },
     /// [`Event::PacketSent`] with any values.
@@ -268,6 +270,10 @@ impl Run {
                     size: Bytes::new(size.get()),
                     packets: (*packets).max(1),
                 });
+            }
+            Step::FrameDecoded { frame } => {
+                let frame = self.frame(*frame);
+                self.handle(Event::FrameDecoded { frame });
             }
             Step::FrameGivenUp { frame } => {
                 let frame = self.frame(*frame);

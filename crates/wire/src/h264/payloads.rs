@@ -1,0 +1,71 @@
+//! The payloads of one access unit.
+
+use mimosa_units::Bytes;
+
+/// The RTP payloads of one access unit, in the order in which they are sent. They
+/// share one buffer.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Payloads {
+    bytes: Vec<u8>,
+    /// Where each payload ends.
+    ends: Vec<usize>,
+}
+
+impl Payloads {
+    pub(super) fn with_capacity(bytes: usize, payloads: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(bytes),
+            ends: Vec::with_capacity(payloads),
+        }
+    }
+
+    /// Appends to the payload that [`Self::end`] ends.
+    pub(super) fn extend(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub(super) fn end(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none: the access unit had nothing to send.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The payload at this place, counted from zero.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(index)?;
+        let start = match index.checked_sub(1) {
+            Some(before) => *self.ends.get(before)?,
+            None => 0,
+        };
+        self.bytes.get(start..end)
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
+        (0..self.len()).map(|index| self.get(index).unwrap_or_default())
+    }
+
+    /// Their sizes.
+    #[must_use]
+    pub fn sizes(&self) -> impl ExactSizeIterator<Item = Bytes> + Clone {
+        self.iter().map(|payload| Bytes::new(payload.len() as u64))
+    }
+
+    /// The size of all of them together.
+    #[must_use]
+    pub fn size(&self) -> Bytes {
+        Bytes::new(self.bytes.len() as u64)
+    }
+}

@@ -1,0 +1,12 @@
+//! What a player does: the messages of the channels `input` and `keys`, and the
+//! [`Action`](crate::Action)s that they mean.
+//!
+//! A [`Message`] is what one says, a [`Tracker`] remembers what the last ones said.
+
+mod error;
+mod message;
+mod tracker;
+
+pub use error::InputError;
+pub use message::{Message, Place, Pointer, Sum};
+pub use tracker::Tracker;

@@ -1,0 +1,238 @@
+//! Everything that is read from the network, from arbitrary bytes: nothing panics,
+//! and what is read is written and read back as the same.
+//!
+//! Every parser sees the whole input. Those that read one message after another
+//! also see it as a list: a byte says how long the next message is.
+#![no_main]
+
+use std::collections::BTreeSet;
+
+use libfuzzer_sys::fuzz_target;
+use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_wire::control::{Client, FromPage, Millis, ToPage};
+use mimosa_wire::frames::{ClockMap, FrameMessage};
+use mimosa_wire::h264::{Packetiser, depacketise, units};
+use mimosa_wire::input::{self, Tracker};
+use mimosa_wire::nack::Nack;
+use mimosa_wire::transport_cc::{TransportFeedback, TransportSequence, Unwrapper};
+use mimosa_wire::{Action, PageTime, TouchPhase, rtcp, rtx};
+
+/// Up to here, 26 days, milliseconds in f64 tell nanoseconds apart.
+const EXACT: TimeDelta = TimeDelta::from_nanos(1 << 51);
+
+fuzz_target!(|data: &[u8]| {
+    let list = list(data);
+    compound(data);
+    extension(data);
+    retransmission(data);
+    access_unit(data);
+    payloads(&list);
+    from_page(data);
+    to_page(data);
+    play(&list);
+    show(&list);
+    let _ = input::Message::parse(data);
+    let _ = FrameMessage::parse(data);
+});
+
+fn list(mut data: &[u8]) -> Vec<&[u8]> {
+    let mut list = Vec::new();
+    while let Some((&length, rest)) = data.split_first() {
+        let (message, rest) = rest.split_at(usize::from(length).min(rest.len()));
+        list.push(message);
+        data = rest;
+    }
+    list
+}
+
+fn compound(data: &[u8]) {
+    let mut unwrapper = Unwrapper::new();
+    for packet in rtcp::packets(data).flatten() {
+        if let Ok(nack) = Nack::parse(&packet) {
+            let again = only(&nack.to_bytes(), |packet| Nack::parse(packet).ok());
+            assert_eq!(again.sender_ssrc, nack.sender_ssrc);
+            assert_eq!(again.media_ssrc, nack.media_ssrc);
+            let set = |lost: Vec<u16>| lost.into_iter().collect::<BTreeSet<_>>();
+            assert_eq!(set(again.lost), set(nack.lost));
+        }
+        if let Ok(feedback) = TransportFeedback::parse(&packet) {
+            let bytes = feedback.to_bytes();
+            let again = only(&bytes, |packet| TransportFeedback::parse(packet).ok());
+            assert_eq!(again, feedback);
+            let mut sequence = feedback.base_sequence;
+            for (number, _) in unwrapper.statuses(&feedback) {
+                assert_eq!(number, sequence);
+                sequence = sequence.wrapping_add(1);
+            }
+            assert_ne!(sequence, feedback.base_sequence, "a report on nothing");
+        }
+    }
+}
+
+/// What a compound of one packet says.
+fn only<T>(bytes: &[u8], parse: impl Fn(&rtcp::Packet<'_>) -> Option<T>) -> T {
+    let mut packets = rtcp::packets(bytes);
+    match (packets.next(), packets.next()) {
+        (Some(Ok(packet)), None) => match parse(&packet) {
+            Some(parsed) => parsed,
+            None => panic!("{packet:?} is not read back"),
+        },
+        other => panic!("{other:?} is not one packet"),
+    }
+}
+
+fn extension(data: &[u8]) {
+    if let Ok(extension) = TransportSequence::parse(data) {
+        let again = TransportSequence::parse(&extension.to_bytes());
+        assert_eq!(again, Ok(extension));
+    }
+}
+
+fn retransmission(data: &[u8]) {
+    if let Ok(original) = rtx::parse(data) {
+        let bytes = rtx::write(original.sequence, original.payload);
+        assert_eq!(bytes, data);
+    }
+}
+
+fn payloads(list: &[&[u8]]) {
+    if let Ok(stream) = depacketise(list.iter().copied()) {
+        packetise(&stream, 1140);
+    }
+}
+
+fn access_unit(data: &[u8]) {
+    if let Some((&largest, stream)) = data.split_first() {
+        packetise(stream, u64::from(largest));
+        packetise(stream, 1140);
+    }
+}
+
+fn packetise(stream: &[u8], largest: u64) {
+    let payloads = Packetiser::new(Bytes::new(largest)).packetise(stream);
+    let largest = Bytes::new(largest.max(3));
+    assert!(payloads.sizes().all(|size| size <= largest));
+    let again = match depacketise(payloads.iter()) {
+        Ok(again) => again,
+        Err(error) => panic!("{error}"),
+    };
+    let is_sent = |unit: &&[u8]| matches!(unit[0] & 31, 1..=5 | 7 | 8 | 10 | 11 | 13..=23);
+    assert!(units(&again).eq(units(stream).filter(is_sent)));
+}
+
+fn from_page(data: &[u8]) {
+    let Ok(message) = FromPage::parse(data) else {
+        return;
+    };
+    let again = FromPage::parse(message.to_json().as_bytes());
+    let is_exact = match &message {
+        FromPage::Client(Client {
+            freeze_duration,
+            jitter_buffer,
+            ..
+        }) => [freeze_duration, jitter_buffer]
+            .into_iter()
+            .flatten()
+            .all(|Millis(span)| *span < EXACT && -*span < EXACT),
+        FromPage::Unknown => true,
+    };
+    assert!(again.is_ok());
+    assert!(!is_exact || again == Ok(message));
+}
+
+fn to_page(data: &[u8]) {
+    if let Ok(message) = ToPage::parse(data) {
+        // A float may be read back as its neighbour.
+        assert!(ToPage::parse(message.to_json().as_bytes()).is_ok());
+    }
+}
+
+/// Input of one session: what is down goes up before it goes down again.
+fn play(list: &[&[u8]]) {
+    let mut tracker = Tracker::new();
+    let mut down = BTreeSet::new();
+    let mut fingers = BTreeSet::new();
+    for message in list {
+        let Ok(message) = input::Message::parse(message) else {
+            continue;
+        };
+        assert_eq!(input::Message::parse(&message.to_bytes()), Ok(message));
+        for action in tracker.apply(&message) {
+            match action {
+                Action::Key { code, pressed } => {
+                    let key = (0, code);
+                    assert!(change(&mut down, key, pressed), "{action:?} twice");
+                }
+                Action::Button { button, pressed } => {
+                    let button = (1, button as u16);
+                    assert!(change(&mut down, button, pressed), "{action:?} twice");
+                }
+                Action::ReleaseAll => down.clear(),
+                Action::Touch { finger, phase, .. } => match phase {
+                    TouchPhase::Begin => assert!(fingers.insert(finger)),
+                    TouchPhase::Move => assert!(fingers.contains(&finger)),
+                    TouchPhase::End | TouchPhase::Cancel => assert!(fingers.remove(&finger)),
+                },
+                Action::Move { right, down } | Action::Wheel { right, down } => {
+                    assert_ne!((right, down), (0, 0));
+                }
+                Action::Gamepad(gamepad) => assert!(gamepad.index < 16),
+                Action::Position { .. } => {}
+            }
+        }
+        let again = tracker.apply(&message);
+        let may_repeat = matches!(
+            message,
+            input::Message::ReleaseAll { .. }
+                | input::Message::Touch {
+                    phase: TouchPhase::Move,
+                    ..
+                }
+        );
+        assert!(may_repeat || again.is_empty(), "{message:?} counts twice");
+    }
+}
+
+fn change(set: &mut BTreeSet<(u8, u16)>, what: (u8, u16), pressed: bool) -> bool {
+    if pressed {
+        set.insert(what)
+    } else {
+        set.remove(&what)
+    }
+}
+
+/// The fate of frames in one session, a second between messages.
+fn show(list: &[&[u8]]) {
+    let mut clocks = ClockMap::new();
+    let mut now = Time::ZERO;
+    for message in list {
+        now += TimeDelta::from_millis(1_000);
+        let Ok(message) = FrameMessage::parse(message) else {
+            continue;
+        };
+        let again = FrameMessage::parse(&message.to_bytes());
+        assert!(again.is_ok());
+        let is_exact = match &message {
+            FrameMessage::Shown(shown) => shown.decoding.is_none_or(|span| span < EXACT),
+            FrameMessage::Decoded { .. } => true,
+            FrameMessage::ClockAnswer { host, .. } | FrameMessage::ClockQuestion { host } => {
+                host.since(Time::ZERO) < EXACT
+            }
+        };
+        assert!(!is_exact || again == Ok(message));
+        match message {
+            FrameMessage::ClockAnswer { host, page } => clocks.answer(now, host, page),
+            FrameMessage::Shown(shown) => check(&clocks, shown.presented, now),
+            FrameMessage::Decoded { at, .. } => check(&clocks, at, now),
+            FrameMessage::ClockQuestion { .. } => {}
+        }
+    }
+}
+
+fn check(clocks: &ClockMap, time: Option<PageTime>, now: Time) {
+    let uncertainty = clocks.uncertainty();
+    assert!(uncertainty.is_none_or(|span| (TimeDelta::ZERO..=now - Time::ZERO).contains(&span)));
+    if let Some(time) = time {
+        assert_eq!(clocks.to_host(time).is_some(), uncertainty.is_some());
+    }
+}
