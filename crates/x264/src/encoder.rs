@@ -1,0 +1,304 @@
+//! The encoder itself.
+
+use mimosa_units::Bytes;
+use mimosa_video::{
+    Capabilities, Codec, EncodeError, EncodedFrame, Encoder, FrameRequest, Picture, Recovery,
+};
+
+use crate::budget::{Asking, Margin};
+use crate::parameter_set::{FRAME_NUMBERS, allow_frame_number_gaps};
+use crate::quantiser::Beginning;
+use crate::raw::{PPS, Raw, Report, SEI, SPS, Task, Tuning};
+use crate::references::References;
+use crate::settings::{Config, FINEST};
+use crate::slice::widen_frame_number;
+
+const NAME: &str = "libx264";
+/// How often a picture is encoded at most to fit its budget.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// Why there is no encoder.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A frame rate of zero or beyond reason.
+    #[error("{0} frames per second; state 1 to 1000")]
+    FramesPerSecond(u32),
+    /// No threads, or more than pictures have slices.
+    #[error("{0} threads; state 1 to 32")]
+    Threads(u8),
+    /// H.264 keeps 1 to 16 frames, and one rejected attempt needs a second.
+    #[error("{0} references; state 2 to 16")]
+    References(u8),
+    /// Not parts of the budget that can be asked for.
+    #[error(
+        "a margin of {0:?}; `rejected` lies between 0 and 1, and `least` is above 0 and at most `most`"
+    )]
+    Margin(Margin),
+    /// libx264 refused, and says why to nobody.
+    #[error("libx264 refuses {0:?}")]
+    Refused(Config),
+}
+
+/// An H.264 encoder that keeps every frame within its budget.
+///
+/// A frame that exceeds its budget all the same is encoded again with less, at
+/// most twice. There is a floor that nothing goes below: in 1280x720, about 40
+/// bytes for a frame in which little moves, 100 for one in which everything is
+/// new, and 350 for a keyframe, with 15, 80 and 120 more for every further slice.
+/// Smaller budgets are exceeded.
+///
+/// [`EncodedFrame::quantiser`] is the mean of libx264's rate control before
+/// adaptive quantisation; of a keyframe, it is the one that rate control began
+/// with. Where libx264 goes beyond H.264's 51 to save bits, 51 is stated. Rate
+/// control goes no lower than 10: a picture that does not need its budget does
+/// not use it.
+///
+/// After [`EncodeError::WrongSize`] the stream goes on; after any other error,
+/// open another encoder.
+#[derive(Debug)]
+pub struct X264 {
+    raw: Raw,
+    config: Config,
+    capabilities: Capabilities,
+    tuning: Tuning,
+    asking: Asking,
+    beginning: Beginning,
+    references: References,
+    /// Bits of a frame number as libx264 writes it; the first keyframe tells.
+    frame_number_bits: u32,
+}
+
+/// A frame's byte stream as it is put together.
+#[derive(Debug)]
+struct Stream {
+    data: Vec<u8>,
+    frame_number: u64,
+    frame_number_bits: u32,
+}
+
+impl Stream {
+    /// Appends a unit as it came from libx264; `None` if it is not understood.
+    fn append(&mut self, kind: u32, unit: &[u8]) -> Option<()> {
+        match kind {
+            // Nothing but libx264's name and settings, 700 bytes.
+            SEI => {}
+            SPS => {
+                let made_over = allow_frame_number_gaps(unit)?;
+                self.data.extend(made_over.unit);
+                self.frame_number_bits = made_over.frame_number_bits;
+            }
+            PPS => self.data.extend_from_slice(unit),
+            _ => {
+                let number = u32::try_from(self.frame_number % FRAME_NUMBERS).ok()?;
+                widen_frame_number(unit, self.frame_number_bits, number, &mut self.data)?;
+            }
+        }
+        Some(())
+    }
+}
+
+/// An attempt at a frame.
+#[derive(Debug)]
+struct Attempt {
+    data: Vec<u8>,
+    is_keyframe: bool,
+    quantiser: f32,
+}
+
+impl Attempt {
+    const fn size(&self) -> Bytes {
+        Bytes::new(self.data.len() as u64)
+    }
+}
+
+impl X264 {
+    /// Opens an encoder.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] names what `config` is refused for.
+    pub fn open(config: Config) -> Result<Self, OpenError> {
+        check(&config)?;
+        let capabilities = Capabilities {
+            name: format!("{NAME} 0.{}", x264_sys::X264_BUILD),
+            codec: Codec::H264,
+            obeys_budget: true,
+            switches_complexity: true,
+            invalidates_references: true,
+        };
+        let tuning = config.tuning(Bytes::new(10_000), mimosa_video::Complexity::C0);
+        let raw = Raw::open(&config.fixed(), &tuning)
+            .ok_or_else(|| OpenError::Refused(config.clone()))?;
+        Ok(Self {
+            raw,
+            capabilities,
+            tuning,
+            asking: Asking::new(config.margin),
+            beginning: Beginning::new(config.size),
+            references: References::new(usize::from(config.references)),
+            frame_number_bits: 0,
+            config,
+        })
+    }
+
+    /// Encodes `picture` once, to come out at `ask`.
+    fn attempt(
+        &mut self,
+        picture: &Picture,
+        request: &FrameRequest,
+        ask: Bytes,
+        keyframe: bool,
+        attempts: u32,
+    ) -> Result<Attempt, EncodeError> {
+        let tuning = self.config.tuning(ask, request.complexity);
+        if tuning != self.tuning {
+            self.raw
+                .reconfigure(&tuning)
+                .map_err(|status| failed("reconfiguration", status))?;
+            self.tuning = tuning;
+        }
+        let task = Task {
+            pts: self.references.next(),
+            keyframe,
+            quantiser: self.beginning.quantiser(ask, keyframe, attempts),
+        };
+        let mut stream = Stream {
+            data: Vec::new(),
+            frame_number: self.references.number(),
+            frame_number_bits: self.frame_number_bits,
+        };
+        let mut understood = Some(());
+        let report = self
+            .raw
+            .encode(picture, task, |kind, unit| {
+                understood = understood.and_then(|()| stream.append(kind, unit));
+            })
+            .map_err(|status| failed("encoding", status))?;
+        understood.ok_or_else(|| EncodeError::Failed {
+            encoder: NAME,
+            operation: "writing a frame number",
+            reason: "the syntax is not libx264's".to_owned(),
+        })?;
+        self.frame_number_bits = stream.frame_number_bits;
+        self.references.encoded(request.frame, report.is_keyframe);
+        let attempt = Attempt {
+            data: stream.data,
+            is_keyframe: report.is_keyframe,
+            quantiser: mean_quantiser(report, task),
+        };
+        self.beginning
+            .observe(attempt.is_keyframe, attempt.quantiser, attempt.size());
+        Ok(attempt)
+    }
+
+    /// Has libx264 forget the last attempt.
+    fn reject(&mut self) -> Result<(), EncodeError> {
+        let Some(pts) = self.references.reject() else {
+            return Ok(());
+        };
+        self.invalidate(pts)
+    }
+
+    fn invalidate(&mut self, pts: i64) -> Result<(), EncodeError> {
+        self.raw
+            .invalidate(pts)
+            .map_err(|status| failed("invalidating a reference", status))
+    }
+}
+
+impl Encoder for X264 {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn encode(
+        &mut self,
+        picture: &Picture,
+        request: &FrameRequest,
+    ) -> Result<EncodedFrame, EncodeError> {
+        if picture.size() != self.config.size {
+            return Err(EncodeError::WrongSize {
+                got: picture.size(),
+                expected: self.config.size,
+            });
+        }
+        if let Recovery::Without(lost) = request.recovery
+            && let Some(pts) = self.references.without(lost)
+        {
+            self.invalidate(pts)?;
+        }
+        let mut keyframe = request.recovery == Recovery::Keyframe;
+        let mut attempts = 0;
+        let mut ask = Bytes::ZERO;
+        let mut last = Bytes::ZERO;
+        loop {
+            // Checked anew: a rejected keyframe took its references with it.
+            keyframe |= !self.references.any();
+            let change = self.asking.change(request.budget, keyframe);
+            ask = if attempts == 0 {
+                self.asking.ask(request.budget, change)
+            } else {
+                Asking::ask_again(request.budget, ask, last, attempts)
+            };
+            let attempt = self.attempt(picture, request, ask, keyframe, attempts)?;
+            last = attempt.size();
+            if attempts == 0 {
+                self.asking.observe(request.budget, change, ask, last);
+            }
+            attempts += 1;
+            if last <= request.budget || attempts == MOST_ATTEMPTS {
+                return Ok(EncodedFrame {
+                    frame: request.frame,
+                    data: attempt.data,
+                    is_keyframe: attempt.is_keyframe,
+                    quantiser: Some(attempt.quantiser),
+                    attempts,
+                });
+            }
+            self.reject()?;
+        }
+    }
+}
+
+/// The mean quantiser. libx264 states a frame's effective rate factor: the one
+/// it was opened with plus what the mean quantiser is above the one wished for.
+/// In the settings of this crate a predicted frame's wish is the rate factor
+/// itself.
+fn mean_quantiser(report: Report, task: Task) -> f32 {
+    if report.is_keyframe {
+        f32::from(task.quantiser)
+    } else {
+        report.rate_factor.max(f32::from(FINEST)).min(51.0)
+    }
+}
+
+fn failed(operation: &'static str, status: i32) -> EncodeError {
+    EncodeError::Failed {
+        encoder: NAME,
+        operation,
+        reason: format!("status {status}"),
+    }
+}
+
+fn check(config: &Config) -> Result<(), OpenError> {
+    if !(1..=1000).contains(&config.frames_per_second) {
+        return Err(OpenError::FramesPerSecond(config.frames_per_second));
+    }
+    if !(1..=32).contains(&config.threads) {
+        return Err(OpenError::Threads(config.threads));
+    }
+    if !(2..=16).contains(&config.references) {
+        return Err(OpenError::References(config.references));
+    }
+    let Margin {
+        rejected,
+        least,
+        most,
+    } = config.margin;
+    let parts = (0.0..=1.0).contains(&rejected);
+    if !(parts && least > 0.0 && least <= most && most.is_finite()) {
+        return Err(OpenError::Margin(config.margin));
+    }
+    Ok(())
+}

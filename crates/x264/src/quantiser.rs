@@ -1,0 +1,129 @@
+//! The quantiser a frame begins with.
+//!
+//! libx264 corrects it from row to row, so it need not be right, but the closer
+//! it is, the more even is the picture.
+
+use mimosa_units::Bytes;
+use mimosa_video::Size;
+
+use crate::settings::FINEST;
+
+/// H.264's highest.
+const COARSEST: f64 = 51.0;
+/// By how much the quantiser rises when a frame may have half the size. Six
+/// halves the step size of quantisation and so nearly the bits of a busy picture;
+/// less is safer where the picture is not.
+const PER_HALVING: f64 = 4.0;
+/// The first keyframe is thought to have this many bits per pixel at
+/// [`FIRST`].
+const FIRST_BITS: f64 = 0.25;
+/// See [`FIRST_BITS`].
+const FIRST: f64 = 26.0;
+/// Added when two attempts were too large.
+const CAUTION: f64 = 6.0;
+
+/// A frame that was encoded: its mean quantiser and its bits.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    quantiser: f64,
+    bits: f64,
+}
+
+/// The last frames of both kinds.
+#[derive(Clone, Debug)]
+pub(crate) struct Beginning {
+    keyframe: Known,
+    other: Option<Known>,
+}
+
+impl Beginning {
+    pub(crate) fn new(size: Size) -> Self {
+        Self {
+            keyframe: Known {
+                quantiser: FIRST,
+                bits: FIRST_BITS * size.luma_len() as f64,
+            },
+            other: None,
+        }
+    }
+
+    /// The quantiser to begin a frame of `ask` with, after `attempts` that were
+    /// too large.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between FINEST and COARSEST"
+    )]
+    pub(crate) fn quantiser(&self, ask: Bytes, keyframe: bool, attempts: u32) -> u8 {
+        let known = match self.other {
+            Some(other) if !keyframe => Some(other),
+            _ if keyframe => Some(self.keyframe),
+            _ => None,
+        };
+        let mut quantiser = known.map_or(self.keyframe.quantiser, |known| {
+            let halvings = libm::log2(known.bits.max(1.0) / (ask.bits().max(1) as f64));
+            known.quantiser + PER_HALVING * halvings
+        });
+        if attempts >= 2 {
+            quantiser += CAUTION;
+        }
+        quantiser.max(f64::from(FINEST)).min(COARSEST).round() as u8
+    }
+
+    /// A frame came out at `size`, with `quantiser` on the mean.
+    pub(crate) fn observe(&mut self, keyframe: bool, quantiser: f32, size: Bytes) {
+        let known = Known {
+            quantiser: f64::from(quantiser),
+            bits: size.bits() as f64,
+        };
+        if keyframe {
+            self.keyframe = known;
+        } else {
+            self.other = Some(known);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beginning() -> Beginning {
+        Beginning::new(Size::new(1280, 720).unwrap())
+    }
+
+    #[test]
+    fn the_first_keyframe_begins_by_bits_per_pixel() {
+        // 720p at 10 Mbit/s has 0.18 bits per pixel.
+        let quantiser = |bytes| beginning().quantiser(Bytes::new(bytes), true, 0);
+        assert_eq!(quantiser(20_833), 28);
+        assert!(quantiser(100_000) < 20, "{}", quantiser(100_000));
+        assert_eq!(quantiser(30), 51);
+        assert_eq!(quantiser(u64::MAX), FINEST);
+    }
+
+    #[test]
+    fn a_frame_begins_where_one_of_its_kind_ended() {
+        let mut beginning = beginning();
+        let size = Bytes::new(10_000);
+        beginning.observe(true, 30.0, size);
+        assert_eq!(
+            beginning.quantiser(size, false, 0),
+            30,
+            "nothing better is known"
+        );
+        beginning.observe(false, 25.0, size);
+        assert_eq!(beginning.quantiser(size, false, 0), 25);
+        assert_eq!(beginning.quantiser(size, true, 0), 30);
+        assert_eq!(beginning.quantiser(size.scale(0.5), false, 0), 29);
+        assert_eq!(beginning.quantiser(size.scale(4.0), false, 0), 17);
+    }
+
+    #[test]
+    fn a_third_attempt_is_cautious() {
+        let mut beginning = beginning();
+        beginning.observe(false, 25.0, Bytes::new(10_000));
+        let quantiser = |attempts| beginning.quantiser(Bytes::new(10_000), false, attempts);
+        assert_eq!((quantiser(1), quantiser(2)), (25, 31));
+    }
+}
