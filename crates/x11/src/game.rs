@@ -1,0 +1,211 @@
+//! A game on a private X server.
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use mimosa_video::Size;
+
+use crate::clock::{now, wait};
+use crate::log::Log;
+use crate::process::Group;
+use crate::server::PrivateServer;
+
+/// A game that ends within this time did not start.
+const START: Duration = Duration::from_millis(400);
+/// How often is looked whether it did.
+const LOOK: Duration = Duration::from_millis(10);
+/// What a shell returns when there is no such program.
+const NO_PROGRAM: i32 = 127;
+/// Where Debian has its games, which not everyone's `$PATH` names.
+const GAMES: &str = "/usr/games";
+/// Games that were tried, and their packages in Debian.
+const PACKAGES: [(&str, &str); 9] = [
+    ("chocolate-doom", "chocolate-doom freedoom"),
+    ("crispy-doom", "crispy-doom freedoom"),
+    ("dsda-doom", "dsda-doom freedoom"),
+    ("etr", "extremetuxracer"),
+    ("frozen-bubble", "frozen-bubble"),
+    ("neverball", "neverball"),
+    ("openarena", "openarena"),
+    ("supertuxkart", "supertuxkart"),
+    ("xterm", "xterm"),
+];
+
+/// A command that runs, with all that it starts, until this is dropped or this
+/// process ends. What it writes is debugging output of `tracing`.
+#[derive(Debug)]
+pub struct Game {
+    group: Group,
+    command: String,
+    log: Log,
+}
+
+/// Why there is no game.
+#[derive(Debug, thiserror::Error)]
+pub enum GameError {
+    /// No shell can be started.
+    #[error("starting `sh`: {0}")]
+    Start(#[from] io::Error),
+    /// A program that it names is not on this machine.
+    #[error("`{program}` is not there; {remedy}")]
+    Missing {
+        /// The program.
+        program: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// It ended.
+    #[error("`{command}` ended ({status}){}{written}", if .written.is_empty() { "" } else { ". It wrote:\n" })]
+    Ended {
+        /// The command.
+        command: String,
+        /// How.
+        status: ExitStatus,
+        /// Its last lines.
+        written: String,
+    },
+}
+
+impl Game {
+    /// Runs `command` in a shell, with `server` as its display. Sound goes
+    /// nowhere unless `$SDL_AUDIODRIVER` says where.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Missing`] or [`GameError::Ended`] when it ends at once.
+    pub fn launch(command: &str, server: &PrivateServer) -> Result<Self, GameError> {
+        let (output, written) = io::pipe()?;
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", command])
+            .env("DISPLAY", server.display())
+            .env("XAUTHORITY", server.authority())
+            .env("SDL_VIDEODRIVER", "x11")
+            .env_remove("WAYLAND_DISPLAY")
+            .env("PATH", path_with_games(env::var_os("PATH")))
+            .stdout(Stdio::from(written.try_clone()?))
+            .stderr(Stdio::from(written));
+        if env::var_os("SDL_AUDIODRIVER").is_none() {
+            shell.env("SDL_AUDIODRIVER", "dummy");
+        }
+        let mut game = Self {
+            group: Group::spawn(shell, None)?,
+            command: command.to_owned(),
+            log: Log::read("game", output)?,
+        };
+        let started = now() + START;
+        while now() < started {
+            game.check()?;
+            wait(LOOK);
+        }
+        Ok(game)
+    }
+
+    /// How it ended, if it did.
+    pub fn has_ended(&mut self) -> Option<ExitStatus> {
+        self.group.has_ended()
+    }
+
+    /// Says why it does not run, if it does not.
+    ///
+    /// # Errors
+    ///
+    /// [`GameError::Missing`] or [`GameError::Ended`].
+    pub fn check(&mut self) -> Result<(), GameError> {
+        let Some(status) = self.has_ended() else {
+            return Ok(());
+        };
+        let written = self.log.last_words();
+        match missing_program(status.code(), &written) {
+            Some(program) => Err(GameError::Missing {
+                remedy: remedy(&program),
+                program,
+            }),
+            None => Err(GameError::Ended {
+                command: self.command.clone(),
+                status,
+                written,
+            }),
+        }
+    }
+
+    /// Ends it, as dropping it does: it is asked to, and after two seconds made
+    /// to.
+    pub fn stop(self) {
+        drop(self);
+    }
+}
+
+/// The command for Debian's `dsda-doom`, with the first chapter of Freedoom, at
+/// 60 pictures a second in `size`, whatever the user configured.
+#[must_use]
+pub fn dsda_doom_command(size: Size) -> String {
+    format!(
+        "dsda-doom -iwad freedoom1.wad -geom {size}w -vidmode sw -nosound \
+         -assign uncapped_framerate=1 dsda_fps_limit=60 render_vsync=0"
+    )
+}
+
+/// `$PATH`, with the directory of games.
+fn path_with_games(path: Option<OsString>) -> OsString {
+    let path = path.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    if env::split_paths(&path).any(|part| part == Path::new(GAMES)) {
+        return path;
+    }
+    let mut path = path;
+    path.push(":");
+    path.push(GAMES);
+    path
+}
+
+/// The program that a shell did not find: `sh: 1: doom: not found`, or with
+/// another shell `sh: line 1: doom: command not found`.
+fn missing_program(code: Option<i32>, written: &str) -> Option<String> {
+    if code != Some(NO_PROGRAM) {
+        return None;
+    }
+    let line = written.lines().rfind(|line| line.ends_with("not found"))?;
+    let (before, _) = line.rsplit_once(": ")?;
+    let (_, program) = before.rsplit_once(": ")?;
+    Some(program.to_owned())
+}
+
+/// How a program comes onto this machine.
+fn remedy(program: &str) -> String {
+    let known = PACKAGES.iter().find(|(known, _)| *known == program);
+    match known {
+        Some((_, packages)) => format!("install it: apt-get install {packages}"),
+        None => "install it, or write where it is, e.g. `/opt/game/start`".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_named_with_its_package() {
+        for written in [
+            "sh: 1: dsda-doom: not found",
+            "x\nsh: line 1: dsda-doom: command not found",
+        ] {
+            assert_eq!(missing_program(Some(127), written).unwrap(), "dsda-doom");
+            assert_eq!(missing_program(Some(1), written), None);
+        }
+        assert_eq!(missing_program(Some(127), "anything else"), None);
+        assert!(remedy("dsda-doom").ends_with("apt-get install dsda-doom freedoom"));
+        assert!(remedy("doom-3").contains("write where it is"));
+    }
+
+    #[test]
+    fn games_are_found_once() {
+        let path = |path: &str| path_with_games(Some(path.into()));
+        assert_eq!(path("/bin"), "/bin:/usr/games");
+        assert_eq!(path("/usr/games:/bin"), "/usr/games:/bin");
+        assert!(path_with_games(None).to_str().unwrap().contains("/bin:"));
+    }
+}

@@ -1,0 +1,213 @@
+//! A player's actions, done on an X display.
+
+use mimosa_video::Size;
+use mimosa_wire::Action;
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::errors::{ConnectionError, ReplyError};
+use x11rb::protocol::xproto::{
+    AtomEnum, BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt as _, KEY_PRESS_EVENT,
+    KEY_RELEASE_EVENT, MOTION_NOTIFY_EVENT, Window,
+};
+use x11rb::protocol::xtest::{self, ConnectionExt as _};
+use x11rb::rust_connection::RustConnection;
+
+use crate::display::{Display, DisplayError};
+use crate::focus::Focus;
+use crate::held::Switch;
+use crate::target::{Target, TargetError, is_about_window};
+use crate::translate::{Fake, Translator};
+
+/// Where a detail of a motion says that it is relative.
+const RELATIVE: u8 = 1;
+/// Where a detail of a motion says that it is absolute.
+const ABSOLUTE: u8 = 0;
+
+/// Presses keys and moves the pointer, through the XTEST extension.
+///
+/// Key codes are Linux's; the X server must number its keys likewise, as all on
+/// Linux do. Codes beyond 247 have no number and are ignored. The first finger
+/// on the screen is the pointer and its left button. Gamepads press keys:
+///
+/// | gamepad | key | what Doom does |
+/// | --- | --- | --- |
+/// | left stick, cross | the arrows | go, turn, choose |
+/// | south (0), right trigger (7) | left Control | fire |
+/// | east (1) | Space | open, use |
+/// | west (2) | Enter | confirm |
+/// | north (3) | Tab | map |
+/// | shoulders (4, 5) | `,` and `.` | step aside |
+/// | left trigger (6) | left Shift | run |
+/// | select (8) | Y | say yes |
+/// | start (9), home (16) | Escape | menu |
+/// | left and right stick pressed (10, 11) | `[` and `]` | other weapon |
+///
+/// Where no window manager does it, the target's window, or the largest on the
+/// screen, is given the focus. What is still down when this is dropped is
+/// released.
+#[derive(Debug)]
+pub struct Injector {
+    connection: RustConnection,
+    root: Window,
+    window: Option<Window>,
+    focus: Focus,
+    translator: Translator,
+}
+
+/// Why an action is not done.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// The window was destroyed; its program may have ended.
+    #[error("the window that is played is gone; start the game again")]
+    Gone,
+    /// The target is not there.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The X server did not answer as expected.
+    #[error(transparent)]
+    Display(#[from] DisplayError),
+}
+
+impl From<ReplyError> for InputError {
+    fn from(error: ReplyError) -> Self {
+        Self::Display(error.into())
+    }
+}
+
+impl From<ConnectionError> for InputError {
+    fn from(error: ConnectionError) -> Self {
+        Self::Display(error.into())
+    }
+}
+
+impl Injector {
+    /// Prepares to play `target`, and gives it the focus.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`] says why it cannot be played.
+    pub fn open(display: Display<'_>, target: &Target) -> Result<Self, InputError> {
+        let (connection, screen) = display.connect()?;
+        let extension = xtest::X11_EXTENSION_NAME;
+        if connection.extension_information(extension)?.is_none() {
+            return Err(DisplayError::NoExtension { extension }.into());
+        }
+        connection.xtest_get_version(2, 2)?.reply()?;
+        warn_of_other_key_codes(&connection, screen.root)?;
+        let window = target.find(&connection, &screen)?;
+        let mut focus = Focus::new(&connection, screen.root, window)?;
+        focus.follow(&connection)?;
+        Ok(Self {
+            connection,
+            root: screen.root,
+            window,
+            focus,
+            translator: Translator::default(),
+        })
+    }
+
+    /// Does `action` in what is shown as a picture of `size`, the size that
+    /// [`crate::Capture`] gave.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Gone`] when the window is no more, and others of
+    /// [`InputError`].
+    pub fn apply(&mut self, action: Action, size: Size) -> Result<(), InputError> {
+        self.follow_focus()?;
+        let mut fakes = Vec::new();
+        self.translator
+            .translate(action, size, |fake| fakes.push(fake));
+        for fake in fakes {
+            self.send(fake)?;
+        }
+        self.connection.flush()?;
+        Ok(())
+    }
+
+    /// Gives the focus to a window that came since. [`Self::apply`] does so by
+    /// itself; a game that stands still without the focus wants it before the
+    /// player does anything.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Display`] when the server does not answer.
+    pub fn follow_focus(&mut self) -> Result<(), InputError> {
+        Ok(self.focus.follow(&self.connection)?)
+    }
+
+    fn send(&self, fake: Fake) -> Result<(), InputError> {
+        let (kind, detail, x, y) = match fake {
+            Fake::Switch(Switch::Key(key), true) => (KEY_PRESS_EVENT, key, 0, 0),
+            Fake::Switch(Switch::Key(key), false) => (KEY_RELEASE_EVENT, key, 0, 0),
+            Fake::Switch(Switch::Button(button), true) => (BUTTON_PRESS_EVENT, button, 0, 0),
+            Fake::Switch(Switch::Button(button), false) => (BUTTON_RELEASE_EVENT, button, 0, 0),
+            Fake::MoveBy(right, down) => (MOTION_NOTIFY_EVENT, RELATIVE, right, down),
+            Fake::MoveTo(x, y) => {
+                let (left, top) = self.corner()?;
+                let pixel = |corner: i16, pixel: u32| {
+                    corner.saturating_add(i16::try_from(pixel).unwrap_or(i16::MAX))
+                };
+                (MOTION_NOTIFY_EVENT, ABSOLUTE, pixel(left, x), pixel(top, y))
+            }
+        };
+        let now = x11rb::CURRENT_TIME;
+        self.connection
+            .xtest_fake_input(kind, detail, now, self.root, x, y, 0)?;
+        Ok(())
+    }
+
+    /// Where on the screen the picture begins: of a window, what is beyond the
+    /// screen's edges is not captured.
+    fn corner(&self) -> Result<(i16, i16), InputError> {
+        let Some(window) = self.window else {
+            return Ok((0, 0));
+        };
+        match self
+            .connection
+            .translate_coordinates(window, self.root, 0, 0)?
+            .reply()
+        {
+            Ok(place) => Ok((place.dst_x.max(0), place.dst_y.max(0))),
+            Err(error) if is_about_window(&error) => Err(InputError::Gone),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn release_all(&mut self) -> Result<(), InputError> {
+        let mut fakes = Vec::new();
+        self.translator.release_all(|fake| fakes.push(fake));
+        for fake in fakes {
+            self.send(fake)?;
+        }
+        // The answer comes after the server has done all of them.
+        self.connection.get_input_focus()?.reply()?;
+        Ok(())
+    }
+}
+
+impl Drop for Injector {
+    fn drop(&mut self) {
+        if let Err(error) = self.release_all() {
+            tracing::debug!("releasing what is down: {error}");
+        }
+    }
+}
+
+/// Warns if the server does not number its keys as Linux does.
+fn warn_of_other_key_codes(connection: &RustConnection, root: Window) -> Result<(), InputError> {
+    let rules = connection
+        .intern_atom(false, b"_XKB_RULES_NAMES")?
+        .reply()?
+        .atom;
+    let reply = connection
+        .get_property(false, root, rules, AtomEnum::STRING, 0, 64)?
+        .reply()?;
+    let rules = String::from_utf8_lossy(&reply.value);
+    let rules = rules.split('\0').next().unwrap_or_default();
+    if !matches!(rules, "" | "evdev") {
+        tracing::warn!(
+            "the X server numbers its keys as `{rules}`, not as `evdev`; keys may be others than those pressed; run `setxkbmap -rules evdev`"
+        );
+    }
+    Ok(())
+}
