@@ -1,0 +1,192 @@
+// Why the page cannot play, in words that say what to do.
+
+/** Codes of the host (docs/protocol.md) and, below, the page's own. */
+export type ProblemCode =
+  | "bad-offer"
+  | "bad-request"
+  | "token-missing"
+  | "token-wrong"
+  | "view-only"
+  | "origin"
+  | "no-session"
+  | "no-h264"
+  | "player-present"
+  | "too-large"
+  | "bad-type"
+  | "too-many-requests"
+  | "host-full"
+  // The page's own:
+  | "no-webrtc"
+  | "no-udp"
+  | "no-decode"
+  | "autoplay"
+  | "unreachable"
+  | "unknown";
+
+/** What a person can do about it. */
+export type Remedy = "retry" | "watch" | "token" | "start-picture";
+
+export interface Problem {
+  readonly code: ProblemCode;
+  readonly title: string;
+  readonly message: string;
+  readonly remedies: readonly Remedy[];
+}
+
+interface Words {
+  readonly title: string;
+  /** Used where the host sends no message of its own. */
+  readonly message: string;
+  readonly remedies: readonly Remedy[];
+}
+
+const WORDS: Readonly<Record<ProblemCode, Words>> = {
+  "bad-offer": {
+    title: "The host refused this browser's offer",
+    message: "Reload the page; if that does not help, host and browser do not fit together.",
+    remedies: ["retry"],
+  },
+  "bad-request": {
+    title: "The host did not understand the page",
+    message: "Reload the page: it may be older than the host.",
+    remedies: ["retry"],
+  },
+  "token-missing": {
+    title: "This host asks for a token",
+    message: "Open the link that the host printed when it started, or paste its token here.",
+    remedies: ["token"],
+  },
+  "token-wrong": {
+    title: "The token is not this host's",
+    message: "It may be of an earlier start. Paste the one that the host prints now.",
+    remedies: ["token"],
+  },
+  "view-only": {
+    title: "This token is for watching",
+    message: "To play, ask for the player's link.",
+    remedies: ["watch", "token"],
+  },
+  origin: {
+    title: "The host refused a request from another site",
+    message: "Open the page at the host's own address.",
+    remedies: [],
+  },
+  "no-session": {
+    title: "The host does not know this session",
+    message: "It has ended. Begin another.",
+    remedies: ["retry"],
+  },
+  "no-h264": {
+    title: "This browser has no H.264",
+    message:
+      "The picture is sent as H.264 (packetization mode 1). Use a browser that decodes it, " +
+      "such as Chrome, Edge, Safari or Firefox with its OpenH264 plugin.",
+    remedies: ["retry"],
+  },
+  "player-present": {
+    title: "Somebody else is playing",
+    message: "One plays at a time. You can watch, or try again when the place is free.",
+    remedies: ["watch", "retry"],
+  },
+  "too-large": {
+    title: "The browser's offer is too large",
+    message: "Reload the page; extensions that change WebRTC may be the cause.",
+    remedies: ["retry"],
+  },
+  "bad-type": {
+    title: "The host did not understand the page",
+    message: "Something between page and host changed the request's type.",
+    remedies: ["retry"],
+  },
+  "too-many-requests": {
+    title: "Too many attempts",
+    message: "Wait a moment and try again.",
+    remedies: ["retry"],
+  },
+  "host-full": {
+    title: "The host is full",
+    message: "As many sessions run as it allows. Try again when somebody has left.",
+    remedies: ["retry"],
+  },
+  "no-webrtc": {
+    title: "This browser has no WebRTC",
+    message: "It is missing or switched off by a setting, a policy or an extension.",
+    remedies: [],
+  },
+  "no-udp": {
+    title: "The host answers, but no UDP gets through",
+    message: "",
+    remedies: ["retry"],
+  },
+  "no-decode": {
+    title: "The picture arrives, but cannot be decoded",
+    message:
+      "This browser took the stream and shows none of it. Reload the page, or try another browser.",
+    remedies: ["retry"],
+  },
+  autoplay: {
+    title: "The browser holds the picture back",
+    message: "It does not start videos by itself. One press starts it.",
+    remedies: ["start-picture"],
+  },
+  unreachable: {
+    title: "The host does not answer",
+    message: "It may have been stopped, or the network is down.",
+    remedies: ["retry"],
+  },
+  unknown: {
+    title: "The host refused",
+    message: "It gave no reason that this page knows.",
+    remedies: ["retry"],
+  },
+};
+
+export function isProblemCode(text: unknown): text is ProblemCode {
+  return typeof text === "string" && Object.hasOwn(WORDS, text);
+}
+
+export function problem(code: ProblemCode, message?: string): Problem {
+  const words = WORDS[code];
+  return { ...words, code, message: message || words.message };
+}
+
+/** HTTP got through and UDP did not; `endpoints` are those of the host's answer. */
+export function noUdp(endpoints: readonly string[]): Problem {
+  const ports = [...new Set(endpoints.map((endpoint) => endpoint.replace(/^.*:/, "")))];
+  const where =
+    ports.length === 0
+      ? "The host named no UDP address."
+      : `Nothing came back from UDP port ${ports.join(" or ")} (${endpoints.join(", ")}).`;
+  return problem(
+    "no-udp",
+    `${where} Let that port through the host's firewall, forward it where a router is in ` +
+      "between, and check that this network allows UDP and that the address is right.",
+  );
+}
+
+/** What a page goes without that came neither over HTTPS nor from this machine. */
+export function missingFeatures(scope: {
+  isSecureContext: boolean;
+  hasGamepads: boolean;
+  hasKeyboardLock: boolean;
+  hasRawUpdates: boolean;
+  hasTrackProcessor: boolean;
+}): readonly string[] {
+  if (scope.isSecureContext) {
+    return [];
+  }
+  const missing: string[] = [];
+  if (!scope.hasGamepads) {
+    missing.push("gamepads");
+  }
+  if (!scope.hasKeyboardLock) {
+    missing.push("Keyboard Lock (Esc and system keys)");
+  }
+  if (!scope.hasRawUpdates) {
+    missing.push("mouse movement between frames");
+  }
+  if (!scope.hasTrackProcessor) {
+    missing.push("exact decoding times");
+  }
+  return missing;
+}

@@ -1,0 +1,241 @@
+// Brings the page's parts together.
+
+import { missingFeatures, type Problem, problem } from "./errors";
+import { Controls } from "./input/controls";
+import type { Feedback } from "./session/messages";
+import { Session } from "./session/session";
+import { keepToken, takeToken } from "./session/token";
+import { type Info, Refusal, Whep } from "./session/whep";
+import { loadSettings, storeSettings } from "./settings";
+import { Overlay } from "./statistics/overlay";
+import { exposeSurface } from "./surface";
+import { Bar } from "./ui/bar";
+import { type CardAction, cardContent, reconnecting } from "./ui/card";
+import { CardView } from "./ui/card-view";
+import { connectDialogs } from "./ui/dialogs";
+import { element, setText } from "./ui/dom";
+
+/** How long a passing notice stays. */
+const NOTICE_TIME = 8000;
+
+const query = new URLSearchParams(location.search);
+const viewerPage = query.get("role") === "view";
+const stage = element("stage");
+const video = element<HTMLVideoElement>("video");
+const statusLine = element("status");
+const settings = loadSettings();
+
+let token = takeToken();
+let info: Info | undefined;
+/** What asking for what there is brought up. */
+let infoProblem: Problem | undefined;
+let notice = "";
+let noticeTimer: ReturnType<typeof setTimeout> | undefined;
+
+const whep = new Whep(document.baseURI, () => token);
+const session = new Session(
+  video,
+  whep,
+  {
+    changed: render,
+    notice: ({ message }) => show(message),
+    renewed: () => controls.reset(),
+  },
+  firstFeedback(query.get("feedback")),
+);
+const controls = new Controls(stage, video, settings, () => session, {
+  changed: render,
+  hint: show,
+  combination,
+});
+const note = insecureNote();
+const card = new CardView({ action, token: useToken }, note);
+const overlay = new Overlay(element("statistics"));
+const bar = new Bar({
+  play: () => (controls.taken ? controls.release() : controls.take()),
+  fullscreen: toggleFullscreen,
+  statistics: toggleStatistics,
+  leave: () => session.leave(),
+});
+connectDialogs(settings, note);
+exposeSurface(session, currentProblem, () => controls.taken);
+
+window.addEventListener("online", () => session.wake());
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) {
+    session.wake();
+  }
+});
+window.addEventListener("pagehide", () => session.leave());
+window.addEventListener("pageshow", ({ persisted }) => {
+  // Back from the cache, where nothing of the session is left.
+  if (persisted) {
+    location.reload();
+  }
+});
+
+render();
+if (document.prerendering) {
+  // A page nobody sees must not take somebody's place.
+  document.addEventListener("prerenderingchange", () => void open(), { once: true });
+} else {
+  void open();
+}
+
+/** Asks what there is; a page for watching begins at once. */
+async function open(): Promise<void> {
+  try {
+    info = await whep.info();
+    const refused = info.token_required && info.source === undefined;
+    infoProblem = refused ? problem(token ? "token-wrong" : "token-missing") : undefined;
+  } catch (error) {
+    // What else is wrong, the attempt to play will tell.
+    const refused = error instanceof Refusal && error.problem.remedies.includes("token");
+    infoProblem = refused ? error.problem : undefined;
+  }
+  if (viewerPage && !infoProblem) {
+    session.start("viewer");
+  }
+  render();
+}
+
+function action(chosen: CardAction): void {
+  switch (chosen) {
+    case "play":
+      session.start("player");
+      break;
+    case "watch":
+      session.start("viewer");
+      break;
+    case "retry":
+      session.start(session.role);
+      break;
+    case "start-picture":
+      session.startPicture();
+      break;
+  }
+  if (session.role === "player") {
+    // The browser allows it now, in answer to a press, but not when the picture comes.
+    controls.take();
+  }
+}
+
+function useToken(given: string): void {
+  token = given;
+  keepToken(given);
+  if (session.state === "failed") {
+    session.start(session.role);
+  } else {
+    void open();
+  }
+}
+
+/** Ctrl+Alt+Shift with a key. */
+function combination(code: string): boolean {
+  switch (code) {
+    case "KeyS":
+      toggleStatistics();
+      return true;
+    case "KeyQ":
+      if (session.running) {
+        session.leave();
+      }
+      return true;
+    case "KeyX":
+      toggleFullscreen();
+      return true;
+    case "KeyZ":
+      if (controls.taken) {
+        controls.release();
+      } else {
+        controls.take();
+      }
+      return true;
+    default:
+      return false;
+  }
+}
+
+function toggleStatistics(): void {
+  settings.statistics = !settings.statistics;
+  storeSettings(settings);
+  render();
+}
+
+function toggleFullscreen(): void {
+  const change = document.fullscreenElement
+    ? document.exitFullscreen()
+    : document.documentElement.requestFullscreen?.({ navigationUI: "hide" });
+  change?.catch(() => show("The browser refused fullscreen."));
+}
+
+function show(text: string): void {
+  notice = text;
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(() => {
+    notice = "";
+    render();
+  }, NOTICE_TIME);
+  render();
+}
+
+function render(): void {
+  const { state } = session;
+  const hasPicture = state === "playing" || state === "watching";
+  const hasPlayed = state === "reconnecting" && session.hasPlayed;
+  const sources = {
+    state,
+    info,
+    viewerPage,
+    hasPlayed,
+    problem: currentProblem(),
+    ending: session.ending,
+    cause: session.cause,
+    attempts: session.attempts,
+  };
+  document.body.dataset.state = state;
+  document.body.classList.toggle("locked", controls.locked);
+  card.render(cardContent(sources));
+  setText(statusLine, statusText(hasPlayed));
+  bar.render({
+    playing: state === "playing",
+    watching: state === "watching",
+    running: session.running,
+    taken: controls.taken,
+    statistics: settings.statistics,
+    fullscreen: document.fullscreenElement !== null,
+  });
+  overlay.visible = settings.statistics && (hasPicture || hasPlayed);
+  const { hello, statistics, measured, shown } = session;
+  overlay.render({ hello, statistics, measured, shown }, session.history, performance.now());
+  controls.update();
+}
+
+function currentProblem(): Problem | undefined {
+  return session.problem ?? (session.state === "idle" ? infoProblem : undefined);
+}
+
+function statusText(hasPlayed: boolean): string {
+  if (hasPlayed) {
+    return reconnecting(session);
+  }
+  if (notice) {
+    return notice;
+  }
+  return session.state === "playing" && !controls.taken ? "Click or tap the picture to play" : "";
+}
+
+function insecureNote(): string {
+  const missing = missingFeatures({
+    isSecureContext,
+    hasGamepads: "getGamepads" in navigator,
+    hasKeyboardLock: "keyboard" in navigator,
+    hasRawUpdates: "onpointerrawupdate" in window,
+    hasTrackProcessor: "MediaStreamTrackProcessor" in window,
+  });
+  return missing.length === 0 ? "" : `Without HTTPS this browser has no ${missing.join(", no ")}.`;
+}
+
+function firstFeedback(asked: string | null): Feedback {
+  return asked === "twcc-01" || asked === "none" ? asked : "twcc-02";
+}

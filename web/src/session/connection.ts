@@ -1,0 +1,188 @@
+// One session's RTCPeerConnection: the offer, four data channels, one picture.
+
+import { type Problem, problem } from "../errors";
+import { h264Only, udpEndpoints } from "./codecs";
+import { type Feedback, type HostMessage, parseHostMessage, type Role } from "./messages";
+import { Refusal, type Whep } from "./whep";
+
+export type ConnectionEvent =
+  | { readonly kind: "answered"; readonly endpoints: readonly string[] }
+  | {
+      readonly kind: "refused";
+      readonly problem: Problem;
+      readonly retryAfter?: number | undefined;
+    }
+  | { readonly kind: "unanswered" }
+  | { readonly kind: "ice"; readonly state: RTCIceConnectionState }
+  | { readonly kind: "track"; readonly track: MediaStreamTrack }
+  | { readonly kind: "message"; readonly message: HostMessage }
+  /** A binary message on `frames`. */
+  | { readonly kind: "question"; readonly data: ArrayBuffer };
+
+export interface SessionOptions {
+  readonly role: Role;
+  readonly feedback: Feedback;
+  readonly replaces: string | undefined;
+}
+
+export type ChannelName = "input" | "keys" | "frames" | "control";
+
+/** The host's candidates are in its answer; the page's own hardly matter. */
+const GATHERING_LIMIT = 300;
+/** Above this the network takes no more; newer state follows anyway. */
+const BUFFER_LIMIT = 16384;
+
+const NEWEST: RTCDataChannelInit = { ordered: false, maxRetransmits: 0 };
+const RELIABLE: RTCDataChannelInit = { ordered: true };
+
+export class Connection {
+  readonly peer: RTCPeerConnection;
+  #session: string | undefined;
+  #closed = false;
+  readonly #whep: Whep;
+  readonly #listener: (event: ConnectionEvent) => void;
+  readonly #channels: Readonly<Record<ChannelName, RTCDataChannel>>;
+  readonly #transceiver: RTCRtpTransceiver;
+
+  constructor(whep: Whep, listener: (event: ConnectionEvent) => void) {
+    this.#whep = whep;
+    this.#listener = listener;
+    this.peer = new RTCPeerConnection();
+    this.#transceiver = this.peer.addTransceiver("video", { direction: "recvonly" });
+    this.#channels = {
+      input: this.#channel("input", NEWEST),
+      keys: this.#channel("keys", RELIABLE),
+      frames: this.#channel("frames", NEWEST),
+      control: this.#channel("control", RELIABLE),
+    };
+    this.#listen();
+  }
+
+  /** The host's ID of this session, once it has answered. */
+  get session(): string | undefined {
+    return this.#session;
+  }
+
+  /** Offers a session; how it goes is told through the listener. */
+  async open(options: SessionOptions): Promise<void> {
+    try {
+      const sdp = await this.#offer();
+      const answer = await this.#whep.begin({ ...options, sdp });
+      this.#session = answer.session;
+      if (this.#closed) {
+        this.#whep.end(answer.session);
+        return;
+      }
+      this.#tell({ kind: "answered", endpoints: udpEndpoints(answer.sdp) });
+      await this.peer.setRemoteDescription({ type: "answer", sdp: answer.sdp });
+    } catch (error) {
+      if (error instanceof Refusal) {
+        this.#tell({ kind: "refused", problem: error.problem, retryAfter: error.retryAfter });
+      } else if (this.#session) {
+        const refused = problem("unknown", `The host's answer does not fit: ${error}`);
+        this.#tell({ kind: "refused", problem: refused });
+      } else {
+        this.#tell({ kind: "unanswered" });
+      }
+    }
+  }
+
+  /** Sends, unless the channel is not open yet or no longer. */
+  send(name: ChannelName, data: ArrayBuffer | string): boolean {
+    const channel = this.#channels[name];
+    if (channel.readyState !== "open") {
+      return false;
+    }
+    if (!channel.ordered && channel.bufferedAmount > BUFFER_LIMIT) {
+      return false;
+    }
+    if (typeof data === "string") {
+      channel.send(data);
+    } else {
+      channel.send(data);
+    }
+    return true;
+  }
+
+  /** Stops listening and sending; the session at the host stays. */
+  close(): void {
+    this.#closed = true;
+    this.peer.close();
+  }
+
+  /** Ends the session at the host as well. */
+  end(): void {
+    this.close();
+    if (this.#session) {
+      this.#whep.end(this.#session);
+    }
+  }
+
+  async #offer(): Promise<string> {
+    const codecs = h264Only(RTCRtpReceiver.getCapabilities?.("video")?.codecs ?? []);
+    if (codecs.length === 0) {
+      throw new Refusal(problem("no-h264"), undefined);
+    }
+    this.#transceiver.setCodecPreferences(codecs);
+    // Browsers without it keep their own jitter buffer.
+    if ("jitterBufferTarget" in this.#transceiver.receiver) {
+      this.#transceiver.receiver.jitterBufferTarget = 0;
+    }
+    await this.peer.setLocalDescription();
+    await this.#gathered();
+    const sdp = this.peer.localDescription?.sdp;
+    if (!sdp) {
+      throw new Refusal(problem("no-webrtc"), undefined);
+    }
+    return sdp;
+  }
+
+  #gathered(): Promise<void> {
+    return new Promise((resolve) => {
+      const check = () => {
+        if (this.peer.iceGatheringState === "complete") {
+          resolve();
+        }
+      };
+      this.peer.addEventListener("icegatheringstatechange", check);
+      setTimeout(resolve, GATHERING_LIMIT);
+      check();
+    });
+  }
+
+  #channel(name: ChannelName, options: RTCDataChannelInit): RTCDataChannel {
+    const channel = this.peer.createDataChannel(name, options);
+    channel.binaryType = "arraybuffer";
+    return channel;
+  }
+
+  #listen(): void {
+    this.peer.addEventListener("iceconnectionstatechange", () => {
+      this.#tell({ kind: "ice", state: this.peer.iceConnectionState });
+    });
+    this.peer.addEventListener("connectionstatechange", () => {
+      // DTLS can fail where ICE has not.
+      if (this.peer.connectionState === "failed") {
+        this.#tell({ kind: "ice", state: "failed" });
+      }
+    });
+    this.peer.addEventListener("track", ({ track }) => this.#tell({ kind: "track", track }));
+    this.#channels.control.addEventListener("message", ({ data }) => {
+      const message = parseHostMessage(data);
+      if (message) {
+        this.#tell({ kind: "message", message });
+      }
+    });
+    this.#channels.frames.addEventListener("message", ({ data }) => {
+      if (data instanceof ArrayBuffer) {
+        this.#tell({ kind: "question", data });
+      }
+    });
+  }
+
+  #tell(event: ConnectionEvent): void {
+    if (!this.#closed) {
+      this.#listener(event);
+    }
+  }
+}

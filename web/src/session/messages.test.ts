@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { parseSettings } from "../settings";
+import { ClientMeter } from "../statistics/client";
+import { parseHostMessage } from "./messages";
+
+it("reads what it knows of the host's messages and ignores the rest", () => {
+  expect(parseHostMessage('{"type":"feedback","use":"twcc-01"}')).toMatchObject({ use: "twcc-01" });
+  expect(parseHostMessage('{"type":"statistics","time":1,"new":2}')).toMatchObject({ time: 1 });
+  for (const text of [
+    '{"type":"feedback","use":"else"}',
+    '{"type":"statistics"}',
+    '{"type":"later"}',
+    "null",
+    "[]",
+    "{",
+  ]) {
+    expect(parseHostMessage(text), text).toBeUndefined();
+  }
+  expect(parseHostMessage(new ArrayBuffer(1))).toBeUndefined();
+});
+
+it("tells the host of this browser in milliseconds, and null for what it does not say", () => {
+  const report = (entry: object) => new Map([["v", entry]]) as unknown as RTCStatsReport;
+  const video = { type: "inbound-rtp", kind: "video", framesReceived: 60 };
+  const meter = new ClientMeter();
+  meter.measure(report({ ...video, jitterBufferDelay: 1, jitterBufferEmittedCount: 100 }), false);
+  const { client } = meter.measure(
+    report({
+      ...video,
+      jitterBufferDelay: 1.03,
+      jitterBufferEmittedCount: 160,
+      totalFreezesDuration: 0.25,
+    }),
+    true,
+  );
+  expect(client).toEqual({
+    type: "client",
+    received: 60,
+    decoded: null,
+    dropped: null,
+    freezes: null,
+    freeze_duration: 250,
+    packets_lost: null,
+    decoder: null,
+    jitter_buffer: 0.5,
+    hidden: true,
+  });
+});
+
+it("keeps what a person has chosen and no more", () => {
+  expect(parseSettings(null)).toMatchObject({ rawMovement: true, statistics: false });
+  expect(parseSettings('{"rawMovement":false,"statistics":"yes","other":1}')).toEqual({
+    ...parseSettings(null),
+    rawMovement: false,
+  });
+  expect(parseSettings("nonsense")).toEqual(parseSettings("null"));
+});

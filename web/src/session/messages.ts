@@ -1,0 +1,116 @@
+// The JSON of the data channel `control`.
+
+export type Role = "player" | "viewer";
+export type Feedback = "twcc-02" | "twcc-01" | "none";
+
+type Value = number | null;
+
+export interface Hello {
+  readonly type: "hello";
+  readonly version: string;
+  readonly role: Role;
+  readonly source: string;
+  readonly width: number;
+  readonly height: number;
+  readonly fps: number;
+  readonly encoder: string;
+  readonly controller: string;
+  readonly feedback: Feedback;
+  readonly max_bitrate: number;
+}
+
+export interface Stages {
+  readonly capture: Value;
+  readonly encode: Value;
+  readonly pace: Value;
+  readonly network: Value;
+  readonly decode: Value;
+  readonly present: Value;
+  readonly total: Value;
+}
+
+/** Any field may be missing: a host can be older than the page. */
+export interface Statistics {
+  readonly type: "statistics";
+  readonly time: number;
+  readonly feedback?: string | null;
+  readonly frames?: {
+    readonly captured?: Value;
+    readonly encoded?: Value;
+    readonly skipped?: Value;
+    readonly acknowledged?: Value;
+    readonly shown?: Value;
+    readonly keyframes?: Value;
+  };
+  readonly target?: Value;
+  readonly bitrate?: Value;
+  readonly utilisation?: Value;
+  readonly state?: string | null;
+  readonly cause?: string | null;
+  readonly delay?: { readonly p50?: Value; readonly p95?: Value; readonly p99?: Value };
+  readonly stalls?: Value;
+  readonly loss?: Value;
+  readonly retransmissions?: Value;
+  readonly rtt?: Value;
+  readonly quantiser?: Value;
+  readonly viewers?: Value;
+  readonly stages?: Partial<Stages>;
+  readonly point?: { readonly target?: Value; readonly delay?: Value };
+}
+
+export interface Notice {
+  readonly type: "notice";
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface FeedbackChange {
+  readonly type: "feedback";
+  readonly use: Feedback;
+}
+
+export type HostMessage = Hello | Statistics | Notice | FeedbackChange;
+
+/** What the page tells once a second. Null where the browser does not say. */
+export interface Client {
+  readonly type: "client";
+  readonly received: Value;
+  readonly decoded: Value;
+  readonly dropped: Value;
+  readonly freezes: Value;
+  /** Milliseconds. */
+  readonly freeze_duration: Value;
+  readonly packets_lost: Value;
+  readonly decoder: string | null;
+  /** Milliseconds a frame waited, on average over the last second. */
+  readonly jitter_buffer: Value;
+  readonly hidden: boolean;
+}
+
+/** One message of the host; `undefined` for what this page does not know. */
+export function parseHostMessage(data: unknown): HostMessage | undefined {
+  if (typeof data !== "string") {
+    return undefined;
+  }
+  let message: { type?: unknown; use?: unknown; time?: unknown };
+  try {
+    message = JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+  switch (message?.type) {
+    case "hello":
+    case "notice":
+      return message as Hello | Notice;
+    case "statistics":
+      return typeof message.time === "number" ? (message as Statistics) : undefined;
+    case "feedback":
+      return isFeedback(message.use) ? (message as FeedbackChange) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function isFeedback(value: unknown): value is Feedback {
+  return value === "twcc-02" || value === "twcc-01" || value === "none";
+}

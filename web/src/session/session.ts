@@ -1,0 +1,343 @@
+// A session as a person sees it: it begins, breaks, comes back and ends.
+
+import { type Problem, problem } from "../errors";
+import { FrameReports } from "../frames/reports";
+import { type Look, type Measured, Observer } from "../statistics/client";
+import { History } from "../statistics/graph";
+import { type ChannelName, Connection, type ConnectionEvent } from "./connection";
+import { type Decision, Link, type LinkEvent } from "./link";
+import type { Feedback, Hello, HostMessage, Notice, Role, Statistics } from "./messages";
+import type { Whep } from "./whep";
+
+export type State =
+  | "idle"
+  | "connecting"
+  | "playing"
+  | "watching"
+  | "reconnecting"
+  | "failed"
+  | "ended";
+
+export interface SessionListener {
+  /** State, statistics or anything else to be seen is another. */
+  changed(): void;
+  notice(notice: Pick<Notice, "code" | "message">): void;
+  /** The host counts input of a new session from nothing. */
+  renewed(): void;
+}
+
+/** Often enough to notice a break in time. */
+const TICK = 250;
+/** So many frames, none of them decoded, are no accident. */
+const UNDECODED_LIMIT = 120;
+
+export class Session {
+  role: Role = "viewer";
+  hello: Hello | undefined;
+  statistics: Statistics | undefined;
+  measured: Measured | undefined;
+  /** Why the host ended the session, in its words. */
+  ending: string | undefined;
+  history = new History();
+
+  readonly #video: HTMLVideoElement;
+  readonly #whep: Whep;
+  readonly #listener: SessionListener;
+  readonly #firstFeedback: Feedback;
+  readonly #reports: FrameReports;
+  readonly #link = new Link(Math.random);
+  #feedback: Feedback = "twcc-02";
+  #connection: Connection | undefined;
+  /** The newest session that the host knows; the next one replaces it. */
+  #known: string | undefined;
+  #observer = new Observer();
+  #hasPicture = false;
+  #autoplayRefused = false;
+
+  constructor(
+    video: HTMLVideoElement,
+    whep: Whep,
+    listener: SessionListener,
+    firstFeedback: Feedback,
+  ) {
+    this.#video = video;
+    this.#whep = whep;
+    this.#listener = listener;
+    this.#firstFeedback = firstFeedback;
+    this.#reports = new FrameReports(video, {
+      send: (data) => this.send("frames", data),
+      shown: () => this.#picture(),
+    });
+    setInterval(() => void this.#tick(), TICK);
+  }
+
+  get state(): State {
+    switch (this.#link.phase) {
+      case "idle":
+      case "failed":
+        return this.#link.phase;
+      case "stopped":
+        return "ended";
+      case "live":
+        if (this.#hasPicture) {
+          return this.role === "player" ? "playing" : "watching";
+        }
+    }
+    const first = !this.#link.hasPlayed && this.#link.attempts <= 1;
+    return first && this.#link.phase !== "waiting" ? "connecting" : "reconnecting";
+  }
+
+  get problem(): Problem | undefined {
+    return this.#link.problem ?? (this.#autoplayRefused ? problem("autoplay") : undefined);
+  }
+
+  /** What broke last, in words; empty when all is well. */
+  get cause(): string {
+    return this.#link.cause;
+  }
+
+  get attempts(): number {
+    return this.#link.attempts;
+  }
+
+  /** Whether there has been a picture since the person asked for one. */
+  get hasPlayed(): boolean {
+    return this.#link.hasPlayed;
+  }
+
+  get reconnects(): number {
+    return this.#link.reconnects;
+  }
+
+  /** Frames shown in the present session. */
+  get shown(): number {
+    return this.#reports.shown;
+  }
+
+  get id(): string | undefined {
+    return this.#connection?.session;
+  }
+
+  get peer(): RTCPeerConnection | undefined {
+    return this.#connection?.peer;
+  }
+
+  /** Whether anything is under way that can be left. */
+  get running(): boolean {
+    return !["idle", "failed", "ended"].includes(this.state);
+  }
+
+  start(role: Role): void {
+    this.role = role;
+    this.ending = undefined;
+    this.#feedback = this.#firstFeedback;
+    this.#video.srcObject = null;
+    this.#handle({ kind: "start" });
+  }
+
+  /** Ends the session; without a reason because the person leaves. */
+  leave(reason?: string): void {
+    this.ending = reason;
+    this.#handle({ kind: "stop" });
+  }
+
+  /** The network is back or the page visible again. */
+  wake(): void {
+    this.#handle({ kind: "wake" });
+  }
+
+  /** A press that allows the browser to start the picture. */
+  startPicture(): void {
+    this.#autoplayRefused = false;
+    this.#play();
+    this.#listener.changed();
+  }
+
+  send(channel: ChannelName, data: ArrayBuffer): void {
+    this.#connection?.send(channel, data);
+  }
+
+  #handle(event: LinkEvent): void {
+    const before = this.#link.phase;
+    this.#apply(this.#link.handle(performance.now(), event));
+    if (this.#link.phase !== before || event.kind === "start") {
+      this.#listener.changed();
+    }
+  }
+
+  #apply({ action }: Decision): void {
+    if (action === "none") {
+      return;
+    }
+    this.#disconnect();
+    if (action === "connect") {
+      this.#connect();
+    } else if (this.#link.phase !== "waiting") {
+      this.#forget();
+    }
+  }
+
+  #connect(): void {
+    this.hello = undefined;
+    this.statistics = undefined;
+    this.measured = undefined;
+    this.#observer = new Observer();
+    this.#listener.renewed();
+    if (!("RTCPeerConnection" in globalThis)) {
+      this.#handle({ kind: "refused", problem: problem("no-webrtc") });
+      return;
+    }
+    this.#connection = new Connection(this.#whep, (event) => this.#connectionEvent(event));
+    void this.#connection.open({
+      role: this.role,
+      feedback: this.#feedback,
+      replaces: this.#known,
+    });
+  }
+
+  #disconnect(): void {
+    this.#reports.end();
+    // Paused, it keeps its last frame when the track ends.
+    this.#video.pause();
+    this.#connection?.close();
+    this.#connection = undefined;
+    this.#hasPicture = false;
+    this.#autoplayRefused = false;
+  }
+
+  /** Ends what the host still has of this page. */
+  #forget(): void {
+    this.#video.srcObject = null;
+    if (this.#known) {
+      this.#whep.end(this.#known);
+      this.#known = undefined;
+    }
+  }
+
+  #connectionEvent(event: ConnectionEvent): void {
+    switch (event.kind) {
+      case "answered":
+        this.#known = this.#connection?.session;
+        this.#handle(event);
+        break;
+      case "refused":
+        if (event.problem.code === "view-only" && this.role === "player") {
+          this.#listener.notice({ code: "view-only", message: event.problem.title });
+          this.start("viewer");
+        } else {
+          this.#handle(event);
+        }
+        break;
+      case "unanswered":
+      case "ice":
+        this.#handle(event);
+        break;
+      case "track":
+        this.#track(event.track);
+        break;
+      case "message":
+        this.#message(event.message);
+        break;
+      case "question":
+        this.#reports.answer(event.data);
+        break;
+    }
+  }
+
+  #track(track: MediaStreamTrack): void {
+    this.#video.srcObject = new MediaStream([track]);
+    this.#play();
+    this.#reports.begin(track, this.#feedback);
+  }
+
+  #play(): void {
+    this.#video.play().catch((error: unknown) => {
+      // A newer stream aborts this one's start, which is no refusal.
+      if (error instanceof DOMException && error.name === "NotAllowedError") {
+        this.#autoplayRefused = true;
+        this.#listener.changed();
+      }
+    });
+  }
+
+  #message(message: HostMessage): void {
+    this.#handle({ kind: "alive" });
+    switch (message.type) {
+      case "hello":
+        this.hello = message;
+        this.role = message.role === "player" ? "player" : "viewer";
+        break;
+      case "statistics":
+        this.statistics = message;
+        this.history.add({
+          time: performance.now(),
+          target: message.point?.target ?? null,
+          delay: message.point?.delay ?? null,
+        });
+        break;
+      case "feedback":
+        this.#feedback = message.use;
+        this.#handle({ kind: "again" });
+        break;
+      case "notice":
+        this.#notice(message);
+        break;
+    }
+    this.#listener.changed();
+  }
+
+  #notice(notice: Notice): void {
+    if (notice.code === "ended") {
+      this.leave(notice.message);
+      return;
+    }
+    if (notice.code === "restarting") {
+      this.#handle({ kind: "again" });
+    }
+    this.#listener.notice(notice);
+  }
+
+  #picture(): void {
+    this.#handle({ kind: "picture" });
+    if (!this.#hasPicture) {
+      this.#hasPicture = true;
+      this.#listener.changed();
+    }
+  }
+
+  async #tick(): Promise<void> {
+    const connection = this.#connection;
+    if (connection?.session) {
+      const look = await this.#observer.look(connection.peer);
+      // Another session may have begun meanwhile.
+      if (connection === this.#connection) {
+        this.#looked(look, connection);
+      }
+    }
+    this.#handle({ kind: "tick" });
+  }
+
+  #looked({ alive, measured }: Look, connection: Connection): void {
+    if (alive) {
+      this.#handle({ kind: "alive" });
+    }
+    if (measured) {
+      this.measured = measured;
+      connection.send("control", JSON.stringify(measured.client));
+      this.#judge(measured);
+      this.#listener.changed();
+    }
+  }
+
+  #judge({ client }: Measured): void {
+    if (this.#hasPicture) {
+      return;
+    }
+    // A hidden page is told of no frame.
+    if (document.hidden && (client.decoded ?? 0) > 0) {
+      this.#picture();
+    } else if (client.decoded === 0 && (client.received ?? 0) > UNDECODED_LIMIT) {
+      this.#handle({ kind: "refused", problem: problem("no-decode") });
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { isProblemCode, noUdp } from "../errors";
+import { h264Only, udpEndpoints } from "./codecs";
+import { tokenIn } from "./token";
+import { offerQuery, refusal, sessionIn } from "./whep";
+
+function answer(status: number, body: unknown, headers: Record<string, string> = {}): Response {
+  return new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
+}
+
+describe("refusals", () => {
+  it.each([
+    [400, "bad-offer", ["retry"]],
+    [401, "token-missing", ["token"]],
+    [403, "token-wrong", ["token"]],
+    [403, "view-only", ["watch", "token"]],
+    [403, "origin", []],
+    [404, "no-session", ["retry"]],
+    [406, "no-h264", ["retry"]],
+    [409, "player-present", ["watch", "retry"]],
+    [413, "too-large", ["retry"]],
+    [415, "bad-type", ["retry"]],
+    [429, "too-many-requests", ["retry"]],
+    [503, "host-full", ["retry"]],
+  ])("%d %s", async (status, code, remedies) => {
+    const { problem } = await refusal(answer(status, { error: code, message: "Do this." }));
+    expect(problem).toMatchObject({ code, message: "Do this.", remedies });
+    expect(problem.title).not.toBe("");
+    expect(isProblemCode(code)).toBe(true);
+  });
+
+  it("have words of the page's own when the host sends none", async () => {
+    const { problem } = await refusal(answer(401, "<html>Unauthorized</html>"));
+    expect(problem.code).toBe("token-missing");
+    expect(problem.message).toContain("paste");
+  });
+
+  it("of a proxy whose host is gone can pass", async () => {
+    expect((await refusal(answer(502, "Bad Gateway"))).problem.code).toBe("unreachable");
+  });
+
+  it("that nobody knows name their status", async () => {
+    const { problem } = await refusal(answer(418, { error: "teapot" }));
+    expect(problem).toMatchObject({ code: "unknown", message: "HTTP status 418." });
+  });
+
+  it("say how long to wait", async () => {
+    const body = { error: "too-many-requests", message: "" };
+    expect((await refusal(answer(429, body, { "Retry-After": "3" }))).retryAfter).toBe(3000);
+    expect(
+      (await refusal(answer(429, body, { "Retry-After": "soon" }))).retryAfter,
+    ).toBeUndefined();
+    expect((await refusal(answer(429, body))).retryAfter).toBeUndefined();
+  });
+});
+
+describe("requests", () => {
+  it("name role, feedback and the session they replace", () => {
+    const offer = { sdp: "", role: "player", feedback: "twcc-02", replaces: undefined } as const;
+    expect(offerQuery(offer)).toBe("?role=player&feedback=twcc-02");
+    expect(offerQuery({ ...offer, replaces: "a b" })).toBe(
+      "?role=player&feedback=twcc-02&replaces=a+b",
+    );
+  });
+
+  it("find the session in Location, wherever a proxy has put it", () => {
+    expect(sessionIn("/whep/00ff")).toBe("00ff");
+    expect(sessionIn("https://host/games/whep/00ff/?x#y")).toBe("00ff");
+    expect(sessionIn(null)).toBeUndefined();
+  });
+
+  it("carry the token of the fragment", () => {
+    expect(tokenIn("#token=s%20ecret")).toBe("s ecret");
+    expect(tokenIn("#other=1&token=x")).toBe("x");
+    expect(tokenIn("#token=")).toBeUndefined();
+    expect(tokenIn("")).toBeUndefined();
+  });
+});
+
+describe("codecs", () => {
+  const h264 = { mimeType: "video/H264", sdpFmtpLine: "a=1;packetization-mode=1;profile=42e01f" };
+  const single = { mimeType: "video/H264", sdpFmtpLine: "packetization-mode=0" };
+  const rtx = { mimeType: "video/rtx" };
+  const vp8 = { mimeType: "video/VP8" };
+
+  it("are H.264 in the host's packetization, with retransmissions", () => {
+    expect(h264Only([vp8, rtx, h264, single])).toEqual([rtx, h264]);
+    expect(h264Only([vp8, rtx, single])).toEqual([]);
+    expect(h264Only([{ ...h264, sdpFmtpLine: "packetization-mode=10" }])).toEqual([]);
+  });
+});
+
+it("names the host's UDP ports when nothing comes from them", () => {
+  const sdp = [
+    "a=candidate:1 1 udp 2130706431 192.168.1.5 47998 typ host",
+    "a=candidate:2 1 UDP 2130706430 fe80::1 47998 typ host",
+    "a=candidate:3 1 tcp 1 192.168.1.5 9 typ host tcptype active",
+    "",
+  ].join("\r\n");
+  const endpoints = udpEndpoints(sdp);
+  expect(endpoints).toEqual(["192.168.1.5:47998", "[fe80::1]:47998"]);
+  expect(noUdp(endpoints).message).toContain("UDP port 47998 (192.168.1.5:47998, [fe80::1]:47998)");
+  expect(noUdp([]).message).toContain("named no UDP address");
+});

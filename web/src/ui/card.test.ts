@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { problem } from "../errors";
+import { type CardSources, cardContent, offer, reconnecting } from "./card";
+
+const IDLE: CardSources = {
+  state: "idle",
+  problem: undefined,
+  info: undefined,
+  ending: undefined,
+  cause: "",
+  attempts: 0,
+  hasPlayed: false,
+  viewerPage: false,
+};
+
+const INFO = {
+  name: "mimosa",
+  version: "0.1.0",
+  token_required: false,
+  source: "demo",
+  width: 1280,
+  height: 720,
+  fps: 60,
+  player_present: false,
+  viewers: 0,
+  viewer_limit: 4,
+};
+
+it("offers to play, and first to watch where somebody plays", () => {
+  expect(cardContent({ ...IDLE, info: INFO })?.actions).toEqual(["play", "watch"]);
+  const taken = { ...INFO, player_present: true };
+  expect(cardContent({ ...IDLE, info: taken })?.actions).toEqual(["watch", "play"]);
+  expect(cardContent({ ...IDLE, viewerPage: true })?.actions).toEqual(["watch"]);
+  expect(offer(INFO)).toBe("demo · 1280×720 · 60 fps");
+});
+
+it("leaves the place to the picture", () => {
+  expect(cardContent({ ...IDLE, state: "playing" })).toBeUndefined();
+  expect(cardContent({ ...IDLE, state: "watching" })).toBeUndefined();
+  expect(cardContent({ ...IDLE, state: "reconnecting", hasPlayed: true })).toBeUndefined();
+  expect(cardContent({ ...IDLE, state: "reconnecting" })).toBeDefined();
+});
+
+it("says what is wrong and what to do", () => {
+  const taken = cardContent({ ...IDLE, state: "failed", problem: problem("player-present") });
+  expect(taken).toMatchObject({ actions: ["watch", "retry"], token: false });
+  const locked = cardContent({ ...IDLE, state: "failed", problem: problem("token-wrong") });
+  expect(locked).toMatchObject({ actions: [], token: true });
+  const asked = cardContent({ ...IDLE, problem: problem("token-missing") });
+  expect(asked).toMatchObject({ actions: [], token: true });
+});
+
+it("says why a session ended and that it is being made anew", () => {
+  expect(cardContent({ ...IDLE, state: "ended", ending: "the game has ended" })).toMatchObject({
+    text: "The game has ended.",
+  });
+  expect(reconnecting({ cause: "The connection failed", attempts: 3 })).toBe(
+    "The connection failed. Trying again (attempt 3)…",
+  );
+  expect(reconnecting({ cause: "", attempts: 1 })).toBe("Connecting again…");
+});

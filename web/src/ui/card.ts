@@ -1,0 +1,110 @@
+// The card in the middle while there is no picture: what is, and what to do.
+
+import type { Problem, Remedy } from "../errors";
+import type { State } from "../session/session";
+import type { Info } from "../session/whep";
+
+export type CardAction = "play" | "watch" | "retry" | "start-picture";
+
+export interface CardSources {
+  readonly state: State;
+  readonly problem: Problem | undefined;
+  readonly info: Info | undefined;
+  /** Why the session ended, in the host's words. */
+  readonly ending: string | undefined;
+  /** What broke last. */
+  readonly cause: string;
+  readonly attempts: number;
+  readonly hasPlayed: boolean;
+  /** The page was opened for watching only. */
+  readonly viewerPage: boolean;
+}
+
+export interface CardContent {
+  readonly title: string;
+  readonly text: string;
+  readonly token: boolean;
+  /** The first one is the main one. */
+  readonly actions: readonly CardAction[];
+}
+
+/** What the card shows; `undefined` when the picture has the place. */
+export function cardContent(sources: CardSources): CardContent | undefined {
+  const { state, problem, info, ending } = sources;
+  const begin: CardAction[] = sources.viewerPage ? ["watch"] : ["play", "watch"];
+  if (problem) {
+    return {
+      title: problem.title,
+      text: problem.message,
+      token: problem.remedies.includes("token"),
+      actions: problem.remedies.filter((remedy): remedy is Exclude<Remedy, "token"> => {
+        return remedy !== "token";
+      }),
+    };
+  }
+  switch (state) {
+    case "idle":
+      return {
+        title: "Mimosa",
+        text: offer(info),
+        token: false,
+        actions: info?.player_present ? [...begin].reverse() : begin,
+      };
+    case "connecting":
+      return { title: "Connecting…", text: offer(info), token: false, actions: [] };
+    case "reconnecting":
+      // The last frame stays in sight where there is one; the status line tells.
+      return sources.hasPlayed
+        ? undefined
+        : { title: "Connecting…", text: reconnecting(sources), token: false, actions: [] };
+    case "ended":
+      return {
+        title: ending ? "The session has ended" : "You have left",
+        text: ending ? sentence(ending) : "Thank you for playing.",
+        token: false,
+        actions: begin,
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** `The connection was interrupted. Trying again (attempt 3)…` */
+export function reconnecting({ cause, attempts }: Pick<CardSources, "cause" | "attempts">): string {
+  const again = attempts > 1 ? `Trying again (attempt ${attempts})…` : "Connecting again…";
+  return cause ? `${cause}. ${again}` : again;
+}
+
+/** `demo · 1280×720 · 60 fps. 2 of 4 places for watching are taken.` */
+export function offer(info: Info | undefined): string {
+  if (!info?.source) {
+    return "";
+  }
+  const what = [info.source];
+  if (info.width && info.height) {
+    what.push(`${info.width}×${info.height}`);
+  }
+  if (info.fps) {
+    what.push(`${info.fps} fps`);
+  }
+  const sentences = [what.join(" · ")];
+  if (info.player_present) {
+    sentences.push("Somebody is playing; you can watch.");
+  }
+  if (info.viewers && info.viewer_limit) {
+    sentences.push(`${info.viewers} of ${info.viewer_limit} places for watching are taken.`);
+  }
+  return sentences.join("\n");
+}
+
+function sentence(text: string): string {
+  const start = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(start) ? start : `${start}.`;
+}
+
+export const ACTION_WORDS: Readonly<Record<CardAction, string>> = {
+  play: "Play",
+  watch: "Watch",
+  retry: "Try again",
+  "start-picture": "Start the picture",
+};

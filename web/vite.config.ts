@@ -1,0 +1,21 @@
+import { defineConfig } from "vite";
+
+const HOST = "http://127.0.0.1:8080";
+
+export default defineConfig({
+  // Relative, so that the page also works below a reverse proxy's path.
+  base: "./",
+  build: {
+    target: "es2022",
+    // The host's Content-Security-Policy lets assets in, but nothing inline.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  worker: { format: "es" },
+  // `npm run dev` plays from a host on this machine, which refuses other origins.
+  server: {
+    proxy: Object.fromEntries(
+      ["/api", "/whep"].map((path) => [path, { target: HOST, headers: { origin: HOST } }]),
+    ),
+  },
+});
