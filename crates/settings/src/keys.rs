@@ -1,0 +1,137 @@
+//! The table of all there is to set.
+
+use crate::key::{Key, Shape};
+
+/// Declares each key with its comment, shape, place in the file, default as a
+/// flag would have it, placeholder, and what it must be.
+macro_rules! keys {
+    ($($group:literal { $(
+        #[doc = $comment:literal]
+        $constant:ident: $shape:ident $path:literal $(as $name:literal)? = $default:literal,
+            $placeholder:literal, $must:literal;
+    )* })*) => {
+        $($(
+            #[doc = $comment]
+            pub static $constant: Key = Key {
+                path: $path,
+                name: keys!(@name $path $($name)?),
+                shape: Shape::$shape,
+                default: $default,
+                placeholder: $placeholder,
+                must: $must,
+                comment: $comment.trim_ascii(),
+                group: $group,
+            };
+        )*)*
+
+        /// All of them, in the order of the file.
+        pub static KEYS: &[&Key] = &[$($(&$constant,)*)*];
+    };
+    // The place in the file is the name elsewhere, unless there is another.
+    (@name $path:literal) => { $path };
+    (@name $path:literal $name:literal) => { $name };
+}
+
+keys! {
+    "Network" {
+        /// Addresses that both ports are bound to; `0.0.0.0` and `::` stand for all.
+        BIND: List "bind" = "127.0.0.1,::1",
+            "ADDRESS", "a list of different IP addresses, e.g. `127.0.0.1`, and not empty";
+        /// TCP port of page, signalling and metrics; 0 for a free one.
+        HTTP_PORT: Number "http_port" = "8080",
+            "PORT", "a whole number from 0 to 65535";
+        /// UDP port of video, input and feedback; 0 for a free one.
+        UDP_PORT: Number "udp_port" = "8081",
+            "PORT", "a whole number from 0 to 65535";
+    }
+    "Access" {
+        /// Other sites whose pages may begin sessions, e.g. `https://example.org`.
+        ALLOWED_ORIGINS: List "allowed_origins" = "",
+            "ORIGIN", "a list of origins in lower case and without a path, e.g. `https://example.org`";
+        /// What a player must show; made up when an address is not a loopback one.
+        TOKEN: Secret "token" = "",
+            "TOKEN", "16 to 256 letters, digits, `-` and `_`";
+        /// What somebody who may only watch must show; likewise.
+        VIEW_TOKEN: Secret "view_token" = "",
+            "TOKEN", "16 to 256 letters, digits, `-` and `_`";
+        /// How many may watch beside the player.
+        VIEWERS: Number "viewers" = "4",
+            "NUMBER", "a whole number from 0 to 100";
+    }
+    "Pictures" {
+        /// Where pictures come from: `demo`, the built-in scene, or `x11`, an X display.
+        SOURCE: Text "source" = "demo",
+            "SOURCE", "`demo` or `x11`";
+        /// The X display, e.g. `:0`; without it, the one in `$DISPLAY`.
+        DISPLAY: Text "display" = "",
+            "DISPLAY", "the name of an X display, e.g. `:0`";
+        /// The X window with this number, not the whole display, e.g. `0x1a00003`.
+        WINDOW: Number "window" = "",
+            "WINDOW", "the number of a window as xwininfo shows it, e.g. 0x1a00003";
+        /// The largest X window whose title has this in it.
+        TITLE: Text "title" = "",
+            "TEXT", "a part of a window's title";
+        /// A command for the shell, run in a private X server; wins over `source`.
+        LAUNCH: Text "launch" = "",
+            "COMMAND", "a command for the shell";
+        /// Size of the scene's picture and of the private X server.
+        SIZE: Text "size" = "1280x720",
+            "WIDTHxHEIGHT", "WIDTHxHEIGHT, both even, from 16x16 to 8192x8192, e.g. `1280x720`";
+        /// Most frames in a second.
+        FRAMES_PER_SECOND: Number "frames_per_second" = "60",
+            "NUMBER", "a whole number from 1 to 240";
+        /// Most frames in a second for each of those who watch.
+        VIEWER_FRAMES_PER_SECOND: Number "viewer_frames_per_second" = "30",
+            "NUMBER", "a whole number from 1 to 240";
+    }
+    "Delivery" {
+        /// A lost packet is sent again while its frame is younger than this.
+        RETRANSMISSION_DEADLINE: Text "retransmission_deadline" = "30ms",
+            "TIME", "a duration with its unit from 0s to 10s, e.g. `30ms`";
+        /// A frame that would come later than this is not waited for.
+        PRESENTATION_DEADLINE: Text "presentation_deadline" = "100ms",
+            "TIME", "a duration with its unit from 1ms to 10s, e.g. `100ms`";
+        /// Packets closer together than this leave in groups of two to four.
+        SHORTEST_GAP: Text "shortest_gap" = "500us",
+            "TIME", "a duration with its unit from 0s to 10ms, e.g. `500us`";
+    }
+    "Records" {
+        /// Folder for recordings of sessions.
+        RECORD: Text "record" = "",
+            "FOLDER", "the path of a folder";
+        /// What is logged, e.g. `debug`, or `warn,mimosa_host=debug` for each module.
+        LOG: Text "log" = "info",
+            "FILTER", "a filter, e.g. `info` or `warn,mimosa_host=debug`";
+        /// How it is logged: `text`, lines for people, or `json`, an object each.
+        LOG_FORMAT: Text "log_format" = "text",
+            "FORMAT", "`text` or `json`";
+    }
+    "Encoder" {
+        /// Work for each frame, from the least: `c0`, `c0+`, `c1` or `c2`.
+        ENCODER_COMPLEXITY: Text "encoder.complexity" as "encoder_complexity" = "c0",
+            "LEVEL", "`c0`, `c0+`, `c1` or `c2`";
+        /// Slices coded side by side, each by a thread of its own.
+        ENCODER_THREADS: Number "encoder.threads" as "encoder_threads" = "1",
+            "NUMBER", "a whole number from 1 to 16";
+    }
+    "Bitrate" {
+        /// The algorithm by which the bitrate follows the network.
+        CONTROLLER: Text "controller.name" as "controller" = "pudica",
+            "NAME", "the name of a controller";
+        /// The lowest bitrate.
+        MIN_BITRATE: Text "controller.min_bitrate" as "min_bitrate" = "500kbit/s",
+            "RATE", "a rate above zero with its unit, e.g. `500kbit/s`";
+        /// The first bitrate.
+        START_BITRATE: Text "controller.start_bitrate" as "start_bitrate" = "5Mbit/s",
+            "RATE", "a rate above zero with its unit, e.g. `5Mbit/s`";
+        /// The highest bitrate.
+        MAX_BITRATE: Text "controller.max_bitrate" as "max_bitrate" = "50Mbit/s",
+            "RATE", "a rate above zero with its unit, e.g. `50Mbit/s`";
+        /// Bitrate for somebody who watches with a player that reports nothing.
+        BLIND_RATE: Text "controller.blind_rate" as "blind_rate" = "2Mbit/s",
+            "RATE", "a rate above zero with its unit, e.g. `2Mbit/s`";
+        /// The algorithm's parameters, as in a scenario's `[flow.params]`.
+        PARAMS: Table "controller.params" as "params" = "",
+            "PARAMS", "a table, e.g. `{ alpha = 0.85 }`";
+    }
+}

@@ -1,0 +1,146 @@
+//! What a host needs to know, whoever told it.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use mimosa_control::Limits;
+use mimosa_units::{Rate, TimeDelta};
+use mimosa_video::{Complexity, Size};
+
+/// Everything a host is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Addresses that both ports are bound to.
+    pub bind: Vec<IpAddr>,
+    /// TCP port of page, signalling and metrics; zero for a free one.
+    pub http_port: u16,
+    /// UDP port of everything else; zero for a free one.
+    pub udp_port: u16,
+    /// Other sites whose pages may begin sessions, as `https://example.org`.
+    pub allowed_origins: Vec<String>,
+    /// What a player must show. `None`: made up when it is needed, which is when
+    /// an address is not a loopback one.
+    pub token: Option<Token>,
+    /// What somebody who may only watch must show; likewise.
+    pub view_token: Option<Token>,
+    /// How many may watch beside the player.
+    pub viewers: Limit,
+    /// Where pictures come from.
+    pub source: SourceSettings,
+    /// Size of the demonstration's picture and of a private X server.
+    pub size: Size,
+    /// Most frames in a second.
+    pub frames_per_second: u32,
+    /// Most frames in a second for each of those who watch.
+    pub viewer_frames_per_second: u32,
+    /// How frames are coded.
+    pub encoder: EncoderSettings,
+    /// How the bitrate follows the network.
+    pub controller: ControllerSettings,
+    /// A lost packet is sent again while its frame is younger than this.
+    pub retransmission_deadline: TimeDelta,
+    /// A frame that would come later than this is not waited for.
+    pub presentation_deadline: TimeDelta,
+    /// Packets closer together than this leave in groups of two to four.
+    pub shortest_gap: TimeDelta,
+    /// Folder for recordings of sessions.
+    pub record: Option<PathBuf>,
+    /// What is logged: a filter as `tracing` has it, e.g. `info,mimosa=debug`.
+    pub log: String,
+    /// How it is logged.
+    pub log_format: LogFormat,
+}
+
+/// A number of sessions.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limit(pub u32);
+
+/// A secret of at least 16 characters that fit into a URL. Never printed by
+/// `Debug`.
+#[derive(Clone, Eq, PartialEq)]
+pub struct Token(String);
+
+impl Token {
+    /// A token, unless it is shorter than 16 characters or has others than
+    /// letters, digits, `-` and `_`.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        (text.len() >= 16 && text.len() <= 256 && text.chars().all(fits))
+            .then(|| Self(text.to_owned()))
+    }
+
+    /// The secret itself: for the URL that is printed, and for comparison.
+    #[must_use]
+    pub fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// Where pictures come from.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum SourceSettings {
+    /// The built-in scene.
+    Demo,
+    /// An X display that runs already; `None` for the one in `DISPLAY`.
+    X11 {
+        /// Its name, e.g. `:0`.
+        display: Option<String>,
+        /// What of it.
+        target: Target,
+    },
+    /// A command, run in a private X server.
+    Launch {
+        /// For the shell.
+        command: String,
+    },
+}
+
+/// What of an X display.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Target {
+    /// All of it.
+    Screen,
+    /// The window with this number.
+    Window(u32),
+    /// The largest window whose title has this in it.
+    Title(String),
+}
+
+/// How frames are coded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EncoderSettings {
+    /// How much work goes into each frame.
+    pub complexity: Complexity,
+    /// Slices coded side by side, each by a thread of its own.
+    pub threads: u32,
+}
+
+/// How the bitrate follows the network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControllerSettings {
+    /// Name of the controller.
+    pub name: String,
+    /// Its parameters, as in a scenario's `[flow.params]`.
+    pub params: toml::Table,
+    /// Bounds of the bitrate, and where it begins.
+    pub limits: Limits,
+    /// Bitrate for a viewer whose player reports nothing.
+    pub blind_rate: Rate,
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// An object for each line.
+    Json,
+}

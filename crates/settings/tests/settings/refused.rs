@@ -1,0 +1,260 @@
+//! Each mistake, in the words that its writer sees.
+
+use super::{Say, environment, file, flags};
+
+#[test]
+fn what_is_not_toml() {
+    assert_eq!(
+        file("viewers = 2\nsource = demo").error(),
+        "m.toml:2: string values must be quoted, expected literal string; the line is `source = demo`"
+    );
+    let error = file("token = abcdefghijklmnop").error();
+    assert!(
+        !error.contains("abcdef"),
+        "a secret is not repeated: {error}"
+    );
+    let error = file("token = \"\"\"\nabcdefghijklmnop\"\n").error();
+    assert!(
+        !error.contains("abcdef"),
+        "a secret is not repeated: {error}"
+    );
+    let error = file("viewers = 99999999999999999999").error();
+    assert!(error.starts_with("m.toml:1: `viewers`: "), "{error}");
+}
+
+#[test]
+fn keys_that_do_not_exist() {
+    assert_eq!(
+        file("\n[encoder]\nthread = 2").error(),
+        "m.toml:3: there is no key `encoder.thread`; under [encoder] there are complexity, threads"
+    );
+    let error = file("prot = 80").error();
+    assert!(
+        error
+            .starts_with("m.toml:1: there is no key `prot`; at the top there are bind, http_port,")
+            && error.ends_with("log, log_format, encoder, controller"),
+        "{error}"
+    );
+    assert_eq!(
+        file("threads = 2").error(),
+        "m.toml:1: there is no key `threads`; `threads` stands under [encoder]"
+    );
+    assert_eq!(
+        file("[encoder]\nthreads = 2\nviewers = 2").error(),
+        "m.toml:3: there is no key `encoder.viewers`; `viewers` stands at the top of the file, before all tables"
+    );
+    assert_eq!(
+        file("min_bitrate = \"1Mbit/s\"").error(),
+        "m.toml:1: there is no key `min_bitrate`; `min_bitrate` stands under [controller]"
+    );
+    let error = file("\"encoder.threads\" = 2").error();
+    assert!(error.contains("no key `encoder.threads`"), "{error}");
+    assert_eq!(
+        file("encoder = \"c0\"").error(),
+        "m.toml:1: `encoder` is a table; write [encoder] on a line of its own and its keys below it"
+    );
+    let error = file("zzz = 1\naaa = 1").error();
+    assert!(
+        error.starts_with("m.toml:1: "),
+        "the first in the file: {error}"
+    );
+}
+
+#[test]
+fn variables_that_do_not_exist() {
+    assert_eq!(
+        environment(&[("HTP_PORT", "80")]).error(),
+        "MIMOSA_HTP_PORT: there is no such variable; did you mean MIMOSA_HTTP_PORT?"
+    );
+    let error = environment(&[("COLOUR", "blue")]).error();
+    assert!(
+        error.starts_with("MIMOSA_COLOUR: there is no such variable; there are MIMOSA_BIND, "),
+        "{error}"
+    );
+}
+
+#[test]
+fn values_out_of_range_or_of_another_type() {
+    for (text, message) in [
+        (
+            "http_port = 65536",
+            "`http_port` must be a whole number from 0 to 65535, not `65536`",
+        ),
+        (
+            "http_port = \"80\"",
+            "`http_port` must be a whole number from 0 to 65535, not `\"80\"`",
+        ),
+        (
+            "viewers = 101",
+            "`viewers` must be a whole number from 0 to 100, not `101`",
+        ),
+        (
+            "source = \"wayland\"",
+            "`source` must be `demo` or `x11`, not `\"wayland\"`",
+        ),
+        (
+            "log_format = \"xml\"",
+            "`log_format` must be `text` or `json`, not `\"xml\"`",
+        ),
+        (
+            "shortest_gap = 5",
+            "`shortest_gap` must be a duration with its unit from 0s to 10ms, e.g. `500us`, not `5`",
+        ),
+    ] {
+        assert_eq!(file(text).error(), format!("m.toml:1: {message}"));
+    }
+    assert_eq!(
+        flags(&[("min-bitrate", "500")]).error(),
+        "--min-bitrate: `controller.min_bitrate` must be a rate above zero with its unit, e.g. `500kbit/s`, not `500`"
+    );
+    assert_eq!(
+        environment(&[("CONTROLLER", "gcc")]).error(),
+        "MIMOSA_CONTROLLER: `controller.name` must be `pudica` or `other`, not `gcc`"
+    );
+}
+
+#[test]
+fn the_ends_of_every_range() {
+    for (long, within, beyond) in [
+        (
+            "bind",
+            &["::", "127.0.0.1,127.0.0.2"][..],
+            &["", "localhost", "::1,::1"][..],
+        ),
+        ("http-port", &["0", "65535"], &["-1", "65536", "", "x"]),
+        ("udp-port", &["0", "65535"], &["-1", "65536"]),
+        (
+            "allowed-origins",
+            &["https://a.b", "http://[::1]:80", ""],
+            &[
+                "*",
+                "a.b",
+                "https://",
+                "https://a/",
+                "HTTPS://a",
+                "https://A",
+            ],
+        ),
+        (
+            "token",
+            &["0123456789abcdef", ""],
+            &["0123456789abcde", "0123456789abcde "],
+        ),
+        ("viewers", &["0", "100"], &["-1", "101", "1.5"]),
+        ("display", &[":0"], &["\0"]),
+        (
+            "window",
+            &["1", "0xffffffff"],
+            &["0", "0x100000000", "-1", "doom"],
+        ),
+        (
+            "size",
+            &["16x16", "8192x8192"],
+            &["15x16", "1281x720", "8194x16", "1280", ""],
+        ),
+        ("frames-per-second", &["1", "240"], &["0", "241"]),
+        ("viewer-frames-per-second", &["1", "240"], &["0", "241"]),
+        (
+            "retransmission-deadline",
+            &["0s", "10s"],
+            &["10.1s", "30", ""],
+        ),
+        (
+            "presentation-deadline",
+            &["1ms", "10s"],
+            &["0s", "999us", "10001ms"],
+        ),
+        ("shortest-gap", &["0s", "10ms"], &["10.1ms"]),
+        ("log", &["info"], &["", "loud"]),
+        ("log-format", &["text", "json"], &["TEXT", ""]),
+        (
+            "encoder-complexity",
+            &["c0", "c0+", "c1", "c2"],
+            &["c3", "C0", ""],
+        ),
+        ("encoder-threads", &["1", "16"], &["0", "17"]),
+        ("controller", &["other"], &["", "Pudica"]),
+        ("min-bitrate", &["1bit/s"], &["0bit/s", "5Mbps", ""]),
+        ("start-bitrate", &["1bit/s"], &["0bit/s"]),
+        ("max-bitrate", &["1bit/s", "9Gbit/s"], &["0bit/s"]),
+        ("blind-rate", &["1bit/s"], &["0bit/s"]),
+        ("params", &["", "alpha = 1"], &["alpha", "beta = 1"]),
+    ] {
+        for text in within {
+            let given = [(long, *text)];
+            assert!(
+                flags(&given).resolve().is_ok(),
+                "--{long} {text}: {}",
+                flags(&given).error()
+            );
+        }
+        for text in beyond {
+            let error = flags(&[(long, *text)])
+                .resolve()
+                .expect_err(text)
+                .to_string();
+            assert!(error.starts_with(&format!("--{long}: ")), "{error}");
+        }
+    }
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let error = flags(&[("token", "top secret")]).error();
+    assert_eq!(
+        error,
+        "--token: `token` must be 16 to 256 letters, digits, `-` and `_`, not what it is, which is not shown"
+    );
+    let same = "token = \"abcdefghijklmnop\"\nview_token = \"abcdefghijklmnop\"";
+    assert_eq!(
+        file(same).error(),
+        "m.toml:2: `view_token` is the same as `token`, so that whoever watches could play; change one"
+    );
+}
+
+#[test]
+fn bounds_out_of_order() {
+    let say = Say {
+        file: "[controller]\nstart_bitrate = \"5Mbit/s\"",
+        flags: &[("max-bitrate", "3Mbit/s")],
+        ..Say::default()
+    };
+    assert_eq!(
+        say.error(),
+        "--max-bitrate: `controller.start_bitrate` of 5Mbit/s is above `controller.max_bitrate` of 3Mbit/s (m.toml:2); write min_bitrate <= start_bitrate <= max_bitrate"
+    );
+    let say = flags(&[("min-bitrate", "9Mbit/s"), ("max-bitrate", "3Mbit/s")]);
+    assert!(
+        say.error()
+            .starts_with("--max-bitrate: `controller.min_bitrate` of 9Mbit/s")
+    );
+}
+
+#[test]
+fn what_the_program_refuses() {
+    assert_eq!(
+        file("[controller.params]\nbeta = 1").error(),
+        "m.toml:1: `controller.params`: pudica has no `beta`, only `alpha`"
+    );
+    assert_eq!(
+        environment(&[("LOG", "loud")]).error(),
+        "MIMOSA_LOG: `log`: `loud` is no filter; write e.g. `info` or `warn,mimosa_host=debug`"
+    );
+    let error = flags(&[("params", "alpha 1")]).error();
+    assert!(
+        error.starts_with("--params: `controller.params`: ")
+            && error.ends_with("; write e.g. `a = 1, b = 2`"),
+        "{error}"
+    );
+    assert_eq!(
+        file("controller.params = 1").error(),
+        "m.toml:1: `controller.params` must be a table, e.g. `{ alpha = 0.85 }`, not `1`"
+    );
+}
+
+#[test]
+fn long_and_odd_values_keep_the_message_on_one_line() {
+    let long = "x\n".repeat(1_000);
+    let error = flags(&[("source", &long)]).error();
+    assert!(error.lines().count() == 1 && error.len() < 200, "{error}");
+}
