@@ -1,0 +1,57 @@
+//! Why the host does not run.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why the host did not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// None of the addresses is this machine's.
+    #[error("none of the addresses to bind is this machine's; choose another with --bind")]
+    NoAddress,
+    /// An address or port is taken or not ours.
+    #[error("cannot listen on {protocol} {address}: {error}; choose another with --bind or --{flag}")]
+    Bind {
+        /// `TCP` or `UDP`.
+        protocol: &'static str,
+        /// Which.
+        address: SocketAddr,
+        /// The flag that sets the port.
+        flag: &'static str,
+        /// The system's reason.
+        error: std::io::Error,
+    },
+    /// The network's interfaces cannot be listed.
+    #[error("cannot list the network's interfaces: {0}")]
+    Interfaces(std::io::Error),
+    /// The system gave no thread, timer or descriptor.
+    #[error("the system refused a thread or file descriptor: {0}")]
+    Thread(std::io::Error),
+    /// This program has no encoder in it.
+    #[error("this build has no H.264 encoder; build it with `--features x264`")]
+    NoEncoder,
+    /// The encoder does not open.
+    #[error("the encoder does not open: {0}")]
+    Encoder(String),
+    /// The source does not start.
+    #[error("{0}")]
+    Source(String),
+    /// The controller's parameters are wrong.
+    #[error("controller: {0}")]
+    Controller(#[from] mimosa_cc::BuildError),
+    /// The folder for recordings cannot be used.
+    #[error("cannot write recordings to {folder}: {error}")]
+    Record {
+        /// Which folder.
+        folder: PathBuf,
+        /// The system's reason.
+        error: std::io::Error,
+    },
+    /// The source failed while sessions were running.
+    #[error("{0}")]
+    SourceEnded(String),
+    /// A thread of the host has died.
+    #[error("the {0} has stopped; its last messages in the log say why")]
+    Died(&'static str),
+}

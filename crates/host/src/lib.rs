@@ -1,0 +1,28 @@
+//! The host: sources, encoders, sessions, signalling and statistics.
+//!
+//! ```text
+//!  source ──pictures──┐                 ┌──jobs──> encoder, one for each session
+//!                     v                 │                │
+//!  HTTP ──offers──> network <───────────┴─────frames─────┘
+//!                     ^ │
+//!             UDP ────┘ └──actions──> source
+//! ```
+//!
+//! Each box is a thread. The network's owns all sessions; a session is a state
+//! machine of its own.
+
+mod clock;
+mod encode;
+mod error;
+mod http;
+mod metrics;
+mod network;
+mod random;
+mod recording;
+mod serve;
+mod session;
+mod source;
+mod wake;
+
+pub use error::HostError;
+pub use serve::{Urls, serve};

@@ -1,0 +1,191 @@
+//! Who gets a session, and how one begins.
+
+use mimosa_control::Limits;
+use mimosa_pace::{Bounds, Policy};
+use mimosa_session::{Sender, SenderConfig};
+use mimosa_units::{Bytes, TimeDelta};
+use mimosa_webrtc::{OVERHEAD, OfferError, Peer};
+use mimosa_wire::control::{BitsPerSecond, FeedbackKind, Hello, Role};
+use mimosa_wire::problem::{ErrorCode, Problem};
+
+use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork};
+use crate::encode::EncoderThread;
+use crate::random::{hex_128, random_u32};
+use crate::recording::Recorder;
+use crate::session::{Profile, Session};
+
+impl Network {
+    /// Answers an offer, or says why not.
+    pub(super) fn offer(&mut self, offer: Offer) -> Result<Answer, Problem> {
+        if let Some(earlier) = &offer.replaces {
+            // It may have ended by itself.
+            let _ = self.delete(earlier);
+        }
+        self.admit(offer.role)?;
+        let now = self.clock.now();
+        #[expect(clippy::cast_possible_truncation, reason = "the low 16 bits of a random number")]
+        let first_sequence = random_u32() as u16 >> 1;
+        let (peer, text) = Peer::answer(
+            &offer.text,
+            offer.feedback,
+            &self.sockets.addresses(),
+            first_sequence,
+            self.clock.instant(now),
+        )
+        .map_err(|error| Problem::new(code(&error), error.to_string()))?;
+
+        let number = SessionNumber(self.next_number);
+        self.next_number += 1;
+        let internal = |error: &dyn std::fmt::Display| {
+            tracing::error!(%error, "a session cannot begin");
+            Problem::new(ErrorCode::HostFull, format!("the host cannot start it: {error}"))
+        };
+        let frames_per_second = match offer.role {
+            Role::Player => self.settings.frames_per_second,
+            Role::Viewer => self.settings.viewer_frames_per_second.min(self.settings.frames_per_second),
+        };
+        let size = self.newest.as_ref().map_or(self.source.size(), |newest| newest.picture.size());
+        let mailbox = self.mailbox.clone();
+        let encoder = EncoderThread::start(
+            self.settings.encoder,
+            frames_per_second,
+            size,
+            self.clock,
+            move |encoded| {
+                mailbox.send(ToNetwork::Encoded(number, encoded));
+            },
+        )
+        .map_err(|error| internal(&error))?;
+        let sender = self.sender(&peer).map_err(|error| internal(&error))?;
+        let id = SessionId(hex_128());
+        let hello = Hello {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            role: offer.role,
+            source: self.source.name().to_owned(),
+            width: size.width(),
+            height: size.height(),
+            fps: frames_per_second,
+            encoder: encoder.name().to_owned(),
+            controller: self.settings.controller.name.clone(),
+            feedback: peer.feedback(),
+            max_bitrate: BitsPerSecond(self.settings.controller.limits.max()),
+        };
+        let recorder = self.settings.record.as_deref().and_then(|folder| {
+            Recorder::begin(folder, number, &hello)
+                .inspect_err(|error| tracing::error!(%error, "this session is not recorded"))
+                .ok()
+        });
+        tracing::info!(
+            session = number.0,
+            role = offer.role.name(),
+            feedback = peer.feedback().name(),
+            "begun"
+        );
+        let profile = Profile {
+            role: offer.role,
+            interval: TimeDelta::from_secs(1.0) / frames_per_second,
+            complexity: self.settings.encoder.complexity,
+            hello,
+        };
+        let session = Session::new(profile, self.clock, now, peer, sender, random_u32());
+        let running = Running {
+            session,
+            id: id.clone(),
+            encoder,
+            recorder,
+            address: None,
+        };
+        self.sessions.insert(number, running);
+        self.settle(number);
+        self.count();
+        Ok(Answer { text, id })
+    }
+
+    /// Whether there is room for one more in this role.
+    fn admit(&self, role: Role) -> Result<(), Problem> {
+        let limit = self.settings.viewers.0 as usize;
+        match role {
+            Role::Player if self.count_of(Role::Player) > 0 => Err(Problem::new(
+                ErrorCode::PlayerPresent,
+                "somebody else is playing; you can watch, or try again when they have left"
+                    .to_owned(),
+            )),
+            Role::Viewer if self.viewers() >= limit => Err(Problem::new(
+                ErrorCode::HostFull,
+                format!("{limit} are watching, and no more may; try again later"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Controller and pacer of a new session.
+    fn sender(&self, peer: &Peer) -> Result<Sender, mimosa_cc::BuildError> {
+        let controller = &self.settings.controller;
+        let limits = match peer.feedback() {
+            FeedbackKind::OnRequest | FeedbackKind::Periodic => controller.limits,
+            // Nothing is known of the network: one rate, and that a low one.
+            FeedbackKind::None => {
+                Limits::new(controller.blind_rate, controller.blind_rate, controller.blind_rate)
+            }
+        };
+        let deadline = if peer.has_retransmissions() {
+            self.settings.retransmission_deadline
+        } else {
+            TimeDelta::ZERO
+        };
+        let config = SenderConfig {
+            policy: Policy::Controller,
+            bounds: Bounds {
+                longest_wait: self.settings.presentation_deadline,
+                smallest_packet: Bytes::new(OVERHEAD.get()),
+                shortest_gap: self.settings.shortest_gap,
+                ..Bounds::default()
+            },
+            retransmission_deadline: deadline,
+            ..SenderConfig::default()
+        };
+        let params = toml::Value::Table(controller.params.clone());
+        let controller = mimosa_cc::build(&controller.name, params, limits)?;
+        Ok(Sender::new(config, controller))
+    }
+
+    /// Adds candidates to a session.
+    pub(super) fn candidates(&mut self, id: &SessionId, lines: &[String]) -> Result<(), Problem> {
+        let number = self.named(id)?;
+        self.with(number, |running, _| {
+            for line in lines {
+                running
+                    .session
+                    .add_candidate(line)
+                    .map_err(|error| Problem::new(ErrorCode::BadRequest, error.to_string()))?;
+            }
+            Ok(())
+        })
+        .unwrap_or(Ok(()))
+    }
+
+    /// Ends a session.
+    pub(super) fn delete(&mut self, id: &SessionId) -> Result<(), Problem> {
+        let number = self.named(id)?;
+        self.remove(number, "left");
+        Ok(())
+    }
+
+    fn named(&self, id: &SessionId) -> Result<SessionNumber, Problem> {
+        self.sessions
+            .iter()
+            .find(|(_, running)| running.id == *id)
+            .map(|(number, _)| *number)
+            .ok_or_else(|| {
+                Problem::new(ErrorCode::NoSession, "there is no such session".to_owned())
+            })
+    }
+}
+
+const fn code(error: &OfferError) -> ErrorCode {
+    match error {
+        OfferError::NoH264 => ErrorCode::NoH264,
+        OfferError::TooLong { .. } => ErrorCode::TooLarge,
+        _ => ErrorCode::BadOffer,
+    }
+}

@@ -1,0 +1,364 @@
+//! The network's thread: all sessions, on one port, with one timer.
+
+mod admission;
+mod message;
+mod sockets;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use mimosa_record::SessionFrame;
+use mimosa_settings::Settings;
+use mimosa_units::{Time, TimeDelta};
+use mimosa_wire::control::{Notice, NoticeCode, Role, ToPage};
+use mimosa_wire::info::{Info, StreamInfo};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork};
+pub(crate) use self::sockets::{Sockets, is_absent};
+use crate::clock::Clock;
+use crate::encode::EncoderThread;
+use crate::error::HostError;
+use crate::metrics::Metrics;
+use crate::recording::Recorder;
+use crate::session::{Outcome, Session};
+use crate::source::{Captured, FromSource, Source};
+use crate::wake::{Inbox, Mailbox};
+
+/// Largest datagram that UDP carries.
+const LARGEST_DATAGRAM: usize = 65_536;
+/// Datagrams taken from one socket before the timers are looked at again.
+const MOST_AT_ONCE: usize = 64;
+/// Longest sleep.
+const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
+
+/// A session, with what only the thread needs of it.
+struct Running {
+    session: Session,
+    id: SessionId,
+    encoder: EncoderThread,
+    recorder: Option<Recorder>,
+    /// Where its datagrams came from last: a guess that saves asking all.
+    address: Option<SocketAddr>,
+}
+
+impl Running {
+    /// All is known about a frame.
+    fn told(&mut self, metrics: &Metrics, frame: SessionFrame) {
+        metrics.frame(&frame);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.push(frame);
+        }
+    }
+}
+
+/// Everything the thread has.
+pub(crate) struct Network {
+    settings: Arc<Settings>,
+    clock: Clock,
+    sockets: Sockets,
+    source: Source,
+    inbox: Inbox<ToNetwork>,
+    mailbox: Mailbox<ToNetwork>,
+    metrics: Arc<Metrics>,
+    sessions: BTreeMap<SessionNumber, Running>,
+    next_number: u64,
+    /// The newest picture, for who comes while nothing moves.
+    newest: Option<Arc<Captured>>,
+    end: Option<Result<(), HostError>>,
+}
+
+impl Network {
+    /// A network without sessions.
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        clock: Clock,
+        sockets: Sockets,
+        source: Source,
+        (mailbox, inbox): (Mailbox<ToNetwork>, Inbox<ToNetwork>),
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        Self {
+            settings,
+            clock,
+            sockets,
+            source,
+            inbox,
+            mailbox,
+            metrics,
+            sessions: BTreeMap::new(),
+            next_number: 0,
+            newest: None,
+            end: None,
+        }
+    }
+
+    /// Runs until the host stops or the source ends.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::SourceEnded`] when the source failed.
+    pub(crate) fn run(mut self) -> Result<(), HostError> {
+        let mut buffer = vec![0; LARGEST_DATAGRAM];
+        loop {
+            self.inbox.clear();
+            while let Some(message) = self.inbox.take() {
+                self.message(message);
+            }
+            let now = self.clock.now();
+            self.each(|running, now, viewers| {
+                if running.session.deadline() <= now {
+                    running.session.advance(now);
+                }
+                running.session.tell_statistics(now, viewers);
+            });
+            if let Some(end) = self.end.take() {
+                self.close_all("the host has stopped");
+                return end;
+            }
+            self.wait(now);
+            self.receive(&mut buffer);
+        }
+    }
+
+    /// Does something with each session, and sees to what comes of it. A panic in
+    /// one ends that one only.
+    fn each(&mut self, act: impl Fn(&mut Running, Time, usize)) {
+        let viewers = self.viewers();
+        let numbers: Vec<_> = self.sessions.keys().copied().collect();
+        for number in numbers {
+            self.with(number, |running, now| act(running, now, viewers));
+        }
+    }
+
+    /// Does something with one session.
+    fn with<T>(
+        &mut self,
+        number: SessionNumber,
+        act: impl FnOnce(&mut Running, Time) -> T,
+    ) -> Option<T> {
+        let now = self.clock.now();
+        let running = self.sessions.get_mut(&number)?;
+        let result = catch_unwind(AssertUnwindSafe(|| act(running, now)));
+        let Ok(result) = result else {
+            tracing::error!(session = number.0, "a session has panicked, and is ended");
+            self.remove(number, "an error inside the host");
+            return None;
+        };
+        self.settle(number);
+        Some(result)
+    }
+
+    /// Sends what a session has to send, and sees to what it wants.
+    fn settle(&mut self, number: SessionNumber) {
+        let mut has_connected = false;
+        let mut ended = None;
+        while let Some(running) = self.sessions.get_mut(&number) {
+            while let Some(datagram) = running.session.poll_datagram() {
+                if !self.sockets.send(&datagram) {
+                    self.metrics.unsent.inc();
+                }
+            }
+            let outcomes = running.session.take_outcomes();
+            if outcomes.is_empty() {
+                break;
+            }
+            for outcome in outcomes {
+                match outcome {
+                    Outcome::Encode(job) => {
+                        if !running.encoder.encode(job) {
+                            ended = Some("the encoder has died".to_owned());
+                        }
+                    }
+                    Outcome::Act(action) => self.source.act(action),
+                    Outcome::Connected => {
+                        has_connected = true;
+                        tracing::info!(session = number.0, "connected");
+                        if let Some(picture) = &self.newest {
+                            running.session.picture(self.clock.now(), picture);
+                        }
+                    }
+                    Outcome::Frame(frame) => running.told(&self.metrics, *frame),
+                    Outcome::Ended { reason } => ended = Some(reason),
+                }
+            }
+        }
+        if let Some(reason) = ended {
+            self.remove(number, &reason);
+        } else if has_connected {
+            self.count();
+        }
+    }
+
+    fn remove(&mut self, number: SessionNumber, reason: &str) {
+        let Some(mut running) = self.sessions.remove(&number) else {
+            return;
+        };
+        tracing::info!(session = number.0, role = running.session.role().name(), reason, "ended");
+        // A panic on the way out as well ends nothing else.
+        let _ = catch_unwind(AssertUnwindSafe(|| running.session.close(reason)));
+        while let Some(datagram) = running.session.poll_datagram() {
+            self.sockets.send(&datagram);
+        }
+        for outcome in running.session.take_outcomes() {
+            match outcome {
+                Outcome::Act(action) => self.source.act(action),
+                Outcome::Frame(frame) => running.told(&self.metrics, *frame),
+                _ => {}
+            }
+        }
+        if let Some(recorder) = running.recorder.take() {
+            recorder.finish();
+        }
+        self.count();
+    }
+
+    fn close_all(&mut self, reason: &str) {
+        let notice = ToPage::Notice(Notice {
+            code: NoticeCode::Ended,
+            message: reason.to_owned(),
+        });
+        let numbers: Vec<_> = self.sessions.keys().copied().collect();
+        for number in numbers {
+            self.with(number, |running, _| running.session.tell(&notice));
+            self.remove(number, reason);
+        }
+    }
+
+    fn message(&mut self, message: ToNetwork) {
+        match message {
+            ToNetwork::Source(FromSource::Picture(picture)) => {
+                self.each(|running, now, _| running.session.picture(now, &picture));
+                self.newest = Some(picture);
+            }
+            ToNetwork::Source(FromSource::Ended {
+                message,
+                is_regular,
+            }) => {
+                tracing::info!("{message}");
+                self.close_all(&message);
+                self.end = Some(if is_regular {
+                    Ok(())
+                } else {
+                    Err(HostError::SourceEnded(message))
+                });
+            }
+            ToNetwork::Encoded(number, encoded) => {
+                self.metrics.encoded(&encoded);
+                self.with(number, |running, now| running.session.encoded(now, encoded));
+            }
+            // Whoever asked may have gone meanwhile.
+            ToNetwork::Offer(offer, reply) => {
+                let _ = reply.send(self.offer(*offer));
+            }
+            ToNetwork::Candidates(id, lines, reply) => {
+                let _ = reply.send(self.candidates(&id, &lines));
+            }
+            ToNetwork::Delete(id, reply) => {
+                let _ = reply.send(self.delete(&id));
+            }
+            ToNetwork::Info(reply) => {
+                let _ = reply.send(self.info());
+            }
+            ToNetwork::Stop => self.end = Some(Ok(())),
+        }
+    }
+
+    /// Sleeps until something is due or comes.
+    fn wait(&self, now: Time) {
+        let deadlines = self.sessions.values().map(|running| running.session.deadline());
+        let until = deadlines.fold(now + LONGEST_SLEEP, Time::min);
+        let rest = until.since(self.clock.now()).max(TimeDelta::ZERO);
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: rest.as_nanos().min(999_999_999),
+        };
+        let inbox = self.inbox.fd();
+        let mut fds = vec![PollFd::new(&inbox, PollFlags::IN)];
+        let sockets: Vec<_> = self.sockets.iter().map(|(_, socket)| socket.as_fd()).collect();
+        fds.extend(sockets.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        // An interruption is a wake-up like any other.
+        let _ = poll(&mut fds, Some(&timeout));
+    }
+
+    /// Takes datagrams from all sockets and gives them to their sessions.
+    fn receive(&mut self, buffer: &mut [u8]) {
+        for index in 0..self.sockets.len() {
+            for _ in 0..MOST_AT_ONCE {
+                let Some((local, length, from)) = self.sockets.receive(index, buffer) else {
+                    break;
+                };
+                let data = &buffer[..length];
+                match self.whose(from, local, data) {
+                    Some(number) => {
+                        self.with(number, |running, now| {
+                            running.address = Some(from);
+                            running.session.receive(now, from, local, data);
+                        });
+                    }
+                    None => {
+                        self.metrics.strays.inc();
+                    }
+                }
+            }
+        }
+    }
+
+    /// The session that a datagram belongs to.
+    fn whose(&self, from: SocketAddr, to: SocketAddr, data: &[u8]) -> Option<SessionNumber> {
+        let now = self.clock.now();
+        let accepts = |running: &Running| {
+            catch_unwind(AssertUnwindSafe(|| running.session.accepts(now, from, to, data)))
+                .unwrap_or(false)
+        };
+        let guess = self
+            .sessions
+            .iter()
+            .find(|(_, running)| running.address == Some(from) && accepts(running));
+        guess
+            .or_else(|| self.sessions.iter().find(|(_, running)| accepts(running)))
+            .map(|(number, _)| *number)
+    }
+
+    fn viewers(&self) -> usize {
+        self.count_of(Role::Viewer)
+    }
+
+    fn count_of(&self, role: Role) -> usize {
+        let all = self.sessions.values();
+        all.filter(|running| running.session.role() == role).count()
+    }
+
+    fn connected(&self) -> usize {
+        let all = self.sessions.values();
+        all.filter(|running| running.session.is_connected()).count()
+    }
+
+    /// Tells the source and the metrics how many there are.
+    fn count(&mut self) {
+        self.source.set_watchers(self.connected());
+        self.metrics
+            .sessions(self.count_of(Role::Player), self.viewers());
+    }
+
+    fn info(&self) -> Info {
+        let size = self.source.size();
+        Info {
+            name: "mimosa".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            token_required: false,
+            stream: Some(StreamInfo {
+                source: self.source.name().to_owned(),
+                width: size.width(),
+                height: size.height(),
+                fps: self.settings.frames_per_second,
+                player_present: self.count_of(Role::Player) > 0,
+                viewers: u32::try_from(self.viewers()).unwrap_or(u32::MAX),
+                viewer_limit: self.settings.viewers.0,
+            }),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The host as a whole: starts its threads, prints where it is, waits for its end.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use mimosa_settings::{Settings, Token};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::clock::Clock;
+use crate::error::HostError;
+use crate::http::{self, App};
+use crate::metrics::Metrics;
+use crate::network::{Network, Sockets, ToNetwork, is_absent};
+use crate::random::hex_128;
+use crate::source::Source;
+use crate::wake::mailbox;
+
+/// Where the host can be found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Urls {
+    /// To play.
+    pub play: Vec<String>,
+    /// To watch.
+    pub watch: Vec<String>,
+}
+
+/// Runs the host until it is interrupted or its source ends. `ready` is told where
+/// it can be found once it can: the only place where its tokens show.
+///
+/// # Errors
+///
+/// [`HostError`] when it cannot start, or its source fails.
+pub fn serve(settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostError> {
+    let clock = Clock::start();
+    let settings = Arc::new(settings);
+    // Said now rather than to the first who comes.
+    let limits = settings.controller.limits;
+    let params = toml::Value::Table(settings.controller.params.clone());
+    mimosa_cc::build(&settings.controller.name, params, limits)?;
+
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(HostError::Thread)?;
+    let listeners = runtime.block_on(listen(&settings))?;
+    let sockets = Sockets::bind(&settings.bind, settings.udp_port)?;
+    let udp = sockets.addresses();
+    let (mailbox, inbox) = mailbox().map_err(HostError::Thread)?;
+    let metrics = Arc::new(Metrics::new());
+    let from_source = mailbox.clone();
+    let source = Source::start(&settings, clock, move |news| {
+        from_source.send(ToNetwork::Source(news));
+    })?;
+    let tokens = tokens(&settings);
+    let urls = urls(&listeners, tokens.as_ref());
+    let app = Arc::new(App::new(
+        &settings,
+        tokens,
+        mailbox.clone(),
+        Arc::clone(&metrics),
+        clock,
+    ));
+    let name = source.name();
+    let network = Network::new(
+        Arc::clone(&settings),
+        clock,
+        sockets,
+        source,
+        (mailbox.clone(), inbox),
+        metrics,
+    );
+    let (ended, end) = watch::channel(false);
+    let thread = std::thread::Builder::new()
+        .name("network".to_owned())
+        .spawn(move || {
+            let result = network.run();
+            // The other side may have gone first.
+            let _ = ended.send(true);
+            result
+        })
+        .map_err(HostError::Thread)?;
+    tracing::info!(source = name, ?udp, "serving");
+    ready(&urls);
+    runtime.block_on(async {
+        for (_, listener) in listeners {
+            tokio::spawn(http::serve(listener, Arc::clone(&app), finished(end.clone())));
+        }
+        tokio::select! {
+            () = finished(end.clone()) => {}
+            () = interrupted() => tracing::info!("stopping"),
+        }
+    });
+    mailbox.send(ToNetwork::Stop);
+    thread.join().map_err(|_| HostError::Died("network"))?
+}
+
+/// Until the network's thread has ended.
+async fn finished(mut end: watch::Receiver<bool>) {
+    // An error is that end as well.
+    let _ = end.wait_for(|ended| *ended).await;
+}
+
+/// Until somebody wants the host to stop.
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// Listens on all addresses; a free port is the same on all of them.
+async fn listen(settings: &Settings) -> Result<Vec<(SocketAddr, TcpListener)>, HostError> {
+    let mut listeners = Vec::new();
+    let mut port = settings.http_port;
+    for &address in &settings.bind {
+        let address = SocketAddr::new(address, port);
+        let failed = |error| HostError::Bind {
+            protocol: "TCP",
+            address,
+            flag: "http-port",
+            error,
+        };
+        let listener = match TcpListener::bind(address).await {
+            Ok(listener) => listener,
+            Err(error) if is_absent(address, &error) => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        let bound = listener.local_addr().map_err(failed)?;
+        port = bound.port();
+        listeners.push((bound, listener));
+    }
+    if listeners.is_empty() {
+        return Err(HostError::NoAddress);
+    }
+    Ok(listeners)
+}
+
+/// Tokens for playing and watching: none where only this machine can come in and
+/// none is set.
+fn tokens(settings: &Settings) -> Option<(Token, Token)> {
+    let is_private = settings.bind.iter().all(IpAddr::is_loopback);
+    if is_private && settings.token.is_none() {
+        return None;
+    }
+    let made_up = || Token::new(&hex_128());
+    let play = settings.token.clone().or_else(made_up)?;
+    let watch = settings.view_token.clone().or_else(made_up)?;
+    Some((play, watch))
+}
+
+fn urls(listeners: &[(SocketAddr, TcpListener)], tokens: Option<&(Token, Token)>) -> Urls {
+    let mut urls = Urls {
+        play: Vec::new(),
+        watch: Vec::new(),
+    };
+    for (address, _) in listeners {
+        for ip in named(address.ip()) {
+            let host = match ip {
+                IpAddr::V4(v4) if v4.is_loopback() => "localhost".to_owned(),
+                IpAddr::V4(v4) => v4.to_string(),
+                IpAddr::V6(v6) => format!("[{v6}]"),
+            };
+            let base = format!("http://{host}:{}/", address.port());
+            let (play, watch) = match tokens {
+                Some((play, watch)) => (
+                    format!("{base}#token={}", play.secret()),
+                    format!("{base}?role=view#token={}", watch.secret()),
+                ),
+                None => (base.clone(), format!("{base}?role=view")),
+            };
+            urls.play.push(play);
+            urls.watch.push(watch);
+        }
+    }
+    urls
+}
+
+/// The addresses that an unspecified one stands for.
+fn named(address: IpAddr) -> Vec<IpAddr> {
+    if !address.is_unspecified() {
+        return vec![address];
+    }
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
+    interfaces
+        .iter()
+        .map(if_addrs::Interface::ip)
+        .filter(|ip| ip.is_ipv4() == address.is_ipv4())
+        .collect()
+}

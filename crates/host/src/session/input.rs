@@ -1,0 +1,53 @@
+//! What comes from a page, and how often it may be wrong.
+
+use mimosa_wire::control::FromPage;
+use mimosa_wire::input::{Message, Tracker};
+use mimosa_wire::Action;
+
+/// A page's messages.
+#[derive(Debug)]
+pub(crate) struct Input {
+    tracker: Tracker,
+    refused: u64,
+}
+
+impl Input {
+    /// Nothing has come.
+    pub(crate) fn new() -> Self {
+        Self {
+            tracker: Tracker::new(),
+            refused: 0,
+        }
+    }
+
+    /// A message of what the player did; `act` gets what it means.
+    pub(crate) fn message(&mut self, data: &[u8], act: impl FnMut(Action)) {
+        match Message::parse(data) {
+            Ok(message) => self.tracker.apply(&message).into_iter().for_each(act),
+            Err(error) => self.refused(&error),
+        }
+    }
+
+    /// The session ends: whatever is held is let go.
+    pub(crate) fn release(&mut self, mut act: impl FnMut(Action)) {
+        act(Action::ReleaseAll);
+    }
+
+    /// A message in JSON. What a browser says of itself goes to the log.
+    pub(crate) fn control(&mut self, data: &[u8]) {
+        match FromPage::parse(data) {
+            Ok(FromPage::Client(client)) => tracing::debug!(?client),
+            Ok(FromPage::Unknown) => {}
+            Err(error) => self.refused(&error),
+        }
+    }
+
+    /// A message that is none: said in the log, the first time and then at every
+    /// doubling.
+    pub(crate) fn refused(&mut self, error: &dyn std::fmt::Display) {
+        self.refused += 1;
+        if self.refused.is_power_of_two() {
+            tracing::warn!(%error, count = self.refused, "a message from the page is refused");
+        }
+    }
+}

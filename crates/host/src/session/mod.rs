@@ -1,0 +1,500 @@
+//! One browser's session: its stream, its input, its statistics.
+//!
+//! A state machine: times, pictures and datagrams go in; jobs for the encoder,
+//! datagrams, actions and notes of what happened come out.
+
+mod input;
+mod lives;
+mod recovery;
+mod statistics;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mimosa_control::FrameId;
+use mimosa_record::SessionFrame;
+use mimosa_session::{FrameGrant, Sender};
+use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_video::{Complexity, FrameRequest};
+use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, OVERHEAD, Peer, PeerEvent};
+use mimosa_wire::control::{FeedbackChange, FeedbackKind, Hello, Role, ToPage};
+use mimosa_wire::frames::{ClockMap, FrameMessage, Shown};
+use mimosa_wire::{Action, PageTime};
+
+use self::input::Input;
+use self::lives::{Lives, Made, Seen};
+use self::recovery::Repair;
+use self::statistics::Statistics;
+use crate::clock::Clock;
+use crate::encode::{Encoded, Job};
+use crate::source::Captured;
+
+pub(crate) use self::statistics::STALL;
+
+/// Time between messages with statistics (`docs/protocol.md`).
+const STATISTICS_EVERY: TimeDelta = TimeDelta::from_millis(250);
+/// Time between questions for the browser's clock: often at first, until a quick
+/// answer has come.
+const CLOCK_EVERY: TimeDelta = TimeDelta::from_millis(1_000);
+const CLOCK_EVERY_AT_FIRST: TimeDelta = TimeDelta::from_millis(100);
+const CLOCK_AT_FIRST: TimeDelta = TimeDelta::from_millis(2_000);
+/// A browser that says nothing for this long has gone: four times the longest
+/// interval between the connectivity checks that one sends (2.5 s).
+const GONE_AFTER: TimeDelta = TimeDelta::from_millis(10_000);
+/// Offers nobody connects for are given up after this.
+const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
+/// Feedback on request is there within this of the first request, or never: the
+/// note on browser transport has it, with a browser's answer after 0.2 ms and the
+/// longest round trip that games bear.
+const FEEDBACK_WITHIN: TimeDelta = TimeDelta::from_millis(1_000);
+/// A page that claims longer is not believed.
+const LONGEST_DECODING: TimeDelta = TimeDelta::from_millis(10_000);
+/// A frame smaller than this shows nothing; it is skipped instead.
+const SMALLEST_FRAME: Bytes = Bytes::new(200);
+
+/// Something a session wants done, or known.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// Encode this.
+    Encode(Job),
+    /// The player did this.
+    Act(Action),
+    /// Media flows: pictures are wanted.
+    Connected,
+    /// All is known about a frame.
+    Frame(Box<SessionFrame>),
+    /// It is over.
+    Ended {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Fixed properties of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Profile {
+    pub(crate) role: Role,
+    /// Time between frames.
+    pub(crate) interval: TimeDelta,
+    pub(crate) complexity: Complexity,
+    /// What the page is told first.
+    pub(crate) hello: Hello,
+}
+
+/// The frame in the encoder.
+#[derive(Debug)]
+struct Encoding {
+    grant: FrameGrant,
+    budget: Bytes,
+    captured: Time,
+    actions: u32,
+}
+
+/// One browser's session.
+pub(crate) struct Session {
+    profile: Profile,
+    clock: Clock,
+    peer: Peer,
+    sender: Sender,
+    begun: Time,
+    connected: Option<Time>,
+    heard: Time,
+    first_request: Option<Time>,
+    has_feedback: bool,
+    encoding: Option<Encoding>,
+    /// The newest picture, while the encoder has an older one.
+    waiting: Option<Arc<Captured>>,
+    newest_started: Option<Time>,
+    repair: Repair,
+    rtp_offset: u32,
+    lives: Lives,
+    statistics: Statistics,
+    clock_map: ClockMap,
+    input: Input,
+    next_clock: Time,
+    next_statistics: Time,
+    outcomes: Vec<Outcome>,
+    has_ended: bool,
+}
+
+impl Session {
+    /// A session whose offer has been answered.
+    pub(crate) fn new(
+        profile: Profile,
+        clock: Clock,
+        now: Time,
+        peer: Peer,
+        sender: Sender,
+        rtp_offset: u32,
+    ) -> Self {
+        Self {
+            profile,
+            clock,
+            peer,
+            sender,
+            begun: now,
+            connected: None,
+            heard: now,
+            first_request: None,
+            has_feedback: false,
+            encoding: None,
+            waiting: None,
+            newest_started: None,
+            repair: Repair::new(),
+            rtp_offset,
+            lives: Lives::default(),
+            statistics: Statistics::new(),
+            clock_map: ClockMap::new(),
+            input: Input::new(),
+            next_clock: now,
+            next_statistics: now,
+            outcomes: Vec::new(),
+            has_ended: false,
+        }
+    }
+
+    /// Its role.
+    pub(crate) const fn role(&self) -> Role {
+        self.profile.role
+    }
+
+    /// Whether media flows.
+    pub(crate) const fn is_connected(&self) -> bool {
+        self.connected.is_some() && !self.has_ended
+    }
+
+    /// Whether a datagram is this session's.
+    pub(crate) fn accepts(&self, now: Time, from: SocketAddr, to: SocketAddr, data: &[u8]) -> bool {
+        self.peer.accepts(self.clock.instant(now), from, to, data)
+    }
+
+    /// A datagram has come.
+    pub(crate) fn receive(&mut self, now: Time, from: SocketAddr, to: SocketAddr, data: &[u8]) {
+        self.heard = now;
+        self.peer.receive(self.clock.instant(now), from, to, data);
+        self.events(now);
+        self.send(now);
+    }
+
+    /// A candidate has come by way of signalling.
+    pub(crate) fn add_candidate(&mut self, line: &str) -> Result<(), mimosa_webrtc::OfferError> {
+        self.peer.add_candidate(line)
+    }
+
+    /// The source has a new picture.
+    pub(crate) fn picture(&mut self, now: Time, picture: &Arc<Captured>) {
+        if !self.is_connected() {
+            return;
+        }
+        // A picture a little early is taken: sources and frame intervals jitter.
+        let slack = self.profile.interval / 4;
+        let is_early = self.newest_started.is_some_and(|started| {
+            picture.captured.since(started) + slack < self.profile.interval
+        });
+        if is_early {
+            return;
+        }
+        self.statistics.captured += 1;
+        if self.encoding.is_some() {
+            let missed = self.waiting.replace(Arc::clone(picture));
+            self.statistics.skipped += u64::from(missed.is_some());
+        } else {
+            self.encode(now, Arc::clone(picture));
+        }
+    }
+
+    /// Asks for a frame's size and has the picture encoded.
+    fn encode(&mut self, now: Time, picture: Arc<Captured>) {
+        self.newest_started = Some(picture.captured);
+        let grant = self.sender.frame_due(now, self.profile.interval);
+        if let Some(broken) = self.sender.poll_broken() {
+            let has_left = self.peer.has_sent(broken);
+            self.repair.broken(broken, has_left);
+        }
+        let budget = coded_size(grant.size);
+        if budget < SMALLEST_FRAME {
+            self.sender.frame_encoded(now, std::iter::empty());
+            self.statistics.skipped += 1;
+            return;
+        }
+        self.encoding = Some(Encoding {
+            grant,
+            budget,
+            captured: picture.captured,
+            actions: picture.actions,
+        });
+        let request = FrameRequest {
+            frame: grant.frame,
+            budget,
+            interval: self.profile.interval,
+            complexity: self.profile.complexity,
+            recovery: self.repair.take(),
+        };
+        self.outcomes.push(Outcome::Encode(Job { picture, request }));
+    }
+
+    /// The encoder is done with a frame.
+    pub(crate) fn encoded(&mut self, now: Time, encoded: Encoded) {
+        let is_its = |encoding: &mut Encoding| encoding.grant.frame == encoded.frame;
+        let Some(encoding) = self.encoding.take_if(is_its) else {
+            return;
+        };
+        match encoded.result {
+            Ok(coded) => {
+                let sizes = coded.payloads.sizes().map(|size| size + OVERHEAD);
+                let size: Bytes = sizes.clone().sum();
+                self.sender.frame_encoded(now, sizes);
+                let made = Made {
+                    captured: encoding.captured,
+                    begun: encoded.begun,
+                    ended: encoded.ended,
+                    coded: Bytes::new(coded.length as u64),
+                    budget: encoding.budget,
+                    is_keyframe: coded.is_keyframe,
+                    quantiser: coded.quantiser,
+                    attempts: coded.attempts,
+                    actions: encoding.actions,
+                };
+                self.lives.made(encoding.grant.frame, made);
+                self.statistics.encoded(now, size, coded.is_keyframe);
+                self.statistics.quantiser = coded.quantiser;
+                self.repair.encoded(now, encoding.grant.frame, coded.is_keyframe);
+                let timestamp = self.rtp_timestamp(encoding.captured);
+                self.peer
+                    .insert(encoding.grant.frame, timestamp, coded.payloads);
+            }
+            Err(error) => {
+                self.sender.frame_encoded(now, std::iter::empty());
+                self.end(error.to_string());
+            }
+        }
+        self.send(now);
+        if let Some(picture) = self.waiting.take() {
+            self.encode(now, picture);
+        }
+    }
+
+    /// RTP time of a capture: 90 kHz (RFC 6184, section 8.1).
+    fn rtp_timestamp(&self, captured: Time) -> u32 {
+        let ticks = u128::from(captured.as_nanos()) * 9 / 100_000;
+        #[expect(clippy::cast_possible_truncation, reason = "it wraps by design")]
+        let ticks = ticks as u32;
+        self.rtp_offset.wrapping_add(ticks)
+    }
+
+    /// Lets time pass: sends what may leave, asks, tells.
+    pub(crate) fn advance(&mut self, now: Time) {
+        let instant = self.clock.instant(now);
+        if self.peer.deadline() <= instant {
+            self.peer.timeout(instant);
+            self.events(now);
+        }
+        self.sender.timer(now);
+        self.send(now);
+        if self.is_connected() && self.next_clock <= now {
+            let young = now.since(self.begun) < CLOCK_AT_FIRST;
+            self.next_clock = now + if young { CLOCK_EVERY_AT_FIRST } else { CLOCK_EVERY };
+            let question = FrameMessage::ClockQuestion { host: now };
+            self.peer.write(Channel::Frames, &question.to_bytes());
+        }
+        self.watch(now);
+    }
+
+    /// Ends what has gone, and changes the feedback when it does not come.
+    fn watch(&mut self, now: Time) {
+        let limit = match self.connected {
+            Some(_) => GONE_AFTER,
+            None => CONNECTED_WITHIN,
+        };
+        if now.since(self.heard) > limit {
+            self.end("the browser has gone".to_owned());
+        }
+        let expects = self.peer.feedback() != FeedbackKind::None;
+        let waits = expects
+            && self
+                .first_request
+                .is_some_and(|asked| now.since(asked) > FEEDBACK_WITHIN);
+        if waits && !std::mem::replace(&mut self.has_feedback, true) {
+            let kind = match self.peer.feedback() {
+                FeedbackKind::OnRequest => FeedbackKind::Periodic,
+                FeedbackKind::Periodic | FeedbackKind::None => FeedbackKind::None,
+            };
+            tracing::warn!(
+                fallback = kind.name(),
+                "the browser does not report arrivals as asked"
+            );
+            self.tell(&ToPage::Feedback(FeedbackChange { kind }));
+        }
+    }
+
+    /// When to call [`Session::advance`].
+    pub(crate) fn deadline(&self) -> Time {
+        let peer = self.clock.at(self.peer.deadline());
+        let sender = self.sender.deadline().unwrap_or(Time::MAX);
+        let gone = self.heard + GONE_AFTER;
+        let mut next = peer.min(sender).min(gone);
+        if self.is_connected() {
+            next = next.min(self.next_clock).min(self.next_statistics);
+        }
+        next
+    }
+
+    /// Sends what the sender lets go.
+    fn send(&mut self, now: Time) {
+        let instant = self.clock.instant(now);
+        while let Some(outgoing) = self.sender.poll_packet(now) {
+            if outgoing.asks_feedback {
+                self.first_request.get_or_insert(now);
+            }
+            self.peer.send(instant, &outgoing);
+        }
+        while let Some(life) = self.sender.poll_frame() {
+            self.statistics.ended(now, &life);
+            self.lives.sent(now, life);
+        }
+        while let Some(frame) = self.lives.poll() {
+            self.statistics.told(now, &frame);
+            self.outcomes.push(Outcome::Frame(Box::new(frame)));
+        }
+    }
+
+    /// Takes what the peer has to say.
+    fn events(&mut self, now: Time) {
+        while let Some(event) = self.peer.poll_event() {
+            match event {
+                PeerEvent::Connected => {
+                    self.connected.get_or_insert(now);
+                    self.outcomes.push(Outcome::Connected);
+                }
+                PeerEvent::Feedback(report) => {
+                    self.has_feedback = true;
+                    self.sender.feedback(now, &report);
+                }
+                PeerEvent::Missing { frame, index } => self.sender.missing(now, frame, index),
+                PeerEvent::KeyframeWanted => self.repair.keyframe_wanted(now),
+                PeerEvent::Opened(channel) => self.opened(channel),
+                PeerEvent::Message { channel, data } => self.message(now, channel, &data),
+                PeerEvent::Closed { reason } => self.end(reason),
+            }
+        }
+    }
+
+    fn opened(&mut self, channel: Channel) {
+        if channel == Channel::Control {
+            let hello = self.profile.hello.clone();
+            self.tell(&ToPage::Hello(hello));
+        }
+    }
+
+    fn message(&mut self, now: Time, channel: Channel, data: &[u8]) {
+        match channel {
+            Channel::Input | Channel::Keys => {
+                if self.profile.role == Role::Player {
+                    let outcomes = &mut self.outcomes;
+                    self.input
+                        .message(data, |action| outcomes.push(Outcome::Act(action)));
+                }
+            }
+            Channel::Frames => self.frame_message(now, data),
+            Channel::Control => self.input.control(data),
+        }
+    }
+
+    fn frame_message(&mut self, now: Time, data: &[u8]) {
+        match FrameMessage::parse(data) {
+            Ok(FrameMessage::ClockAnswer { host, page }) => {
+                self.clock_map.answer(now, host, page);
+            }
+            Ok(FrameMessage::Shown(shown)) => {
+                let Some(frame) = self.peer.frame_at(shown.timestamp) else {
+                    return;
+                };
+                let seen = self.seen(&shown);
+                self.lives.seen(now, frame, seen);
+            }
+            Ok(FrameMessage::Decoded { timestamp, .. }) => {
+                if let Some(frame) = self.peer.frame_at(timestamp) {
+                    self.decoded(now, frame);
+                }
+            }
+            Ok(_) => {}
+            Err(error) => self.input.refused(&error),
+        }
+    }
+
+    /// A frame's display on the host's clock.
+    fn seen(&self, shown: &Shown) -> Seen {
+        let host = |page: Option<PageTime>| self.clock_map.to_host(page?);
+        let received = host(shown.received);
+        let decoding = shown.decoding.filter(|took| *took < LONGEST_DECODING);
+        Seen {
+            received,
+            decoded: received.zip(decoding).map(|(at, took)| at + took),
+            shown: host(shown.expected.or(shown.presented)),
+        }
+    }
+
+    /// The browser has decoded a frame, though no report says so yet.
+    fn decoded(&mut self, now: Time, frame: FrameId) {
+        self.sender.decoded(now, frame);
+    }
+
+    /// Sends the statistics when they are due; `viewers` watch.
+    pub(crate) fn tell_statistics(&mut self, now: Time, viewers: usize) {
+        if !self.is_connected() || self.next_statistics > now {
+            return;
+        }
+        self.next_statistics = now + STATISTICS_EVERY;
+        let message = self.statistics.message(
+            now,
+            self.begun,
+            self.sender.decision(),
+            self.peer.feedback(),
+            viewers,
+        );
+        self.tell(&ToPage::Statistics(Box::new(message)));
+    }
+
+    /// Tells the page something.
+    pub(crate) fn tell(&mut self, message: &ToPage) {
+        self.peer.write(Channel::Control, message.to_json().as_bytes());
+    }
+
+    /// Ends the session.
+    pub(crate) fn close(&mut self, reason: &str) {
+        self.peer.close();
+        self.end(reason.to_owned());
+    }
+
+    fn end(&mut self, reason: String) {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        self.lives.end(self.sender.open_frames().copied());
+        while let Some(frame) = self.lives.poll() {
+            self.outcomes.push(Outcome::Frame(Box::new(frame)));
+        }
+        let outcomes = &mut self.outcomes;
+        self.input
+            .release(|action| outcomes.push(Outcome::Act(action)));
+        self.outcomes.push(Outcome::Ended { reason });
+    }
+
+    /// Takes a datagram to send.
+    pub(crate) fn poll_datagram(&mut self) -> Option<Datagram> {
+        self.peer.poll_datagram()
+    }
+
+    /// Takes what has happened.
+    pub(crate) fn take_outcomes(&mut self) -> Vec<Outcome> {
+        std::mem::take(&mut self.outcomes)
+    }
+}
+
+/// What is left for the coder of a frame of `size` on the wire.
+fn coded_size(size: Bytes) -> Bytes {
+    let packets = size.pieces(LARGEST_PAYLOAD + OVERHEAD);
+    // FU-A headers, two bytes each, and a parameter set's share.
+    let headers = packets * (OVERHEAD.get() + 2) + 8;
+    Bytes::new(size.get().saturating_sub(headers))
+}

@@ -1,0 +1,241 @@
+//! What a page is told about its stream.
+
+use std::collections::VecDeque;
+
+use mimosa_control::{Cause, Decision};
+use mimosa_record::{SessionFrame, Stages};
+use mimosa_session::{FrameEnd, FrameLife};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_wire::control::{
+    BitsPerSecond, Delay, FeedbackKind, Frames, Millis, Point, Stages as PrintedStages,
+    Statistics as Message,
+};
+
+/// A frame that takes longer is a stall: the Pudica paper, section 5.1.
+pub(crate) const STALL: TimeDelta = TimeDelta::from_millis(100);
+/// Span of percentiles and of loss.
+const LONG: TimeDelta = TimeDelta::from_millis(10_000);
+/// Span of rates and of stages.
+const SHORT: TimeDelta = TimeDelta::from_millis(1_000);
+
+/// Values of a span of time.
+#[derive(Debug)]
+struct Window<T> {
+    span: TimeDelta,
+    values: VecDeque<(Time, T)>,
+}
+
+impl<T> Window<T> {
+    const fn new(span: TimeDelta) -> Self {
+        Self {
+            span,
+            values: VecDeque::new(),
+        }
+    }
+
+    fn push(&mut self, now: Time, value: T) {
+        self.values.push_back((now, value));
+        self.forget(now);
+    }
+
+    fn forget(&mut self, now: Time) {
+        while self
+            .values
+            .pop_front_if(|(at, _)| now.since(*at) > self.span)
+            .is_some()
+        {}
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        self.values.iter().map(|(_, value)| value)
+    }
+}
+
+/// Counts and windows of one session.
+#[derive(Debug)]
+pub(crate) struct Statistics {
+    pub(crate) captured: u64,
+    pub(crate) encoded: u64,
+    pub(crate) skipped: u64,
+    pub(crate) acknowledged: u64,
+    pub(crate) shown: u64,
+    pub(crate) keyframes: u64,
+    pub(crate) stalls: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) quantiser: Option<f32>,
+    pub(crate) round_trip: Option<TimeDelta>,
+    delays: Window<TimeDelta>,
+    sizes: Window<Bytes>,
+    /// Packets, and those lost, of each frame.
+    packets: Window<(u32, u32)>,
+    stages: Window<Stages>,
+    /// Longest frame delay since the last look.
+    longest: Option<TimeDelta>,
+}
+
+impl Statistics {
+    /// Nothing yet.
+    pub(crate) const fn new() -> Self {
+        Self {
+            captured: 0,
+            encoded: 0,
+            skipped: 0,
+            acknowledged: 0,
+            shown: 0,
+            keyframes: 0,
+            stalls: 0,
+            retransmissions: 0,
+            quantiser: None,
+            round_trip: None,
+            delays: Window::new(LONG),
+            sizes: Window::new(SHORT),
+            packets: Window::new(LONG),
+            stages: Window::new(SHORT),
+            longest: None,
+        }
+    }
+
+    /// A frame came out of the encoder.
+    pub(crate) fn encoded(&mut self, now: Time, size: Bytes, is_keyframe: bool) {
+        self.encoded += 1;
+        self.keyframes += u64::from(is_keyframe);
+        self.sizes.push(now, size);
+    }
+
+    /// The sender knows how a frame ended.
+    pub(crate) fn ended(&mut self, now: Time, life: &FrameLife) {
+        self.retransmissions += u64::from(life.retransmitted);
+        self.packets.push(now, (life.packets, life.lost));
+        match life.end {
+            Some(FrameEnd::Acknowledged(at)) => {
+                self.acknowledged += 1;
+                self.round_trip = life.last_sent.map(|sent| at.since(sent));
+            }
+            Some(FrameEnd::GivenUp) | None => self.stalls += 1,
+        }
+        if let Some(delay) = life.delay() {
+            self.stalls += u64::from(delay > STALL);
+            self.delays.push(now, delay);
+            self.longest = Some(self.longest.map_or(delay, |longest| longest.max(delay)));
+        }
+    }
+
+    /// Everything about a frame is known.
+    pub(crate) fn told(&mut self, now: Time, frame: &SessionFrame) {
+        self.shown += u64::from(frame.shown.is_some());
+        if let Some(stages) = frame.stages() {
+            self.stages.push(now, stages);
+        }
+    }
+
+    /// The message for the page.
+    pub(crate) fn message(
+        &mut self,
+        now: Time,
+        begun: Time,
+        decision: &Decision,
+        feedback: FeedbackKind,
+        viewers: usize,
+    ) -> Message {
+        self.delays.forget(now);
+        self.sizes.forget(now);
+        self.packets.forget(now);
+        self.stages.forget(now);
+        let mut delays: Vec<_> = self.delays.iter().copied().collect();
+        delays.sort_unstable();
+        let delay = |share: f64| percentile(&delays, share).map(Millis);
+        let (packets, lost) = self.packets.iter().fold((0_u64, 0_u64), |sum, one| {
+            (sum.0 + u64::from(one.0), sum.1 + u64::from(one.1))
+        });
+        let span = now.since(begun).min(SHORT);
+        let sent = self.sizes.iter().copied().sum();
+        Message {
+            time: Millis(now.since(begun)),
+            feedback,
+            frames: Frames {
+                captured: self.captured,
+                encoded: self.encoded,
+                skipped: self.skipped,
+                acknowledged: Some(self.acknowledged),
+                shown: Some(self.shown),
+                keyframes: self.keyframes,
+            },
+            target: Some(BitsPerSecond(decision.target)),
+            bitrate: (span > TimeDelta::ZERO).then(|| BitsPerSecond(Rate::of(sent, span))),
+            utilisation: decision.evidence.utilization,
+            state: Some(state(decision.cause).to_owned()),
+            cause: Some(decision.cause.as_str().replace('-', " ")),
+            delay: Delay {
+                p50: delay(0.50),
+                p95: delay(0.95),
+                p99: delay(0.99),
+            },
+            stalls: Some(self.stalls),
+            loss: (packets > 0).then(|| lost as f64 / packets as f64),
+            retransmissions: self.retransmissions,
+            rtt: self.round_trip.map(Millis),
+            quantiser: self.quantiser.map(f64::from),
+            viewers: u32::try_from(viewers).unwrap_or(u32::MAX),
+            stages: self.stages().unwrap_or_default(),
+            point: Point {
+                target: Some(BitsPerSecond(decision.target)),
+                delay: self.longest.take().map(Millis),
+            },
+        }
+    }
+
+    /// Medians of the stages, in tenths of a millisecond: parts that add up as
+    /// they are printed.
+    fn stages(&self) -> Option<PrintedStages> {
+        const TENTH: i64 = 100_000;
+        let median = |stage: fn(&Stages) -> TimeDelta| {
+            let mut all: Vec<_> = self.stages.iter().map(stage).collect();
+            all.sort_unstable();
+            let nanos = percentile(&all, 0.5)?.as_nanos();
+            let tenths = (nanos + TENTH / 2).div_euclid(TENTH);
+            Some(TimeDelta::from_nanos(tenths * TENTH))
+        };
+        let capture = median(|stages| stages.capture)?;
+        let encode = median(|stages| stages.encode)?;
+        let pace = median(|stages| stages.pace)?;
+        let network = median(|stages| stages.network)?;
+        let decode = median(|stages| stages.decode)?;
+        let present = median(|stages| stages.present)?;
+        Some(PrintedStages {
+            capture: Some(Millis(capture)),
+            encode: Some(Millis(encode)),
+            pace: Some(Millis(pace)),
+            network: Some(Millis(network)),
+            decode: Some(Millis(decode)),
+            present: Some(Millis(present)),
+            total: Some(Millis(capture + encode + pace + network + decode + present)),
+        })
+    }
+}
+
+/// The value that this share of `sorted` is at most.
+fn percentile(sorted: &[TimeDelta], share: f64) -> Option<TimeDelta> {
+    let last = sorted.len().checked_sub(1)?;
+    let rank = (share * sorted.len() as f64).ceil();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a length"
+    )]
+    let index = (rank as usize).saturating_sub(1).min(last);
+    sorted.get(index).copied()
+}
+
+/// What kind of situation a cause belongs to, in a word.
+const fn state(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Start => "start",
+        Cause::MultiplicativeIncrease | Cause::Recover => "increase",
+        Cause::FrameFallback | Cause::NextDelayFallback => "fallback",
+        Cause::Drain => "drain",
+        Cause::FeedbackTimeout => "silence",
+        Cause::PathChange => "path change",
+        Cause::ApplicationLimited | Cause::AtMaximum | Cause::Fixed => "limited",
+        _ => "steady",
+    }
+}

@@ -1,0 +1,136 @@
+//! Where pictures come from, each source in a thread of its own.
+
+mod demo;
+mod pool;
+mod x11;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use mimosa_settings::{Settings, SourceSettings};
+use mimosa_units::Time;
+use mimosa_video::{Picture, Size};
+use mimosa_wire::Action;
+
+use crate::clock::Clock;
+use crate::error::HostError;
+
+/// A picture, and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Captured {
+    pub(crate) picture: Picture,
+    /// When it was damaged, or drawing it began.
+    pub(crate) captured: Time,
+    /// Actions applied since the picture before.
+    pub(crate) actions: u32,
+}
+
+/// What a source says.
+#[derive(Debug)]
+pub(crate) enum FromSource {
+    /// Here is a picture.
+    Picture(Arc<Captured>),
+    /// There will be no more, and why.
+    Ended {
+        /// For people.
+        message: String,
+        /// Nothing went wrong: the game was left.
+        is_regular: bool,
+    },
+}
+
+/// A running source; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Source {
+    name: &'static str,
+    size: Size,
+    actions: mpsc::Sender<Action>,
+    shared: Arc<Shared>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+/// What a source's thread looks at.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Sessions that want pictures; without any, none are made.
+    watchers: AtomicUsize,
+    is_stopped: AtomicBool,
+}
+
+impl Shared {
+    fn is_watched(&self) -> bool {
+        self.watchers.load(Ordering::Relaxed) > 0
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+}
+
+impl Source {
+    /// Starts what the settings ask for; `say` is called in the source's thread.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Source`] says what is missing.
+    pub(crate) fn start(
+        settings: &Settings,
+        clock: Clock,
+        say: impl Fn(FromSource) + Send + 'static,
+    ) -> Result<Self, HostError> {
+        let shared = Arc::<Shared>::default();
+        let (actions, todo) = mpsc::channel();
+        let (name, size, thread) = match &settings.source {
+            SourceSettings::Demo => {
+                let thread = demo::start(settings, clock, Arc::clone(&shared), todo, say)?;
+                ("demo", settings.size, thread)
+            }
+            SourceSettings::X11 { .. } | SourceSettings::Launch { .. } => {
+                let (size, thread) = x11::start(settings, clock, Arc::clone(&shared), todo, say)?;
+                ("x11", size, thread)
+            }
+        };
+        Ok(Self {
+            name,
+            size,
+            actions,
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// `demo` or `x11`.
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Size of its pictures, at the start.
+    pub(crate) const fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Tells it what the player did.
+    pub(crate) fn act(&self, action: Action) {
+        // A source that has ended says so by itself.
+        let _ = self.actions.send(action);
+    }
+
+    /// How many sessions want pictures.
+    pub(crate) fn set_watchers(&self, watchers: usize) {
+        self.shared.watchers.store(watchers, Ordering::Relaxed);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.shared.is_stopped.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}

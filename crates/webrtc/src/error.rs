@@ -1,0 +1,33 @@
+//! Why there is no session.
+
+/// Why an offer was not answered. Every variant is the viewer's side to fix.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OfferError {
+    /// More than any browser writes.
+    #[error("the offer has {bytes} bytes; at most 65536 are read")]
+    TooLong {
+        /// How many.
+        bytes: usize,
+    },
+    /// Something else than SDP.
+    #[error("the offer begins with `{line}`; SDP (RFC 8866) begins with `v=0`")]
+    NotSdp {
+        /// Its first line, shortened.
+        line: String,
+    },
+    /// Nothing to send to.
+    #[error("the offer has no video section to receive; add a transceiver for video, `recvonly`")]
+    NoVideo,
+    /// No codec in common.
+    #[error(
+        "the offer has no H.264 with packetization-mode=1; use a browser or player that decodes H.264"
+    )]
+    NoH264,
+    /// It looks like SDP, but cannot be answered.
+    #[error("the offer cannot be answered: {reason}")]
+    Refused {
+        /// In the words of the WebRTC library.
+        reason: String,
+    },
+}

@@ -1,0 +1,21 @@
+//! One browser: WebRTC by str0m, with every packet under our pacer.
+//!
+//! [`Peer`] is sans-IO: datagrams and times go in, datagrams and events come out.
+//! str0m does ICE, DTLS, SRTP, SCTP and SDP. Its bandwidth estimator, its pacer and
+//! its retransmissions are off: a packet leaves when [`Peer::send`] is called.
+//!
+//! ```text
+//! Sender::poll_packet -> Peer::send -> poll_datagram -> socket
+//! socket -> Peer::receive -> PeerEvent::Feedback -> Sender::feedback
+//! ```
+
+mod error;
+mod extension;
+mod feedback;
+mod peer;
+mod sdp;
+mod store;
+mod tap;
+
+pub use error::OfferError;
+pub use peer::{Channel, Datagram, LARGEST_PAYLOAD, OVERHEAD, Peer, PeerEvent};

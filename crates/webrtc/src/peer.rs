@@ -1,0 +1,484 @@
+//! One browser: its connection, its streams, its channels.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use mimosa_control::FrameId;
+use mimosa_session::{Outgoing, Report};
+use mimosa_units::Bytes;
+use mimosa_wire::control::FeedbackKind;
+use mimosa_wire::h264::Payloads;
+use mimosa_wire::transport_cc::TransportSequence;
+use str0m::change::SdpOffer;
+use str0m::channel::{ChannelData, ChannelId};
+use str0m::format::{Codec, FormatParams};
+use str0m::media::{Frequency, MediaTime, Mid, Pt};
+use str0m::net::{Protocol, Receive};
+use str0m::rtp::{Extension, ExtensionValues, RtpWrite, SeqNo, Ssrc};
+use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
+
+use crate::error::OfferError;
+use crate::extension::TransportCc02;
+use crate::feedback::Feedback;
+use crate::sdp::{Offer, TRANSPORT_CC_02, add_retransmissions};
+use crate::store::{Store, Stream};
+use crate::tap;
+
+/// What a packet has beside its payload: IPv4 20, UDP 8, RTP 12, header extensions
+/// 16 (RFC 8285: 4, playout delay 4, transport-wide sequence number with request
+/// 5, padding 3) and the tag of AES-GCM 16 (RFC 7714).
+pub const OVERHEAD: Bytes = Bytes::new(72);
+/// Largest payload: datagrams of at most 1200 bytes, which any path carries (RFC
+/// 8831, section 5, has it for the same reason), less what RTP adds, two bytes of
+/// RTX and the identification of the media that the first packets carry.
+pub const LARGEST_PAYLOAD: Bytes = Bytes::new(1140);
+
+/// Each report repeats what was sent up to this many frames ago, so that two lost
+/// reports in a row cost nothing.
+const FRAMES_IN_REPORT: usize = 3;
+/// Second stream's name towards str0m, which tells streams apart by it. It never
+/// leaves: the header extension that would carry it is not negotiated.
+const RETRANSMISSIONS: &str = "rtx";
+
+/// A channel of `docs/protocol.md`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Channel {
+    /// Pointer, gamepads.
+    Input,
+    /// Keys, buttons.
+    Keys,
+    /// The fate of frames.
+    Frames,
+    /// JSON.
+    Control,
+}
+
+impl Channel {
+    const ALL: [Self; 4] = [Self::Input, Self::Keys, Self::Frames, Self::Control];
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Keys => "keys",
+            Self::Frames => "frames",
+            Self::Control => "control",
+        }
+    }
+}
+
+/// Something that happened to a peer.
+#[derive(Debug)]
+pub enum PeerEvent {
+    /// Media can flow.
+    Connected,
+    /// Arrivals, by transport-wide feedback.
+    Feedback(Report),
+    /// The browser lacks this packet.
+    Missing {
+        /// Of this frame.
+        frame: FrameId,
+        /// Its place in it.
+        index: u32,
+    },
+    /// The browser cannot go on without a keyframe.
+    KeyframeWanted,
+    /// A channel can be written to.
+    Opened(Channel),
+    /// A message came.
+    Message {
+        /// On this channel.
+        channel: Channel,
+        /// What it says.
+        data: Vec<u8>,
+    },
+    /// The connection is over.
+    Closed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A datagram to be sent.
+#[derive(Debug)]
+pub struct Datagram {
+    /// From this address of ours.
+    pub source: SocketAddr,
+    /// To there.
+    pub destination: SocketAddr,
+    /// What it has in it.
+    pub contents: Vec<u8>,
+}
+
+/// One browser. Everything that changes it is a method with the time; what comes
+/// of it is taken with [`Peer::poll_datagram`] and [`Peer::poll_event`].
+pub struct Peer {
+    rtc: Rtc,
+    store: Store,
+    feedback: Feedback,
+    kind: FeedbackKind,
+    /// The media section that video goes out on.
+    video: Mid,
+    h264: Pt,
+    rtx: Option<(Pt, Ssrc)>,
+    channels: [Option<ChannelId>; Channel::ALL.len()],
+    /// Transport-wide number of the first packet of each of the last frames.
+    opened: VecDeque<(FrameId, u16)>,
+    datagrams: VecDeque<Datagram>,
+    events: VecDeque<PeerEvent>,
+    deadline: Instant,
+    is_closed: bool,
+}
+
+impl Peer {
+    /// Answers an offer: the peer, and the text of the answer.
+    ///
+    /// `addresses` are those that its datagrams may come in on. `first_sequence`
+    /// should be random (RFC 3550, section 5.1). `wanted` overrides what the offer
+    /// says of feedback.
+    ///
+    /// # Errors
+    ///
+    /// [`OfferError`] says what the offer lacks.
+    pub fn answer(
+        offer: &str,
+        wanted: Option<FeedbackKind>,
+        addresses: &[SocketAddr],
+        first_sequence: u16,
+        now: Instant,
+    ) -> Result<(Self, String), OfferError> {
+        let offer = Offer::read(offer, wanted)?;
+        let refused = |error: &dyn std::fmt::Display| OfferError::Refused {
+            reason: error.to_string(),
+        };
+        let mut rtc = configure(&offer).build(now);
+        for &address in addresses {
+            let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
+            rtc.add_local_candidate(candidate);
+        }
+        let parsed = SdpOffer::from_sdp_string(&offer.text).map_err(|error| refused(&error))?;
+        let answer = rtc
+            .sdp_api()
+            .accept_offer(parsed)
+            .map_err(|error| refused(&error))?;
+        let mut peer = Self {
+            rtc,
+            store: Store::new(first_sequence, offer.rtx.is_some()),
+            feedback: Feedback::new(),
+            kind: offer.feedback,
+            video: offer.media.as_str().into(),
+            h264: offer.h264.into(),
+            rtx: None,
+            channels: [None; Channel::ALL.len()],
+            opened: VecDeque::new(),
+            datagrams: VecDeque::new(),
+            events: VecDeque::new(),
+            deadline: now,
+            is_closed: false,
+        };
+        peer.drain();
+        let mid = peer.video;
+        let mut text = answer.to_sdp_string();
+        if let Some(rtx) = offer.rtx {
+            let mut api = peer.rtc.direct_api();
+            let media = api.stream_tx_by_mid(mid, None).ok_or(OfferError::NoVideo)?;
+            let media = media.ssrc();
+            let second = api.new_ssrc();
+            api.declare_stream_tx(second, None, mid, Some(RETRANSMISSIONS.into()));
+            peer.rtx = Some((rtx.into(), second));
+            text = add_retransmissions(&text, offer.h264, rtx, *media, *second);
+            peer.drain();
+        }
+        Ok((peer, text))
+    }
+
+    /// The feedback agreed on.
+    #[must_use]
+    pub const fn feedback(&self) -> FeedbackKind {
+        self.kind
+    }
+
+    /// Whether lost packets can be sent again.
+    #[must_use]
+    pub const fn has_retransmissions(&self) -> bool {
+        self.rtx.is_some()
+    }
+
+    /// Whether this datagram is this peer's.
+    #[must_use]
+    pub fn accepts(
+        &self,
+        now: Instant,
+        source: SocketAddr,
+        destination: SocketAddr,
+        contents: &[u8],
+    ) -> bool {
+        received(source, destination, contents)
+            .is_some_and(|receive| self.rtc.accepts(&Input::Receive(now, receive)))
+    }
+
+    /// Takes a datagram in.
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        source: SocketAddr,
+        destination: SocketAddr,
+        contents: &[u8],
+    ) {
+        let Some(receive) = received(source, destination, contents) else {
+            return;
+        };
+        let rtc = &mut self.rtc;
+        let (result, plain) = tap::listen(|| rtc.handle_input(Input::Receive(now, receive)));
+        self.check(result);
+        self.drain();
+        if !plain.is_empty() {
+            self.control(contents, &plain);
+        }
+    }
+
+    /// Lets time pass.
+    pub fn timeout(&mut self, now: Instant) {
+        let result = self.rtc.handle_input(Input::Timeout(now));
+        self.check(result);
+        self.drain();
+    }
+
+    /// When to call [`Peer::timeout`] at the latest.
+    #[must_use]
+    pub const fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Adds a candidate of the browser's, as in its `a=candidate:` line.
+    ///
+    /// # Errors
+    ///
+    /// The line, when it is none.
+    pub fn add_candidate(&mut self, line: &str) -> Result<(), OfferError> {
+        let candidate = Candidate::from_sdp_string(line).map_err(|error| OfferError::Refused {
+            reason: format!("`{line}` is no candidate: {error}"),
+        })?;
+        self.rtc.add_remote_candidate(candidate);
+        self.drain();
+        Ok(())
+    }
+
+    /// Takes the packets of a frame in, for [`Peer::send`]. `timestamp` is its RTP
+    /// timestamp, in 1/90000 s.
+    pub fn insert(&mut self, frame: FrameId, timestamp: u32, payloads: Payloads) {
+        self.store.insert(frame, timestamp, payloads);
+    }
+
+    /// Sends the packet that the sender names.
+    pub fn send(&mut self, now: Instant, outgoing: &Outgoing) {
+        if outgoing.index == 0 && self.opened.back().is_none_or(|last| last.0 < outgoing.frame) {
+            if self.opened.len() == FRAMES_IN_REPORT {
+                self.opened.pop_front();
+            }
+            self.opened.push_back((outgoing.frame, outgoing.sequence));
+        }
+        let packet = self.store.packet(outgoing);
+        let mut values = ExtensionValues {
+            play_delay_min: Some(MediaTime::from_hundredths(0)),
+            play_delay_max: Some(MediaTime::from_hundredths(0)),
+            ..ExtensionValues::default()
+        };
+        values.user_values.set(TransportSequence {
+            sequence: outgoing.sequence,
+            request: outgoing.asks_feedback.then(|| self.report_length(outgoing)),
+        });
+        let (payload_type, rid) = match (packet.stream, self.rtx) {
+            (Stream::Retransmission, Some((payload_type, _))) => {
+                (payload_type, Some(RETRANSMISSIONS.into()))
+            }
+            _ => (self.h264, None),
+        };
+        let sequence = SeqNo::from(packet.sequence);
+        let write = RtpWrite::new(payload_type, sequence, packet.timestamp, now, packet.payload)
+            .marker(packet.marker)
+            .ext_vals(values);
+        if let Some(stream) = self.rtc.direct_api().stream_tx_by_mid(self.video, rid) {
+            stream.write_rtp(write);
+        }
+        self.timeout(now);
+    }
+
+    /// How many packets, this one included, a report should cover.
+    fn report_length(&self, outgoing: &Outgoing) -> u16 {
+        let oldest = self.opened.front().map_or(outgoing.sequence, |first| first.1);
+        outgoing.sequence.wrapping_sub(oldest).saturating_add(1)
+    }
+
+    /// The frame with this RTP timestamp, if it is one of the last.
+    #[must_use]
+    pub fn frame_at(&self, timestamp: u32) -> Option<FrameId> {
+        self.store.at(timestamp)
+    }
+
+    /// Whether any packet of a frame has left.
+    #[must_use]
+    pub fn has_sent(&self, frame: FrameId) -> bool {
+        self.store.has_sent(frame)
+    }
+
+    /// Writes a message, if the channel is open and takes it.
+    pub fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
+        let Some(id) = self.channels[channel as usize] else {
+            return false;
+        };
+        let is_binary = channel != Channel::Control;
+        let written = self
+            .rtc
+            .channel(id)
+            .is_some_and(|mut open| open.write(is_binary, data).unwrap_or(false));
+        self.drain();
+        written
+    }
+
+    /// Ends the connection.
+    pub fn close(&mut self) {
+        self.rtc.disconnect();
+        self.drain();
+    }
+
+    /// Takes a datagram that is to be sent.
+    pub fn poll_datagram(&mut self) -> Option<Datagram> {
+        self.datagrams.pop_front()
+    }
+
+    /// Takes an event.
+    pub fn poll_event(&mut self) -> Option<PeerEvent> {
+        self.events.pop_front()
+    }
+
+    /// Takes everything out of str0m: it wants that after each change.
+    fn drain(&mut self) {
+        loop {
+            match self.rtc.poll_output() {
+                Ok(Output::Timeout(deadline)) => {
+                    self.deadline = deadline;
+                    break;
+                }
+                Ok(Output::Transmit(transmit)) => self.datagrams.push_back(Datagram {
+                    source: transmit.source,
+                    destination: transmit.destination,
+                    contents: transmit.contents.into(),
+                }),
+                Ok(Output::Event(event)) => self.event(event),
+                Err(error) => {
+                    self.end(error.to_string());
+                    break;
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Connected => self.events.push_back(PeerEvent::Connected),
+            Event::ChannelOpen(id, label) => {
+                let known = Channel::ALL.iter().find(|known| known.label() == label);
+                if let Some(&channel) = known {
+                    self.channels[channel as usize] = Some(id);
+                    self.events.push_back(PeerEvent::Opened(channel));
+                }
+            }
+            Event::ChannelData(ChannelData { id, data, .. }) => {
+                let known = self.channels.iter().position(|open| *open == Some(id));
+                if let Some(index) = known {
+                    let channel = Channel::ALL[index];
+                    self.events.push_back(PeerEvent::Message { channel, data });
+                }
+            }
+            Event::ChannelClose(id) => {
+                for open in &mut self.channels {
+                    open.take_if(|open| *open == id);
+                }
+            }
+            Event::KeyframeRequest(_) => self.events.push_back(PeerEvent::KeyframeWanted),
+            Event::IceConnectionStateChange(IceConnectionState::Disconnected) => {
+                self.end("the browser does not answer any more".to_owned());
+            }
+            Event::Closed => self.end("the browser closed the connection".to_owned()),
+            _ => {}
+        }
+    }
+
+    /// Looks into decrypted RTCP; its first eight bytes are in the datagram.
+    fn control(&mut self, datagram: &[u8], plain: &[u8]) {
+        let is_rtcp = datagram.len() >= 8 && (192..=223).contains(&datagram[1]);
+        if !is_rtcp {
+            return;
+        }
+        let compound = [&datagram[..8], plain].concat();
+        let heard = self.feedback.read(&compound);
+        if let Some(report) = heard.report {
+            self.events.push_back(PeerEvent::Feedback(report));
+        }
+        for sequence in heard.missing {
+            if let Some((frame, index)) = self.store.named(sequence) {
+                self.events.push_back(PeerEvent::Missing { frame, index });
+            }
+        }
+    }
+
+    fn check(&mut self, result: Result<(), str0m::RtcError>) {
+        if let Err(error) = result {
+            self.end(error.to_string());
+        }
+    }
+
+    fn end(&mut self, reason: String) {
+        if !std::mem::replace(&mut self.is_closed, true) {
+            self.events.push_back(PeerEvent::Closed { reason });
+        }
+    }
+}
+
+fn received<'a>(
+    source: SocketAddr,
+    destination: SocketAddr,
+    contents: &'a [u8],
+) -> Option<Receive<'a>> {
+    Some(Receive {
+        proto: Protocol::Udp,
+        source,
+        destination,
+        contents: contents.try_into().ok()?,
+    })
+}
+
+/// RTP mode without estimator: then str0m has no pacer, and what is written leaves.
+fn configure(offer: &Offer) -> RtcConfig {
+    let mut config = RtcConfig::new()
+        .set_crypto_provider(Arc::new(tap::provider()))
+        .clear_codecs()
+        .clear_extension_map()
+        .set_extension(1, Extension::RtpMid)
+        .set_extension(2, Extension::PlayoutDelay)
+        .set_rtp_mode(true)
+        .set_ice_lite(true)
+        .enable_bwe(None);
+    match offer.feedback {
+        FeedbackKind::OnRequest => {
+            let extension = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
+            config = config.set_extension(3, extension);
+        }
+        // str0m counts for itself; so does the sender, and both count every packet.
+        FeedbackKind::Periodic => {
+            config = config.set_extension(3, Extension::TransportSequenceNumber);
+        }
+        FeedbackKind::None => {}
+    }
+    let codecs = config.codec_config();
+    codecs.add_h264(offer.h264.into(), None, true, offer.profile);
+    if let Some(rtx) = offer.rtx {
+        // str0m sends nothing with a payload type that it does not know. A codec
+        // that no browser offers makes it known, and is in no answer.
+        let rate = Frequency::NINETY_KHZ;
+        codecs.add_config(rtx.into(), None, Codec::H266, rate, None, FormatParams::default());
+    }
+    config
+}

@@ -1,0 +1,368 @@
+//! What an offer holds, and the few lines that str0m does not write by itself.
+//!
+//! str0m negotiates all but two things, which are put into the text around it:
+//!
+//! - *transport-wide-cc-02*: Chromium acts on the extension when the answer names
+//!   it, though it never offers it. The offer that str0m reads has it in place of
+//!   its predecessor.
+//! - *RTX* (RFC 4588): str0m resends by itself and at once; here resending is the
+//!   pacer's business. str0m negotiates H.264 without RTX, and the answer gets the
+//!   lines for a second stream that we fill.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use mimosa_wire::control::FeedbackKind;
+
+use crate::error::OfferError;
+
+/// URI of transport-wide-cc-02.
+pub(crate) const TRANSPORT_CC_02: &str =
+    "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02";
+/// URI of the version before it.
+pub(crate) const TRANSPORT_CC_01: &str =
+    "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
+/// Longest offer looked at; a browser's has about 8 KiB.
+const LONGEST: usize = 64 * 1024;
+
+/// What matters of an offer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Offer {
+    /// The offer for str0m to answer.
+    pub(crate) text: String,
+    /// Identification of the video section (RFC 5888).
+    pub(crate) media: String,
+    /// Payload type of H.264.
+    pub(crate) h264: u8,
+    /// Its `profile-level-id`.
+    pub(crate) profile: u32,
+    /// Payload type of its retransmissions, if offered.
+    pub(crate) rtx: Option<u8>,
+    /// The feedback that `text` asks for.
+    pub(crate) feedback: FeedbackKind,
+}
+
+impl Offer {
+    /// Reads an offer; `wanted` overrides what it says of feedback.
+    pub(crate) fn read(text: &str, wanted: Option<FeedbackKind>) -> Result<Self, OfferError> {
+        if text.len() > LONGEST {
+            return Err(OfferError::TooLong { bytes: text.len() });
+        }
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        if lines.first() != Some(&"v=0") {
+            return Err(OfferError::NotSdp {
+                line: lines.first().unwrap_or(&"").chars().take(40).collect(),
+            });
+        }
+        let video = video_section(&lines)?;
+        let section = &lines[video.clone()];
+        let (h264, profile) = best_h264(section).ok_or(OfferError::NoH264)?;
+        let media = section
+            .iter()
+            .find_map(|line| line.strip_prefix("a=mid:"))
+            .ok_or(OfferError::NoVideo)?;
+        let rtx = retransmissions_of(section, h264);
+        let offered = |uri| section.iter().any(|line| extension(line, uri));
+        let feedback = match wanted {
+            Some(wanted) => wanted,
+            None if offered(TRANSPORT_CC_02) => FeedbackKind::OnRequest,
+            None if offered(TRANSPORT_CC_01) => FeedbackKind::Periodic,
+            None => FeedbackKind::None,
+        };
+        let feedback = if feedback == FeedbackKind::Periodic && !offered(TRANSPORT_CC_01) {
+            FeedbackKind::None
+        } else {
+            feedback
+        };
+        Ok(Self {
+            text: for_str0m(&lines, video, feedback),
+            media: media.to_owned(),
+            h264,
+            profile,
+            rtx,
+            feedback,
+        })
+    }
+}
+
+/// The lines of the first video section that is not refused.
+fn video_section(lines: &[&str]) -> Result<Range<usize>, OfferError> {
+    let first = lines
+        .iter()
+        .position(|line| line.starts_with("m=video ") && !line.starts_with("m=video 0 "))
+        .ok_or(OfferError::NoVideo)?;
+    let end = lines[first + 1..]
+        .iter()
+        .position(|line| line.starts_with("m="))
+        .map_or(lines.len(), |next| first + 1 + next);
+    let section = first..end;
+    let sends_only = lines[section.clone()]
+        .iter()
+        .any(|line| matches!(*line, "a=sendonly" | "a=inactive"));
+    if sends_only {
+        return Err(OfferError::NoVideo);
+    }
+    Ok(section)
+}
+
+/// Payload type and profile of the H.264 that suits best: packetization-mode 1,
+/// and of the profiles High, Main, Constrained Baseline, Baseline, then others.
+fn best_h264(section: &[&str]) -> Option<(u8, u32)> {
+    let is_h264 = |payload_type: u8| {
+        section
+            .iter()
+            .any(|line| attribute(line, "rtpmap:", payload_type) == Some("H264/90000"))
+    };
+    let rank = |profile: u32| match profile >> 8 {
+        0x6400 | 0x640c => 0,
+        0x4d00 | 0x4d40 => 1,
+        0x42e0 | 0x42c0 => 2,
+        0x4200 => 3,
+        _ => 4,
+    };
+    section
+        .iter()
+        .filter_map(|line| {
+            let rest = line.strip_prefix("a=fmtp:")?;
+            let (payload_type, parameters) = rest.split_once(' ')?;
+            let payload_type = payload_type.parse().ok().filter(|&pt: &u8| pt < 128)?;
+            let value = |name: &str| {
+                parameters.split(';').find_map(|parameter| {
+                    let (key, value) = parameter.trim().split_once('=')?;
+                    key.eq_ignore_ascii_case(name).then_some(value.trim())
+                })
+            };
+            let fits = is_h264(payload_type) && value("packetization-mode") == Some("1");
+            // RFC 6184, section 8.1: without the parameter, Baseline at level 1.
+            let profile = value("profile-level-id").unwrap_or("42000a");
+            let profile = u32::from_str_radix(profile, 16).ok()?;
+            fits.then_some((payload_type, profile))
+        })
+        .min_by_key(|&(_, profile)| rank(profile))
+}
+
+/// Payload type of the retransmissions of another.
+fn retransmissions_of(section: &[&str], payload_type: u8) -> Option<u8> {
+    let apt = format!("apt={payload_type}");
+    section.iter().find_map(|line| {
+        let (number, parameters) = line.strip_prefix("a=fmtp:")?.split_once(' ')?;
+        let number = number.parse().ok().filter(|&pt: &u8| pt < 128)?;
+        let is_rtx = section
+            .iter()
+            .any(|line| attribute(line, "rtpmap:", number) == Some("rtx/90000"));
+        let is_its = parameters.split(';').any(|one| one.trim() == apt);
+        (is_rtx && is_its).then_some(number)
+    })
+}
+
+/// What follows `a=NAME:PAYLOAD_TYPE ` on this line.
+fn attribute<'a>(line: &'a str, name: &str, payload_type: u8) -> Option<&'a str> {
+    let (number, rest) = line
+        .strip_prefix("a=")?
+        .strip_prefix(name)?
+        .split_once(' ')?;
+    (number.parse() == Ok(payload_type)).then_some(rest)
+}
+
+/// The number of a header extension on this line.
+fn extension_number(line: &str) -> Option<u8> {
+    let rest = line.strip_prefix("a=extmap:")?;
+    rest.split([' ', '/']).next()?.parse().ok()
+}
+
+/// Whether this line offers this header extension.
+fn extension(line: &str, uri: &str) -> bool {
+    line.starts_with("a=extmap:") && line.split(' ').nth(1) == Some(uri)
+}
+
+/// The offer with exactly the lines for `feedback` in its video section, and
+/// without retransmissions there: what it is offered, str0m takes.
+fn for_str0m(lines: &[&str], video: Range<usize>, feedback: FeedbackKind) -> String {
+    let section = &lines[video.clone()];
+    let resent: Vec<&str> = section
+        .iter()
+        .filter_map(|line| line.strip_prefix("a=rtpmap:")?.strip_suffix(" rtx/90000"))
+        .collect();
+    let is_about_resent = |line: &str| {
+        let of = |prefix| line.strip_prefix(prefix)?.split(' ').next();
+        let number = of("a=rtpmap:").or_else(|| of("a=fmtp:"));
+        number.is_some_and(|number| resent.contains(&number))
+    };
+    let is_unwanted = |line: &str| {
+        is_about_resent(line)
+            || match feedback {
+                FeedbackKind::OnRequest => extension(line, TRANSPORT_CC_01),
+                FeedbackKind::Periodic => extension(line, TRANSPORT_CC_02),
+                FeedbackKind::None => {
+                    extension(line, TRANSPORT_CC_01) || extension(line, TRANSPORT_CC_02)
+                }
+            }
+    };
+    let mut kept: Vec<String> = section
+        .iter()
+        .filter(|line| !is_unwanted(line))
+        .map(|&line| line.to_owned())
+        .collect();
+    if let Some(first) = kept.first_mut() {
+        // `m=video PORT PROTOCOL`, and then the payload types.
+        let is_kept = |&(place, part): &(usize, &str)| place < 3 || !resent.contains(&part);
+        let parts = first.split(' ').enumerate().filter(is_kept);
+        *first = parts.map(|(_, part)| part).collect::<Vec<_>>().join(" ");
+    }
+    let is_named = section.iter().any(|line| extension(line, TRANSPORT_CC_02));
+    if feedback == FeedbackKind::OnRequest && !is_named {
+        // A number is the same in all sections of a bundle (RFC 8843, section
+        // 7.1.2): none that another section has, but the one just given up.
+        let taken: Vec<u8> = lines
+            .iter()
+            .filter(|line| !is_unwanted(line))
+            .filter_map(|line| extension_number(line))
+            .collect();
+        // One-byte headers reach to 14 (RFC 8285, section 4.2).
+        if let Some(number) = (1..=14).rev().find(|number| !taken.contains(number)) {
+            let attributes = kept.iter().position(|line| line.starts_with("a="));
+            kept.insert(
+                attributes.unwrap_or(kept.len()),
+                format!("a=extmap:{number} {TRANSPORT_CC_02}"),
+            );
+        }
+    }
+    let mut text = String::new();
+    let before = lines[..video.start].iter().copied();
+    let after = lines[video.end..].iter().copied();
+    for line in before.chain(kept.iter().map(String::as_str)).chain(after) {
+        text.push_str(line);
+        text.push_str("\r\n");
+    }
+    text
+}
+
+/// Adds a retransmission stream to the video section of an answer.
+pub(crate) fn add_retransmissions(
+    answer: &str,
+    h264: u8,
+    rtx: u8,
+    media_ssrc: u32,
+    rtx_ssrc: u32,
+) -> String {
+    let mut text = String::new();
+    let own = format!("a=ssrc:{media_ssrc} ");
+    // Both streams are of one source and one track, and have to say so.
+    let mut described = Vec::new();
+    let mut in_video = false;
+    let end = |text: &mut String, described: &[&str]| {
+        let _ = write!(text, "a=rtpmap:{rtx} rtx/90000\r\n");
+        let _ = write!(text, "a=fmtp:{rtx} apt={h264}\r\n");
+        let _ = write!(text, "a=ssrc-group:FID {media_ssrc} {rtx_ssrc}\r\n");
+        for attribute in described {
+            let _ = write!(text, "a=ssrc:{rtx_ssrc} {attribute}\r\n");
+        }
+    };
+    for line in answer.lines().map(str::trim_end) {
+        if line.starts_with("m=") && in_video {
+            end(&mut text, &described);
+            in_video = false;
+        }
+        described.extend(line.strip_prefix(own.as_str()));
+        if line.starts_with("m=video ") && !line.starts_with("m=video 0 ") {
+            in_video = true;
+            let _ = write!(text, "{line} {rtx}\r\n");
+        } else {
+            let _ = write!(text, "{line}\r\n");
+        }
+    }
+    if in_video {
+        end(&mut text, &described);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHROMIUM: &str = include_str!("../tests/offers/chromium-156.sdp");
+
+    fn section(text: &str) -> Vec<&str> {
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        let range = video_section(&lines).unwrap();
+        lines[range].to_vec()
+    }
+
+    #[test]
+    fn a_browsers_offer_is_understood() {
+        let offer = Offer::read(CHROMIUM, None).unwrap();
+        // Main, as it has no High; its retransmissions.
+        assert_eq!((offer.h264, offer.profile), (116, 0x4d_001f));
+        assert_eq!(offer.rtx, Some(117));
+        assert_eq!(offer.feedback, FeedbackKind::Periodic, "what it names itself");
+    }
+
+    #[test]
+    fn feedback_on_request_takes_the_place_of_its_predecessor() {
+        let offer = Offer::read(CHROMIUM, Some(FeedbackKind::OnRequest)).unwrap();
+        let lines = section(&offer.text);
+        assert!(!lines.iter().any(|line| extension(line, TRANSPORT_CC_01)));
+        let line = lines.iter().find(|line| extension(line, TRANSPORT_CC_02)).unwrap();
+        let number = extension_number(line).unwrap();
+        let same = offer.text.lines().filter(|line| extension_number(line) == Some(number));
+        assert_eq!(same.count(), 1, "its number is its own");
+        let is_else = |line: &&str| {
+            let changed = ["m=video", "a=extmap:", "a=fmtp:"];
+            !changed.iter().any(|prefix| line.starts_with(prefix)) && !line.ends_with("rtx/90000")
+        };
+        let rest = |text: &str| -> Vec<String> {
+            text.lines().filter(is_else).map(str::to_owned).collect()
+        };
+        assert_eq!(rest(&offer.text), rest(CHROMIUM), "nothing else has changed");
+        assert!(!offer.text.contains("rtx/90000") && !offer.text.contains("apt="));
+    }
+
+    #[test]
+    fn without_feedback_none_is_asked_for() {
+        let offer = Offer::read(CHROMIUM, Some(FeedbackKind::None)).unwrap();
+        assert!(!offer.text.contains("transport-wide-cc"));
+        let silent = CHROMIUM.replace("transport-wide-cc", "something-else");
+        let offer = Offer::read(&silent, Some(FeedbackKind::Periodic)).unwrap();
+        assert_eq!(offer.feedback, FeedbackKind::None, "it was not offered");
+    }
+
+    #[test]
+    fn the_best_profile_is_taken_and_packetization_mode_1_only() {
+        let high = CHROMIUM.replace("profile-level-id=f4001f", "profile-level-id=64001f");
+        assert_eq!(Offer::read(&high, None).unwrap().h264, 41);
+        let none = CHROMIUM.replace("packetization-mode=1", "packetization-mode=0");
+        assert!(matches!(Offer::read(&none, None), Err(OfferError::NoH264)));
+        let none = CHROMIUM.replace("H264/90000", "H265/90000");
+        assert!(matches!(Offer::read(&none, None), Err(OfferError::NoH264)));
+    }
+
+    #[test]
+    fn what_is_no_offer_of_video_is_refused_by_name() {
+        let message = |text: &str| Offer::read(text, None).unwrap_err().to_string();
+        assert!(message("").contains("begins with ``"));
+        assert!(message("GET / HTTP/1.1").contains("`GET / HTTP/1.1`"));
+        assert!(message("v=0\r\n").contains("no video section"));
+        assert!(message(&CHROMIUM.replace("a=recvonly", "a=inactive")).contains("no video section"));
+        assert!(message(&CHROMIUM.replace("m=video 9", "m=video 0")).contains("no video section"));
+        assert!(message(&"v=0\r\n".repeat(20_000)).contains("100000 bytes"));
+    }
+
+    #[test]
+    fn an_answer_gets_a_second_stream() {
+        let answer = "v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 116\r\na=ssrc:7 cname:x\r\na=ssrc:7 msid:s t\r\n\
+            a=rtpmap:116 H264/90000\r\nm=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=mid:1\r\n";
+        let text = add_retransmissions(answer, 116, 117, 7, 8);
+        assert!(text.contains("m=video 9 UDP/TLS/RTP/SAVPF 116 117\r\n"));
+        let (video, data) = text.split_once("m=application").unwrap();
+        for line in [
+            "a=rtpmap:117 rtx/90000\r\n",
+            "a=fmtp:117 apt=116\r\n",
+            "a=ssrc-group:FID 7 8\r\n",
+            "a=ssrc:8 cname:x\r\na=ssrc:8 msid:s t\r\n",
+        ] {
+            assert!(video.contains(line), "{line}");
+        }
+        assert!(!data.contains("rtx"));
+    }
+}

@@ -1,0 +1,294 @@
+//! The packets of the last frames, as a browser gets them.
+//!
+//! The sender names packets by frame and place; here they have their bytes, their
+//! RTP sequence numbers and their streams. First transmissions are on the media
+//! stream and numbered as they leave, so that a frame given up before it left makes
+//! no gap. Retransmissions (RFC 4588) and probes are on a second stream. A probe
+//! there has no payload: a receiver finds no original sequence number in it and
+//! drops it, but reports its arrival like any other.
+
+use std::collections::VecDeque;
+
+use mimosa_control::{FrameId, PacketKind};
+use mimosa_session::Outgoing;
+use mimosa_wire::h264::Payloads;
+use mimosa_wire::rtx;
+
+/// Frames kept for retransmission: two seconds at 120 frames a second. Longer than
+/// any deadline for sending again.
+const MOST_FRAMES: usize = 240;
+/// Packets whose numbers are remembered: half a second at 200 Mbit/s.
+const MOST_PACKETS: usize = 8192;
+
+/// A NAL unit of type 12, filler data (H.264, 7.4.2.7), without any filler: what a
+/// probe carries on the media stream of a receiver that has no second one.
+const EMPTY_FILLER: [u8; 2] = [12, 0x80];
+
+/// Which stream a packet is on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Stream {
+    /// First transmissions.
+    Media,
+    /// Retransmissions and probes.
+    Retransmission,
+}
+
+/// A packet, but for what the session adds.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Packet {
+    pub(crate) stream: Stream,
+    /// RTP sequence number, unwrapped.
+    pub(crate) sequence: u64,
+    /// RTP timestamp.
+    pub(crate) timestamp: u32,
+    /// The last of its frame.
+    pub(crate) marker: bool,
+    pub(crate) payload: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Frame {
+    id: FrameId,
+    timestamp: u32,
+    payloads: Payloads,
+    /// Sequence number of each packet that has left.
+    sequences: Vec<Option<u64>>,
+}
+
+/// The last frames.
+#[derive(Debug)]
+pub(crate) struct Store {
+    frames: VecDeque<Frame>,
+    next_media: u64,
+    /// Frame and place of the last packets on the media stream, up to
+    /// `next_media`.
+    sent: VecDeque<Option<(FrameId, u32)>>,
+    next_retransmission: u64,
+    has_retransmissions: bool,
+}
+
+impl Store {
+    /// Nothing yet; sequence numbers begin at `first`.
+    pub(crate) fn new(first: u16, has_retransmissions: bool) -> Self {
+        Self {
+            frames: VecDeque::new(),
+            next_media: u64::from(first),
+            sent: VecDeque::new(),
+            next_retransmission: u64::from(first),
+            has_retransmissions,
+        }
+    }
+
+    /// Takes a frame in; `timestamp` is its RTP timestamp.
+    pub(crate) fn insert(&mut self, id: FrameId, timestamp: u32, payloads: Payloads) {
+        if self.frames.len() == MOST_FRAMES {
+            self.frames.pop_front();
+        }
+        let sequences = vec![None; payloads.len()];
+        self.frames.push_back(Frame {
+            id,
+            timestamp,
+            payloads,
+            sequences,
+        });
+    }
+
+    /// The packet that the sender names. When its frame is forgotten, or there is
+    /// no stream to send it again on, it is as empty as a probe: what the sender
+    /// has counted is on the wire.
+    pub(crate) fn packet(&mut self, outgoing: &Outgoing) -> Packet {
+        let known = match outgoing.kind {
+            PacketKind::Probe => None,
+            PacketKind::Media | PacketKind::Retransmission => self.known(outgoing),
+        };
+        known.unwrap_or_else(|| self.probe(outgoing.frame))
+    }
+
+    fn known(&mut self, outgoing: &Outgoing) -> Option<Packet> {
+        let index = usize::try_from(outgoing.index).ok()?;
+        let has_retransmissions = self.has_retransmissions;
+        let position = self
+            .frames
+            .binary_search_by_key(&outgoing.frame, |frame| frame.id)
+            .ok()?;
+        let frame = self.frames.get_mut(position)?;
+        let payload = frame.payloads.get(index)?;
+        let sent = frame.sequences.get_mut(index)?;
+        let mut packet = Packet {
+            stream: Stream::Media,
+            sequence: 0,
+            timestamp: frame.timestamp,
+            marker: index + 1 == frame.payloads.len(),
+            payload: Vec::new(),
+        };
+        match (outgoing.kind, *sent) {
+            (PacketKind::Retransmission, Some(original)) if has_retransmissions => {
+                packet.stream = Stream::Retransmission;
+                packet.sequence = self.next_retransmission;
+                self.next_retransmission += 1;
+                #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
+                let original = original as u16;
+                packet.payload = rtx::write(original, payload);
+            }
+            (PacketKind::Retransmission, _) => return None,
+            _ => {
+                packet.sequence = self.next_media;
+                *sent = Some(packet.sequence);
+                packet.payload = payload.to_vec();
+                let place = (frame.id, outgoing.index);
+                self.count_media(Some(place));
+            }
+        }
+        Some(packet)
+    }
+
+    /// Remembers what the next packet on the media stream is.
+    fn count_media(&mut self, place: Option<(FrameId, u32)>) {
+        if self.sent.len() == MOST_PACKETS {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(place);
+        self.next_media += 1;
+    }
+
+    fn probe(&mut self, after: FrameId) -> Packet {
+        let timestamp = self
+            .frames
+            .iter()
+            .rev()
+            .find(|frame| frame.id <= after)
+            .map_or(0, |frame| frame.timestamp);
+        let (stream, sequence, payload) = if self.has_retransmissions {
+            self.next_retransmission += 1;
+            let sequence = self.next_retransmission - 1;
+            (Stream::Retransmission, sequence, Vec::new())
+        } else {
+            let sequence = self.next_media;
+            self.count_media(None);
+            (Stream::Media, sequence, EMPTY_FILLER.to_vec())
+        };
+        Packet {
+            stream,
+            sequence,
+            timestamp,
+            marker: false,
+            payload,
+        }
+    }
+
+    /// Frame and place of the packet with this sequence number on the media
+    /// stream; `None` for a probe and for what is forgotten.
+    pub(crate) fn named(&self, sequence: u16) -> Option<(FrameId, u32)> {
+        #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
+        let back = (self.next_media as u16).wrapping_sub(sequence);
+        let index = self.sent.len().checked_sub(usize::from(back))?;
+        self.sent.get(index).copied().flatten()
+    }
+
+    /// Whether any packet of this frame has left.
+    pub(crate) fn has_sent(&self, id: FrameId) -> bool {
+        let found = self.frames.binary_search_by_key(&id, |frame| frame.id);
+        found.is_ok_and(|position| self.frames[position].sequences.iter().any(Option::is_some))
+    }
+
+    /// The frame with this RTP timestamp.
+    pub(crate) fn at(&self, timestamp: u32) -> Option<FrameId> {
+        let found = self.frames.iter().rev();
+        found
+            .filter(|frame| frame.timestamp == timestamp)
+            .map(|frame| frame.id)
+            .next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_units::Bytes;
+    use mimosa_wire::h264::Packetiser;
+
+    use super::*;
+
+    /// A frame of one NAL unit of `size` bytes.
+    fn frame(size: usize) -> Payloads {
+        let mut unit = vec![0, 0, 0, 1, 0x65];
+        unit.extend((0..size).map(|i| u8::try_from(i % 200 + 1).unwrap()));
+        Packetiser::new(Bytes::new(1_000)).packetise(&unit)
+    }
+
+    fn outgoing(kind: PacketKind, frame: u64, index: u32) -> Outgoing {
+        Outgoing {
+            sequence: 0,
+            kind,
+            frame: FrameId(frame),
+            index,
+            size: Bytes::new(1_000),
+            asks_feedback: false,
+        }
+    }
+
+    #[test]
+    fn packets_are_numbered_as_they_leave() {
+        let mut store = Store::new(100, true);
+        store.insert(FrameId(1), 3_000, frame(2_500));
+        store.insert(FrameId(2), 6_000, frame(2_500));
+        store.insert(FrameId(3), 9_000, frame(2_500));
+        // Frame 2 never leaves, and makes no gap.
+        assert!(!store.has_sent(FrameId(2)));
+        let sent: Vec<_> = [(1, 0), (1, 1), (1, 2), (3, 0), (3, 1), (3, 2)]
+            .map(|(frame, index)| store.packet(&outgoing(PacketKind::Media, frame, index)))
+            .into();
+        let numbers: Vec<_> = sent.iter().map(|packet| packet.sequence).collect();
+        assert_eq!(numbers, [100, 101, 102, 103, 104, 105]);
+        let markers: Vec<_> = sent.iter().map(|packet| packet.marker).collect();
+        assert_eq!(markers, [false, false, true, false, false, true]);
+        assert_eq!((sent[2].timestamp, sent[3].timestamp), (3_000, 9_000));
+        assert_eq!(store.named(104), Some((FrameId(3), 1)));
+        assert_eq!((store.named(99), store.named(106)), (None, None));
+        assert_eq!(store.at(9_000), Some(FrameId(3)));
+        assert!(store.has_sent(FrameId(1)) && !store.has_sent(FrameId(2)));
+    }
+
+    #[test]
+    fn what_is_sent_again_names_its_original() {
+        let mut store = Store::new(65_535, true);
+        store.insert(FrameId(0), 0, frame(2_500));
+        for index in 0..3 {
+            store.packet(&outgoing(PacketKind::Media, 0, index));
+        }
+        let again = store.packet(&outgoing(PacketKind::Retransmission, 0, 1));
+        assert_eq!(again.stream, Stream::Retransmission);
+        assert_eq!(again.payload[..2], [0, 0], "the number after 65535");
+        let probe = store.packet(&outgoing(PacketKind::Probe, 0, 0));
+        assert_eq!((probe.stream, probe.payload.len()), (Stream::Retransmission, 0));
+        assert_eq!(probe.sequence, again.sequence + 1);
+    }
+
+    #[test]
+    fn every_number_of_the_senders_is_on_the_wire() {
+        let mut store = Store::new(0, false);
+        store.insert(FrameId(0), 0, frame(500));
+        store.packet(&outgoing(PacketKind::Media, 0, 0));
+        for (kind, frame) in [
+            (PacketKind::Retransmission, 0),
+            (PacketKind::Probe, 0),
+            (PacketKind::Media, 77),
+        ] {
+            let packet = store.packet(&outgoing(kind, frame, 0));
+            assert_eq!((packet.stream, packet.payload), (Stream::Media, EMPTY_FILLER.to_vec()));
+        }
+        assert_eq!(store.named(3), None, "no frame's");
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut store = Store::new(0, true);
+        for id in 0..2_000 {
+            store.insert(FrameId(id), 0, frame(9_500));
+            for index in 0..10 {
+                store.packet(&outgoing(PacketKind::Media, id, index));
+            }
+        }
+        assert_eq!((store.frames.len(), store.sent.len()), (MOST_FRAMES, MOST_PACKETS));
+        assert!(!store.has_sent(FrameId(0)));
+    }
+}

@@ -1,0 +1,13 @@
+//! A peer and a browser that str0m plays, over a network of the test's, in virtual
+//! time.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod browser;
+mod connection;
+mod feedback;
+mod hostile;
+mod media;
+mod offers;
+mod rtp;
+mod world;
