@@ -4,12 +4,24 @@ FUZZ_SECONDS ?= 20
 # Under CI the lock files stand as they are.
 LOCKED := $(if $(CI),--locked)
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
+export GAME
 
 .PHONY: help check test bench play fuzz figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+# The page's parts and the page, when they are older than what they come of.
+PAGE := $(shell git ls-files web/src web/index.html web/vite.config.ts web/tsconfig.json 2>/dev/null)
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	npm --prefix web ci --no-audit --no-fund
+	@touch $@
+
+web/dist/index.html: web/node_modules/.package-lock.json $(PAGE)
+	npm --prefix web run build
+	@touch $@
 
 check: ## Formatting, lints, documentation, licences, arrows, links
 	scripts/install.sh
@@ -20,23 +32,28 @@ ifneq ($(PYTHON),)
 	.venv/bin/ruff format --check $(PYTHON)
 	.venv/bin/ruff check $(PYTHON)
 endif
-ifneq ($(wildcard web/package.json),)
-	npm --prefix web ci
+	$(MAKE) web/node_modules/.package-lock.json
 	npm --prefix web run lint
-endif
 	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps $(LOCKED)
 	cargo test -p mimosa-checks $(LOCKED)
 
-test: ## All tests
+test: ## All tests, those in a browser among them
+	scripts/install.sh
+	$(MAKE) web/dist/index.html
 	cargo test --workspace --doc $(LOCKED)
 	cargo test --workspace --lib --bins --tests --examples $(LOCKED)
+	npm --prefix web test
+	npm --prefix web run e2e
 
 bench: ## All benchmarks
 	cargo bench --workspace $(LOCKED)
 
-play: ## Play in a browser
-	@echo '`mimosa serve` is not part of this version' >&2; exit 1
+play: ## Play in a browser: the demo, or the game that GAME='command' runs
+	scripts/install.sh play
+	$(MAKE) web/dist/index.html
+	cargo build --profile play -p mimosa $(LOCKED)
+	target/play/mimosa serve $${GAME:+--launch "$$GAME"}
 
 fuzz: ## Every fuzz target for FUZZ_SECONDS
 	scripts/install.sh fuzz

@@ -65,14 +65,21 @@ pub(crate) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 pub(crate) type Drawn<T> = Result<T, DrawingAreaErrorKind<io::Error>>;
 
-/// The figure as an SVG document.
-pub(crate) fn svg(figure: &Figure) -> Result<String, PlotError> {
+/// How much room the labels of the figure's y axes take.
+pub(crate) fn left(figure: &Figure) -> Result<i32, PlotError> {
+    text::register()?;
+    let y_axes: Vec<Axis> = figure.panels.iter().map(y_axis).collect();
+    Ok(labels(&y_axes))
+}
+
+/// The figure as an SVG document, with `room` for those labels or more.
+pub(crate) fn svg(figure: &Figure, room: i32) -> Result<String, PlotError> {
     if figure.panels.len() > MOST_PANELS {
         return Err(PlotError::TooManyPanels(figure.panels.len()));
     }
     text::register()?;
     let mut svg = String::new();
-    let height = draw(figure, &mut svg).map_err(|error| PlotError::Draw(Box::new(error)))?;
+    let height = draw(figure, room, &mut svg).map_err(|error| PlotError::Draw(Box::new(error)))?;
     // Its own first tag: the library's knows neither the height, nor fractions
     // of pixels, nor round joints.
     let body = svg.split_once('>').map_or("", |(_, body)| body);
@@ -98,15 +105,20 @@ pub(crate) fn png(svg: &str) -> Result<Vec<u8>, PlotError> {
     encoded.map_err(|error| PlotError::Render(Box::new(error)))
 }
 
-/// Draws `figure` and says how high it is.
-fn draw(figure: &Figure, svg: &mut String) -> Drawn<i32> {
-    let x_axis = x_axis(figure);
-    let y_axes: Vec<Axis> = figure.panels.iter().map(y_axis).collect();
+/// The room for the labels and the names of `y_axes`.
+fn labels(y_axes: &[Axis]) -> i32 {
     let labels = y_axes
         .iter()
         .flat_map(|axis| axis.ticks().into_iter().map(|tick| axis.label(tick)));
     let widest = labels.map(|label| text::width(&label, AXIS_TEXT)).max();
-    let left = widest.unwrap_or_default() + 2 * TICK + 2 * AXIS_TEXT * UNIT;
+    widest.unwrap_or_default() + 2 * TICK + 2 * AXIS_TEXT * UNIT
+}
+
+/// Draws `figure` and says how high it is.
+fn draw(figure: &Figure, room: i32, svg: &mut String) -> Drawn<i32> {
+    let x_axis = x_axis(figure);
+    let y_axes: Vec<Axis> = figure.panels.iter().map(y_axis).collect();
+    let left = labels(&y_axes).max(room);
 
     let size = (WIDTH.unsigned_abs(), i32::MAX.unsigned_abs());
     let canvas: Canvas = SVGBackend::with_string(svg, size).into_drawing_area();
@@ -183,18 +195,28 @@ fn draw_axes(chart: &mut Chart, x_label: &str, y_label: &str) -> Drawn<()> {
     plot.draw(&PathElement::new(floor, MUTED.stroke_width(THIN)))
 }
 
-/// Draws the series, references first, or says that there is nothing to draw.
+/// Draws the series, areas first and references next, or says that there is
+/// nothing to draw.
 fn draw_series(chart: &mut Chart, series: &[Series], colours: &Colours) -> Drawn<()> {
     let plot = chart.plotting_area().strip_coord_spec();
     let (x, y) = (chart.x_range(), chart.y_range());
-    let (references, data): (Vec<_>, Vec<_>) = series
-        .iter()
-        .partition(|series| series.kind == Kind::Reference);
+    let of = |kinds: &'static [Kind]| series.iter().filter(|series| kinds.contains(&series.kind));
+    let order = of(&[Kind::Area])
+        .rev()
+        .chain(of(&[Kind::Reference]))
+        .chain(of(&[Kind::Line, Kind::Steps, Kind::Dots]));
     let mut empty = true;
-    for series in references.into_iter().chain(data) {
+    for series in order {
         let colour = colours.get(series);
         let runs = shape::runs(series, x.start, x.end);
         empty &= runs.is_empty();
+        if series.kind == Kind::Area {
+            for run in runs {
+                let outline = shape::outline(run, y.start, y.end);
+                chart.draw_series([Polygon::new(outline, colour.filled())])?;
+            }
+            continue;
+        }
         for part in runs
             .into_iter()
             .flat_map(|run| shape::clip(run, y.start, y.end))

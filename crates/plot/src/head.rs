@@ -60,7 +60,7 @@ impl<'a> Colours<'a> {
     pub(crate) fn get(&self, series: &Series) -> RGBColor {
         match series.kind {
             Kind::Reference => REFERENCE,
-            Kind::Line | Kind::Steps | Kind::Dots => {
+            Kind::Line | Kind::Steps | Kind::Dots | Kind::Area => {
                 *self.0.get(series.name.as_str()).unwrap_or(&INK)
             }
         }
@@ -111,7 +111,12 @@ pub(crate) fn draw(canvas: &Canvas, figure: &Figure, colours: &Colours) -> Drawn
 fn entry(canvas: &Canvas, at: (i32, i32), kind: Kind, colour: RGBColor, name: &str) -> Drawn<()> {
     let (left, middle) = at;
     let end = left + SAMPLE - SAMPLE_GAP;
-    if kind == Kind::Dots {
+    if kind == Kind::Area {
+        let half = 5 * UNIT;
+        let (above, below) = (middle - half, middle + half);
+        let corners = [(left, above), (end, above), (end, below), (left, below)];
+        canvas.draw(&Polygon::new(corners, colour.filled()))?;
+    } else if kind == Kind::Dots {
         let centre = (i32::midpoint(left, end), middle);
         canvas.draw(&Circle::new(centre, 4 * UNIT, colour.filled()))?;
     } else {

@@ -1,8 +1,37 @@
-//! A page around a figure.
+//! A page of figures, tables and text.
 
 use std::fmt::Write as _;
 
 use crate::{Figure, PlotError, Table, draw};
+
+/// A page of its own. It refers to nothing outside of itself, follows the
+/// reader's light or dark mode, and scrolls what is wide where the screen is
+/// narrow.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Page {
+    /// Its heading.
+    pub title: String,
+    /// What it is about; empty for nothing.
+    pub subtitle: String,
+    /// From top to bottom.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a page.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Part {
+    /// The heading of the parts that follow.
+    Heading(String),
+    /// A paragraph.
+    Text(String),
+    /// Names and what they stand at, to be seen at a glance.
+    Values(Vec<(String, String)>),
+    /// A table.
+    Table(Table),
+    /// A figure. All of a page have their y axes in one place.
+    Figure(Figure),
+}
 
 /// The page's looks. The rules for `svg` recolour the figure in dark mode; CSS
 /// comes before the attributes there.
@@ -12,6 +41,15 @@ body{max-width:1000px;margin:2rem auto;padding:0 1rem;background:var(--paper);\
 color:var(--ink);font:16px/1.5 \"DejaVu Sans\",Verdana,sans-serif}
 h1{font-size:1.4rem;font-weight:normal;line-height:1.25;margin:0;overflow-wrap:anywhere}
 h1+p{color:var(--muted);margin:.25rem 0 0;overflow-wrap:anywhere}
+h2{font-size:1.1rem;font-weight:normal;margin:2.5rem 0 0;padding-top:.75rem;\
+border-top:1px solid var(--line)}
+h2+p{color:var(--muted);font-size:.85rem;margin:.25rem 0 0}
+h2+p+.wide{margin-top:0}
+dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));\
+gap:1.25rem 1rem;margin:1.75rem 0}
+dl div{display:flex;flex-direction:column-reverse;justify-content:flex-end}
+dt{color:var(--muted);font-size:.8rem;line-height:1.3}
+dd{font-size:1.3rem;line-height:1.3;margin:0;font-variant-numeric:tabular-nums}
 .wide{overflow-x:auto;margin:1.5rem 0}
 table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .8rem;border-bottom:1px solid var(--line);text-align:right}
@@ -25,44 +63,75 @@ svg rect{fill:var(--paper)}
 svg text{fill:var(--ink)}
 svg [stroke=\"#E4E4E4\"]{stroke:var(--line)}
 svg [stroke=\"#000000\"]{stroke:#fff}
-svg circle[fill=\"#000000\"]{fill:#fff}
+svg circle[fill=\"#000000\"],svg polygon[fill=\"#000000\"]{fill:#fff}
 }";
 
-/// The page with title, subtitle, tables and figure.
-pub(crate) fn page(figure: &Figure, tables: &[Table]) -> Result<String, PlotError> {
-    let title = escape(&figure.title);
-    let untitled = Figure {
-        title: String::new(),
-        subtitle: String::new(),
-        ..figure.clone()
-    };
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-    );
-    if !figure.subtitle.is_empty() {
-        let _ = writeln!(page, "<p>{}</p>", escape(&figure.subtitle));
-    }
-    for table in tables {
-        page.push_str("<div class=\"wide\">\n<table>\n");
-        if !table.title.is_empty() {
-            let _ = writeln!(page, "<caption>{}</caption>", escape(&table.title));
+impl Page {
+    /// The page as an HTML document.
+    ///
+    /// # Errors
+    ///
+    /// As [`Figure::to_svg`].
+    pub fn to_html(&self) -> Result<String, PlotError> {
+        let title = escape(&self.title);
+        let mut page = format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+             <title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        );
+        if !self.subtitle.is_empty() {
+            let _ = writeln!(page, "<p>{}</p>", escape(&self.subtitle));
         }
-        page.push_str("<thead>\n");
-        row(&mut page, "th", &table.headers);
-        page.push_str("</thead>\n<tbody>\n");
-        for cells in &table.rows {
-            row(&mut page, "td", cells);
+        let figures = self.parts.iter().filter_map(|part| match part {
+            Part::Figure(figure) => Some(draw::left(figure)),
+            _ => None,
+        });
+        let lefts: Vec<_> = figures.collect::<Result<_, _>>()?;
+        let left = lefts.into_iter().max().unwrap_or_default();
+        for part in &self.parts {
+            match part {
+                Part::Heading(text) => {
+                    let _ = writeln!(page, "<h2>{}</h2>", escape(text));
+                }
+                Part::Text(text) => {
+                    let _ = writeln!(page, "<p>{}</p>", escape(text));
+                }
+                Part::Values(values) => list(&mut page, values),
+                Part::Table(table) => self::table(&mut page, table),
+                Part::Figure(figure) => {
+                    let svg = draw::svg(figure, left)?;
+                    let _ = write!(page, "<div class=\"wide\">\n{svg}</div>\n");
+                }
+            }
         }
-        page.push_str("</tbody>\n</table>\n</div>\n");
+        page.push_str("</body>\n</html>\n");
+        Ok(page)
     }
-    let svg = draw::svg(&untitled)?;
-    let _ = write!(
-        page,
-        "<div class=\"wide\">\n{svg}</div>\n</body>\n</html>\n"
-    );
-    Ok(page)
+}
+
+/// Appends names and their values.
+fn list(page: &mut String, values: &[(String, String)]) {
+    page.push_str("<dl>\n");
+    for (name, value) in values {
+        let (name, value) = (escape(name), escape(value));
+        let _ = writeln!(page, "<div><dt>{name}</dt><dd>{value}</dd></div>");
+    }
+    page.push_str("</dl>\n");
+}
+
+/// Appends a table.
+fn table(page: &mut String, table: &Table) {
+    page.push_str("<div class=\"wide\">\n<table>\n");
+    if !table.title.is_empty() {
+        let _ = writeln!(page, "<caption>{}</caption>", escape(&table.title));
+    }
+    page.push_str("<thead>\n");
+    row(page, "th", &table.headers);
+    page.push_str("</thead>\n<tbody>\n");
+    for cells in &table.rows {
+        row(page, "td", cells);
+    }
+    page.push_str("</tbody>\n</table>\n</div>\n");
 }
 
 /// Appends one row of the table.

@@ -3,16 +3,21 @@
 //! A [`Figure`] is a stack of [`Panel`]s over one x axis. It carries no meaning
 //! of its own: names, units and numbers come from the caller. The same figure
 //! gives the same bytes of SVG and HTML everywhere, because the only font is
-//! embedded; the PNG is a rendering of the SVG, so both look alike.
+//! embedded; the PNG is a rendering of the SVG, so both look alike. A [`Page`]
+//! puts several figures between text and [`Table`]s.
 
 mod axis;
 mod draw;
 mod head;
 mod html;
 mod shape;
+mod table;
 mod text;
 
 use std::error::Error;
+
+pub use html::{Page, Part};
+pub use table::Table;
 
 /// Panels stacked above one shared x axis, under one title and one legend.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -37,7 +42,8 @@ pub struct Panel {
     /// The lowest and highest value shown. What lies outside is cut off.
     /// `None` shows all data and zero.
     pub y_range: Option<(f64, f64)>,
-    /// Later series lie above earlier ones, and all of them above references.
+    /// Later series lie above earlier ones, and all of them above references;
+    /// only areas lie otherwise.
     pub series: Vec<Series>,
 }
 
@@ -64,20 +70,13 @@ pub enum Kind {
     Steps,
     /// The points alone.
     Dots,
+    /// Filled from zero to a value, which holds until the next point. Areas lie
+    /// behind all else and earlier ones above later ones, so that series of
+    /// growing sums make a stack.
+    Area,
     /// A grey line to compare with, e.g. the link's rate. Each value holds
     /// until the next point, the last one to the end of the axis.
     Reference,
-}
-
-/// Text in rows and columns, shown above a figure in its page.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Table {
-    /// What the table shows, with the units that its columns share.
-    pub title: String,
-    /// One name per column.
-    pub headers: Vec<String>,
-    /// Cells, row by row.
-    pub rows: Vec<Vec<String>>,
 }
 
 /// Why a figure could not be made. No content leads to these except its size.
@@ -109,7 +108,7 @@ impl Figure {
     /// [`PlotError::TooManyPanels`] above 100 panels; [`PlotError::Font`] or
     /// [`PlotError::Draw`] when the drawing library fails.
     pub fn to_svg(&self) -> Result<String, PlotError> {
-        draw::svg(self)
+        draw::svg(self, 0)
     }
 
     /// The figure as a PNG, rendered from its SVG.
@@ -131,6 +130,17 @@ impl Figure {
     ///
     /// As [`Figure::to_svg`].
     pub fn to_html(&self, tables: &[Table]) -> Result<String, PlotError> {
-        html::page(self, tables)
+        let untitled = Self {
+            title: String::new(),
+            subtitle: String::new(),
+            ..self.clone()
+        };
+        let tables = tables.iter().cloned().map(Part::Table);
+        let page = Page {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            parts: tables.chain([Part::Figure(untitled)]).collect(),
+        };
+        page.to_html()
     }
 }

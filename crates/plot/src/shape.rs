@@ -38,7 +38,7 @@ pub(crate) fn samples(series: &Series) -> Vec<(f64, Option<f64>)> {
 
 /// The lines to draw for `series` on an x axis from `low` to `high`.
 pub(crate) fn runs(series: &Series, low: f64, high: f64) -> Vec<Run> {
-    let steps = matches!(series.kind, Kind::Steps | Kind::Reference);
+    let steps = matches!(series.kind, Kind::Steps | Kind::Area | Kind::Reference);
     let mut runs = Vec::new();
     let mut run = Run::new();
     let mut held = None;
@@ -92,6 +92,17 @@ fn thin(runs: Vec<Run>, low: f64, high: f64) -> Vec<Run> {
         }
     }
     thinned
+}
+
+/// What lies between `run` and zero, within `low` and `high`.
+pub(crate) fn outline(mut run: Run, low: f64, high: f64) -> Run {
+    let ends = [run.last(), run.first()];
+    let floor = ends.map(|end| end.map(|point| (point.0, 0.0)));
+    run.extend(floor.into_iter().flatten());
+    for point in &mut run {
+        point.1 = point.1.clamp(low, high);
+    }
+    run
 }
 
 /// The parts of `run` between `low` and `high`.
@@ -201,6 +212,21 @@ mod tests {
         assert_eq!(steps, [held.clone(), vec![(3.0, 5.0)]]);
         let reference = runs(&series(Kind::Reference, &points), 0.0, 9.0);
         assert_eq!(reference, [held, vec![(3.0, 5.0), (9.0, 5.0)]]);
+    }
+
+    #[test]
+    fn areas_stand_on_zero_and_stay_within_the_range() {
+        let steps = runs(
+            &series(Kind::Area, &[(1.0, 5.0), (2.0, 9.0), (3.0, f64::NAN)]),
+            0.0,
+            3.0,
+        );
+        let run = steps[0].clone();
+        assert_eq!(run, [(1.0, 5.0), (2.0, 5.0), (2.0, 9.0), (3.0, 9.0)]);
+        let floor = [(3.0, 0.0), (1.0, 0.0)];
+        assert_eq!(outline(run.clone(), -1.0, 10.0)[4..], floor);
+        let cut = outline(run, 1.0, 6.0);
+        assert_eq!(cut[2..], [(2.0, 6.0), (3.0, 6.0), (3.0, 1.0), (1.0, 1.0)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Whole figures in all three formats.
 
-use mimosa_plot::{Figure, Kind, Panel, Series, Table};
+use mimosa_plot::{Figure, Kind, Page, Panel, Part, Series, Table};
 
 /// Markup, quotes and a control character XML does not allow.
 const HOSTILE: &str = "<b>&\"it's\"\u{1b}";
@@ -130,7 +130,13 @@ fn no_number_escapes_the_canvas() {
         f64::NAN,
     ];
     let pairs = || extremes.iter().flat_map(|x| extremes.map(|y| (*x, y)));
-    for kind in [Kind::Line, Kind::Steps, Kind::Dots, Kind::Reference] {
+    for kind in [
+        Kind::Line,
+        Kind::Steps,
+        Kind::Dots,
+        Kind::Area,
+        Kind::Reference,
+    ] {
         let mut figure = figure(vec![vec![series("extreme", kind, pairs().collect())]]);
         for (low, high) in pairs().chain([(-1.0, 1.0), (1.0, -1.0)]) {
             figure.panels[0].y_range = Some((low, high));
@@ -159,4 +165,46 @@ fn eight_long_names_fit_in_the_legend() {
         let width = name.len() * 12 * 10 / 2; // half an em per letter
         assert!(left + width < 10_000, "{name} is within the canvas");
     }
+}
+
+#[test]
+fn a_page_has_its_parts_in_order_and_its_axes_in_line() {
+    let wide = |high| figure(vec![vec![series("a", Kind::Area, vec![(0.0, high)])]]);
+    let page = Page {
+        title: HOSTILE.into(),
+        subtitle: String::new(),
+        parts: vec![
+            Part::Values(vec![("frames".into(), HOSTILE.into())]),
+            Part::Heading(HOSTILE.into()),
+            Part::Text("Why.".into()),
+            Part::Figure(wide(1.0)),
+            Part::Table(table()),
+            Part::Figure(wide(123_456.0)),
+        ],
+    };
+    let html = page.to_html().unwrap();
+    let marks = [
+        "<dt>frames",
+        "<h2>&lt;b",
+        "<p>Why",
+        "<svg",
+        "<table",
+        "<svg",
+    ];
+    let mut rest = html.as_str();
+    for mark in marks {
+        rest = rest.split_once(mark).expect("the parts are in order").1;
+    }
+    assert!(!html.contains("<b>"));
+    assert_eq!(html.matches("http").count(), 2, "only the SVGs' namespace");
+    let axes: Vec<_> = html
+        .split("<svg")
+        .skip(1)
+        .map(|svg| {
+            let (_, grid) = svg.split_once("stroke=\"#E4E4E4\"").unwrap();
+            let (_, points) = grid.split_once("points=\"").unwrap();
+            points.split(',').next().unwrap()
+        })
+        .collect();
+    assert_eq!(axes[0], axes[1]);
 }

@@ -21,6 +21,7 @@ pub(crate) enum Read<R> {
     Integer(fn(&R) -> i64),
     OptionalInteger(fn(&R) -> Option<i64>),
     OptionalNumber(fn(&R) -> Option<f64>),
+    Flag(fn(&R) -> bool),
     Text(fn(&R) -> &'static str),
     /// Of the run, the same in all of its rows.
     Seed,
@@ -34,18 +35,26 @@ pub(crate) enum Read<R> {
 pub trait Row: Sized + 'static {
     /// Its name in the plural.
     const NAME: &'static str;
-    /// Its columns, in the order of the file.
-    const COLUMNS: &'static [Column<Self>];
+    /// Its columns, in the order of the file and in groups that kinds of rows
+    /// may share.
+    const COLUMNS: &'static [&'static [Column<Self>]];
+
+    /// Its columns, one after the other.
+    #[must_use]
+    fn columns() -> impl Iterator<Item = &'static Column<Self>> {
+        Self::COLUMNS.iter().copied().flatten()
+    }
 
     /// The columns as a table in Markdown.
     #[must_use]
     fn describe() -> String {
         let mut text = String::from("| Column | Type | Meaning |\n| --- | --- | --- |\n");
-        for column in Self::COLUMNS {
+        for column in Self::columns() {
             let kind = match column.read {
                 Read::Seed | Read::Integer(_) => "integer",
                 Read::OptionalInteger(_) => "integer or null",
                 Read::OptionalNumber(_) => "number or null",
+                Read::Flag(_) => "yes or no",
                 Read::Text(_) | Read::Flow(_) => "text",
                 Read::Variant => "text or null",
             };
@@ -99,6 +108,14 @@ impl<R> Column<R> {
         read: fn(&R) -> Option<f64>,
     ) -> Self {
         Self::new(name, meaning, Read::OptionalNumber(read))
+    }
+
+    pub(crate) const fn flag(
+        name: &'static str,
+        meaning: &'static str,
+        read: fn(&R) -> bool,
+    ) -> Self {
+        Self::new(name, meaning, Read::Flag(read))
     }
 
     pub(crate) const fn text(

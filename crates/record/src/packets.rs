@@ -9,7 +9,7 @@ use crate::column::{Column, Row, bytes, count, nanos, span};
 impl Row for PacketRecord {
     const NAME: &'static str = "packets";
 
-    const COLUMNS: &'static [Column<Self>] = &[
+    const COLUMNS: &'static [&'static [Column<Self>]] = &[&[
         Column::SEED,
         Column::VARIANT,
         Column::flow(|packet| packet.flow),
@@ -93,7 +93,7 @@ impl Row for PacketRecord {
                 PacketFate::LostOnPath => "lost-on-path",
             },
         ),
-    ];
+    ]];
 }
 
 /// `value`, unless the packet is cross traffic.

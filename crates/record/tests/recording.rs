@@ -214,7 +214,7 @@ fn a_recording_explains_itself() {
     assert_eq!(about("scenario"), SCENARIO);
     assert_eq!(about("mimosa.columns"), FrameRow::describe());
     assert!(about("mimosa.columns").contains("| `delay_ns` | integer or null | "));
-    let names = FrameRow::COLUMNS.iter().map(|column| column.name);
+    let names = FrameRow::columns().map(|column| column.name);
     let schema = file.schema_descr().columns();
     assert!(names.eq(schema.iter().map(|column| column.name())));
 }

@@ -51,6 +51,33 @@ const CRATES: &[(&str, Role)] = &[
         ]),
     ),
     ("mimosa-plot", Role::Pure(&["mimosa-units"])),
+    ("mimosa-wire", Role::Pure(&["mimosa-units"])),
+    (
+        "mimosa-video",
+        Role::Pure(&["mimosa-units", "mimosa-control"]),
+    ),
+    (
+        "mimosa-scene",
+        Role::Pure(&["mimosa-units", "mimosa-video", "mimosa-wire"]),
+    ),
+    (
+        "mimosa-settings",
+        Role::Pure(&["mimosa-units", "mimosa-control", "mimosa-video"]),
+    ),
+    (
+        "mimosa-report",
+        Role::Pure(&[
+            "mimosa-units",
+            "mimosa-control",
+            "mimosa-session",
+            "mimosa-record",
+            "mimosa-plot",
+        ]),
+    ),
+    ("mimosa-x264", Role::Driver),
+    ("mimosa-x11", Role::Driver),
+    ("mimosa-webrtc", Role::Driver),
+    ("mimosa-host", Role::Driver),
     ("mimosa", Role::Driver),
     ("mimosa-checks", Role::Alone),
 ];
@@ -60,6 +87,7 @@ const CRATES: &[(&str, Role)] = &[
 const DRIVER_CRATES: &[&str] = &[
     "async-io",
     "async-std",
+    "axum",
     "chrono",
     "coarsetime",
     "crossbeam",
@@ -68,6 +96,7 @@ const DRIVER_CRATES: &[&str] = &[
     "fastrand",
     "futures",
     "getrandom",
+    "if-addrs",
     "indicatif",
     "io-uring",
     "jiff",
@@ -83,10 +112,13 @@ const DRIVER_CRATES: &[&str] = &[
     "signal-hook",
     "smol",
     "socket2",
+    "str0m",
     "time",
     "tokio",
     "web-time",
     "winapi",
+    "x11rb",
+    "x264-sys",
     "windows",
     "windows-sys",
 ];

@@ -91,44 +91,12 @@ fn without_empty_variants(mut table: Table) -> Table {
 pub(super) fn text(tables: &[Table], markdown: bool) -> String {
     let mut text = String::new();
     for table in tables {
-        let _ = writeln!(text, "{}:\n\n{}", table.title, grid(table, markdown));
-    }
-    text
-}
-
-/// Names to the left, numbers to the right.
-fn grid(table: &Table, markdown: bool) -> String {
-    let (rule, gap) = if markdown { ("| ", " ") } else { ("", "  ") };
-    let rows = || std::iter::once(&table.headers).chain(&table.rows);
-    let columns = table.headers.len();
-    let width = |column: usize| {
-        let cells = rows().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let is_name = |column: usize| {
-        let mut cells = table.rows.iter().filter_map(|row| row.get(column));
-        cells.any(|cell| cell.starts_with(char::is_alphabetic))
-    };
-    let layout: Vec<_> = (0..columns)
-        .map(|column| (width(column), is_name(column)))
-        .collect();
-    let mut text = String::new();
-    for (index, row) in rows().enumerate() {
-        let mut line = String::new();
-        for (cell, (width, is_name)) in row.iter().zip(&layout) {
-            let _ = if *is_name {
-                write!(line, "{rule}{cell:<width$}{gap}")
-            } else {
-                write!(line, "{rule}{cell:>width$}{gap}")
-            };
-        }
-        let end = if markdown { " |" } else { "" };
-        let _ = writeln!(text, "{}{end}", line.trim_end());
-        if index == 0 && markdown {
-            let mark = |(_, is_name): &(usize, bool)| if *is_name { "|---" } else { "|--:" };
-            let marks: String = layout.iter().map(mark).collect();
-            let _ = writeln!(text, "{marks}|");
-        }
+        let table = if markdown {
+            table.to_markdown()
+        } else {
+            table.to_text()
+        };
+        let _ = writeln!(text, "{table}");
     }
     text
 }

@@ -1,0 +1,176 @@
+//! Rows as a Parquet file.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
+
+use crate::column::{Column, Read, Row};
+use crate::recording::RecordError;
+use crate::table::Run;
+
+/// Begins a file of rows of `R` with `text` under `key` in its metadata.
+pub(crate) fn begin<R: Row, W: Write + Send>(
+    sink: W,
+    key: &str,
+    text: &str,
+) -> Result<SerializedFileWriter<W>, ParquetError> {
+    let about = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
+    let metadata = vec![
+        about(key, text.to_owned()),
+        about("mimosa.columns", R::describe()),
+    ];
+    let properties = R::columns().fold(
+        WriterProperties::builder()
+            .set_created_by(concat!("mimosa-record ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_key_value_metadata(Some(metadata))
+            .set_compression(Compression::SNAPPY)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true),
+        encode,
+    );
+    SerializedFileWriter::new(sink, schema::<R>()?, Arc::new(properties.build()))
+}
+
+/// Adds `rows` as a row group; none for no rows.
+pub(crate) fn append<R: Row, W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
+    run: &Run,
+    rows: &[R],
+) -> Result<(), ParquetError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut group = writer.next_row_group()?;
+    for column in R::columns() {
+        if let Some(mut writer) = group.next_column()? {
+            write_column(&mut writer, column, run, rows)?;
+            writer.close()?;
+        }
+    }
+    group.close()?;
+    Ok(())
+}
+
+/// Ends the file and gives the sink back.
+pub(crate) fn end<W: Write + Send>(writer: SerializedFileWriter<W>) -> Result<W, RecordError> {
+    let mut sink = writer.into_inner()?;
+    sink.flush()?;
+    Ok(sink)
+}
+
+/// Integers as differences: times and counters hardly take any room that way.
+fn encode<R>(properties: WriterPropertiesBuilder, column: &Column<R>) -> WriterPropertiesBuilder {
+    let path = ColumnPath::from(column.name);
+    match column.read {
+        Read::Integer(_) | Read::OptionalInteger(_) => properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
+        _ => properties,
+    }
+}
+
+fn schema<R: Row>() -> Result<TypePtr, ParquetError> {
+    let mut fields = Vec::new();
+    for column in R::columns() {
+        let (physical, logical) = match column.read {
+            Read::Integer(_) | Read::OptionalInteger(_) => (Physical::INT64, None),
+            Read::OptionalNumber(_) => (Physical::DOUBLE, None),
+            Read::Flag(_) => (Physical::BOOLEAN, None),
+            Read::Seed => (Physical::INT64, Some(LogicalType::integer(64, false))),
+            Read::Text(_) | Read::Variant | Read::Flow(_) => {
+                (Physical::BYTE_ARRAY, Some(LogicalType::String))
+            }
+        };
+        let repetition = if column.is_optional() {
+            Repetition::OPTIONAL
+        } else {
+            Repetition::REQUIRED
+        };
+        let field = Type::primitive_type_builder(column.name, physical)
+            .with_repetition(repetition)
+            .with_logical_type(logical)
+            .build()?;
+        fields.push(Arc::new(field));
+    }
+    let schema = Type::group_type_builder(R::NAME).with_fields(fields);
+    Ok(Arc::new(schema.build()?))
+}
+
+fn write_column<R>(
+    to: &mut SerializedColumnWriter,
+    column: &Column<R>,
+    run: &Run,
+    rows: &[R],
+) -> Result<(), ParquetError> {
+    match column.read {
+        Read::Integer(read) => required::<Int64Type>(to, rows.iter().map(read)),
+        Read::OptionalInteger(read) => optional::<Int64Type>(to, rows.iter().map(read)),
+        Read::OptionalNumber(read) => optional::<DoubleType>(to, rows.iter().map(read)),
+        Read::Flag(read) => required::<BoolType>(to, rows.iter().map(read)),
+        Read::Text(read) => {
+            let mut texts = Texts::default();
+            required::<ByteArrayType>(to, rows.iter().map(|row| texts.get(read(row))))
+        }
+        Read::Seed => {
+            let seed = run.seed.cast_signed();
+            required::<Int64Type>(to, rows.iter().map(|_| seed))
+        }
+        Read::Variant => {
+            let variant = run.variant.as_deref().map(ByteArray::from);
+            optional::<ByteArrayType>(to, rows.iter().map(|_| variant.clone()))
+        }
+        Read::Flow(read) => {
+            let flows: Vec<_> = run
+                .flows
+                .iter()
+                .map(|name| ByteArray::from(&**name))
+                .collect();
+            let flow = |row| flows.get(read(row)).cloned().unwrap_or_default();
+            required::<ByteArrayType>(to, rows.iter().map(flow))
+        }
+    }
+}
+
+/// The same text is the same bytes in memory.
+#[derive(Default)]
+struct Texts(BTreeMap<&'static str, ByteArray>);
+
+impl Texts {
+    fn get(&mut self, text: &'static str) -> ByteArray {
+        self.0
+            .entry(text)
+            .or_insert_with(|| ByteArray::from(text))
+            .clone()
+    }
+}
+
+fn required<D: DataType>(
+    to: &mut SerializedColumnWriter,
+    values: impl Iterator<Item = D::T>,
+) -> Result<(), ParquetError> {
+    let values: Vec<_> = values.collect();
+    to.typed::<D>().write_batch(&values, None, None)?;
+    Ok(())
+}
+
+fn optional<D: DataType>(
+    to: &mut SerializedColumnWriter,
+    rows: impl Iterator<Item = Option<D::T>>,
+) -> Result<(), ParquetError> {
+    let mut values = Vec::new();
+    let mut present = Vec::new();
+    for value in rows {
+        present.push(i16::from(value.is_some()));
+        values.extend(value);
+    }
+    to.typed::<D>().write_batch(&values, Some(&present), None)?;
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! How values are spread.
+
+use serde::Serialize;
+
+/// How values are spread, in their own unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Half of them are at most this.
+    pub p50: f64,
+    /// 95% of them are.
+    pub p95: f64,
+    /// 99% of them are.
+    pub p99: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// That of `values`; `None` when there are none.
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let sorted = sorted(values);
+        Some(Self {
+            p50: percentile(&sorted, 0.50)?,
+            p95: percentile(&sorted, 0.95)?,
+            p99: percentile(&sorted, 0.99)?,
+            max: *sorted.last()?,
+        })
+    }
+}
+
+/// `values` from the least to the greatest, without those that are no number.
+pub(crate) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut sorted: Vec<_> = values.filter(|value| value.is_finite()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+/// The least value that this share of `sorted` is at most.
+pub(crate) fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    sorted.get(rank(sorted.len(), share).min(last)).copied()
+}
+
+/// How many of `count` come before the one at `share`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a length"
+)]
+pub(crate) fn rank(count: usize, share: f64) -> usize {
+    ((share * count as f64).ceil() as usize).saturating_sub(1)
+}
+
+/// `None` when there are no values.
+pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut count, mut sum) = (0.0, 0.0);
+    for value in values.filter(|value| value.is_finite()) {
+        count += 1.0;
+        sum += value;
+    }
+    (count > 0.0).then(|| sum / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_values_that_were_there() {
+        let spread = Spread::of((1..=200).rev().map(f64::from)).unwrap();
+        let expected = Spread {
+            p50: 100.0,
+            p95: 190.0,
+            p99: 198.0,
+            max: 200.0,
+        };
+        assert_eq!(spread, expected);
+        let one = Spread::of([7.0, f64::NAN].into_iter());
+        assert!(one.is_some_and(|one| one.p50 > 6.9 && one.max < 7.1));
+        assert_eq!(Spread::of(std::iter::empty()), None);
+    }
+}

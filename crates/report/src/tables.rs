@@ -1,0 +1,188 @@
+//! The numbers as tables.
+
+use mimosa_plot::Table;
+
+use crate::spread::Spread;
+use crate::stages::StageMillis;
+use crate::summary::Summary;
+
+/// All of them, in the order in which they are read.
+pub(crate) fn all(summary: &Summary) -> Vec<Table> {
+    let tables = [
+        Some(stream(summary)),
+        delays(summary),
+        stages(summary),
+        encoder(summary),
+        causes(summary),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+pub(crate) fn stream(summary: &Summary) -> Table {
+    let columns = [
+        ("frames", summary.frames.to_string()),
+        ("seconds", format!("{:.1}", summary.seconds)),
+        ("Mbit/s", number(summary.bitrate_mbps, 2)),
+        ("target", number(summary.target_mbps, 2)),
+        ("used", percent(summary.utilization, 1)),
+        ("lost", summary.lost.to_string()),
+        ("loss", percent(summary.loss, 2)),
+        ("sent again", summary.retransmitted.to_string()),
+        ("keyframes", summary.keyframes.to_string()),
+        ("given up", summary.given_up.to_string()),
+        ("stalls", summary.stalls.to_string()),
+        (
+            "freezes",
+            summary
+                .freezes
+                .map_or_else(absent, |freezes| freezes.count.to_string()),
+        ),
+        (
+            "frozen s",
+            number(summary.freezes.map(|freezes| freezes.seconds), 1),
+        ),
+    ];
+    single("Stream", &columns)
+}
+
+/// `None` when no delay is known.
+pub(crate) fn delays(summary: &Summary) -> Option<Table> {
+    let spreads = [
+        ("frame delay", summary.frame_delay_ms),
+        ("capture to screen", summary.to_screen_ms),
+        ("the same after input", summary.input_to_screen_ms),
+    ];
+    let rows: Vec<_> = spreads
+        .into_iter()
+        .filter_map(|(name, spread)| {
+            let Spread { p50, p95, p99, max } = spread?;
+            let values = [p50, p95, p99, max].map(|value| format!("{value:.1}"));
+            Some(std::iter::once(name.to_owned()).chain(values).collect())
+        })
+        .collect();
+    let title = "Delays in ms";
+    let headers = ["delay", "p50", "p95", "p99", "max"];
+    (!rows.is_empty()).then(|| table(title, &headers, rows))
+}
+
+/// `None` when the browser told nothing.
+pub(crate) fn stages(summary: &Summary) -> Option<Table> {
+    let stages = summary.stages_ms?;
+    let (typical, slow) = (Printed::of(&stages.typical), Printed::of(&stages.slow));
+    let rows = (0..StageMillis::NAMES.len()).map(|stage| {
+        vec![
+            StageMillis::NAMES[stage].to_owned(),
+            typical.part(stage),
+            typical.share(stage),
+            slow.part(stage),
+            slow.share(stage),
+            format!("{:.1}", stages.p50.parts()[stage]),
+            format!("{:.1}", stages.p95.parts()[stage]),
+        ]
+    });
+    let total = vec![
+        "total".to_owned(),
+        typical.total(),
+        String::new(),
+        slow.total(),
+        String::new(),
+        format!("{:.1}", stages.p50.total),
+        format!("{:.1}", stages.p95.total),
+    ];
+    let headers = ["stage", "typical", "share", "slow", "share", "p50", "p95"];
+    Some(table(
+        "Capture to screen in ms",
+        &headers,
+        rows.chain([total]).collect(),
+    ))
+}
+
+/// Stages in tenths of a millisecond, which add up as they are printed.
+struct Printed([f64; 6]);
+
+impl Printed {
+    fn of(stages: &StageMillis) -> Self {
+        Self(stages.parts().map(|part| (part * 10.0).round()))
+    }
+
+    fn sum(&self) -> f64 {
+        self.0.iter().sum()
+    }
+
+    fn part(&self, stage: usize) -> String {
+        format!("{:.1}", self.0[stage] / 10.0 + 0.0)
+    }
+
+    fn share(&self, stage: usize) -> String {
+        let sum = self.sum();
+        percent((sum > 0.0).then(|| self.0[stage] / sum + 0.0), 0)
+    }
+
+    fn total(&self) -> String {
+        format!("{:.1}", self.sum() / 10.0)
+    }
+}
+
+/// `None` without frames.
+pub(crate) fn encoder(summary: &Summary) -> Option<Table> {
+    let encoder = summary.encoder?;
+    let budget = summary.budget_use;
+    let above = budget.map_or_else(absent, |budget| budget.above.to_string());
+    let columns = [
+        ("p50 ms", format!("{:.1}", encoder.time_ms.p50)),
+        ("p95 ms", format!("{:.1}", encoder.time_ms.p95)),
+        ("p99 ms", format!("{:.1}", encoder.time_ms.p99)),
+        ("max ms", format!("{:.1}", encoder.time_ms.max)),
+        ("repeated", encoder.repeated.to_string()),
+        ("quantiser", number(encoder.quantiser, 1)),
+        ("budget used", percent(budget.map(|budget| budget.mean), 1)),
+        ("at most", percent(budget.map(|budget| budget.max), 1)),
+        ("above it", above),
+    ];
+    Some(single("Encoder", &columns))
+}
+
+/// `None` without frames.
+pub(crate) fn causes(summary: &Summary) -> Option<Table> {
+    let rows: Vec<_> = summary
+        .causes
+        .iter()
+        .map(|cause| {
+            vec![
+                cause.cause.to_owned(),
+                cause.frames.to_string(),
+                percent(Some(cause.share), 1),
+                number(cause.target_mbps, 2),
+            ]
+        })
+        .collect();
+    let headers = ["cause", "frames", "share", "mean target"];
+    let title = "Causes";
+    (!rows.is_empty()).then(|| table(title, &headers, rows))
+}
+
+fn single(title: &str, columns: &[(&str, String)]) -> Table {
+    let (headers, row): (Vec<_>, Vec<_>) = columns.iter().cloned().unzip();
+    table(title, &headers, vec![row])
+}
+
+fn table(title: &str, headers: &[&str], rows: Vec<Vec<String>>) -> Table {
+    Table {
+        title: title.to_owned(),
+        headers: headers.iter().map(|&header| header.to_owned()).collect(),
+        rows,
+    }
+}
+
+pub(crate) fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(absent, |value| format!("{value:.decimals$}"))
+}
+
+pub(crate) fn percent(share: Option<f64>, decimals: usize) -> String {
+    let percent = |share: f64| format!("{:.decimals$}%", share * 100.0);
+    share.map_or_else(absent, percent)
+}
+
+fn absent() -> String {
+    "-".to_owned()
+}
