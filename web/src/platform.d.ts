@@ -25,6 +25,17 @@ interface VideoFrame {
   metadata?(): { rtpTimestamp?: number };
 }
 
+/** https://w3c.github.io/webrtc-extensions/#rtp-header-extension-control */
+interface RtpHeaderExtensionCapability {
+  readonly uri: string;
+  readonly direction: RTCRtpTransceiverDirection;
+}
+
+interface RTCRtpTransceiver {
+  getHeaderExtensionsToNegotiate?(): RtpHeaderExtensionCapability[];
+  setHeaderExtensionsToNegotiate?(extensions: readonly RtpHeaderExtensionCapability[]): void;
+}
+
 interface WheelEvent {
   /** Not in the standard; exact where a browser has it: 120 for each notch. */
   readonly wheelDeltaX?: number;

@@ -1,23 +1,52 @@
-//! The header extension transport-wide-cc-02, as str0m writes it for us.
+//! Header extensions that str0m does not know, as it writes them for us: those that
+//! a packet carries among its user values.
 
+use mimosa_wire::dependency::Dependency;
 use mimosa_wire::transport_cc::TransportSequence;
 use str0m::rtp::{ExtensionSerializer, ExtensionValues};
 
-/// Writes the [`TransportSequence`] that a packet carries among its user values.
+/// Writes a packet's [`TransportSequence`].
 #[derive(Debug)]
 pub(crate) struct TransportCc02;
 
+/// Writes a packet's [`Dependency`].
+#[derive(Debug)]
+pub(crate) struct DependencyDescriptor;
+
+/// Puts an extension's data at the beginning of `buffer`; without data there is no
+/// extension.
+fn put(buffer: &mut [u8], data: Option<Vec<u8>>) -> usize {
+    let data = data.unwrap_or_default();
+    let Some(space) = buffer.get_mut(..data.len()) else {
+        return 0;
+    };
+    space.copy_from_slice(&data);
+    data.len()
+}
+
 impl ExtensionSerializer for TransportCc02 {
     fn write_to(&self, buffer: &mut [u8], values: &ExtensionValues) -> usize {
-        let Some(sequence) = values.user_values.get::<TransportSequence>() else {
-            return 0;
-        };
-        let bytes = sequence.to_bytes();
-        let Some(space) = buffer.get_mut(..bytes.len()) else {
-            return 0;
-        };
-        space.copy_from_slice(&bytes);
-        bytes.len()
+        let sequence = values.user_values.get::<TransportSequence>();
+        put(buffer, sequence.map(|sequence| sequence.to_bytes()))
+    }
+
+    fn parse_value(&self, _buffer: &[u8], _values: &mut ExtensionValues) -> bool {
+        true
+    }
+
+    fn is_video(&self) -> bool {
+        true
+    }
+
+    fn is_audio(&self) -> bool {
+        false
+    }
+}
+
+impl ExtensionSerializer for DependencyDescriptor {
+    fn write_to(&self, buffer: &mut [u8], values: &ExtensionValues) -> usize {
+        let dependency = values.user_values.get::<Dependency>();
+        put(buffer, dependency.map(Dependency::to_bytes))
     }
 
     fn parse_value(&self, _buffer: &[u8], _values: &mut ExtensionValues) -> bool {

@@ -9,6 +9,7 @@ use mimosa_control::FrameId;
 use mimosa_session::{Outgoing, Report};
 use mimosa_units::Bytes;
 use mimosa_wire::control::FeedbackKind;
+use mimosa_wire::dependency::DEPENDENCY_DESCRIPTOR;
 use mimosa_wire::h264::Payloads;
 use mimosa_wire::transport_cc::TransportSequence;
 use str0m::change::SdpOffer;
@@ -20,16 +21,16 @@ use str0m::rtp::{Extension, ExtensionValues, RtpWrite, SeqNo, Ssrc};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 
 use crate::error::OfferError;
-use crate::extension::TransportCc02;
+use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::feedback::Feedback;
 use crate::sdp::{Offer, TRANSPORT_CC_02, add_retransmissions};
 use crate::store::{Store, Stream};
 use crate::tap;
 
 /// What a packet has beside its payload: IPv4 20, UDP 8, RTP 12, header extensions
-/// 16 (RFC 8285: 4, playout delay 4, transport-wide sequence number with request
-/// 5, padding 3) and the tag of AES-GCM 16 (RFC 7714).
-pub const OVERHEAD: Bytes = Bytes::new(72);
+/// 20 (RFC 8285: 4, playout delay 4, transport-wide sequence number with request
+/// 5, dependency descriptor 4, padding 3) and the tag of AES-GCM 16 (RFC 7714).
+pub const OVERHEAD: Bytes = Bytes::new(76);
 /// Largest payload: datagrams of at most 1200 bytes, which any path carries (RFC
 /// 8831, section 5, has it for the same reason), less what RTP adds, two bytes of
 /// RTX and the identification of the media that the first packets carry.
@@ -38,8 +39,10 @@ pub const LARGEST_PAYLOAD: Bytes = Bytes::new(1140);
 /// Each report repeats what was sent up to this many frames ago, so that two lost
 /// reports in a row cost nothing.
 const FRAMES_IN_REPORT: usize = 3;
-/// Second stream's name towards str0m, which tells streams apart by it. It never
-/// leaves: the header extension that would carry it is not negotiated.
+/// Names of the streams towards str0m, which tells them apart by these: asked for one
+/// without a name, it gives any. They never leave: the header extension that would
+/// carry them is not negotiated.
+const MEDIA: &str = "media";
 const RETRANSMISSIONS: &str = "rtx";
 
 /// A channel of `docs/protocol.md`.
@@ -121,6 +124,7 @@ pub struct Peer {
     /// The media section that video goes out on.
     video: Mid,
     h264: Pt,
+    bears_gaps: bool,
     rtx: Option<(Pt, Ssrc)>,
     channels: [Option<ChannelId>; Channel::ALL.len()],
     /// Transport-wide number of the first packet of each of the last frames.
@@ -169,6 +173,7 @@ impl Peer {
             kind: offer.feedback,
             video: offer.media.as_str().into(),
             h264: offer.h264.into(),
+            bears_gaps: offer.bears_gaps,
             rtx: None,
             channels: [None; Channel::ALL.len()],
             opened: VecDeque::new(),
@@ -185,6 +190,8 @@ impl Peer {
             let media = api.stream_tx_by_mid(mid, None).ok_or(OfferError::NoVideo)?;
             let media = media.ssrc();
             let second = api.new_ssrc();
+            api.remove_stream_tx(media);
+            api.declare_stream_tx(media, None, mid, Some(MEDIA.into()));
             api.declare_stream_tx(second, None, mid, Some(RETRANSMISSIONS.into()));
             peer.rtx = Some((rtx.into(), second));
             text = add_retransmissions(&text, offer.h264, rtx, *media, *second);
@@ -197,6 +204,13 @@ impl Peer {
     #[must_use]
     pub const fn feedback(&self) -> FeedbackKind {
         self.kind
+    }
+
+    /// Whether the browser is told what each frame refers to, and so can go on after
+    /// one that it never gets.
+    #[must_use]
+    pub const fn bears_gaps(&self) -> bool {
+        self.bears_gaps
     }
 
     /// Whether lost packets can be sent again.
@@ -266,14 +280,26 @@ impl Peer {
     }
 
     /// Takes the packets of a frame in, for [`Peer::send`]. `timestamp` is its RTP
-    /// timestamp, in 1/90000 s.
-    pub fn insert(&mut self, frame: FrameId, timestamp: u32, payloads: Payloads) {
-        self.store.insert(frame, timestamp, payloads);
+    /// timestamp, in 1/90000 s; `reference` the frame it refers to, `None` for a
+    /// keyframe.
+    pub fn insert(
+        &mut self,
+        frame: FrameId,
+        timestamp: u32,
+        reference: Option<FrameId>,
+        payloads: Payloads,
+    ) {
+        self.store.insert(frame, timestamp, reference, payloads);
     }
 
     /// Sends the packet that the sender names.
     pub fn send(&mut self, now: Instant, outgoing: &Outgoing) {
-        if outgoing.index == 0 && self.opened.back().is_none_or(|last| last.0 < outgoing.frame) {
+        if outgoing.index == 0
+            && self
+                .opened
+                .back()
+                .is_none_or(|last| last.0 < outgoing.frame)
+        {
             if self.opened.len() == FRAMES_IN_REPORT {
                 self.opened.pop_front();
             }
@@ -289,16 +315,25 @@ impl Peer {
             sequence: outgoing.sequence,
             request: outgoing.asks_feedback.then(|| self.report_length(outgoing)),
         });
+        if let Some(dependency) = packet.dependency.filter(|_| self.bears_gaps) {
+            values.user_values.set(dependency);
+        }
         let (payload_type, rid) = match (packet.stream, self.rtx) {
             (Stream::Retransmission, Some((payload_type, _))) => {
                 (payload_type, Some(RETRANSMISSIONS.into()))
             }
-            _ => (self.h264, None),
+            _ => (self.h264, self.rtx.map(|_| MEDIA.into())),
         };
         let sequence = SeqNo::from(packet.sequence);
-        let write = RtpWrite::new(payload_type, sequence, packet.timestamp, now, packet.payload)
-            .marker(packet.marker)
-            .ext_vals(values);
+        let write = RtpWrite::new(
+            payload_type,
+            sequence,
+            packet.timestamp,
+            now,
+            packet.payload,
+        )
+        .marker(packet.marker)
+        .ext_vals(values);
         if let Some(stream) = self.rtc.direct_api().stream_tx_by_mid(self.video, rid) {
             stream.write_rtp(write);
         }
@@ -307,7 +342,10 @@ impl Peer {
 
     /// How many packets, this one included, a report should cover.
     fn report_length(&self, outgoing: &Outgoing) -> u16 {
-        let oldest = self.opened.front().map_or(outgoing.sequence, |first| first.1);
+        let oldest = self
+            .opened
+            .front()
+            .map_or(outgoing.sequence, |first| first.1);
         outgoing.sequence.wrapping_sub(oldest).saturating_add(1)
     }
 
@@ -437,11 +475,7 @@ impl Peer {
     }
 }
 
-fn received<'a>(
-    source: SocketAddr,
-    destination: SocketAddr,
-    contents: &'a [u8],
-) -> Option<Receive<'a>> {
+fn received(source: SocketAddr, destination: SocketAddr, contents: &[u8]) -> Option<Receive<'_>> {
     Some(Receive {
         proto: Protocol::Udp,
         source,
@@ -458,6 +492,10 @@ fn configure(offer: &Offer) -> RtcConfig {
         .clear_extension_map()
         .set_extension(1, Extension::RtpMid)
         .set_extension(2, Extension::PlayoutDelay)
+        .set_extension(
+            4,
+            Extension::with_serializer(DEPENDENCY_DESCRIPTOR, DependencyDescriptor),
+        )
         .set_rtp_mode(true)
         .set_ice_lite(true)
         .enable_bwe(None);
@@ -478,7 +516,14 @@ fn configure(offer: &Offer) -> RtcConfig {
         // str0m sends nothing with a payload type that it does not know. A codec
         // that no browser offers makes it known, and is in no answer.
         let rate = Frequency::NINETY_KHZ;
-        codecs.add_config(rtx.into(), None, Codec::H266, rate, None, FormatParams::default());
+        codecs.add_config(
+            rtx.into(),
+            None,
+            Codec::H266,
+            rate,
+            None,
+            FormatParams::default(),
+        );
     }
     config
 }

@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use mimosa_wire::control::FeedbackKind;
+use mimosa_wire::dependency::DEPENDENCY_DESCRIPTOR;
 
 use crate::error::OfferError;
 
@@ -38,6 +39,8 @@ pub(crate) struct Offer {
     pub(crate) profile: u32,
     /// Payload type of its retransmissions, if offered.
     pub(crate) rtx: Option<u8>,
+    /// It takes the dependency descriptor.
+    pub(crate) bears_gaps: bool,
     /// The feedback that `text` asks for.
     pub(crate) feedback: FeedbackKind,
 }
@@ -75,6 +78,7 @@ impl Offer {
             feedback
         };
         Ok(Self {
+            bears_gaps: offered(DEPENDENCY_DESCRIPTOR),
             text: for_str0m(&lines, video, feedback),
             media: media.to_owned(),
             h264,
@@ -249,7 +253,7 @@ pub(crate) fn add_retransmissions(
     let own = format!("a=ssrc:{media_ssrc} ");
     // Both streams are of one source and one track, and have to say so.
     let mut described = Vec::new();
-    let mut in_video = false;
+    let (mut in_video, mut is_done) = (false, false);
     let end = |text: &mut String, described: &[&str]| {
         let _ = write!(text, "a=rtpmap:{rtx} rtx/90000\r\n");
         let _ = write!(text, "a=fmtp:{rtx} apt={h264}\r\n");
@@ -261,10 +265,11 @@ pub(crate) fn add_retransmissions(
     for line in answer.lines().map(str::trim_end) {
         if line.starts_with("m=") && in_video {
             end(&mut text, &described);
-            in_video = false;
+            (in_video, is_done) = (false, true);
         }
         described.extend(line.strip_prefix(own.as_str()));
-        if line.starts_with("m=video ") && !line.starts_with("m=video 0 ") {
+        let is_sent_on = line.starts_with("m=video ") && !line.starts_with("m=video 0 ");
+        if is_sent_on && !is_done {
             in_video = true;
             let _ = write!(text, "{line} {rtx}\r\n");
         } else {
@@ -295,7 +300,11 @@ mod tests {
         // Main, as it has no High; its retransmissions.
         assert_eq!((offer.h264, offer.profile), (116, 0x4d_001f));
         assert_eq!(offer.rtx, Some(117));
-        assert_eq!(offer.feedback, FeedbackKind::Periodic, "what it names itself");
+        assert_eq!(
+            offer.feedback,
+            FeedbackKind::Periodic,
+            "what it names itself"
+        );
     }
 
     #[test]
@@ -303,9 +312,15 @@ mod tests {
         let offer = Offer::read(CHROMIUM, Some(FeedbackKind::OnRequest)).unwrap();
         let lines = section(&offer.text);
         assert!(!lines.iter().any(|line| extension(line, TRANSPORT_CC_01)));
-        let line = lines.iter().find(|line| extension(line, TRANSPORT_CC_02)).unwrap();
+        let line = lines
+            .iter()
+            .find(|line| extension(line, TRANSPORT_CC_02))
+            .unwrap();
         let number = extension_number(line).unwrap();
-        let same = offer.text.lines().filter(|line| extension_number(line) == Some(number));
+        let same = offer
+            .text
+            .lines()
+            .filter(|line| extension_number(line) == Some(number));
         assert_eq!(same.count(), 1, "its number is its own");
         let is_else = |line: &&str| {
             let changed = ["m=video", "a=extmap:", "a=fmtp:"];
@@ -314,7 +329,11 @@ mod tests {
         let rest = |text: &str| -> Vec<String> {
             text.lines().filter(is_else).map(str::to_owned).collect()
         };
-        assert_eq!(rest(&offer.text), rest(CHROMIUM), "nothing else has changed");
+        assert_eq!(
+            rest(&offer.text),
+            rest(CHROMIUM),
+            "nothing else has changed"
+        );
         assert!(!offer.text.contains("rtx/90000") && !offer.text.contains("apt="));
     }
 
@@ -343,7 +362,9 @@ mod tests {
         assert!(message("").contains("begins with ``"));
         assert!(message("GET / HTTP/1.1").contains("`GET / HTTP/1.1`"));
         assert!(message("v=0\r\n").contains("no video section"));
-        assert!(message(&CHROMIUM.replace("a=recvonly", "a=inactive")).contains("no video section"));
+        assert!(
+            message(&CHROMIUM.replace("a=recvonly", "a=inactive")).contains("no video section")
+        );
         assert!(message(&CHROMIUM.replace("m=video 9", "m=video 0")).contains("no video section"));
         assert!(message(&"v=0\r\n".repeat(20_000)).contains("100000 bytes"));
     }
@@ -364,5 +385,10 @@ mod tests {
             assert!(video.contains(line), "{line}");
         }
         assert!(!data.contains("rtx"));
+        // The section that is sent on gets one, and no other.
+        let others = format!("{answer}m=video 0 UDP/TLS/RTP/SAVPF 116\r\n{answer}");
+        let text = add_retransmissions(&others, 116, 117, 7, 8);
+        assert_eq!(text.matches(" rtx/90000").count(), 1);
+        assert!(text.find("rtx") < text.find("m=application"));
     }
 }

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 
 use mimosa_control::{FrameId, PacketKind};
 use mimosa_session::Outgoing;
+use mimosa_wire::dependency::{Dependency, Reference};
 use mimosa_wire::h264::Payloads;
 use mimosa_wire::rtx;
 
@@ -44,12 +45,15 @@ pub(crate) struct Packet {
     /// The last of its frame.
     pub(crate) marker: bool,
     pub(crate) payload: Vec<u8>,
+    /// What its frame refers to; a probe has none.
+    pub(crate) dependency: Option<Dependency>,
 }
 
 #[derive(Debug)]
 struct Frame {
     id: FrameId,
     timestamp: u32,
+    reference: Reference,
     payloads: Payloads,
     /// Sequence number of each packet that has left.
     sequences: Vec<Option<u64>>,
@@ -79,8 +83,15 @@ impl Store {
         }
     }
 
-    /// Takes a frame in; `timestamp` is its RTP timestamp.
-    pub(crate) fn insert(&mut self, id: FrameId, timestamp: u32, payloads: Payloads) {
+    /// Takes a frame in; `timestamp` is its RTP timestamp, `reference` the frame it
+    /// refers to, if it is no keyframe.
+    pub(crate) fn insert(
+        &mut self,
+        id: FrameId,
+        timestamp: u32,
+        reference: Option<FrameId>,
+        payloads: Payloads,
+    ) {
         if self.frames.len() == MOST_FRAMES {
             self.frames.pop_front();
         }
@@ -88,6 +99,10 @@ impl Store {
         self.frames.push_back(Frame {
             id,
             timestamp,
+            reference: reference.map_or(Reference::None, |reference| {
+                let distance = id.0.saturating_sub(reference.0);
+                Reference::Back(u16::try_from(distance).unwrap_or(u16::MAX))
+            }),
             payloads,
             sequences,
         });
@@ -120,6 +135,13 @@ impl Store {
             timestamp: frame.timestamp,
             marker: index + 1 == frame.payloads.len(),
             payload: Vec::new(),
+            dependency: Some(Dependency {
+                is_first: index == 0,
+                is_last: index + 1 == frame.payloads.len(),
+                #[expect(clippy::cast_possible_truncation, reason = "the low 16 bits are meant")]
+                frame_number: frame.id.0 as u16,
+                reference: frame.reference,
+            }),
         };
         match (outgoing.kind, *sent) {
             (PacketKind::Retransmission, Some(original)) if has_retransmissions => {
@@ -173,6 +195,7 @@ impl Store {
             timestamp,
             marker: false,
             payload,
+            dependency: None,
         }
     }
 
@@ -229,9 +252,9 @@ mod tests {
     #[test]
     fn packets_are_numbered_as_they_leave() {
         let mut store = Store::new(100, true);
-        store.insert(FrameId(1), 3_000, frame(2_500));
-        store.insert(FrameId(2), 6_000, frame(2_500));
-        store.insert(FrameId(3), 9_000, frame(2_500));
+        store.insert(FrameId(1), 3_000, None, frame(2_500));
+        store.insert(FrameId(2), 6_000, None, frame(2_500));
+        store.insert(FrameId(3), 9_000, None, frame(2_500));
         // Frame 2 never leaves, and makes no gap.
         assert!(!store.has_sent(FrameId(2)));
         let sent: Vec<_> = [(1, 0), (1, 1), (1, 2), (3, 0), (3, 1), (3, 2)]
@@ -251,7 +274,7 @@ mod tests {
     #[test]
     fn what_is_sent_again_names_its_original() {
         let mut store = Store::new(65_535, true);
-        store.insert(FrameId(0), 0, frame(2_500));
+        store.insert(FrameId(0), 0, None, frame(2_500));
         for index in 0..3 {
             store.packet(&outgoing(PacketKind::Media, 0, index));
         }
@@ -259,14 +282,17 @@ mod tests {
         assert_eq!(again.stream, Stream::Retransmission);
         assert_eq!(again.payload[..2], [0, 0], "the number after 65535");
         let probe = store.packet(&outgoing(PacketKind::Probe, 0, 0));
-        assert_eq!((probe.stream, probe.payload.len()), (Stream::Retransmission, 0));
+        assert_eq!(
+            (probe.stream, probe.payload.len()),
+            (Stream::Retransmission, 0)
+        );
         assert_eq!(probe.sequence, again.sequence + 1);
     }
 
     #[test]
     fn every_number_of_the_senders_is_on_the_wire() {
         let mut store = Store::new(0, false);
-        store.insert(FrameId(0), 0, frame(500));
+        store.insert(FrameId(0), 0, None, frame(500));
         store.packet(&outgoing(PacketKind::Media, 0, 0));
         for (kind, frame) in [
             (PacketKind::Retransmission, 0),
@@ -274,7 +300,10 @@ mod tests {
             (PacketKind::Media, 77),
         ] {
             let packet = store.packet(&outgoing(kind, frame, 0));
-            assert_eq!((packet.stream, packet.payload), (Stream::Media, EMPTY_FILLER.to_vec()));
+            assert_eq!(
+                (packet.stream, packet.payload),
+                (Stream::Media, EMPTY_FILLER.to_vec())
+            );
         }
         assert_eq!(store.named(3), None, "no frame's");
     }
@@ -283,12 +312,15 @@ mod tests {
     fn memory_is_bounded() {
         let mut store = Store::new(0, true);
         for id in 0..2_000 {
-            store.insert(FrameId(id), 0, frame(9_500));
+            store.insert(FrameId(id), 0, None, frame(9_500));
             for index in 0..10 {
                 store.packet(&outgoing(PacketKind::Media, id, index));
             }
         }
-        assert_eq!((store.frames.len(), store.sent.len()), (MOST_FRAMES, MOST_PACKETS));
+        assert_eq!(
+            (store.frames.len(), store.sent.len()),
+            (MOST_FRAMES, MOST_PACKETS)
+        );
         assert!(!store.has_sent(FrameId(0)));
     }
 }

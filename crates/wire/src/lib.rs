@@ -6,6 +6,7 @@
 
 mod action;
 pub mod control;
+pub mod dependency;
 mod fields;
 pub mod frames;
 pub mod h264;

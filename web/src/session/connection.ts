@@ -2,6 +2,7 @@
 
 import { type Problem, problem } from "../errors";
 import { h264Only, udpEndpoints } from "./codecs";
+import { enableDependencies } from "./extensions";
 import { type Feedback, type HostMessage, parseHostMessage, type Role } from "./messages";
 import { Refusal, type Whep } from "./whep";
 
@@ -124,6 +125,7 @@ export class Connection {
       throw new Refusal(problem("no-h264"), undefined);
     }
     this.#transceiver.setCodecPreferences(codecs);
+    enableDependencies(this.#transceiver);
     // Browsers without it keep their own jitter buffer.
     if ("jitterBufferTarget" in this.#transceiver.receiver) {
       this.#transceiver.receiver.jitterBufferTarget = 0;

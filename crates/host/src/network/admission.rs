@@ -21,6 +21,9 @@ impl Network {
             // It may have ended by itself.
             let _ = self.delete(earlier);
         }
+        if offer.role == Role::Player {
+            self.drop_unconnected_player();
+        }
         self.admit(offer.role)?;
         let now = self.clock.now();
         #[expect(clippy::cast_possible_truncation, reason = "the low 16 bits of a random number")]
@@ -99,6 +102,18 @@ impl Network {
         self.settle(number);
         self.count();
         Ok(Answer { text, id })
+    }
+
+    /// An answer may be lost on its way to the page, which then asks anew: what
+    /// never connected does not keep it out.
+    fn drop_unconnected_player(&mut self) {
+        let idle = |running: &Running| {
+            running.session.role() == Role::Player && !running.session.is_connected()
+        };
+        let found = self.sessions.iter().find(|(_, running)| idle(running));
+        if let Some(number) = found.map(|(number, _)| *number) {
+            self.remove(number, "never connected");
+        }
     }
 
     /// Whether there is room for one more in this role.

@@ -128,6 +128,7 @@ impl Session {
         rtp_offset: u32,
     ) -> Self {
         Self {
+            repair: Repair::new(peer.bears_gaps()),
             profile,
             clock,
             peer,
@@ -140,7 +141,6 @@ impl Session {
             encoding: None,
             waiting: None,
             newest_started: None,
-            repair: Repair::new(),
             rtp_offset,
             lives: Lives::default(),
             statistics: Statistics::new(),
@@ -209,7 +209,7 @@ impl Session {
         let grant = self.sender.frame_due(now, self.profile.interval);
         if let Some(broken) = self.sender.poll_broken() {
             let has_left = self.peer.has_sent(broken);
-            self.repair.broken(broken, has_left);
+            self.repair.broken(now, broken, has_left);
         }
         let budget = coded_size(grant.size);
         if budget < SMALLEST_FRAME {
@@ -258,10 +258,10 @@ impl Session {
                 self.lives.made(encoding.grant.frame, made);
                 self.statistics.encoded(now, size, coded.is_keyframe);
                 self.statistics.quantiser = coded.quantiser;
-                self.repair.encoded(now, encoding.grant.frame, coded.is_keyframe);
+                let frame = encoding.grant.frame;
+                let reference = self.repair.encoded(now, frame, coded.is_keyframe);
                 let timestamp = self.rtp_timestamp(encoding.captured);
-                self.peer
-                    .insert(encoding.grant.frame, timestamp, coded.payloads);
+                self.peer.insert(frame, timestamp, reference, coded.payloads);
             }
             Err(error) => {
                 self.sender.frame_encoded(now, std::iter::empty());
@@ -426,11 +426,16 @@ impl Session {
     fn seen(&self, shown: &Shown) -> Seen {
         let host = |page: Option<PageTime>| self.clock_map.to_host(page?);
         let received = host(shown.received);
+        let on_screen = host(shown.expected.or(shown.presented));
         let decoding = shown.decoding.filter(|took| *took < LONGEST_DECODING);
+        // A browser foretells the screen by its display's clock, which may be a
+        // little ahead of what it does.
+        let decoded = received.zip(decoding).map(|(at, took)| at + took);
+        let latest = on_screen.unwrap_or(Time::MAX);
         Seen {
             received,
-            decoded: received.zip(decoding).map(|(at, took)| at + took),
-            shown: host(shown.expected.or(shown.presented)),
+            decoded: decoded.map(|decoded| decoded.min(latest)),
+            shown: on_screen,
         }
     }
 

@@ -42,7 +42,6 @@ pub(crate) struct Browser {
     pub(crate) payloads: Vec<(u32, u16, Vec<u8>)>,
     pub(crate) received: Vec<Received>,
     pub(crate) is_connected: bool,
-    pub(crate) is_closed: bool,
 }
 
 impl Browser {
@@ -88,7 +87,6 @@ impl Browser {
             payloads: Vec::new(),
             received: Vec::new(),
             is_connected: false,
-            is_closed: false,
         };
         (browser, offer.to_sdp_string())
     }
@@ -117,7 +115,12 @@ impl Browser {
     }
 
     pub(crate) fn write(&mut self, now: Instant, label: &str, binary: bool, data: &[u8]) {
-        let id = self.channels.iter().find(|(_, own)| own == label).unwrap().0;
+        let id = self
+            .channels
+            .iter()
+            .find(|(_, own)| own == label)
+            .unwrap()
+            .0;
         assert!(self.rtc.channel(id).unwrap().write(binary, data).unwrap());
         self.drain(now);
     }
@@ -154,13 +157,17 @@ impl Browser {
     fn event(&mut self, now: Instant, event: Event) {
         match event {
             Event::Connected => self.is_connected = true,
-            Event::Closed => self.is_closed = true,
             Event::ChannelOpen(id, label) => {
                 self.opened.push(label.clone());
                 self.channels.push((id, label));
             }
             Event::ChannelData(data) => {
-                let label = &self.channels.iter().find(|(id, _)| *id == data.id).unwrap().1;
+                let label = &self
+                    .channels
+                    .iter()
+                    .find(|(id, _)| *id == data.id)
+                    .unwrap()
+                    .1;
                 self.messages.push((label.clone(), data.binary, data.data));
             }
             Event::RawPacket(packet) => {

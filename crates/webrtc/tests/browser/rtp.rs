@@ -38,7 +38,11 @@ impl Rtp {
     pub(crate) fn parse(datagram: &[u8]) -> Self {
         let word = |at: usize| u32::from_be_bytes(datagram[at..at + 4].try_into().unwrap());
         let half = |at: usize| u16::from_be_bytes(datagram[at..at + 2].try_into().unwrap());
-        assert_eq!(datagram[0] & 0xef, 0x80, "version 2, no padding, no sources");
+        assert_eq!(
+            datagram[0] & 0xef,
+            0x80,
+            "version 2, no padding, no sources"
+        );
         let mut extensions = BTreeMap::new();
         if datagram[0] & 0x10 != 0 {
             assert_eq!(half(12), 0xbede, "one-byte headers (RFC 8285, section 4.2)");

@@ -10,6 +10,7 @@ use mimosa_session::Outgoing;
 use mimosa_units::Bytes;
 use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, Peer, PeerEvent};
 use mimosa_wire::control::FeedbackKind;
+use mimosa_wire::dependency::DEPENDENCY_DESCRIPTOR;
 use mimosa_wire::h264::{Packetiser, Payloads};
 
 use crate::browser::Browser;
@@ -25,7 +26,10 @@ const TRANSPORT_CC: [&str; 2] = [
 ];
 
 static BEGINNING: LazyLock<Instant> = LazyLock::new(|| {
-    #[expect(clippy::disallowed_methods, reason = "virtual time has to begin somewhere")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "virtual time has to begin somewhere"
+    )]
     Instant::now()
 });
 
@@ -81,7 +85,9 @@ impl World {
         let now = beginning();
         let (mut browser, offer) = Browser::new(now, browser_address());
         let addresses = [host_address()];
-        let offer = edit(offer);
+        // Nor does it know the descriptor; what it does not know it passes over.
+        let descriptor = format!("a=extmap:12 {DEPENDENCY_DESCRIPTOR}\r\na=extmap:4 ");
+        let offer = edit(offer.replacen("a=extmap:4 ", &descriptor, 1));
         let (peer, answer) =
             Peer::answer(&offer, Some(feedback), &addresses, first_sequence, now).unwrap();
         // str0m as a browser does not know -02; the sequence number is at the same
@@ -109,8 +115,14 @@ impl World {
         let mut world = Self::answered(feedback, first_sequence, |offer| offer);
         world.run(Duration::from_secs(2));
         assert!(world.browser.is_connected);
-        for channel in [Channel::Input, Channel::Keys, Channel::Frames, Channel::Control] {
-            let is_open = |event: &PeerEvent| matches!(event, PeerEvent::Opened(open) if *open == channel);
+        for channel in [
+            Channel::Input,
+            Channel::Keys,
+            Channel::Frames,
+            Channel::Control,
+        ] {
+            let is_open =
+                |event: &PeerEvent| matches!(event, PeerEvent::Opened(open) if *open == channel);
             assert!(world.events.iter().any(is_open), "{channel:?}");
         }
         world.events.clear();
@@ -217,8 +229,12 @@ impl World {
 /// A frame of one NAL unit with as many packets as asked for, no two alike.
 pub(crate) fn frame(id: u64, packets: usize) -> Payloads {
     let size = usize::try_from(LARGEST_PAYLOAD.get()).unwrap() * packets - 100;
-    let byte = |i: usize| u8::try_from((i * 7 + usize::try_from(id).unwrap() * 13) % 251 + 2).unwrap();
-    let unit: Vec<u8> = [0, 0, 0, 1, 0x65].into_iter().chain((0..size).map(byte)).collect();
+    let byte =
+        |i: usize| u8::try_from((i * 7 + usize::try_from(id).unwrap() * 13) % 251 + 2).unwrap();
+    let unit: Vec<u8> = [0, 0, 0, 1, 0x65]
+        .into_iter()
+        .chain((0..size).map(byte))
+        .collect();
     let payloads = Packetiser::new(LARGEST_PAYLOAD).packetise(&unit);
     assert_eq!(payloads.len(), packets);
     payloads
