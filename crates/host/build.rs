@@ -14,19 +14,22 @@ fn main() -> std::io::Result<()> {
         collect(&page, &mut files)?;
     }
     files.sort();
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let mut table = String::from("&[\n");
-    for file in &files {
+    for (index, file) in files.iter().enumerate() {
         println!("cargo::rerun-if-changed={}", file.display());
+        // A copy: the page may be built anew while the program is.
+        let copy = out.join(format!("page-{index}"));
+        fs::copy(file, &copy)?;
         let name = file.strip_prefix(&page).unwrap_or(file);
-        let name = name.to_string_lossy().replace('\\', "/");
         let _ = writeln!(
             table,
-            "    (\"/{name}\", include_bytes!({:?})),",
-            file.display().to_string()
+            "    ({:?}, include_bytes!({:?})),",
+            format!("/{}", name.display()),
+            copy.display().to_string()
         );
     }
     table.push_str("]\n");
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(out.join("page.rs"), table)
 }
 

@@ -1,5 +1,8 @@
 //! `mimosa`: the command line.
 
+mod doctor;
+mod report;
+mod serve;
 mod sim;
 
 use std::io::Write;
@@ -17,8 +20,17 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Stream a game, or the built-in scene, to a browser.
+    #[command(
+        after_help = "A flag wins over its environment variable, and that over the settings file."
+    )]
+    Serve(Box<serve::Args>),
+    /// Look whether `serve` can run here with these settings, and what to do.
+    Doctor(Box<doctor::Args>),
     /// Run a scenario in virtual time and print what came of it.
     Sim(Box<sim::Args>),
+    /// Print what came of a recorded session and draw it as a page of HTML.
+    Report(report::Args),
     /// Print a shell's completion script.
     Completions {
         /// The shell.
@@ -30,7 +42,15 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Serve(args) => serve::run(&args).map_err(|error| error.to_string()),
+        Command::Doctor(args) => match doctor::run(&args) {
+            Ok(false) => return ExitCode::FAILURE,
+            result => result.map(drop),
+        },
         Command::Sim(args) => sim::run(&args).map_err(|error| error.to_string()),
+        Command::Report(args) => report::run(&args)
+            .map_err(|error| error.to_string())
+            .and_then(|text| print(text.as_bytes())),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "mimosa", &mut script);

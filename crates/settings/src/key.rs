@@ -97,7 +97,7 @@ impl Key {
 }
 
 /// In front of every environment variable of ours.
-pub(crate) const PREFIX: &str = "MIMOSA_";
+pub const PREFIX: &str = "MIMOSA_";
 
 /// What stands between commas.
 fn parts(text: &str) -> impl Iterator<Item = &str> {

@@ -42,7 +42,7 @@ mod template;
 
 pub use error::{Origin, Problem, SettingsError, Where};
 pub use given::Flags;
-pub use key::{Key, Shape};
+pub use key::{Key, PREFIX, Shape};
 pub use keys::KEYS;
 pub use resolve::{Checks, resolve};
 pub use settings::{

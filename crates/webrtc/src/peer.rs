@@ -139,7 +139,8 @@ impl Peer {
     /// Answers an offer: the peer, and the text of the answer.
     ///
     /// `addresses` are those that its datagrams may come in on. `first_sequence`
-    /// should be random (RFC 3550, section 5.1). `wanted` overrides what the offer
+    /// should be random (RFC 3550, section 5.1) and below 32768 (RFC 3711, section
+    /// 3.3.1: nobody could tell that it has wrapped). `wanted` overrides what the offer
     /// says of feedback.
     ///
     /// # Errors
@@ -375,9 +376,10 @@ impl Peer {
         written
     }
 
-    /// Ends the connection.
+    /// Ends the connection, and tells the browser.
     pub fn close(&mut self) {
-        self.rtc.disconnect();
+        let result = self.rtc.close();
+        self.check(result);
         self.drain();
     }
 

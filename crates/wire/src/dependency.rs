@@ -76,7 +76,7 @@ fn structure(bits: &mut Bits) {
     bits.put(0b11, 2);
     // template_fdiffs: none; one, of 1.
     bits.put(0b0, 1);
-    bits.put(0b1_0000_0, 6);
+    bits.put(0b10_0000, 6);
     // No chains, no resolutions.
     bits.put(0b00, 2);
 }
@@ -85,13 +85,13 @@ fn structure(bits: &mut Bits) {
 fn other_distance(bits: &mut Bits, distance: u16) {
     bits.put(0b0_0010, 5);
     let less_one = u64::from(distance.min(4096) - 1);
-    let nibbles = match less_one {
-        0..16 => 1,
-        16..256 => 2,
-        _ => 3,
+    let (nibbles, width) = match less_one {
+        0..16 => (1, 4),
+        16..256 => (2, 8),
+        _ => (3, 12),
     };
     bits.put(nibbles, 2);
-    bits.put(less_one, nibbles as usize * 4);
+    bits.put(less_one, width);
     bits.put(0, 2);
 }
 

@@ -5,6 +5,8 @@
 mod commands;
 mod outputs;
 mod refusals;
+mod reports;
+mod serving;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

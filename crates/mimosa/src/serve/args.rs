@@ -1,0 +1,113 @@
+//! The arguments of `mimosa serve`: a flag for each key there is.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use mimosa_settings::{Flags, KEYS, Key, PREFIX, Settings, Shape, keys, resolve};
+
+use super::config::ConfigFile;
+use super::error::ServeError;
+use super::program::checks;
+
+/// The arguments; each flag wins over its environment variable, and that over
+/// the settings file.
+#[derive(clap::Args)]
+#[group(skip)]
+pub(crate) struct Args {
+    /// Settings file (TOML); without it, mimosa/mimosa.toml in `$XDG_CONFIG_HOME`
+    /// or ~/.config, which `serve` creates when it is not there.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    #[command(flatten)]
+    said: Said,
+}
+
+impl Args {
+    /// The settings file, as it is now.
+    pub(crate) fn file(&self) -> Result<ConfigFile, ServeError> {
+        ConfigFile::read(self.config.as_deref())
+    }
+
+    /// What `file`, the environment and the flags come to.
+    pub(crate) fn settings(&self, file: &ConfigFile) -> Result<Settings, ServeError> {
+        let name = file.path.as_ref().map(|path| path.display().to_string());
+        let file = name.as_deref().zip(file.text());
+        Ok(resolve(file, environment()?, &self.said.0, checks())?)
+    }
+}
+
+/// The variables of ours.
+fn environment() -> Result<Vec<(String, String)>, ServeError> {
+    let mut variables = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if !name.starts_with(PREFIX) {
+            continue;
+        }
+        let name = name.into_owned();
+        match value.into_string() {
+            Ok(value) => variables.push((name, value)),
+            Err(_) => return Err(ServeError::NotText { name }),
+        }
+    }
+    Ok(variables)
+}
+
+/// What the flags say.
+struct Said(Flags);
+
+impl clap::Args for Said {
+    fn augment_args(command: Command) -> Command {
+        KEYS.iter().fold(command, |command, key| {
+            command.next_help_heading(key.group).arg(argument(key))
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Said {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = Flags::default();
+        for key in KEYS {
+            for text in matches.get_many::<String>(key.name).into_iter().flatten() {
+                flags.set(key, text);
+            }
+        }
+        Ok(Self(flags))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// A key as a flag. Its text is read where those of file and environment are.
+fn argument(key: &'static Key) -> Arg {
+    let mut notes = Vec::new();
+    if key.name == keys::CONTROLLER.name {
+        notes.push(format!(
+            "[possible values: {}]",
+            mimosa_cc::NAMES.join(", ")
+        ));
+    }
+    if !key.default.is_empty() {
+        notes.push(format!("[default: {}]", key.default));
+    }
+    notes.push(format!("[env: {}]", key.variable()));
+    let (action, placeholder) = match key.shape {
+        Shape::List => (ArgAction::Append, format!("{0}[,{0}]...", key.placeholder)),
+        Shape::Number | Shape::Text | Shape::Secret | Shape::Table => {
+            (ArgAction::Set, key.placeholder.to_owned())
+        }
+    };
+    Arg::new(key.name)
+        .long(key.long())
+        .value_name(placeholder)
+        .action(action)
+        .help(format!("{}\n{}", key.comment, notes.join(" ")))
+}

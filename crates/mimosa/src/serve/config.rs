@@ -1,0 +1,121 @@
+//! The settings file: where it is, and its creation on first run.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::error::ServeError;
+
+/// The settings file.
+pub(crate) struct ConfigFile {
+    /// Where; `None` when nothing says where it would be.
+    pub(crate) path: Option<PathBuf>,
+    /// Whether it is there.
+    pub(crate) state: State,
+}
+
+/// Whether a settings file is there.
+pub(crate) enum State {
+    /// It says this.
+    Read(String),
+    /// It is not there.
+    Absent,
+    /// It was not there, and is now, with all as it would be without it.
+    Created,
+    /// It was not there, and could not be created.
+    NotCreated(io::Error),
+}
+
+impl ConfigFile {
+    /// Reads the file `named`, which must be there, or the one in its place.
+    pub(crate) fn read(named: Option<&Path>) -> Result<Self, ServeError> {
+        let place = || {
+            place(
+                std::env::var_os("XDG_CONFIG_HOME"),
+                std::env::var_os("HOME"),
+            )
+        };
+        let Some(path) = named.map(Path::to_owned).or_else(place) else {
+            return Ok(Self {
+                path: None,
+                state: State::Absent,
+            });
+        };
+        let state = match fs::read_to_string(&path) {
+            Ok(text) => State::Read(text),
+            Err(error) if error.kind() == ErrorKind::NotFound && named.is_none() => State::Absent,
+            Err(source) => return Err(ServeError::ReadConfig { path, source }),
+        };
+        Ok(Self {
+            path: Some(path),
+            state,
+        })
+    }
+
+    /// Creates it when it is not there.
+    pub(crate) fn create(self) -> Self {
+        let state = match (&self.path, self.state) {
+            (Some(path), State::Absent) => match create(path) {
+                Ok(()) => State::Created,
+                Err(error) => State::NotCreated(error),
+            },
+            (_, state) => state,
+        };
+        Self { state, ..self }
+    }
+
+    /// What it says; a new one says nothing.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.state {
+            State::Read(text) => Some(text),
+            State::Absent | State::Created | State::NotCreated(_) => None,
+        }
+    }
+}
+
+/// Where the file is, from `$XDG_CONFIG_HOME`, which counts only as an absolute
+/// path (XDG Base Directory Specification), and `$HOME`.
+fn place(config: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+    let folder = config
+        .and_then(absolute)
+        .or_else(|| Some(home.and_then(absolute)?.join(".config")))?;
+    Some(folder.join("mimosa").join("mimosa.toml"))
+}
+
+/// For its owner alone, as it may come to hold a token.
+fn create(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(mimosa_settings::template().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_where_xdg_says() {
+        let place = |config: Option<&str>, home: Option<&str>| {
+            let path = place(config.map(OsString::from), home.map(OsString::from));
+            path.map(|path| path.display().to_string())
+        };
+        let at = |path: &str| Some(path.to_owned());
+        let in_home = at("/h/.config/mimosa/mimosa.toml");
+        assert_eq!(place(Some("/x"), Some("/h")), at("/x/mimosa/mimosa.toml"));
+        assert_eq!(place(None, Some("/h")), in_home);
+        assert_eq!(place(Some("x"), Some("/h")), in_home, "not absolute");
+        assert_eq!(place(Some(""), Some("/h")), in_home, "empty");
+        assert_eq!(place(None, None), None);
+        assert_eq!(place(None, Some("")), None);
+    }
+}

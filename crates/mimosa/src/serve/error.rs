@@ -1,0 +1,29 @@
+//! Why `mimosa serve` does not run.
+
+use std::path::PathBuf;
+
+use mimosa_host::HostError;
+use mimosa_settings::SettingsError;
+
+/// Each says what is wrong, where, and what to do instead.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServeError {
+    /// The settings file cannot be read.
+    #[error("cannot read the settings file {}: {source}; name another with --config", path.display())]
+    ReadConfig {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// An environment variable is no text.
+    #[error("{name}: its value is not UTF-8; set it anew, or unset it")]
+    NotText { name: String },
+    /// The settings are wrong.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// There is no log.
+    #[error("cannot start the log: {0}")]
+    Log(String),
+    /// The host did not start, or stopped.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}

@@ -1,0 +1,31 @@
+//! What this program has, for checking settings.
+
+use mimosa_control::Limits;
+use mimosa_settings::Checks;
+
+use super::log;
+
+/// This program.
+pub(super) struct Program;
+
+/// This program's part in checking settings.
+pub(crate) const fn checks() -> &'static dyn Checks {
+    &Program
+}
+
+impl Checks for Program {
+    fn controllers(&self) -> &[&str] {
+        mimosa_cc::NAMES
+    }
+
+    fn params(&self, controller: &str, params: &toml::Table, limits: Limits) -> Result<(), String> {
+        let params = toml::Value::Table(params.clone());
+        mimosa_cc::build(controller, params, limits)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    }
+
+    fn log(&self, filter: &str) -> Result<(), String> {
+        log::filter(filter).map(drop)
+    }
+}

@@ -1,0 +1,235 @@
+//! `mimosa serve` until it listens, and `mimosa doctor`.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use mimosa_settings::{KEYS, template};
+
+use crate::{folder, stdout};
+
+/// An address for documentation (RFC 5737), which no machine has.
+const NOWHERE: &str = "192.0.2.1";
+
+/// What `mimosa` does with `arguments`, with its settings below `home`, one
+/// variable of its own at most, and no display.
+fn call(home: &Path, variable: Option<(&str, &str)>, arguments: &[&str]) -> Output {
+    let ours =
+        std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("MIMOSA_"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mimosa"));
+    for (name, _) in ours {
+        command.env_remove(name);
+    }
+    command
+        .args(arguments)
+        .current_dir(home)
+        .env("XDG_CONFIG_HOME", home)
+        .env_remove("DISPLAY")
+        .envs(variable)
+        .output()
+        .unwrap()
+}
+
+/// What `mimosa serve` says when it refuses.
+fn refusal(home: &Path, variable: Option<(&str, &str)>, arguments: &[&str]) -> String {
+    let arguments: Vec<_> = ["serve"].iter().chain(arguments).copied().collect();
+    let output = call(home, variable, &arguments);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert_eq!(output.stdout, b"", "{arguments:?}");
+    errors
+}
+
+#[test]
+fn help_has_every_setting() {
+    let here = folder("serve-help");
+    for command in ["serve", "doctor"] {
+        let help = stdout(&here, &format!("{command} --help"));
+        for key in KEYS {
+            for part in [
+                &format!("{} <", key.flag()),
+                &key.variable(),
+                key.comment,
+                key.group,
+            ] {
+                assert!(help.contains(part), "no {part} in:\n{help}");
+            }
+        }
+    }
+    assert!(stdout(&here, "completions bash").contains("--encoder-complexity"));
+}
+
+#[test]
+fn the_first_run_creates_the_settings_file() {
+    let home = folder("first-run");
+    let file = home.join("mimosa/mimosa.toml");
+    let errors = refusal(&home, None, &["--bind", NOWHERE]);
+    assert!(
+        errors.contains(&format!("created {}", file.display())),
+        "{errors}"
+    );
+    assert!(
+        errors.contains(NOWHERE) && errors.contains("--bind"),
+        "{errors}"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), template());
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    std::fs::write(
+        &file,
+        format!("bind = [\"{NOWHERE}\"]\nlog_format = \"json\""),
+    )
+    .unwrap();
+    let errors = refusal(&home, None, &[]);
+    assert!(errors.contains("\"message\":\"settings from "), "{errors}");
+    assert!(errors.contains(NOWHERE), "{errors}");
+}
+
+#[test]
+fn without_a_place_for_the_file_it_goes_on() {
+    let home = folder("no-place");
+    // A file in the place of the folder.
+    std::fs::write(home.join("mimosa"), "").unwrap();
+    let errors = refusal(&home, None, &["--config", "mimosa/mimosa.toml"]);
+    assert!(
+        errors.contains("cannot read the settings file mimosa/mimosa.toml"),
+        "{errors}"
+    );
+    let nowhere = Path::new("/proc/no/such/place");
+    let output = Command::new(env!("CARGO_BIN_EXE_mimosa"))
+        .args(["serve", "--bind", NOWHERE])
+        .env("XDG_CONFIG_HOME", nowhere)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("cannot create /proc/no/such/place/mimosa/mimosa.toml"),
+        "{errors}"
+    );
+    assert!(errors.contains("cannot listen"), "{errors}");
+}
+
+#[test]
+fn mistakes_are_refused_where_they_are() {
+    let home = folder("serve-refused");
+    std::fs::write(home.join("bad.toml"), "viewers = 2\nprot = 80\n").unwrap();
+    for (variable, arguments, message) in [
+        (
+            None,
+            &["--config", "none.toml"][..],
+            "error: cannot read the settings file none.toml: ",
+        ),
+        (
+            None,
+            &["--config", "bad.toml"],
+            "error: bad.toml:2: there is no key `prot`; ",
+        ),
+        (
+            Some(("MIMOSA_HTP_PORT", "80")),
+            &[],
+            "error: MIMOSA_HTP_PORT: there is no such variable; did you mean MIMOSA_HTTP_PORT?",
+        ),
+        (
+            None,
+            &["--launch", "doom", "--title", "doom"],
+            "error: --launch: `launch` cannot stand",
+        ),
+        (
+            None,
+            &["--controller", "gcc"],
+            "error: --controller: `controller.name` must be `pudica`",
+        ),
+        (
+            None,
+            &["--params", "alhpa = 1"],
+            "error: --params: `controller.params`: unknown field",
+        ),
+        (
+            None,
+            &["--log", "inof"],
+            "error: --log: `log`: `inof` is none of off, error,",
+        ),
+    ] {
+        let errors = refusal(&home, variable, arguments);
+        assert!(errors.starts_with(message), "{errors}");
+    }
+    assert!(
+        !home.join("mimosa").exists(),
+        "nothing is created before all is right"
+    );
+}
+
+/// Arguments with which everything is there but, perhaps, an encoder.
+const EASY: [&str; 9] = [
+    "doctor",
+    "--bind",
+    "127.0.0.1",
+    "--http-port",
+    "0",
+    "--udp-port",
+    "0",
+    "--size",
+    "64x64",
+];
+
+#[test]
+fn the_doctor_finds_nothing_missing() {
+    let home = folder("doctor");
+    let output = call(&home, None, &[&EASY[..], &["--json"]].concat());
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = found.as_array().unwrap();
+    let missing: Vec<_> = found
+        .iter()
+        .filter(|one| one["state"] == "missing")
+        .collect();
+    if cfg!(feature = "x264") {
+        assert!(missing.is_empty(), "{missing:?}");
+        assert_eq!(output.status.code(), Some(0));
+    } else {
+        assert_eq!(missing.len(), 1, "{missing:?}");
+        assert_eq!(output.status.code(), Some(1));
+    }
+    for one in found {
+        assert!(
+            one["check"].is_string() && one["detail"].is_string(),
+            "{one}"
+        );
+        assert!(
+            one["state"] != "missing" || one["remedy"].is_string(),
+            "{one}"
+        );
+    }
+    assert!(!home.join("mimosa").exists(), "it only looks");
+}
+
+#[test]
+fn the_doctor_shows_what_is_wrong_with_the_file() {
+    let home = folder("doctor-file");
+    std::fs::write(home.join("bad.toml"), "viewers = 101").unwrap();
+    let output = call(
+        &home,
+        None,
+        &[&EASY[..], &["--config", "bad.toml"]].concat(),
+    );
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{table}");
+    let message = "bad.toml:1: `viewers` must be a whole number from 0 to 100, not `101`";
+    assert!(
+        table.contains(message) && table.contains("cannot run"),
+        "{table}"
+    );
+    assert!(table.is_ascii(), "marks are for terminals: {table}");
+}
+
+#[test]
+fn the_doctor_names_a_display_that_is_not_there() {
+    let home = folder("doctor-display");
+    let output = call(&home, None, &[&EASY[..], &["--display", ":9753"]].concat());
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{table}");
+    assert!(
+        table.contains("missing  X display") && table.contains(":9753"),
+        "{table}"
+    );
+}

@@ -1,0 +1,73 @@
+//! Settings from arbitrary text: nothing panics, what is refused is refused in
+//! one line and at a place that exists, what is accepted is within its bounds,
+//! and secrets are not shown.
+//!
+//! The text before a line `---` is the file. After it, `NAME=text` is the
+//! variable `MIMOSA_NAME`, and `--flag=text` a flag.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mimosa_control::Limits;
+use mimosa_settings::{Checks, Flags, KEYS, Origin, Problem, Settings, resolve};
+
+struct Program;
+
+impl Checks for Program {
+    fn controllers(&self) -> &[&str] {
+        mimosa_cc::NAMES
+    }
+
+    fn params(&self, name: &str, params: &toml::Table, limits: Limits) -> Result<(), String> {
+        let params = toml::Value::Table(params.clone());
+        let built = mimosa_cc::build(name, params, limits);
+        built.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn log(&self, _filter: &str) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fuzz_target!(|text: &str| {
+    let (file, rest) = text.split_once("\n---\n").unwrap_or((text, ""));
+    let mut environment = Vec::new();
+    let mut flags = Flags::default();
+    for line in rest.lines() {
+        let Some((name, text)) = line.split_once('=') else {
+            continue;
+        };
+        match KEYS.iter().find(|key| key.flag() == name) {
+            Some(key) => flags.set(key, text),
+            None => environment.push((format!("MIMOSA_{name}"), text.to_owned())),
+        }
+    }
+    match resolve(Some(("fuzz", file)), environment, &flags, &Program) {
+        Ok(settings) => check(&settings),
+        Err(error) => {
+            // What a controller says of a parameter is its own affair.
+            if !matches!(error.problem, Problem::Params { .. }) {
+                assert_eq!(error.to_string().lines().count(), 1, "{error}");
+            }
+            if let Origin::File(place) = &error.origin {
+                let last = file.matches('\n').count() + 1;
+                assert!((1..=last).contains(&place.line), "{error} in {last} lines");
+            }
+        }
+    }
+});
+
+fn check(settings: &Settings) {
+    assert!(!settings.bind.is_empty());
+    assert!((1..=240).contains(&settings.frames_per_second));
+    assert!((1..=16).contains(&settings.encoder.threads));
+    assert!(mimosa_cc::NAMES.contains(&settings.controller.name.as_str()));
+    let limits = settings.controller.limits;
+    assert!(limits.min() <= limits.start() && limits.start() <= limits.max());
+    assert!(limits.min().as_bps() > 0);
+    let tokens = [&settings.token, &settings.view_token];
+    assert!(tokens[0].is_none() || tokens[0] != tokens[1]);
+    let shown = format!("{tokens:?}");
+    for token in tokens.into_iter().flatten() {
+        assert!(!shown.contains(token.secret()));
+    }
+}
