@@ -35,7 +35,10 @@ impl Clock {
 }
 
 /// Now, for those who want it as the standard library has it.
-#[expect(clippy::disallowed_methods, reason = "the host's only reading of the clock")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the host's only reading of the clock"
+)]
 pub(crate) fn instant() -> Instant {
     Instant::now()
 }

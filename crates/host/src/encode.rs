@@ -125,8 +125,8 @@ fn open(
         references: 8,
         ..mimosa_x264::Config::new(size, frames_per_second)
     };
-    let encoder = mimosa_x264::X264::open(config)
-        .map_err(|error| HostError::Encoder(error.to_string()))?;
+    let encoder =
+        mimosa_x264::X264::open(config).map_err(|error| HostError::Encoder(error.to_string()))?;
     Ok(Box::new(encoder))
 }
 

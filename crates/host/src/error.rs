@@ -11,7 +11,9 @@ pub enum HostError {
     #[error("none of the addresses to bind is this machine's; choose another with --bind")]
     NoAddress,
     /// An address or port is taken or not ours.
-    #[error("cannot listen on {protocol} {address}: {error}; choose another with --bind or --{flag}")]
+    #[error(
+        "cannot listen on {protocol} {address}: {error}; choose another with --bind or --{flag}"
+    )]
     Bind {
         /// `TCP` or `UDP`.
         protocol: &'static str,

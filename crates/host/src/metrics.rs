@@ -82,7 +82,11 @@ impl Metrics {
         let to = &mut self.registry;
         to.register("players", "Sessions that play", self.players.clone());
         to.register("viewers", "Sessions that watch", self.viewers.clone());
-        to.register("frames", "Frames whose lives have ended", self.frames.clone());
+        to.register(
+            "frames",
+            "Frames whose lives have ended",
+            self.frames.clone(),
+        );
         to.register("keyframes", "Keyframes among them", self.keyframes.clone());
         to.register_with_unit(
             "frame_delay",
@@ -155,8 +159,10 @@ impl Metrics {
 
     /// An encoder is done with a frame.
     pub(crate) fn encoded(&self, encoded: &Encoded) {
-        self.encoding.observe((encoded.ended - encoded.begun).as_secs());
-        self.encoder_errors.inc_by(u64::from(encoded.result.is_err()));
+        self.encoding
+            .observe((encoded.ended - encoded.begun).as_secs());
+        self.encoder_errors
+            .inc_by(u64::from(encoded.result.is_err()));
     }
 
     /// All is known about a frame.

@@ -89,7 +89,10 @@ fn write(
     Ok(())
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file's name says when it was begun")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file's name says when it was begun"
+)]
 fn unix_seconds() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

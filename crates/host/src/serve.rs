@@ -84,7 +84,11 @@ pub fn serve(settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostEr
     ready(&urls);
     runtime.block_on(async {
         for (_, listener) in listeners {
-            tokio::spawn(http::serve(listener, Arc::clone(&app), finished(end.clone())));
+            tokio::spawn(http::serve(
+                listener,
+                Arc::clone(&app),
+                finished(end.clone()),
+            ));
         }
         tokio::select! {
             () = finished(end.clone()) => {}

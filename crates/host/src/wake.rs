@@ -100,6 +100,9 @@ mod tests {
         assert!(is_readable());
         inbox.clear();
         assert!(!is_readable());
-        assert_eq!((inbox.take(), inbox.take(), inbox.take()), (Some(1), Some(2), None));
+        assert_eq!(
+            (inbox.take(), inbox.take(), inbox.take()),
+            (Some(1), Some(2), None)
+        );
     }
 }

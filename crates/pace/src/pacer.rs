@@ -346,7 +346,10 @@ mod tests {
         for (packets, expected) in [
             (4, &[0, 500, 1_000, 1_500][..]),
             (5, &[0, 0, 800, 800, 1_600][..]),
-            (10, &[0, 0, 0, 600, 600, 600, 1_200, 1_200, 1_200, 1_800][..]),
+            (
+                10,
+                &[0, 0, 0, 600, 600, 600, 1_200, 1_200, 1_200, 1_800][..],
+            ),
         ] {
             frame(&mut pacer, Time::ZERO, 0, packets);
             assert_eq!(micros(&departures(&mut pacer)), expected);

@@ -12,7 +12,9 @@ const ROUNDS: usize = 200;
 
 fn main() {
     for text in ["1280x720", "1920x1080"] {
-        let Ok(size) = text.parse::<Size>() else { continue };
+        let Ok(size) = text.parse::<Size>() else {
+            continue;
+        };
         let pixels: Vec<u8> = (0..size.luma_len() * 4)
             .map(|i| (i * 7 + i / 1000) as u8)
             .collect();

@@ -35,7 +35,9 @@ impl Picture {
         let [y, u, v] = self.planes_mut();
         let pairs = pixels.chunks_exact(2 * width * PIXEL);
         let luma = y.chunks_exact_mut(2 * width);
-        let chroma = u.chunks_exact_mut(width / 2).zip(v.chunks_exact_mut(width / 2));
+        let chroma = u
+            .chunks_exact_mut(width / 2)
+            .zip(v.chunks_exact_mut(width / 2));
         for ((pair, luma), (u, v)) in pairs.zip(luma).zip(chroma) {
             let (upper, lower) = pair.split_at(width * PIXEL);
             brightness(pair, luma);
@@ -99,7 +101,11 @@ mod tests {
                     let expected = exact([blue, green, red].map(f64::from));
                     for (plane, expected) in picture.planes().into_iter().zip(expected) {
                         let error = (f64::from(plane[7]) - expected).abs();
-                        assert!(error <= 1.1, "{blue} {green} {red}: {} for {expected}", plane[7]);
+                        assert!(
+                            error <= 1.1,
+                            "{blue} {green} {red}: {} for {expected}",
+                            plane[7]
+                        );
                         assert!(plane.iter().all(|sample| *sample == plane[0]));
                     }
                 }
@@ -124,7 +130,10 @@ mod tests {
         let mut picture = Picture::new(Size::new(16, 16).unwrap());
         let before = picture.clone();
         let error = picture.draw_bgra(&[0; 100]).unwrap_err();
-        assert_eq!(error.to_string(), "100 bytes of pixels; the picture needs 1024");
+        assert_eq!(
+            error.to_string(),
+            "100 bytes of pixels; the picture needs 1024"
+        );
         assert_eq!(picture, before);
     }
 }

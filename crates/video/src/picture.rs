@@ -9,7 +9,9 @@ pub struct Size {
 
 /// A size no picture can have.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("`{text}` is not a picture size; write WIDTHxHEIGHT, both even, from 16x16 to 8192x8192, e.g. `1280x720`")]
+#[error(
+    "`{text}` is not a picture size; write WIDTHxHEIGHT, both even, from 16x16 to 8192x8192, e.g. `1280x720`"
+)]
 pub struct BadSize {
     text: String,
 }

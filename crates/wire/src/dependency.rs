@@ -155,12 +155,25 @@ mod tests {
             reference: Reference::None,
         };
         let expected = [
-            "10", "000000", "0000000000000000", // first, template 0, frame 0
-            "10000", "000000", "00000", // structure; offset 0; one target
-            "00", "11", "10", "11", // layers; switch, required
-            "0", "100000", "0", "0", // distances; no chains; no resolutions
+            "10",
+            "000000",
+            "0000000000000000", // first, template 0, frame 0
+            "10000",
+            "000000",
+            "00000", // structure; offset 0; one target
+            "00",
+            "11",
+            "10",
+            "11", // layers; switch, required
+            "0",
+            "100000",
+            "0",
+            "0", // distances; no chains; no resolutions
         ];
-        assert_eq!(bits(&first).trim_end_matches('0'), expected.concat().trim_end_matches('0'));
+        assert_eq!(
+            bits(&first).trim_end_matches('0'),
+            expected.concat().trim_end_matches('0')
+        );
         assert_eq!(first.to_bytes().len(), 8);
         let second = Dependency {
             is_first: false,

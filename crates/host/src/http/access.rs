@@ -145,11 +145,23 @@ mod tests {
 
     #[test]
     fn on_loopback_only_loopback_names_will_do() {
-        for good in ["localhost", "localhost:8080", "127.0.0.1:8080", "[::1]:8080", "LOCALHOST"] {
+        for good in [
+            "localhost",
+            "localhost:8080",
+            "127.0.0.1:8080",
+            "[::1]:8080",
+            "LOCALHOST",
+        ] {
             let request = headers(&[(header::HOST, good)]);
             assert!(open().origin(&request).is_ok(), "{good}");
         }
-        for bad in ["example.org", "localhost.example.org:8080", "192.0.2.1", "", "[2001:db8::1]"] {
+        for bad in [
+            "example.org",
+            "localhost.example.org:8080",
+            "192.0.2.1",
+            "",
+            "[2001:db8::1]",
+        ] {
             let request = headers(&[(header::HOST, bad)]);
             assert!(open().origin(&request).is_err(), "{bad}");
             assert!(guarded().origin(&request).is_ok(), "a token guards it");
@@ -172,13 +184,26 @@ mod tests {
     fn tokens_open_what_they_are_for() {
         let with = |token| headers(&[(header::AUTHORIZATION, token)]);
         let access = guarded();
-        let code = |headers: &HeaderMap| access.permission(headers).map_err(|problem| problem.error);
-        assert_eq!(code(&with("Bearer player-player-player")), Ok(Permission::Play));
-        assert_eq!(code(&with("Bearer viewer-viewer-viewer")), Ok(Permission::Watch));
+        let code =
+            |headers: &HeaderMap| access.permission(headers).map_err(|problem| problem.error);
+        assert_eq!(
+            code(&with("Bearer player-player-player")),
+            Ok(Permission::Play)
+        );
+        assert_eq!(
+            code(&with("Bearer viewer-viewer-viewer")),
+            Ok(Permission::Watch)
+        );
         assert_eq!(code(&HeaderMap::new()), Err(ErrorCode::TokenMissing));
         assert_eq!(code(&with("Basic abc")), Err(ErrorCode::TokenMissing));
-        assert_eq!(code(&with("Bearer player-player-playes")), Err(ErrorCode::TokenWrong));
+        assert_eq!(
+            code(&with("Bearer player-player-playes")),
+            Err(ErrorCode::TokenWrong)
+        );
         assert_eq!(code(&with("Bearer ")), Err(ErrorCode::TokenWrong));
-        assert_eq!(open().permission(&HeaderMap::new()).ok(), Some(Permission::Play));
+        assert_eq!(
+            open().permission(&HeaderMap::new()).ok(),
+            Some(Permission::Play)
+        );
     }
 }

@@ -188,10 +188,7 @@ async fn guard(
     response
 }
 
-async fn info(
-    State(app): State<Arc<App>>,
-    headers: HeaderMap,
-) -> Result<Response, Refusal> {
+async fn info(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Refusal> {
     let is_known = app.access.permission(&headers).is_ok();
     let is_guarded = app.access.tokens.is_some();
     let mut info = app.ask(ToNetwork::Info).await?;

@@ -30,11 +30,18 @@ pub(super) async fn page(uri: Uri) -> Response {
             } else {
                 "no-cache"
             };
-            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, keep)], *contents)
+            (
+                [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, keep)],
+                *contents,
+            )
                 .into_response()
         }
         None if FILES.is_empty() => (StatusCode::SERVICE_UNAVAILABLE, NOT_BUILT).into_response(),
-        None => (StatusCode::NOT_FOUND, "There is nothing here. The page is at /\n").into_response(),
+        None => (
+            StatusCode::NOT_FOUND,
+            "There is nothing here. The page is at /\n",
+        )
+            .into_response(),
     };
     let headers = response.headers_mut();
     for (name, value) in [

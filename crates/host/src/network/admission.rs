@@ -26,7 +26,10 @@ impl Network {
         }
         self.admit(offer.role)?;
         let now = self.clock.now();
-        #[expect(clippy::cast_possible_truncation, reason = "the low 16 bits of a random number")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the low 16 bits of a random number"
+        )]
         let first_sequence = random_u32() as u16 >> 1;
         let (peer, text) = Peer::answer(
             &offer.text,
@@ -41,13 +44,22 @@ impl Network {
         self.next_number += 1;
         let internal = |error: &dyn std::fmt::Display| {
             tracing::error!(%error, "a session cannot begin");
-            Problem::new(ErrorCode::HostFull, format!("the host cannot start it: {error}"))
+            Problem::new(
+                ErrorCode::HostFull,
+                format!("the host cannot start it: {error}"),
+            )
         };
         let frames_per_second = match offer.role {
             Role::Player => self.settings.frames_per_second,
-            Role::Viewer => self.settings.viewer_frames_per_second.min(self.settings.frames_per_second),
+            Role::Viewer => self
+                .settings
+                .viewer_frames_per_second
+                .min(self.settings.frames_per_second),
         };
-        let size = self.newest.as_ref().map_or(self.source.size(), |newest| newest.picture.size());
+        let size = self
+            .newest
+            .as_ref()
+            .map_or(self.source.size(), |newest| newest.picture.size());
         let mailbox = self.mailbox.clone();
         let encoder = EncoderThread::start(
             self.settings.encoder,
@@ -139,9 +151,11 @@ impl Network {
         let limits = match peer.feedback() {
             FeedbackKind::OnRequest | FeedbackKind::Periodic => controller.limits,
             // Nothing is known of the network: one rate, and that a low one.
-            FeedbackKind::None => {
-                Limits::new(controller.blind_rate, controller.blind_rate, controller.blind_rate)
-            }
+            FeedbackKind::None => Limits::new(
+                controller.blind_rate,
+                controller.blind_rate,
+                controller.blind_rate,
+            ),
         };
         let deadline = if peer.has_retransmissions() {
             self.settings.retransmission_deadline

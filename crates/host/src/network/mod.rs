@@ -197,7 +197,12 @@ impl Network {
         let Some(mut running) = self.sessions.remove(&number) else {
             return;
         };
-        tracing::info!(session = number.0, role = running.session.role().name(), reason, "ended");
+        tracing::info!(
+            session = number.0,
+            role = running.session.role().name(),
+            reason,
+            "ended"
+        );
         // A panic on the way out as well ends nothing else.
         let _ = catch_unwind(AssertUnwindSafe(|| running.session.close(reason)));
         while let Some(datagram) = running.session.poll_datagram() {
@@ -269,7 +274,10 @@ impl Network {
 
     /// Sleeps until something is due or comes.
     fn wait(&self, now: Time) {
-        let deadlines = self.sessions.values().map(|running| running.session.deadline());
+        let deadlines = self
+            .sessions
+            .values()
+            .map(|running| running.session.deadline());
         let until = deadlines.fold(now + LONGEST_SLEEP, Time::min);
         let rest = until.since(self.clock.now()).max(TimeDelta::ZERO);
         let timeout = Timespec {
@@ -278,7 +286,11 @@ impl Network {
         };
         let inbox = self.inbox.fd();
         let mut fds = vec![PollFd::new(&inbox, PollFlags::IN)];
-        let sockets: Vec<_> = self.sockets.iter().map(|(_, socket)| socket.as_fd()).collect();
+        let sockets: Vec<_> = self
+            .sockets
+            .iter()
+            .map(|(_, socket)| socket.as_fd())
+            .collect();
         fds.extend(sockets.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         // An interruption is a wake-up like any other.
         let _ = poll(&mut fds, Some(&timeout));
@@ -311,8 +323,10 @@ impl Network {
     fn whose(&self, from: SocketAddr, to: SocketAddr, data: &[u8]) -> Option<SessionNumber> {
         let now = self.clock.now();
         let accepts = |running: &Running| {
-            catch_unwind(AssertUnwindSafe(|| running.session.accepts(now, from, to, data)))
-                .unwrap_or(false)
+            catch_unwind(AssertUnwindSafe(|| {
+                running.session.accepts(now, from, to, data)
+            }))
+            .unwrap_or(false)
         };
         let guess = self
             .sessions

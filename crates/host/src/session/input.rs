@@ -1,8 +1,8 @@
 //! What comes from a page, and how often it may be wrong.
 
+use mimosa_wire::Action;
 use mimosa_wire::control::FromPage;
 use mimosa_wire::input::{Message, Tracker};
-use mimosa_wire::Action;
 
 /// A page's messages.
 #[derive(Debug)]

@@ -188,9 +188,9 @@ impl Session {
         }
         // A picture a little early is taken: sources and frame intervals jitter.
         let slack = self.profile.interval / 4;
-        let is_early = self.newest_started.is_some_and(|started| {
-            picture.captured.since(started) + slack < self.profile.interval
-        });
+        let is_early = self
+            .newest_started
+            .is_some_and(|started| picture.captured.since(started) + slack < self.profile.interval);
         if is_early {
             return;
         }
@@ -230,7 +230,8 @@ impl Session {
             complexity: self.profile.complexity,
             recovery: self.repair.take(),
         };
-        self.outcomes.push(Outcome::Encode(Job { picture, request }));
+        self.outcomes
+            .push(Outcome::Encode(Job { picture, request }));
     }
 
     /// The encoder is done with a frame.
@@ -261,7 +262,8 @@ impl Session {
                 let frame = encoding.grant.frame;
                 let reference = self.repair.encoded(now, frame, coded.is_keyframe);
                 let timestamp = self.rtp_timestamp(encoding.captured);
-                self.peer.insert(frame, timestamp, reference, coded.payloads);
+                self.peer
+                    .insert(frame, timestamp, reference, coded.payloads);
             }
             Err(error) => {
                 self.sender.frame_encoded(now, std::iter::empty());
@@ -293,7 +295,12 @@ impl Session {
         self.send(now);
         if self.is_connected() && self.next_clock <= now {
             let young = now.since(self.begun) < CLOCK_AT_FIRST;
-            self.next_clock = now + if young { CLOCK_EVERY_AT_FIRST } else { CLOCK_EVERY };
+            self.next_clock = now
+                + if young {
+                    CLOCK_EVERY_AT_FIRST
+                } else {
+                    CLOCK_EVERY
+                };
             let question = FrameMessage::ClockQuestion { host: now };
             self.peer.write(Channel::Frames, &question.to_bytes());
         }
@@ -462,7 +469,8 @@ impl Session {
 
     /// Tells the page something.
     pub(crate) fn tell(&mut self, message: &ToPage) {
-        self.peer.write(Channel::Control, message.to_json().as_bytes());
+        self.peer
+            .write(Channel::Control, message.to_json().as_bytes());
     }
 
     /// Ends the session.

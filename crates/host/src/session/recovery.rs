@@ -132,7 +132,11 @@ mod tests {
         repair.broken(START, FrameId(7), false);
         assert_eq!(repair.take(), Recovery::Without(FrameId(7)));
         let reference = repair.encoded(START, FrameId(12), false);
-        assert_eq!(reference, Some(FrameId(6)), "the newest before the broken one");
+        assert_eq!(
+            reference,
+            Some(FrameId(6)),
+            "the newest before the broken one"
+        );
         assert_eq!(repair.encoded(START, FrameId(13), false), Some(FrameId(12)));
         assert_eq!(repair.take(), Recovery::None);
     }
@@ -153,7 +157,11 @@ mod tests {
         repair.keyframe_wanted(START + MS * 1_100);
         assert_eq!(repair.take(), Recovery::Keyframe, "it does not bear it");
         repair.broken(START + MS * 2_000, FrameId(9), true);
-        assert_eq!(repair.take(), Recovery::Keyframe, "and is not asked to again");
+        assert_eq!(
+            repair.take(),
+            Recovery::Keyframe,
+            "and is not asked to again"
+        );
     }
 
     #[test]

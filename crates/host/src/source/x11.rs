@@ -1,8 +1,8 @@
 //! An X display that runs already, or a private one with a game in it.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -63,7 +63,9 @@ pub(super) fn start(
             let injector = Injector::open(display, &target).map_err(|error| failed(&error))?;
             (None, capture, injector)
         }
-        SourceSettings::Demo => return Err(HostError::Source("the demo has no display".to_owned())),
+        SourceSettings::Demo => {
+            return Err(HostError::Source("the demo has no display".to_owned()));
+        }
     };
     let size = capture.size();
     let shown = Arc::new(Mutex::new(size));
@@ -189,7 +191,10 @@ impl Watcher {
 
     fn sleep_until(&self, time: mimosa_units::Time) {
         loop {
-            let rest = self.clock.instant(time).saturating_duration_since(instant());
+            let rest = self
+                .clock
+                .instant(time)
+                .saturating_duration_since(instant());
             if rest.is_zero() || self.shared.is_stopped() {
                 break;
             }
