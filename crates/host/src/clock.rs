@@ -29,7 +29,7 @@ impl Clock {
 
     /// When this clock shows `time`; a century on at the latest.
     pub(crate) fn instant(self, time: Time) -> Instant {
-        const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+        const CENTURY: Duration = Duration::from_hours(100 * 365 * 24);
         self.start + Duration::from_nanos(time.as_nanos()).min(CENTURY)
     }
 }

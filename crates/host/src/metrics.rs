@@ -190,7 +190,7 @@ impl Metrics {
         }
     }
 
-    /// In Prometheus' text format (OpenMetrics 1.0).
+    /// In Prometheus' text format (`OpenMetrics` 1.0).
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.

@@ -62,9 +62,9 @@ impl Recorder {
     }
 
     /// Adds a frame.
-    pub(crate) fn push(&mut self, frame: SessionFrame) {
+    pub(crate) fn push(&mut self, frame: &SessionFrame) {
         // A recording that has failed has said so.
-        let _ = self.frames.send(frame);
+        let _ = self.frames.send(*frame);
     }
 
     /// Ends the recording and waits for it.

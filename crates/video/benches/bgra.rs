@@ -16,7 +16,7 @@ fn main() {
             continue;
         };
         let pixels: Vec<u8> = (0..size.luma_len() * 4)
-            .map(|i| (i * 7 + i / 1000) as u8)
+            .map(|i| (i * 7 + i / 1000).to_le_bytes()[0])
             .collect();
         let mut copy = pixels.clone();
         let mut picture = Picture::new(size);

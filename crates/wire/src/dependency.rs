@@ -124,9 +124,11 @@ mod tests {
     use super::*;
 
     /// The bits of a descriptor, as text.
-    fn bits(dependency: &Dependency) -> String {
+    fn bits(dependency: Dependency) -> String {
+        let bits = |byte: &u8| (0..8).rev().map(|bit| byte >> bit & 1 == 1).collect();
         let bytes = dependency.to_bytes();
-        bytes.iter().map(|byte| format!("{byte:08b}")).collect()
+        let all = bytes.iter().flat_map(|byte| -> Vec<bool> { bits(byte) });
+        all.map(|bit| if bit { '1' } else { '0' }).collect()
     }
 
     const MIDDLE: Dependency = Dependency {
@@ -171,7 +173,7 @@ mod tests {
             "0", // distances; no chains; no resolutions
         ];
         assert_eq!(
-            bits(&first).trim_end_matches('0'),
+            bits(first).trim_end_matches('0'),
             expected.concat().trim_end_matches('0')
         );
         assert_eq!(first.to_bytes().len(), 8);
@@ -194,9 +196,9 @@ mod tests {
             (17, "100001000000"),
             (4096, "1111111111111100"),
         ] {
-            let text = bits(&back(distance));
+            let text = bits(back(distance));
             let (mandatory, rest) = text.split_at(24);
-            assert_eq!(mandatory, bits(&MIDDLE));
+            assert_eq!(mandatory, bits(MIDDLE));
             assert_eq!(rest[..5], *"00010", "only custom distances");
             assert_eq!(rest[5..5 + expected.len()], *expected, "{distance}");
         }

@@ -16,7 +16,7 @@ use crate::session::{Profile, Session};
 
 impl Network {
     /// Answers an offer, or says why not.
-    pub(super) fn offer(&mut self, offer: Offer) -> Result<Answer, Problem> {
+    pub(super) fn offer(&mut self, offer: &Offer) -> Result<Answer, Problem> {
         if let Some(earlier) = &offer.replaces {
             // It may have ended by itself.
             let _ = self.delete(earlier);

@@ -47,8 +47,8 @@ struct Running {
 
 impl Running {
     /// All is known about a frame.
-    fn told(&mut self, metrics: &Metrics, frame: SessionFrame) {
-        metrics.frame(&frame);
+    fn told(&mut self, metrics: &Metrics, frame: &SessionFrame) {
+        metrics.frame(frame);
         if let Some(recorder) = &mut self.recorder {
             recorder.push(frame);
         }
@@ -181,7 +181,7 @@ impl Network {
                             running.session.picture(self.clock.now(), picture);
                         }
                     }
-                    Outcome::Frame(frame) => running.told(&self.metrics, *frame),
+                    Outcome::Frame(frame) => running.told(&self.metrics, &frame),
                     Outcome::Ended { reason } => ended = Some(reason),
                 }
             }
@@ -211,7 +211,7 @@ impl Network {
         for outcome in running.session.take_outcomes() {
             match outcome {
                 Outcome::Act(action) => self.source.act(action),
-                Outcome::Frame(frame) => running.told(&self.metrics, *frame),
+                Outcome::Frame(frame) => running.told(&self.metrics, &frame),
                 _ => {}
             }
         }
@@ -257,7 +257,7 @@ impl Network {
             }
             // Whoever asked may have gone meanwhile.
             ToNetwork::Offer(offer, reply) => {
-                let _ = reply.send(self.offer(*offer));
+                let _ = reply.send(self.offer(&offer));
             }
             ToNetwork::Candidates(id, lines, reply) => {
                 let _ = reply.send(self.candidates(&id, &lines));

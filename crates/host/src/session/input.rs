@@ -28,11 +28,6 @@ impl Input {
         }
     }
 
-    /// The session ends: whatever is held is let go.
-    pub(crate) fn release(&mut self, mut act: impl FnMut(Action)) {
-        act(Action::ReleaseAll);
-    }
-
     /// A message in JSON. What a browser says of itself goes to the log.
     pub(crate) fn control(&mut self, data: &[u8]) {
         match FromPage::parse(data) {

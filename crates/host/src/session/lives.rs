@@ -65,9 +65,9 @@ impl Lives {
     }
 
     /// The sender knows how it ended.
-    pub(crate) fn sent(&mut self, now: Time, sent: FrameLife) {
+    pub(crate) fn sent(&mut self, now: Time, sent: &FrameLife) {
         if let Some(life) = self.open.get_mut(&sent.frame) {
-            life.sent = Some(sent);
+            life.sent = Some(*sent);
         }
         self.tell(now);
     }

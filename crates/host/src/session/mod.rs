@@ -190,7 +190,7 @@ impl Session {
         let slack = self.profile.interval / 4;
         let is_early = self
             .newest_started
-            .is_some_and(|started| picture.captured.since(started) + slack < self.profile.interval);
+            .is_some_and(|started| picture.at.since(started) + slack < self.profile.interval);
         if is_early {
             return;
         }
@@ -205,7 +205,7 @@ impl Session {
 
     /// Asks for a frame's size and has the picture encoded.
     fn encode(&mut self, now: Time, picture: Arc<Captured>) {
-        self.newest_started = Some(picture.captured);
+        self.newest_started = Some(picture.at);
         let grant = self.sender.frame_due(now, self.profile.interval);
         if let Some(broken) = self.sender.poll_broken() {
             let has_left = self.peer.has_sent(broken);
@@ -220,7 +220,7 @@ impl Session {
         self.encoding = Some(Encoding {
             grant,
             budget,
-            captured: picture.captured,
+            captured: picture.at,
             actions: picture.actions,
         });
         let request = FrameRequest {
@@ -357,7 +357,7 @@ impl Session {
         }
         while let Some(life) = self.sender.poll_frame() {
             self.statistics.ended(now, &life);
-            self.lives.sent(now, life);
+            self.lives.sent(now, &life);
         }
         while let Some(frame) = self.lives.poll() {
             self.statistics.told(now, &frame);
@@ -487,9 +487,9 @@ impl Session {
         while let Some(frame) = self.lives.poll() {
             self.outcomes.push(Outcome::Frame(Box::new(frame)));
         }
-        let outcomes = &mut self.outcomes;
-        self.input
-            .release(|action| outcomes.push(Outcome::Act(action)));
+        if self.profile.role == Role::Player {
+            self.outcomes.push(Outcome::Act(Action::ReleaseAll));
+        }
         self.outcomes.push(Outcome::Ended { reason });
     }
 

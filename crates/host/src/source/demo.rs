@@ -44,7 +44,7 @@ pub(super) fn start(
                     return;
                 };
                 let mut next = pool.take(size);
-                next.captured = clock.now();
+                next.at = clock.now();
                 next.actions = applied;
                 scene.draw(interval, &mut next.picture);
                 say(FromSource::Picture(pool.publish(next)));

@@ -21,7 +21,7 @@ use crate::error::HostError;
 pub(crate) struct Captured {
     pub(crate) picture: Picture,
     /// When it was damaged, or drawing it began.
-    pub(crate) captured: Time,
+    pub(crate) at: Time,
     /// Actions applied since the picture before.
     pub(crate) actions: u32,
 }

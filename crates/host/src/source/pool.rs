@@ -32,7 +32,7 @@ impl Pool {
         free.and_then(|index| Arc::into_inner(self.pictures.swap_remove(index)))
             .unwrap_or_else(|| Captured {
                 picture: Picture::new(size),
-                captured: Time::ZERO,
+                at: Time::ZERO,
                 actions: 0,
             })
     }

@@ -71,7 +71,7 @@ pub(super) fn start(
     let shown = Arc::new(Mutex::new(size));
     let applied = Arc::<AtomicU32>::default();
     let counter = Arc::clone(&applied);
-    let watched = Arc::clone(&shown);
+    let size_shown = Arc::clone(&shown);
     // It ends with the sender of the actions.
     std::thread::Builder::new()
         .name("input".to_owned())
@@ -83,7 +83,7 @@ pub(super) fn start(
         shared,
         capture,
         private,
-        shown: watched,
+        shown: size_shown,
         applied,
         interval,
         pool: Pool::new(),
@@ -148,17 +148,17 @@ impl Watcher {
             // A little less than a frame's time: the game's own clock decides,
             // this only bounds it.
             if let Some(last) = &last {
-                self.sleep_until(last.captured + self.interval * 3 / 4);
+                self.sleep_until(last.at + self.interval * 3 / 4);
             }
             let deadline = instant() + Duration::from_nanos(STILL.as_nanos().unsigned_abs());
             match self.capture.next(deadline, &mut next.picture) {
                 Ok(mimosa_x11::Captured::Picture { damaged }) => {
-                    next.captured = self.clock.at(damaged);
+                    next.at = self.clock.at(damaged);
                 }
                 Ok(mimosa_x11::Captured::Nothing) => {
                     let Some(last) = &last else { continue };
                     next.picture.clone_from(&last.picture);
-                    next.captured = self.clock.now();
+                    next.at = self.clock.now();
                 }
                 Ok(mimosa_x11::Captured::Resized(size)) => {
                     next = self.pool.take(size);
