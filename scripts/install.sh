@@ -2,28 +2,47 @@
 # Installs what is missing, and only that. Says nothing when nothing is.
 #
 #   scripts/install.sh         what `make check` and `make test` need
+#   scripts/install.sh play    what `make play` needs
 #   scripts/install.sh fuzz    what `make fuzz` needs
 #
 # Without apt it names what is missing and where to get it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A command, the Debian package it comes from, and what needs it.
-readonly commands='
-cc          gcc         check fuzz
-git         git         check
-shellcheck  shellcheck  check
-c++         g++         fuzz
+# Not everybody's PATH has them.
+PATH=$PATH:/usr/sbin:/sbin:/usr/games
+
+# A command or a file, the Debian package it comes from, and what needs it.
+readonly parts='
+cc             gcc           check play fuzz
+git            git           check play
+cmake          cmake         check play
+pkg-config     pkg-config    check play
+x264.pc        libx264-dev   check play
+libclang.so    libclang-dev  check play
+c++            g++           fuzz
+shellcheck     shellcheck    check
+chromium       chromium      check
+ffmpeg         ffmpeg        check
+Xvfb           xvfb          check play
+xdpyinfo       x11-utils     check
+dsda-doom      dsda-doom     check
+freedoom1.wad  freedoom      check
+ip             iproute2      check
+nft            nftables      check
+ps             procps        check
 '
+# The oldest that the page's tools take.
+readonly node=20.19
 readonly cargo_fuzz=0.13.2
 readonly ruff=0.17.5
 
 main() {
     local purpose=${1:-check}
     case $purpose in
-    check | fuzz) ;;
+    check | play | fuzz) ;;
     *)
-        echo "usage: $0 [check|fuzz]" >&2
+        echo "usage: $0 [check|play|fuzz]" >&2
         exit 2
         ;;
     esac
@@ -35,9 +54,14 @@ main() {
 check() {
     component fmt rustfmt
     component clippy clippy
+    node_tools
     if [ -n "$(git ls-files '*.py' 2>/dev/null)" ]; then
         python_tools
     fi
+}
+
+play() {
+    node_tools
 }
 
 fuzz() {
@@ -46,17 +70,33 @@ fuzz() {
         fail "cargo-fuzz is missing: cargo install --locked --version $cargo_fuzz cargo-fuzz"
 }
 
-# packages PURPOSE: the Debian packages whose command is missing.
+# packages PURPOSE: the Debian packages of what is missing.
 packages() {
-    local command package purposes missing=()
-    while read -r command package purposes; do
+    local part package purposes missing=()
+    while read -r part package purposes; do
         case " $purposes " in
-        *" $1 "*) has "$command" || missing+=("$package") ;;
+        *" $1 "*) is_there "$part" || missing+=("$package") ;;
         esac
-    done < <(grep . <<<"$commands")
+    done < <(grep . <<<"$parts")
     if [ ${#missing[@]} -gt 0 ]; then
         apt_install "${missing[@]}"
     fi
+}
+
+# is_there PART: a command, or a file where such files are.
+is_there() {
+    case $1 in
+    *.pc) has pkg-config && pkg-config --exists "${1%.pc}" ;;
+    *.so) [ -n "${LIBCLANG_PATH:-}" ] || has_file "${1%.so}[.-][s0-9]*" /usr/lib /usr/lib64 ;;
+    *.wad) has_file "$1" /usr/share /usr/local/share ;;
+    chromium) has "${CHROMIUM:-chromium}" ;;
+    *) has "$1" ;;
+    esac
+}
+
+# has_file PATTERN FOLDER...
+has_file() {
+    [ -n "$(find "${@:2}" -maxdepth 3 -name "$1" -print -quit 2>/dev/null)" ]
 }
 
 # component COMMAND NAME: a part of the Rust toolchain.
@@ -64,6 +104,19 @@ component() {
     cargo "$1" --version >/dev/null 2>&1 && return
     has rustup || fail "$2 is missing: install it with your Rust toolchain"
     rustup component add "$2"
+}
+
+# Node.js and npm.
+node_tools() {
+    local missing=() version
+    has node || missing+=(nodejs)
+    has npm || missing+=(npm)
+    if [ ${#missing[@]} -gt 0 ]; then
+        apt_install "${missing[@]}"
+    fi
+    version=$(node --version)
+    printf '%s\n' "v$node" "$version" | sort --version-sort --check=quiet ||
+        fail "Node.js $version is too old: install $node or newer, for instance from https://nodejs.org"
 }
 
 # The Python tools, in .venv.

@@ -1,4 +1,4 @@
-import { defineConfig } from "vite";
+import { defineConfig } from "vitest/config";
 
 const HOST = "http://127.0.0.1:8080";
 
@@ -12,6 +12,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   worker: { format: "es" },
+  // The tests that need a host and a browser have their own settings.
+  test: { include: ["src/**/*.test.ts"] },
   // `npm run dev` plays from a host on this machine, which refuses other origins.
   server: {
     proxy: Object.fromEntries(

@@ -51,6 +51,10 @@ pub struct Summary {
     pub budget_use: Option<BudgetUse>,
     /// Where the time between capture and screen went.
     pub stages_ms: Option<StageShares>,
+    /// From the capture to the end of encoding, in milliseconds.
+    pub to_bitstream_ms: Option<Spread>,
+    /// From the capture to the departure of the last packet, in milliseconds.
+    pub to_last_packet_ms: Option<Spread>,
     /// From the capture to the screen, in milliseconds.
     pub to_screen_ms: Option<Spread>,
     /// The same of the frames that were the first to show an action of the
@@ -143,6 +147,8 @@ impl Summary {
             encoder: Encoder::of(frames),
             budget_use: BudgetUse::of(frames),
             stages_ms: StageShares::of(frames),
+            to_bitstream_ms: Spread::of(frames.iter().map(to_bitstream_ms)),
+            to_last_packet_ms: Spread::of(frames.iter().filter_map(to_last_packet_ms)),
             to_screen_ms: Spread::of(frames.iter().filter_map(to_screen_ms)),
             input_to_screen_ms: Spread::of(input_to_screen_ms(frames)),
             causes: causes(frames),
@@ -285,6 +291,14 @@ pub(crate) fn delay_ms(frame: &SessionFrame) -> Option<f64> {
 
 pub(crate) fn encoding_ms(frame: &SessionFrame) -> f64 {
     (frame.encode_ended - frame.encode_begun).as_millis()
+}
+
+fn to_bitstream_ms(frame: &SessionFrame) -> f64 {
+    (frame.encode_ended - frame.captured).as_millis()
+}
+
+fn to_last_packet_ms(frame: &SessionFrame) -> Option<f64> {
+    Some((frame.life.last_sent? - frame.captured).as_millis())
 }
 
 pub(crate) fn to_screen_ms(frame: &SessionFrame) -> Option<f64> {

@@ -49,6 +49,8 @@ pub(crate) fn stream(summary: &Summary) -> Table {
 pub(crate) fn delays(summary: &Summary) -> Option<Table> {
     let spreads = [
         ("frame delay", summary.frame_delay_ms),
+        ("capture to bitstream", summary.to_bitstream_ms),
+        ("capture to last packet", summary.to_last_packet_ms),
         ("capture to screen", summary.to_screen_ms),
         ("the same after input", summary.input_to_screen_ms),
     ];

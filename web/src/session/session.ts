@@ -51,6 +51,8 @@ export class Session {
   /** The newest session that the host knows; the next one replaces it. */
   #known: string | undefined;
   #observer = new Observer();
+  /** The present session's track, while it is not shown yet. */
+  #newest: MediaStreamTrack | undefined;
   #hasPicture = false;
   #autoplayRefused = false;
 
@@ -201,6 +203,7 @@ export class Session {
     this.#video.pause();
     this.#connection?.close();
     this.#connection = undefined;
+    this.#newest = undefined;
     this.#hasPicture = false;
     this.#autoplayRefused = false;
   }
@@ -245,9 +248,23 @@ export class Session {
   }
 
   #track(track: MediaStreamTrack): void {
-    this.#video.srcObject = new MediaStream([track]);
-    this.#play();
     this.#reports.begin(track, this.#feedback);
+    this.#newest = track;
+    if (this.#video.srcObject === null) {
+      this.#attach(track);
+    } else {
+      // The last session's frame stays in sight until there is a newer one.
+      track.addEventListener("unmute", () => this.#attach(track), { once: true });
+    }
+  }
+
+  /** Shows a track, unless it is the last session's or shown already. */
+  #attach(track: MediaStreamTrack | undefined): void {
+    if (track && track === this.#newest) {
+      this.#newest = undefined;
+      this.#video.srcObject = new MediaStream([track]);
+      this.#play();
+    }
   }
 
   #play(): void {
@@ -264,6 +281,8 @@ export class Session {
     this.#handle({ kind: "alive" });
     switch (message.type) {
       case "hello":
+        // A browser may not tell of a track's first packet.
+        this.#attach(this.#newest);
         this.hello = message;
         this.role = message.role === "player" ? "player" : "viewer";
         break;

@@ -1,0 +1,164 @@
+// Who gets in: tokens, origins, names, limits.
+
+import { expect, test } from "vitest";
+import { look, press, reach, screenshot, startBrowser, watchFrames } from "./support/browser";
+import { type Host, startHost } from "./support/host";
+import { type Answer, ask } from "./support/http";
+import { until } from "./support/wait";
+
+const SDP = "application/sdp";
+/** An offer of nothing: what it is refused with says what it got past. */
+const EMPTY = "v=0\r\n";
+
+test("a host that others can reach asks for its token", async () => {
+  const host = await open("token");
+  const { play, watch } = tokens(host);
+  const browser = await startBrowser();
+
+  const page = await browser.open(host.at("/"));
+  await until("the page asks for the token", () => page.locator("#token-form").isVisible());
+  const { state, error } = await look(page);
+  expect({ state, code: error?.code }).toEqual({ state: "idle", code: "token-missing" });
+  await screenshot(page, "token");
+  await page.fill("#token", "not-the-token-of-this-host");
+  await page.locator("#token-form button").click();
+  await until("it is refused", async () => (await look(page)).error?.code === "token-wrong");
+  await page.fill("#token", play);
+  await page.locator("#token-form button").click();
+  await until("it is taken", async () => (await look(page)).error === null);
+  await press(page, "play");
+  await reach(page, "playing");
+  await page.close();
+
+  // The URLs that the host printed.
+  const player = await browser.play(host.play);
+  expect(player.url(), "the token leaves the address bar").not.toContain(play);
+  await watchFrames(player, 10);
+  await player.close();
+  const viewer = await browser.open(host.watch);
+  expect((await reach(viewer, "watching")).role).toBe("viewer");
+  await viewer.close();
+  // Who may only watch and wants to play, watches.
+  const wishful = await browser.open(`${host.at("/")}#token=${watch}`);
+  await press(wishful, "play");
+  expect((await reach(wishful, "watching")).role).toBe("viewer");
+
+  expect(host.log).toContain("begun");
+  expect(host.log).not.toContain(play);
+  expect(host.log).not.toContain(watch);
+});
+
+test("signalling wants the right token", async () => {
+  const host = await open("token-http");
+  const { play, watch } = tokens(host);
+  const strangers = await ask(host.at("/api/info"));
+  expect(strangers.status).toBe(200);
+  expect(Object.keys(JSON.parse(strangers.text)).sort()).toEqual([
+    "name",
+    "token_required",
+    "version",
+  ]);
+  const known = await ask(host.at("/api/info"), { headers: bearer(play) });
+  expect(JSON.parse(known.text)).toMatchObject({ token_required: true, source: "demo" });
+
+  expect(problem(await offer(host, "", {}))).toEqual([401, "token-missing"]);
+  expect(problem(await offer(host, "", bearer("wrong-wrong-wrong-wrong")))).toEqual([
+    403,
+    "token-wrong",
+  ]);
+  expect(problem(await offer(host, "?role=player", bearer(watch)))).toEqual([403, "view-only"]);
+  // These get as far as the offer.
+  expect(problem(await offer(host, "?role=player", bearer(play)))).toEqual([400, "bad-offer"]);
+  expect(problem(await offer(host, "?role=viewer", bearer(watch)))).toEqual([400, "bad-offer"]);
+  expect(host.log).not.toContain(play);
+  expect(host.log).not.toContain(watch);
+});
+
+test("other sites and other names are refused", async () => {
+  const host = await startHost({ name: "origin" });
+  const { host: name, origin } = new URL(host.play);
+  for (const foreign of ["https://example.org", "http://localhost:1", "null"]) {
+    const answer = await offer(host, "", { origin: foreign });
+    expect(problem(answer), foreign).toEqual([403, "origin"]);
+    expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+  }
+  expect(problem(await offer(host, "", { origin }))).toEqual([400, "bad-offer"]);
+  for (const other of ["example.org", "localhost.example.org", "192.0.2.77:80"]) {
+    const answer = await ask(host.at("/"), { headers: { host: other } });
+    expect(problem(answer), other).toEqual([403, "origin"]);
+  }
+  expect((await ask(host.at("/"), { headers: { host: name } })).status).toBe(200);
+
+  // A token guards a host under any name, but not from other sites' pages.
+  const guarded = await open("origin-token");
+  const token = bearer(tokens(guarded).play);
+  expect(problem(await offer(guarded, "", { ...token, host: "example.org" }))).toEqual([
+    400,
+    "bad-offer",
+  ]);
+  const foreign = await offer(guarded, "", { ...token, origin: "https://example.org" });
+  expect(problem(foreign)).toEqual([403, "origin"]);
+});
+
+test("what is no offer is refused", async () => {
+  const host = await startHost({ name: "offers" });
+  expect(problem(await offer(host, "", {}, "no SDP at all"))).toEqual([400, "bad-offer"]);
+  expect(problem(await offer(host, "", {}, ""))).toEqual([400, "bad-offer"]);
+  const large = EMPTY + "a".repeat(64 * 1024);
+  expect(problem(await offer(host, "", {}, large))).toEqual([413, "too-large"]);
+  const text = { "content-type": "text/plain" };
+  expect(problem(await offer(host, "", text))).toEqual([415, "bad-type"]);
+  expect(problem(await offer(host, "?role=king", {}))).toEqual([400, "bad-request"]);
+  expect(problem(await offer(host, "?feedback=smoke", {}))).toEqual([400, "bad-request"]);
+  const nobody = await ask(host.at("/whep/0123456789abcdef0123456789abcdef"), { method: "DELETE" });
+  expect(problem(nobody)).toEqual([404, "no-session"]);
+  expect((await ask(host.at("/api/info"))).status).toBe(200);
+});
+
+test("many attempts are slowed down", async () => {
+  const host = await startHost({ name: "many" });
+  const answers = await Promise.all(Array.from({ length: 60 }, () => offer(host, "", {})));
+  const refused = answers.filter(({ status }) => status === 429);
+  // Twenty at once, and two more each second.
+  expect(answers.length - refused.length).toBeGreaterThanOrEqual(20);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const answer of refused) {
+    expect(answer.code).toBe("too-many-requests");
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+  }
+  const wait = Number(refused[0]?.headers["retry-after"]);
+  await new Promise((resolve) => setTimeout(resolve, (wait + 1) * 1000));
+  expect((await offer(host, "", {})).status).toBe(400);
+});
+
+/** A host that others can reach, on every address of this machine. */
+function open(name: string): Promise<Host> {
+  return startHost({ name, args: ["--bind", "0.0.0.0", "--log", "debug"] });
+}
+
+function tokens(host: Host): { play: string; watch: string } {
+  const token = (url: string) => new URLSearchParams(new URL(url).hash.slice(1)).get("token");
+  const [play, watch] = [token(host.play), token(host.watch)];
+  if (!play || !watch || play === watch) {
+    throw new Error("the host has printed no tokens, or one for both");
+  }
+  return { play, watch };
+}
+
+function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
+
+function offer(
+  host: Host,
+  query: string,
+  headers: Record<string, string>,
+  body = EMPTY,
+): Promise<Answer> {
+  const all = { "content-type": SDP, ...headers };
+  return ask(host.at(`/whep${query}`), { method: "POST", headers: all, body });
+}
+
+function problem({ status, code }: Answer): [number, string | undefined] {
+  return [status, code];
+}

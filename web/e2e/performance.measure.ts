@@ -1,0 +1,163 @@
+// The figures of docs/performance.md about the host: `npm --prefix web run measure`.
+//
+// RUNS (3) and SECONDS (20) of each; MINUTES (30) of the long one, 0 for none. MIMOSA
+// names the program, which should be the one that `make play` builds.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { look, startBrowser } from "./support/browser";
+import { type Host, startHost } from "./support/host";
+import { writeFigures } from "./support/out";
+import { follow, keysDown, seen, since } from "./support/probe";
+import { report } from "./support/report";
+import { sleep } from "./support/wait";
+
+const number = (name: string, fallback: number) => Number(process.env[name] ?? fallback);
+const RUNS = number("RUNS", 3);
+const SECONDS = number("SECONDS", 20);
+const MINUTES = number("MINUTES", 30);
+const PRESSES = 40;
+const DOOM =
+  "dsda-doom -iwad freedoom1.wad -geom 1280x720w -vidmode sw -nosound " +
+  "-assign uncapped_framerate=1 dsda_fps_limit=60 render_vsync=0";
+
+test("delays of the demo at 1280x720, 60 frames a second", async () => {
+  const runs = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    runs.push(await delays(`measure-demo-${run}`, []));
+  }
+  publish("measure-demo", runs);
+});
+
+test("delays of a game at 1280x720, 60 frames a second", async () => {
+  const runs = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    runs.push(await delays(`measure-game-${run}`, ["--launch", DOOM]));
+  }
+  publish("measure-game", runs);
+});
+
+test("from a key to the screen", async () => {
+  const runs = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    runs.push(await keys(`measure-keys-${run}`));
+  }
+  publish("measure-keys", runs);
+});
+
+test.runIf(MINUTES > 0)("memory over a long session", async () => {
+  const host = await startHost({ name: "measure-memory", args: ["--frames-per-second", "30"] });
+  const browser = await startBrowser();
+  await browser.play(host.play);
+  const megabytes = [];
+  for (let minute = 0; minute <= MINUTES; minute += 1) {
+    megabytes.push(memory(host));
+    await sleep(60_000);
+  }
+  publish("measure-memory", [{ after_5_min: megabytes[5] ?? 0, at_end: megabytes.at(-1) ?? 0 }]);
+});
+
+/** What a recording and the system say of one run. */
+async function delays(name: string, args: readonly string[]): Promise<Record<string, number>> {
+  const host = await startHost({ name, args });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  // The bitrate rises at first.
+  await sleep(5_000);
+  const before = threads(host);
+  const start = performance.now();
+  await sleep(SECONDS * 1_000);
+  const seconds = (performance.now() - start) / 1_000;
+  const after = threads(host);
+  const share = (thread: string) =>
+    (100 * ((after.get(thread) ?? 0) - (before.get(thread) ?? 0))) / seconds;
+  const { statistics } = await look(page);
+  await page.context().close();
+  await host.stop();
+  const recorded = report(host.recordings().at(-1));
+  const { to_bitstream_ms, to_last_packet_ms, to_screen_ms, frame_delay_ms } = recorded;
+  return {
+    frames_per_second: recorded.frames / recorded.seconds,
+    bitrate_mbps: recorded.bitrate_mbps ?? 0,
+    target_mbps: (statistics?.target ?? 0) / 1e6,
+    to_bitstream_p50_ms: to_bitstream_ms?.p50 ?? 0,
+    to_bitstream_p99_ms: to_bitstream_ms?.p99 ?? 0,
+    to_last_packet_p50_ms: to_last_packet_ms?.p50 ?? 0,
+    to_last_packet_p99_ms: to_last_packet_ms?.p99 ?? 0,
+    frame_delay_p50_ms: frame_delay_ms?.p50 ?? 0,
+    to_screen_p50_ms: to_screen_ms?.p50 ?? 0,
+    network_cpu_percent: share("network"),
+    encoder_cpu_percent: share("encoder"),
+    source_cpu_percent: share("demo") + share("capture"),
+  };
+}
+
+/** Milliseconds from a key to the frame that shows it. */
+async function keys(name: string): Promise<Record<string, number>> {
+  const host = await startHost({ name });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  await follow(page);
+  await sleep(5_000);
+  const start = (await seen(page)).at(-1)?.actions ?? 0;
+  const before = (await keysDown(page)).length;
+  for (let done = 0; done < PRESSES; done += 1) {
+    await sleep(80 + 120 * Math.random());
+    await page.keyboard.press(done % 2 === 0 ? "KeyD" : "KeyA", { delay: 30 });
+  }
+  await sleep(1_000);
+  const downs = (await keysDown(page)).slice(before);
+  const frames = (await seen(page)).filter(({ actions }) => actions !== null);
+  expect(downs).toHaveLength(PRESSES);
+  const times = downs.map((down, index) => {
+    const wanted = 2 * index + 1;
+    const first = frames.find(
+      ({ actions, presented }) => presented > down && since(start, actions ?? 0) >= wanted,
+    );
+    return { presented: (first?.presented ?? 0) - down, expected: (first?.expected ?? 0) - down };
+  });
+  const at = (share: number, value: (time: { presented: number; expected: number }) => number) =>
+    times.map(value).toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? 0;
+  return {
+    presented_p50_ms: at(0.5, ({ presented }) => presented),
+    presented_p90_ms: at(0.9, ({ presented }) => presented),
+    expected_p50_ms: at(0.5, ({ expected }) => expected),
+    expected_p90_ms: at(0.9, ({ expected }) => expected),
+  };
+}
+
+/** Seconds of processor time of each of the host's threads, by name. */
+function threads(host: Host): Map<string, number> {
+  const seconds = new Map<string, number>();
+  const tasks = `/proc/${host.pid}/task`;
+  for (const task of readdirSync(tasks)) {
+    const stat = readFileSync(`${tasks}/${task}/stat`, "utf8");
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // utime and stime, in hundredths (proc_pid_stat(5)).
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    seconds.set(name, (seconds.get(name) ?? 0) + ticks / 100);
+  }
+  return seconds;
+}
+
+/** Its resident memory in MB; zero when it has ended. */
+function memory(host: Host): number {
+  if (!host.running) {
+    return 0;
+  }
+  const status = readFileSync(`/proc/${host.pid}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1_000;
+}
+
+/** Prints the medians of the runs and keeps them in out/e2e. */
+function publish(name: string, runs: readonly Record<string, number>[]): void {
+  const medians = Object.fromEntries(
+    Object.keys(runs[0] ?? {}).map((key) => {
+      const sorted = runs.map((run) => run[key] ?? 0).toSorted((a, b) => a - b);
+      return [key, Math.round((sorted[Math.floor(sorted.length / 2)] ?? 0) * 10) / 10];
+    }),
+  );
+  writeFigures(name, { medians, runs });
+  console.log(name, medians);
+}

@@ -1,0 +1,145 @@
+// A host for one test: on free ports, with settings of its own, gone at the end.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { onTestFinished } from "vitest";
+import { outFile, ROOT } from "./out";
+import { inNamespace } from "./path";
+import { until } from "./wait";
+
+export const BINARY = resolve(process.env.MIMOSA ?? join(ROOT, "target/debug/mimosa"));
+/** It ends its sessions and what it launched; above this it hangs. */
+const STOP_LIMIT = 15_000;
+
+export interface HostOptions {
+  /** Names its log and its recordings in out/e2e. */
+  readonly name: string;
+  readonly args?: readonly string[];
+  /** The network namespace that it runs in. */
+  readonly namespace?: string;
+}
+
+export class Host {
+  readonly play: string;
+  readonly watch: string;
+  /** All URLs to play. */
+  readonly plays: readonly string[];
+  /** Where its recordings are. */
+  readonly records: string;
+  #asked = false;
+  readonly #child: ChildProcess;
+  readonly #log: () => string;
+
+  constructor(child: ChildProcess, printed: string, log: () => string, records: string) {
+    this.#child = child;
+    this.#log = log;
+    this.records = records;
+    const urls = (kind: string) =>
+      [...printed.matchAll(new RegExp(`^${kind}\\s+(http\\S+)$`, "gm"))].map((match) => match[1]);
+    this.plays = urls("play").filter((url) => url !== undefined);
+    this.play = this.plays[0] ?? "";
+    this.watch = urls("watch")[0] ?? "";
+  }
+
+  /** Everything it has logged, which does not include the URLs that it printed. */
+  get log(): string {
+    return this.#log();
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** An address of the host's, without token. */
+  at(path: string): string {
+    const url = new URL(path, this.play);
+    url.hash = "";
+    return url.href;
+  }
+
+  /** The finished recordings, oldest first. */
+  recordings(): string[] {
+    if (!existsSync(this.records)) {
+      return [];
+    }
+    const names = readdirSync(this.records).filter((name) => name.endsWith(".parquet"));
+    return names.sort().map((name) => join(this.records, name));
+  }
+
+  /** Asks it to stop, as Ctrl-C does; gives its exit code. */
+  async stop(): Promise<number | null> {
+    if (!this.#asked && !this.running) {
+      const { exitCode, signalCode } = this.#child;
+      throw new Error(`the host ended by itself (${exitCode ?? signalCode}):\n${this.log}`);
+    }
+    this.#asked = true;
+    if (this.running) {
+      this.#child.kill("SIGTERM");
+      await until("the host stops", () => !this.running, STOP_LIMIT).catch((error) => {
+        this.#child.kill("SIGKILL");
+        throw error;
+      });
+    }
+    return this.#child.exitCode;
+  }
+}
+
+/** Starts a host that lives until the test has ended. */
+export async function startHost({ name, args = [], namespace }: HostOptions): Promise<Host> {
+  if (!existsSync(BINARY)) {
+    throw new Error(`${BINARY} is missing: cargo build -p mimosa, or name another in MIMOSA`);
+  }
+  const settings = mkdtempSync(join(tmpdir(), "mimosa-e2e-"));
+  const records = outFile(`${name}.records`);
+  rmSync(records, { recursive: true, force: true });
+  const free = ["--http-port", "0", "--udp-port", "0", "--record", records];
+  const [command = "", ...rest] = inNamespace(namespace, [BINARY, "serve", ...free, ...args]);
+  const child = spawn(command, rest, {
+    cwd: ROOT,
+    env: { ...ownEnvironment(), XDG_CONFIG_HOME: settings, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  let log = "";
+  const file = createWriteStream(outFile(`${name}.log`));
+  child.stdout.on("data", (data) => {
+    printed += data;
+  });
+  child.stderr.on("data", (data) => {
+    log += data;
+    file.write(data);
+  });
+  child.on("error", (error) => {
+    log += error;
+  });
+  let host: Host | undefined;
+  onTestFinished(async () => {
+    try {
+      await host?.stop();
+    } finally {
+      child.kill("SIGKILL");
+      file.end();
+      rmSync(settings, { recursive: true, force: true });
+    }
+  });
+  await until(`the host ${name} prints where it is`, () => {
+    if (child.exitCode !== null) {
+      throw new Error(`the host did not start (${child.exitCode}):\n${log}`);
+    }
+    return /^watch\s/m.test(printed);
+  });
+  host = new Host(child, printed, () => log, records);
+  return host;
+}
+
+/** Without the settings of whoever runs the tests. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("MIMOSA"));
+  return Object.fromEntries(kept);
+}
