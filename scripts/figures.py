@@ -6,6 +6,7 @@ writes a figure. With --check nothing is written: whatever would change is named
 and the exit status is 1.
 """
 
+import os
 import re
 import shlex
 import subprocess
@@ -14,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MIMOSA = ROOT / "target" / "release" / "mimosa"
+MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).absolute()
 RUN = re.compile(r"(<!-- run: (.*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 DRAW = re.compile(r"<!-- draw: (.*?) -->")
 

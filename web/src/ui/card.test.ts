@@ -44,6 +44,8 @@ it("leaves the place to the picture", () => {
 it("says what is wrong and what to do", () => {
   const taken = cardContent({ ...IDLE, state: "failed", problem: problem("player-present") });
   expect(taken).toMatchObject({ actions: ["watch", "retry"], token: false });
+  const told = problem("host-full", "4 are watching, and no more may; try again later");
+  expect(cardContent({ ...IDLE, state: "failed", problem: told })?.text).toMatch(/later\.$/);
   const locked = cardContent({ ...IDLE, state: "failed", problem: problem("token-wrong") });
   expect(locked).toMatchObject({ actions: [], token: true });
   const asked = cardContent({ ...IDLE, problem: problem("token-missing") });

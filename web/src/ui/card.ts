@@ -35,7 +35,7 @@ export function cardContent(sources: CardSources): CardContent | undefined {
   if (problem) {
     return {
       title: problem.title,
-      text: problem.message,
+      text: sentence(problem.message),
       token: problem.remedies.includes("token"),
       actions: problem.remedies.filter((remedy): remedy is Exclude<Remedy, "token"> => {
         return remedy !== "token";
@@ -99,7 +99,7 @@ export function offer(info: Info | undefined): string {
 
 function sentence(text: string): string {
   const start = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(start) ? start : `${start}.`;
+  return start === "" || /[.!?]$/.test(start) ? start : `${start}.`;
 }
 
 export const ACTION_WORDS: Readonly<Record<CardAction, string>> = {
