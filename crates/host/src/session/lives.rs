@@ -134,3 +134,104 @@ fn whole(life: &Life) -> Option<SessionFrame> {
         inputs: made.actions,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use mimosa_control::{Decision, Pacing};
+    use mimosa_session::FrameEnd;
+    use mimosa_units::Rate;
+
+    use super::*;
+
+    const MS: TimeDelta = TimeDelta::from_millis(1);
+    const START: Time = Time::from_secs(1);
+
+    fn made(ended: Time) -> Made {
+        Made {
+            captured: ended - MS * 8,
+            begun: ended - MS * 7,
+            ended,
+            coded: Bytes::new(900),
+            budget: Bytes::new(1_000),
+            is_keyframe: false,
+            quantiser: None,
+            attempts: 1,
+            actions: 0,
+        }
+    }
+
+    fn sent(frame: u64, acknowledged: Time) -> FrameLife {
+        FrameLife {
+            frame: FrameId(frame),
+            due: START,
+            interval: MS * 16,
+            decision: Decision::starting_at(Rate::from_kbps(1_000)),
+            handed_over: START,
+            pacing: Pacing::Burst,
+            size: Bytes::new(1_000),
+            packets: 1,
+            first_sent: Some(START + MS),
+            last_sent: Some(START + MS * 2),
+            first_arrival: None,
+            last_arrival: None,
+            arrived: 1,
+            lost: 0,
+            retransmitted: 0,
+            end: Some(FrameEnd::Acknowledged(acknowledged)),
+        }
+    }
+
+    fn seen() -> Seen {
+        Seen {
+            received: Some(START + MS * 3),
+            decoded: Some(START + MS * 5),
+            shown: Some(START + MS * 9),
+        }
+    }
+
+    #[test]
+    fn a_life_is_told_when_all_sides_have_spoken_in_order() {
+        let mut lives = Lives::default();
+        for frame in 0..2 {
+            lives.made(FrameId(frame), made(START));
+        }
+        lives.sent(START + MS * 4, &sent(1, START + MS * 4));
+        lives.seen(START + MS * 9, FrameId(1), seen());
+        assert_eq!(lives.poll(), None, "the one before it is open");
+        lives.seen(START + MS * 9, FrameId(0), seen());
+        assert_eq!(lives.poll(), None, "the sender has not spoken");
+        lives.sent(START + MS * 10, &sent(0, START + MS * 4));
+        let told: Vec<_> = std::iter::from_fn(|| lives.poll()).collect();
+        assert_eq!(told.len(), 2);
+        assert_eq!(told[0].life.frame, FrameId(0));
+        let stages = told[0].stages().unwrap();
+        assert_eq!((stages.pace, stages.network), (MS * 2, MS));
+        assert_eq!(stages.total, MS * 17);
+    }
+
+    #[test]
+    fn a_frame_never_shown_is_told_late_and_an_unsent_one_not_at_all() {
+        let mut lives = Lives::default();
+        lives.made(FrameId(0), made(START));
+        lives.made(FrameId(1), made(START));
+        lives.sent(START + MS * 4, &sent(0, START + MS * 4));
+        assert_eq!(lives.poll(), None);
+        lives.seen(START + MS * 1_500, FrameId(9), seen());
+        let told = lives.poll().unwrap();
+        assert_eq!((told.life.frame, told.shown), (FrameId(0), None));
+        lives.seen(START + MS * 6_000, FrameId(9), seen());
+        assert_eq!(lives.poll(), None, "the sender never took it");
+        assert!(lives.open.is_empty());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_end_tells_all() {
+        let mut lives = Lives::default();
+        for frame in 0..3_000 {
+            lives.made(FrameId(frame), made(START));
+        }
+        assert_eq!(lives.open.len(), MOST);
+        lives.end([sent(2_999, START), sent(2_998, START)].into_iter());
+        assert_eq!(std::iter::from_fn(|| lives.poll()).count(), 2);
+    }
+}

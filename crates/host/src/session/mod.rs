@@ -309,11 +309,7 @@ impl Session {
 
     /// Ends what has gone, and changes the feedback when it does not come.
     fn watch(&mut self, now: Time) {
-        let limit = match self.connected {
-            Some(_) => GONE_AFTER,
-            None => CONNECTED_WITHIN,
-        };
-        if now.since(self.heard) > limit {
+        if now >= self.gone_at() {
             self.end("the browser has gone".to_owned());
         }
         let expects = self.peer.feedback() != FeedbackKind::None;
@@ -334,12 +330,20 @@ impl Session {
         }
     }
 
+    /// When it ends unless something is heard.
+    fn gone_at(&self) -> Time {
+        let patience = match self.connected {
+            Some(_) => GONE_AFTER,
+            None => CONNECTED_WITHIN,
+        };
+        self.heard + patience
+    }
+
     /// When to call [`Session::advance`].
     pub(crate) fn deadline(&self) -> Time {
         let peer = self.clock.at(self.peer.deadline());
         let sender = self.sender.deadline().unwrap_or(Time::MAX);
-        let gone = self.heard + GONE_AFTER;
-        let mut next = peer.min(sender).min(gone);
+        let mut next = peer.min(sender).min(self.gone_at());
         if self.is_connected() {
             next = next.min(self.next_clock).min(self.next_statistics);
         }

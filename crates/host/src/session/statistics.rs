@@ -239,3 +239,89 @@ const fn state(cause: Cause) -> &'static str {
         _ => "steady",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: TimeDelta = TimeDelta::from_millis(1);
+    const START: Time = Time::from_secs(100);
+
+    fn message(statistics: &mut Statistics, now: Time) -> Message {
+        let decision = Decision::starting_at(Rate::from_kbps(8_000));
+        statistics.message(now, START, &decision, FeedbackKind::OnRequest, 2)
+    }
+
+    #[test]
+    fn percentiles_are_values_that_occurred() {
+        let sorted: Vec<_> = (1..=100).map(|value| MS * value).collect();
+        assert_eq!(percentile(&sorted, 0.50), Some(MS * 50));
+        assert_eq!(percentile(&sorted, 0.99), Some(MS * 99));
+        assert_eq!(percentile(&sorted[..1], 0.99), Some(MS));
+        assert_eq!(percentile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn nothing_is_known_at_first() {
+        let message = message(&mut Statistics::new(), START);
+        assert_eq!(
+            (message.bitrate, message.loss, message.rtt),
+            (None, None, None)
+        );
+        assert_eq!(message.stages, PrintedStages::default());
+        assert_eq!(message.viewers, 2);
+    }
+
+    #[test]
+    fn the_bitrate_is_that_of_the_last_second() {
+        let mut statistics = Statistics::new();
+        for frame in 0..120 {
+            let now = START + MS * 16 * frame;
+            statistics.encoded(now, Bytes::new(10_000), frame == 0);
+        }
+        let now = START + MS * 16 * 119;
+        let message = message(&mut statistics, now);
+        let bitrate = message.bitrate.unwrap().0.as_mbps();
+        assert!((4.8..5.2).contains(&bitrate), "{bitrate}");
+        assert_eq!((message.frames.encoded, message.frames.keyframes), (120, 1));
+        let later = self::message(&mut statistics, now + MS * 2_000);
+        assert_eq!(later.bitrate.unwrap().0, Rate::ZERO);
+    }
+
+    #[test]
+    fn the_stages_add_up_as_they_are_printed() {
+        let mut statistics = Statistics::new();
+        let micros = TimeDelta::from_micros;
+        for step in 0..30_i64 {
+            let stages = Stages {
+                capture: micros(251 + step),
+                encode: micros(6_649 + 7 * step),
+                pace: micros(3_050),
+                network: micros(349),
+                decode: micros(1_251 - step),
+                present: micros(6_050 + 13 * step),
+                total: TimeDelta::ZERO,
+            };
+            statistics.stages.push(START, stages);
+        }
+        let stages = message(&mut statistics, START).stages;
+        let parts = [
+            stages.capture,
+            stages.encode,
+            stages.pace,
+            stages.network,
+            stages.decode,
+            stages.present,
+        ];
+        let tenths = |span: Option<Millis>| {
+            let millis = f64::from(span.unwrap());
+            assert!(
+                (millis * 10.0 - (millis * 10.0).round()).abs() < 1e-6,
+                "{millis}"
+            );
+            (millis * 10.0).round()
+        };
+        let sum: f64 = parts.map(tenths).iter().sum();
+        assert!((sum - tenths(stages.total)).abs() < 1e-9);
+    }
+}
