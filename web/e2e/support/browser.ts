@@ -127,13 +127,13 @@ export async function press(page: Page, action: "play" | "watch" | "retry"): Pro
 
 /** Waits for a state. */
 export async function reach(page: Page, state: Surface["state"]): Promise<Snapshot> {
-  let last: Snapshot | undefined;
-  const found = until(`the page's state is ${state}`, async () => {
-    last = await look(page);
-    return last.state === state && last;
-  });
-  return found.catch((error) => {
-    throw new Error(`${error.message}; it is ${JSON.stringify(last)}`);
+  return until(`the page's state is ${state}`, async () => {
+    const now = await look(page);
+    if (now.state === "failed" && state !== "failed") {
+      const steps = await page.evaluate(() => window.probe.steps);
+      throw new Error(`the page gave up: ${now.error?.message}\n${steps.join("\n")}`);
+    }
+    return now.state === state && now;
   });
 }
 

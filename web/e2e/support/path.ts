@@ -88,6 +88,8 @@ export class Path {
   }
 
   #end(namespace: string, own: string, other: string): void {
+    // An address of IPv6 would come later, and change the browser's network.
+    run("ip", "-n", namespace, "link", "set", "cable", "addrgenmode", "none");
     run("ip", "-n", namespace, "address", "add", `${own}/30`, "dev", "cable");
     run("ip", "-n", namespace, "link", "set", "cable", "up");
     // A browser without a default route has no candidates.

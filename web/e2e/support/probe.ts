@@ -1,6 +1,6 @@
 // What runs inside the page, beside the page's own code: it reads the marker in
-// the demo's pictures (crates/scene/src/marker.rs), notes when keys go down and
-// counts what is sent.
+// the demo's pictures (crates/scene/src/marker.rs), notes when keys go down, counts
+// what is sent and keeps what a failed connection went through.
 
 import type { Page } from "playwright-core";
 
@@ -21,6 +21,8 @@ interface Probe {
   /** Binary messages sent, by their kind (docs/protocol.md). */
   readonly sent: number[];
   readonly seen: Seen[];
+  /** How connections came about, for when they do not. */
+  readonly steps: string[];
 }
 
 declare global {
@@ -32,7 +34,8 @@ declare global {
 /** Before the page's own code, so that its listener is the first to hear of a key. */
 export function listen(): void {
   const sent: number[] = new Array(256).fill(0);
-  window.probe = { keys: [], sent, seen: [] };
+  const steps: string[] = [];
+  window.probe = { keys: [], sent, seen: [], steps };
   const send: (this: RTCDataChannel, data: never) => void = RTCDataChannel.prototype.send;
   RTCDataChannel.prototype.send = function (this: RTCDataChannel, data: unknown) {
     if (data instanceof ArrayBuffer) {
@@ -40,6 +43,16 @@ export function listen(): void {
       sent[kind] = (sent[kind] ?? 0) + 1;
     }
     send.call(this, data as never);
+  };
+  const step = (text: string) => steps.push(`${Math.round(performance.now())} ${text}`);
+  const create = RTCPeerConnection.prototype.createDataChannel;
+  RTCPeerConnection.prototype.createDataChannel = function (label, options) {
+    if (label === "control") {
+      step("a connection begins");
+      this.addEventListener("icecandidate", ({ candidate }) => step(candidate?.candidate ?? "all"));
+      this.addEventListener("iceconnectionstatechange", () => step(this.iceConnectionState));
+    }
+    return create.call(this, label, options);
   };
   const down = ({ repeat }: KeyboardEvent) => {
     if (!repeat) {
