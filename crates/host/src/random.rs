@@ -1,7 +1,5 @@
 //! The system's randomness.
 
-use std::fmt::Write as _;
-
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// 32 random bits.
@@ -9,12 +7,9 @@ pub(crate) fn random_u32() -> u32 {
     u32::from_ne_bytes(bytes())
 }
 
-/// 128 random bits in hexadecimal.
-pub(crate) fn hex_128() -> String {
-    bytes::<16>().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+/// 128 random bits.
+pub(crate) fn bits_128() -> u128 {
+    u128::from_ne_bytes(bytes())
 }
 
 /// Random bytes. Linux gives up to 256 at once, once it has been up for a moment;

@@ -12,7 +12,7 @@ use crate::error::HostError;
 use crate::http::{self, App};
 use crate::metrics::Metrics;
 use crate::network::{Network, Sockets, ToNetwork, is_absent};
-use crate::random::hex_128;
+use crate::random::bits_128;
 use crate::source::Source;
 use crate::wake::mailbox;
 
@@ -145,16 +145,21 @@ async fn listen(settings: &Settings) -> Result<Vec<(SocketAddr, TcpListener)>, H
 }
 
 /// Tokens for playing and watching: none where only this machine can come in and
-/// none is set.
+/// neither is set.
 fn tokens(settings: &Settings) -> Option<(Token, Token)> {
     let is_private = settings.bind.iter().all(IpAddr::is_loopback);
-    if is_private && settings.token.is_none() {
+    if is_private && settings.token.is_none() && settings.view_token.is_none() {
         return None;
     }
-    let made_up = || Token::new(&hex_128());
-    let play = settings.token.clone().or_else(made_up)?;
-    let watch = settings.view_token.clone().or_else(made_up)?;
-    Some((play, watch))
+    let or_made_up = |token: &Option<Token>| {
+        token
+            .clone()
+            .unwrap_or_else(|| Token::from_bits(bits_128()))
+    };
+    Some((
+        or_made_up(&settings.token),
+        or_made_up(&settings.view_token),
+    ))
 }
 
 fn urls(listeners: &[(SocketAddr, TcpListener)], tokens: Option<&(Token, Token)>) -> Urls {

@@ -19,4 +19,4 @@ mod sender;
 
 pub use frame::{FrameEnd, FrameGrant, FrameLife};
 pub use receiver::{Arrival, FeedbackMode, Receiver, Report};
-pub use sender::{Outgoing, Sender, SenderConfig, packetise};
+pub use sender::{Broken, Outgoing, Sender, SenderConfig, packetise};

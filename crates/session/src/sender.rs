@@ -57,6 +57,26 @@ pub struct Outgoing {
     pub asks_feedback: bool,
 }
 
+/// Frames that the receiver will never have whole.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Broken {
+    /// The oldest of them.
+    pub frame: FrameId,
+    /// Part of one of them has left: the receiver meets a gap. Of the others it
+    /// knows nothing.
+    pub has_left: bool,
+}
+
+impl Broken {
+    fn add(all: &mut Option<Self>, frame: FrameId, has_left: bool) {
+        let others = all.unwrap_or(Self { frame, has_left });
+        *all = Some(Self {
+            frame: others.frame.min(frame),
+            has_left: others.has_left || has_left,
+        });
+    }
+}
+
 /// What the pacer keeps of a packet: its place in the frame, and its first
 /// transmission when it is sent again.
 type Handle = (u32, Option<Sequence>);
@@ -72,8 +92,8 @@ pub struct Sender {
     frames: VecDeque<FrameLife>,
     /// Frames that have ended and not been taken.
     ended: VecDeque<FrameLife>,
-    /// The oldest frame that will never be whole, if not yet taken.
-    broken: Option<FrameId>,
+    /// What will never be whole, if not yet taken.
+    broken: Option<Broken>,
     next_frame: FrameId,
     /// The window and the deadline of the decision that stands, kept at hand.
     window: Bytes,
@@ -288,10 +308,10 @@ impl Sender {
         self.ended.pop_front()
     }
 
-    /// Takes the oldest frame, since the last call, that the receiver will never
-    /// have whole: given up in the pacer, or with a packet lost that is not sent
-    /// again. What refers to it cannot be decoded, so the encoder has to act.
-    pub fn poll_broken(&mut self) -> Option<FrameId> {
+    /// Takes what the receiver will never have whole, since the last call: frames
+    /// given up in the pacer, or with a packet lost that is not sent again. What
+    /// refers to one cannot be decoded, so the encoder has to act.
+    pub fn poll_broken(&mut self) -> Option<Broken> {
         self.broken.take()
     }
 
@@ -344,8 +364,7 @@ impl Sender {
                     (media.index, Some(media.origin)),
                 );
             } else {
-                let oldest = self.broken.unwrap_or(media.frame);
-                self.broken = Some(oldest.min(media.frame));
+                Broken::add(&mut self.broken, media.frame, true);
             }
         }
     }
@@ -356,8 +375,9 @@ impl Sender {
         for frame in std::mem::take(&mut self.given_up) {
             if let Some(life) = frame_in(&mut self.frames, frame) {
                 end(life, FrameEnd::GivenUp, &mut self.ended);
+                let has_left = life.first_sent.is_some();
+                Broken::add(&mut self.broken, frame, has_left);
             }
-            self.broken = Some(self.broken.unwrap_or(frame).min(frame));
             self.decide(now, Event::FrameGivenUp { frame });
         }
         for life in &mut self.frames {

@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use mimosa_control::{
-    Cause, Controller, Decision, Event, Limits, Outcome, Pacing, PacketKind, Probe, ProbeStart,
+    Cause, Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketKind, Probe,
+    ProbeStart,
 };
 use mimosa_session::{
-    Arrival, FeedbackMode, FrameEnd, Outgoing, Receiver, Sender, SenderConfig, packetise,
+    Arrival, Broken, FeedbackMode, FrameEnd, Outgoing, Receiver, Sender, SenderConfig, packetise,
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 use std::sync::{Arc, Mutex};
@@ -24,6 +25,7 @@ enum Heard {
     Lost(u64),
     InFlight(u64),
     GivenUp(u64),
+    Decoded(u64),
 }
 
 impl Controller for Puppet {
@@ -38,8 +40,14 @@ impl Controller for Puppet {
             }));
             heard.push(Heard::InFlight(in_flight.get()));
         }
-        if let Event::FrameGivenUp { frame } = event {
-            self.heard.lock().unwrap().push(Heard::GivenUp(frame.0));
+        match event {
+            Event::FrameGivenUp { frame } => {
+                self.heard.lock().unwrap().push(Heard::GivenUp(frame.0));
+            }
+            Event::FrameDecoded { frame } => {
+                self.heard.lock().unwrap().push(Heard::Decoded(frame.0));
+            }
+            _ => {}
         }
         &self.decision
     }
@@ -207,6 +215,39 @@ fn what_the_pacer_gives_up_ends_its_frame() {
     let heard = heard.lock().unwrap();
     let told = heard.iter().filter(|h| matches!(h, Heard::GivenUp(_)));
     assert_eq!(told.count(), given_up.len(), "the controller knows");
+    let broken = Broken {
+        frame: FrameId(0),
+        has_left: false,
+    };
+    assert_eq!(sender.poll_broken(), Some(broken), "nobody misses them");
+}
+
+#[test]
+fn what_left_in_part_makes_a_gap() {
+    let mut paced = decision();
+    paced.pacing = Pacing::Bucket {
+        rate: Rate::from_kbps(80),
+        burst: Bytes::ZERO,
+    };
+    let (mut sender, _) = sender(paced);
+    // A packet of 1000 bytes takes 100 ms.
+    frame(&mut sender, Time::ZERO, 1);
+    let (mut left, mut broken) = (0, None);
+    for index in 1..40 {
+        left += frame(&mut sender, Time::ZERO + L * index, 5).len();
+        broken = broken.or(sender.poll_broken());
+    }
+    assert!(left > 0 && broken.is_some_and(|broken| broken.has_left));
+}
+
+#[test]
+fn the_controller_hears_of_a_decoded_frame_whose_packets_are_still_out() {
+    let (mut sender, heard) = sender(decision());
+    frame(&mut sender, Time::ZERO, 3);
+    sender.decoded(Time::from_millis(8), FrameId(0));
+    assert_eq!(*heard.lock().unwrap(), [Heard::Decoded(0)]);
+    assert_eq!(sender.in_flight(), Bytes::new(3000), "no packet's report");
+    assert!(sender.poll_frame().is_none());
 }
 
 #[test]
@@ -228,7 +269,7 @@ fn probes_leave_through_the_pacer_and_ask_at_their_end() {
         packets: 2,
         interval: MS,
         size: None,
-        start: ProbeStart::AfterFrame(mimosa_control::FrameId(0)),
+        start: ProbeStart::AfterFrame(FrameId(0)),
     });
     let (mut sender, _) = sender(probing);
     frame(&mut sender, Time::ZERO, 4);
@@ -303,6 +344,10 @@ fn a_frame_that_cannot_be_mended_is_broken_once() {
     assert_eq!(sender.poll_broken(), None, "there is time to send it again");
     sender.missing(Time::from_millis(150), sent[2].frame, 2);
     sender.missing(Time::from_millis(150), sent[3].frame, 3);
-    assert_eq!(sender.poll_broken(), Some(sent[0].frame));
+    let broken = Broken {
+        frame: sent[0].frame,
+        has_left: true,
+    };
+    assert_eq!(sender.poll_broken(), Some(broken));
     assert_eq!(sender.poll_broken(), None);
 }

@@ -70,6 +70,12 @@ impl Token {
             .then(|| Self(text.to_owned()))
     }
 
+    /// A token of these bits, in hexadecimal.
+    #[must_use]
+    pub fn from_bits(bits: u128) -> Self {
+        Self(format!("{bits:032x}"))
+    }
+
     /// The secret itself: for the URL that is printed, and for comparison.
     #[must_use]
     pub fn secret(&self) -> &str {

@@ -17,7 +17,7 @@ use str0m::channel::{ChannelData, ChannelId};
 use str0m::format::{Codec, FormatParams};
 use str0m::media::{Frequency, MediaTime, Mid, Pt};
 use str0m::net::{Protocol, Receive};
-use str0m::rtp::{Extension, ExtensionValues, RtpWrite, SeqNo, Ssrc};
+use str0m::rtp::{Extension, ExtensionValues, RtpWrite, SeqNo};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 
 use crate::error::OfferError;
@@ -125,7 +125,8 @@ pub struct Peer {
     video: Mid,
     h264: Pt,
     bears_gaps: bool,
-    rtx: Option<(Pt, Ssrc)>,
+    /// Payload type of the second stream, if there is one.
+    rtx: Option<Pt>,
     channels: [Option<ChannelId>; Channel::ALL.len()],
     /// Transport-wide number of the first packet of each of the last frames.
     opened: VecDeque<(FrameId, u16)>,
@@ -194,7 +195,7 @@ impl Peer {
             api.remove_stream_tx(media);
             api.declare_stream_tx(media, None, mid, Some(MEDIA.into()));
             api.declare_stream_tx(second, None, mid, Some(RETRANSMISSIONS.into()));
-            peer.rtx = Some((rtx.into(), second));
+            peer.rtx = Some(rtx.into());
             text = add_retransmissions(&text, offer.h264, rtx, *media, *second);
             peer.drain();
         }
@@ -320,7 +321,7 @@ impl Peer {
             values.user_values.set(dependency);
         }
         let (payload_type, rid) = match (packet.stream, self.rtx) {
-            (Stream::Retransmission, Some((payload_type, _))) => {
+            (Stream::Retransmission, Some(payload_type)) => {
                 (payload_type, Some(RETRANSMISSIONS.into()))
             }
             _ => (self.h264, self.rtx.map(|_| MEDIA.into())),
@@ -354,12 +355,6 @@ impl Peer {
     #[must_use]
     pub fn frame_at(&self, timestamp: u32) -> Option<FrameId> {
         self.store.at(timestamp)
-    }
-
-    /// Whether any packet of a frame has left.
-    #[must_use]
-    pub fn has_sent(&self, frame: FrameId) -> bool {
-        self.store.has_sent(frame)
     }
 
     /// Writes a message, if the channel is open and takes it.

@@ -9,7 +9,8 @@ import { outFile, ROOT } from "./out";
 import { inNamespace } from "./path";
 import { until } from "./wait";
 
-export const BINARY = resolve(process.env.MIMOSA ?? join(ROOT, "target/debug/mimosa"));
+/** Relative paths are those of the repository. */
+export const BINARY = resolve(ROOT, process.env.MIMOSA ?? "target/debug/mimosa");
 /** It ends its sessions and what it launched; above this it hangs. */
 const STOP_LIMIT = 15_000;
 

@@ -310,9 +310,6 @@ export class Session {
       this.leave(notice.message);
       return;
     }
-    if (notice.code === "restarting") {
-      this.#handle({ kind: "again" });
-    }
     this.#listener.notice(notice);
   }
 

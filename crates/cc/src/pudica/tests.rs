@@ -379,6 +379,26 @@ fn an_overdue_frame_makes_the_next_one_smaller() {
 }
 
 #[test]
+fn a_frame_that_the_receiver_has_is_not_overdue() {
+    let mut stream = Stream::new(Config::default(), 20);
+    stream.frames(5, 0.9);
+    for sent in 0..8 {
+        let (frame, _, granted) = stream.send();
+        assert_eq!(granted.frame_limit, None, "frame {sent}");
+        stream.now += L;
+        let decoded = Event::FrameDecoded { frame };
+        stream.controller.handle(stream.now, decoded);
+    }
+    // One frame without the word is enough.
+    let overdue = (0..5).any(|_| {
+        let (_, _, granted) = stream.send();
+        stream.now += L;
+        granted.frame_limit.is_some()
+    });
+    assert!(overdue && stream.cause() == Cause::NextDelayFallback);
+}
+
+#[test]
 fn three_frames_above_one_drain_and_the_first_below_recovers() {
     let mut stream = Stream::new(Config::default(), 20);
     stream.frames(5, 0.9);

@@ -3,14 +3,14 @@
 use mimosa_control::Limits;
 use mimosa_pace::{Bounds, Policy};
 use mimosa_session::{Sender, SenderConfig};
-use mimosa_units::{Bytes, TimeDelta};
+use mimosa_units::TimeDelta;
 use mimosa_webrtc::{OVERHEAD, OfferError, Peer};
 use mimosa_wire::control::{BitsPerSecond, FeedbackKind, Hello, Role};
 use mimosa_wire::problem::{ErrorCode, Problem};
 
 use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork};
 use crate::encode::EncoderThread;
-use crate::random::{hex_128, random_u32};
+use crate::random::{bits_128, random_u32};
 use crate::recording::Recorder;
 use crate::session::{Profile, Session};
 
@@ -72,7 +72,7 @@ impl Network {
         )
         .map_err(|error| internal(&error))?;
         let sender = self.sender(&peer).map_err(|error| internal(&error))?;
-        let id = SessionId(hex_128());
+        let id = SessionId(format!("{:032x}", bits_128()));
         let hello = Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             role: offer.role,
@@ -166,7 +166,7 @@ impl Network {
             policy: Policy::Controller,
             bounds: Bounds {
                 longest_wait: self.settings.presentation_deadline,
-                smallest_packet: Bytes::new(OVERHEAD.get()),
+                smallest_packet: OVERHEAD,
                 shortest_gap: self.settings.shortest_gap,
                 ..Bounds::default()
             },

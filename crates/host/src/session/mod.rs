@@ -11,13 +11,12 @@ mod statistics;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use mimosa_control::FrameId;
 use mimosa_record::SessionFrame;
 use mimosa_session::{FrameGrant, Sender};
 use mimosa_units::{Bytes, Time, TimeDelta};
 use mimosa_video::{Complexity, FrameRequest};
 use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, OVERHEAD, Peer, PeerEvent};
-use mimosa_wire::control::{FeedbackChange, FeedbackKind, Hello, Role, ToPage};
+use mimosa_wire::control::{FeedbackChange, FeedbackKind, Hello, Notice, NoticeCode, Role, ToPage};
 use mimosa_wire::frames::{ClockMap, FrameMessage, Shown};
 use mimosa_wire::{Action, PageTime};
 
@@ -97,7 +96,7 @@ pub(crate) struct Session {
     peer: Peer,
     sender: Sender,
     begun: Time,
-    connected: Option<Time>,
+    is_connected: bool,
     heard: Time,
     first_request: Option<Time>,
     has_feedback: bool,
@@ -111,6 +110,8 @@ pub(crate) struct Session {
     statistics: Statistics,
     clock_map: ClockMap,
     input: Input,
+    /// A viewer who plays has been told that nothing comes of it.
+    is_told_to_watch: bool,
     next_clock: Time,
     next_statistics: Time,
     outcomes: Vec<Outcome>,
@@ -134,7 +135,7 @@ impl Session {
             peer,
             sender,
             begun: now,
-            connected: None,
+            is_connected: false,
             heard: now,
             first_request: None,
             has_feedback: false,
@@ -146,6 +147,7 @@ impl Session {
             statistics: Statistics::new(),
             clock_map: ClockMap::new(),
             input: Input::new(),
+            is_told_to_watch: false,
             next_clock: now,
             next_statistics: now,
             outcomes: Vec::new(),
@@ -160,7 +162,7 @@ impl Session {
 
     /// Whether media flows.
     pub(crate) const fn is_connected(&self) -> bool {
-        self.connected.is_some() && !self.has_ended
+        self.is_connected && !self.has_ended
     }
 
     /// Whether a datagram is this session's.
@@ -208,8 +210,7 @@ impl Session {
         self.newest_started = Some(picture.at);
         let grant = self.sender.frame_due(now, self.profile.interval);
         if let Some(broken) = self.sender.poll_broken() {
-            let has_left = self.peer.has_sent(broken);
-            self.repair.broken(now, broken, has_left);
+            self.repair.broken(now, broken.frame, broken.has_left);
         }
         let budget = coded_size(grant.size);
         if budget < SMALLEST_FRAME {
@@ -332,9 +333,10 @@ impl Session {
 
     /// When it ends unless something is heard.
     fn gone_at(&self) -> Time {
-        let patience = match self.connected {
-            Some(_) => GONE_AFTER,
-            None => CONNECTED_WITHIN,
+        let patience = if self.is_connected {
+            GONE_AFTER
+        } else {
+            CONNECTED_WITHIN
         };
         self.heard + patience
     }
@@ -374,7 +376,7 @@ impl Session {
         while let Some(event) = self.peer.poll_event() {
             match event {
                 PeerEvent::Connected => {
-                    self.connected.get_or_insert(now);
+                    self.is_connected = true;
                     self.outcomes.push(Outcome::Connected);
                 }
                 PeerEvent::Feedback(report) => {
@@ -404,6 +406,11 @@ impl Session {
                     let outcomes = &mut self.outcomes;
                     self.input
                         .message(data, |action| outcomes.push(Outcome::Act(action)));
+                } else if !std::mem::replace(&mut self.is_told_to_watch, true) {
+                    self.tell(&ToPage::Notice(Notice {
+                        code: NoticeCode::ViewOnly,
+                        message: "you are watching: input is ignored".to_owned(),
+                    }));
                 }
             }
             Channel::Frames => self.frame_message(now, data),
@@ -425,7 +432,7 @@ impl Session {
             }
             Ok(FrameMessage::Decoded { timestamp, .. }) => {
                 if let Some(frame) = self.peer.frame_at(timestamp) {
-                    self.decoded(now, frame);
+                    self.sender.decoded(now, frame);
                 }
             }
             Ok(_) => {}
@@ -448,11 +455,6 @@ impl Session {
             decoded: decoded.map(|decoded| decoded.min(latest)),
             shown: on_screen,
         }
-    }
-
-    /// The browser has decoded a frame, though no report says so yet.
-    fn decoded(&mut self, now: Time, frame: FrameId) {
-        self.sender.decoded(now, frame);
     }
 
     /// Sends the statistics when they are due; `viewers` watch.

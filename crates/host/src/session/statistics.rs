@@ -66,7 +66,7 @@ pub(crate) struct Statistics {
     pub(crate) round_trip: Option<TimeDelta>,
     delays: Window<TimeDelta>,
     sizes: Window<Bytes>,
-    /// Packets, and those lost, of each frame.
+    /// Packets of each frame, those sent again among them, and how many were lost.
     packets: Window<(u32, u32)>,
     stages: Window<Stages>,
     /// Longest frame delay since the last look.
@@ -105,7 +105,8 @@ impl Statistics {
     /// The sender knows how a frame ended.
     pub(crate) fn ended(&mut self, now: Time, life: &FrameLife) {
         self.retransmissions += u64::from(life.retransmitted);
-        self.packets.push(now, (life.packets, life.lost));
+        let sent = life.packets + life.retransmitted;
+        self.packets.push(now, (sent, life.lost));
         match life.end {
             Some(FrameEnd::Acknowledged(at)) => {
                 self.acknowledged += 1;

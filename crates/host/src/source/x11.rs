@@ -1,7 +1,7 @@
 //! An X display that runs already, or a private one with a game in it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -17,6 +17,9 @@ use super::{Captured, FromSource, Shared};
 use crate::clock::{Clock, instant};
 use crate::error::HostError;
 
+/// While the player does nothing, a game without the focus is looked for this
+/// often.
+const FOCUS_EVERY: Duration = Duration::from_secs(1);
 /// A still picture is sent anew this often: its quality rises, and who watches
 /// knows that the stream is alive.
 const STILL: TimeDelta = TimeDelta::from_millis(100);
@@ -95,7 +98,8 @@ pub(super) fn start(
     Ok((size, thread))
 }
 
-/// Does what the player did, until nobody can tell it any more.
+/// Does what the player did, until nobody can tell it any more, and meanwhile gives
+/// the game the focus.
 fn inject(
     mut injector: Injector,
     actions: &Receiver<Action>,
@@ -103,17 +107,23 @@ fn inject(
     applied: &AtomicU32,
 ) {
     let mut failures = 0_u64;
-    while let Ok(action) = actions.recv() {
-        let size = *shown.lock().unwrap_or_else(PoisonError::into_inner);
-        match injector.apply(action, size) {
-            Ok(()) => {
-                applied.fetch_add(1, Ordering::Relaxed);
-            }
-            Err(error) => {
-                failures += 1;
-                if failures.is_power_of_two() {
-                    tracing::warn!(%error, failures, "input does not reach the game");
+    loop {
+        let result = match actions.recv_timeout(FOCUS_EVERY) {
+            Ok(action) => {
+                let size = *shown.lock().unwrap_or_else(PoisonError::into_inner);
+                let result = injector.apply(action, size);
+                if result.is_ok() {
+                    applied.fetch_add(1, Ordering::Relaxed);
                 }
+                result
+            }
+            Err(RecvTimeoutError::Timeout) => injector.follow_focus(),
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        if let Err(error) = result {
+            failures += 1;
+            if failures.is_power_of_two() {
+                tracing::warn!(%error, failures, "input does not reach the game");
             }
         }
     }

@@ -146,12 +146,8 @@ pub struct Notice {
 pub enum NoticeCode {
     /// The session is over; do not reconnect.
     Ended,
-    /// The host begins anew; reconnect at once.
-    Restarting,
     /// Input is ignored.
     ViewOnly,
-    /// The picture comes from elsewhere or has stopped.
-    Source,
 }
 
 /// The page is to reconnect with other feedback.
