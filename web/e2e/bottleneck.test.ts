@@ -39,7 +39,8 @@ describe.skipIf(why !== undefined && !process.env.CI)("a bottleneck", () => {
     const host = await startHost({
       name: "bottleneck",
       namespace: path.host,
-      args: ["--bind", HOST_ADDRESS, "--token", TOKEN],
+      // So fine that the scene takes all it is granted.
+      args: ["--bind", HOST_ADDRESS, "--token", TOKEN, "--finest-quantiser", "10"],
     });
     const browser = await startBrowser({ namespace: path.browser });
     const page = await browser.play(host.play);

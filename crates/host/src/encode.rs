@@ -12,6 +12,7 @@ use mimosa_wire::h264::{Packetiser, Payloads};
 
 use crate::clock::Clock;
 use crate::error::HostError;
+use crate::priority;
 use crate::source::Captured;
 
 /// A picture to encode.
@@ -68,6 +69,7 @@ impl EncoderThread {
         std::thread::Builder::new()
             .name("encoder".to_owned())
             .spawn(move || {
+                priority::raise();
                 let packetiser = Packetiser::new(LARGEST_PAYLOAD);
                 let mut size = size;
                 while let Ok(job) = todo.recv() {
@@ -120,6 +122,7 @@ fn open(
     size: Size,
 ) -> Result<Box<dyn Encoder>, HostError> {
     let config = mimosa_x264::Config {
+        finest: settings.finest_quantiser,
         threads: u8::try_from(settings.threads).unwrap_or(u8::MAX),
         // Room for lost frames and rejected attempts before a keyframe is needed.
         references: 8,

@@ -17,6 +17,7 @@ mod error;
 mod http;
 mod metrics;
 mod network;
+mod priority;
 mod random;
 mod recording;
 mod serve;
@@ -25,4 +26,5 @@ mod source;
 mod wake;
 
 pub use error::HostError;
+pub use priority::may_go_first;
 pub use serve::{Urls, serve};

@@ -13,6 +13,7 @@ use mimosa_wire::control::Hello;
 
 use crate::error::HostError;
 use crate::network::SessionNumber;
+use crate::priority;
 
 /// The way to a session's recording, which ends when this is dropped.
 #[derive(Debug)]
@@ -53,6 +54,7 @@ impl Recorder {
         let thread = std::thread::Builder::new()
             .name("recorder".to_owned())
             .spawn(move || {
+                priority::normal();
                 if let Err(error) = write(recorder, &told, &part, &path) {
                     tracing::error!(%error, path = %part.display(), "the recording has failed");
                 }

@@ -12,6 +12,7 @@ use crate::error::HostError;
 use crate::http::{self, App};
 use crate::metrics::Metrics;
 use crate::network::{Network, Sockets, ToNetwork, is_absent};
+use crate::priority;
 use crate::random::bits_128;
 use crate::source::Source;
 use crate::wake::mailbox;
@@ -74,6 +75,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostEr
     let thread = std::thread::Builder::new()
         .name("network".to_owned())
         .spawn(move || {
+            priority::raise();
             let result = network.run();
             // The other side may have gone first.
             let _ = ended.send(true);

@@ -110,6 +110,9 @@ keys! {
         /// Work for each frame, from the least: `c0`, `c0+`, `c1` or `c2`.
         ENCODER_COMPLEXITY: Text "encoder.complexity" as "encoder_complexity" = "c0",
             "LEVEL", "`c0`, `c0+`, `c1` or `c2`";
+        /// Lowest quantiser: a picture as good as that takes no more bits.
+        FINEST_QUANTISER: Number "encoder.finest_quantiser" as "finest_quantiser" = "17",
+            "NUMBER", "a whole number from 1 to 51";
         /// Slices coded side by side, each by a thread of its own.
         ENCODER_THREADS: Number "encoder.threads" as "encoder_threads" = "1",
             "NUMBER", "a whole number from 1 to 16";

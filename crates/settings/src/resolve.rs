@@ -76,6 +76,7 @@ pub fn resolve(
         })?,
         encoder: EncoderSettings {
             complexity: said.read(&keys::ENCODER_COMPLEXITY, complexity)?,
+            finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
             threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
         },
         controller: controller(&said, checks)?,

@@ -124,6 +124,8 @@ pub enum Target {
 pub struct EncoderSettings {
     /// How much work goes into each frame.
     pub complexity: Complexity,
+    /// The lowest quantiser in use: a picture that is as good takes no more bits.
+    pub finest_quantiser: u8,
     /// Slices coded side by side, each by a thread of its own.
     pub threads: u32,
 }

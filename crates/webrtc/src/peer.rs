@@ -24,7 +24,7 @@ use crate::error::OfferError;
 use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::feedback::Feedback;
 use crate::sdp::{Offer, TRANSPORT_CC_02, add_retransmissions};
-use crate::store::{Store, Stream};
+use crate::store::{Packet, Store, Stream};
 use crate::tap;
 
 /// What a packet has beside its payload: IPv4 20, UDP 8, RTP 12, header extensions
@@ -294,8 +294,25 @@ impl Peer {
         self.store.insert(frame, timestamp, reference, payloads);
     }
 
-    /// Sends the packet that the sender names.
-    pub fn send(&mut self, now: Instant, outgoing: &Outgoing) {
+    /// Sends the packets that the sender names, in this order.
+    pub fn send<'a>(&mut self, now: Instant, packets: impl IntoIterator<Item = &'a Outgoing>) {
+        let mut last = None;
+        for outgoing in packets {
+            let packet = self.store.packet(outgoing);
+            // str0m keeps the order of what is on one stream.
+            if last.is_some_and(|last| last != packet.stream) {
+                self.timeout(now);
+            }
+            last = Some(packet.stream);
+            self.write_packet(now, outgoing, packet);
+        }
+        if last.is_some() {
+            self.timeout(now);
+        }
+    }
+
+    /// Has str0m queue a packet.
+    fn write_packet(&mut self, now: Instant, outgoing: &Outgoing, packet: Packet) {
         if outgoing.index == 0
             && self
                 .opened
@@ -307,7 +324,6 @@ impl Peer {
             }
             self.opened.push_back((outgoing.frame, outgoing.sequence));
         }
-        let packet = self.store.packet(outgoing);
         let mut values = ExtensionValues {
             play_delay_min: Some(MediaTime::from_hundredths(0)),
             play_delay_max: Some(MediaTime::from_hundredths(0)),
@@ -339,7 +355,6 @@ impl Peer {
         if let Some(stream) = self.rtc.direct_api().stream_tx_by_mid(self.video, rid) {
             stream.write_rtp(write);
         }
-        self.timeout(now);
     }
 
     /// How many packets, this one included, a report should cover.

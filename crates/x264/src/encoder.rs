@@ -10,7 +10,7 @@ use crate::parameter_set::{FRAME_NUMBERS, allow_frame_number_gaps};
 use crate::quantiser::Beginning;
 use crate::raw::{PPS, Raw, Report, SEI, SPS, Task, Tuning};
 use crate::references::References;
-use crate::settings::{Config, FINEST};
+use crate::settings::Config;
 use crate::slice::widen_frame_number;
 
 const NAME: &str = "libx264";
@@ -30,6 +30,9 @@ pub enum OpenError {
     /// H.264 keeps 1 to 16 frames, and one rejected attempt needs a second.
     #[error("{0} references; state 2 to 16")]
     References(u8),
+    /// H.264 has quantisers up to 51, and zero means lossless.
+    #[error("a finest quantiser of {0}; state 1 to 51")]
+    Finest(u8),
     /// Not parts of the budget that can be asked for.
     #[error(
         "a margin of {0:?}; `rejected` lies between 0 and 1, and `least` is above 0 and at most `most`"
@@ -51,8 +54,7 @@ pub enum OpenError {
 /// [`EncodedFrame::quantiser`] is the mean of libx264's rate control before
 /// adaptive quantisation; of a keyframe, it is the one that rate control began
 /// with. Where libx264 goes beyond H.264's 51 to save bits, 51 is stated. Rate
-/// control goes no lower than 10: a picture that does not need its budget does
-/// not use it.
+/// control goes no lower than [`Config::finest`].
 ///
 /// After [`EncodeError::WrongSize`] the stream goes on; after any other error,
 /// open another encoder.
@@ -135,7 +137,7 @@ impl X264 {
             capabilities,
             tuning,
             asking: Asking::new(config.margin),
-            beginning: Beginning::new(config.size),
+            beginning: Beginning::new(config.size, config.finest),
             references: References::new(usize::from(config.references)),
             frame_number_bits: 0,
             config,
@@ -185,7 +187,7 @@ impl X264 {
         let attempt = Attempt {
             data: stream.data,
             is_keyframe: report.is_keyframe,
-            quantiser: mean_quantiser(report, task),
+            quantiser: mean_quantiser(report, task, self.config.finest),
         };
         self.beginning
             .observe(attempt.is_keyframe, attempt.quantiser, attempt.size());
@@ -265,11 +267,11 @@ impl Encoder for X264 {
 /// it was opened with plus what the mean quantiser is above the one wished for.
 /// In the settings of this crate a predicted frame's wish is the rate factor
 /// itself.
-fn mean_quantiser(report: Report, task: Task) -> f32 {
+fn mean_quantiser(report: Report, task: Task, finest: u8) -> f32 {
     if report.is_keyframe {
         f32::from(task.quantiser)
     } else {
-        report.rate_factor.max(f32::from(FINEST)).min(51.0)
+        report.rate_factor.max(f32::from(finest)).min(51.0)
     }
 }
 
@@ -290,6 +292,9 @@ fn check(config: &Config) -> Result<(), OpenError> {
     }
     if !(2..=16).contains(&config.references) {
         return Err(OpenError::References(config.references));
+    }
+    if !(1..=51).contains(&config.finest) {
+        return Err(OpenError::Finest(config.finest));
     }
     let Margin {
         rejected,

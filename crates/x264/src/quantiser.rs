@@ -6,8 +6,6 @@
 use mimosa_units::Bytes;
 use mimosa_video::Size;
 
-use crate::settings::FINEST;
-
 /// H.264's highest.
 const COARSEST: f64 = 51.0;
 /// By how much the quantiser rises when a frame may have half the size. Six
@@ -32,13 +30,16 @@ struct Known {
 /// The last frames of both kinds.
 #[derive(Clone, Debug)]
 pub(crate) struct Beginning {
+    finest: u8,
     keyframe: Known,
     other: Option<Known>,
 }
 
 impl Beginning {
-    pub(crate) fn new(size: Size) -> Self {
+    /// No frame yet, of pictures of `size`, and no quantiser below `finest`.
+    pub(crate) fn new(size: Size, finest: u8) -> Self {
         Self {
+            finest,
             keyframe: Known {
                 quantiser: FIRST,
                 bits: FIRST_BITS * size.luma_len() as f64,
@@ -52,7 +53,7 @@ impl Beginning {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "between FINEST and COARSEST"
+        reason = "between the finest and COARSEST"
     )]
     pub(crate) fn quantiser(&self, ask: Bytes, keyframe: bool, attempts: u32) -> u8 {
         let known = match self.other {
@@ -67,7 +68,7 @@ impl Beginning {
         if attempts >= 2 {
             quantiser += CAUTION;
         }
-        quantiser.max(f64::from(FINEST)).min(COARSEST).round() as u8
+        quantiser.max(f64::from(self.finest)).min(COARSEST).round() as u8
     }
 
     /// A frame came out at `size`, with `quantiser` on the mean.
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     fn beginning() -> Beginning {
-        Beginning::new(Size::new(1280, 720).unwrap())
+        Beginning::new(Size::new(1280, 720).unwrap(), 10)
     }
 
     #[test]
@@ -99,7 +100,7 @@ mod tests {
         assert_eq!(quantiser(20_833), 28);
         assert!(quantiser(100_000) < 20, "{}", quantiser(100_000));
         assert_eq!(quantiser(30), 51);
-        assert_eq!(quantiser(u64::MAX), FINEST);
+        assert_eq!(quantiser(u64::MAX), 10);
     }
 
     #[test]

@@ -22,8 +22,8 @@ use crate::raw::{Fixed, Tuning};
 const SLOWDOWN: u32 = 16;
 /// libx264's smallest: a frame keeps to its plan as well as the rows allow.
 const TOLERANCE: f32 = 0.01;
-/// The lowest quantiser in use. Nobody sees what a lower one would add.
-pub(crate) const FINEST: u8 = 10;
+/// What x264's users call visually lossless.
+const FINEST: u8 = 17;
 /// libx264 takes no rate or buffer above this, in kilobits.
 const MOST_KILOBITS: u64 = 2_000_000;
 /// Levels of H.264 in use, table A-1: ten times the level, macroblocks per
@@ -52,10 +52,14 @@ pub struct Config {
     pub references: u8,
     /// How close to the budget to go.
     pub margin: Margin,
+    /// The lowest quantiser in use, 1 to 51. A picture that does not need its budget
+    /// at this one does not use it: nobody sees what a lower one would add, but
+    /// both ends work for every bit.
+    pub finest: u8,
 }
 
 impl Config {
-    /// One thread, four references.
+    /// One thread, four references, a quantiser of 17 or more.
     #[must_use]
     pub fn new(size: Size, frames_per_second: u32) -> Self {
         Self {
@@ -64,6 +68,7 @@ impl Config {
             threads: 1,
             references: 4,
             margin: Margin::default(),
+            finest: FINEST,
         }
     }
 
@@ -76,7 +81,7 @@ impl Config {
             threads: i32::from(self.threads),
             references: i32::from(self.references),
             level: self.level(),
-            finest: f32::from(FINEST),
+            finest: f32::from(self.finest),
             tolerance: TOLERANCE,
         }
     }

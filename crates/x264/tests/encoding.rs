@@ -244,6 +244,13 @@ fn what_cannot_be_opened_is_named() {
             },
             OpenError::FramesPerSecond(0),
         ),
+        (
+            Config {
+                finest: 0,
+                ..config()
+            },
+            OpenError::Finest(0),
+        ),
     ] {
         assert_eq!(X264::open(config).unwrap_err(), expected);
     }
@@ -300,4 +307,31 @@ fn small_budgets_are_obeyed() {
         assert!(size <= budget, "{size} for {budget} at frame {number}");
     }
     println!("{attempts} attempts at 60 frames");
+}
+
+#[test]
+fn no_quantiser_is_below_the_finest() {
+    let run = |finest| {
+        let config = Config {
+            finest,
+            ..Config::new(size(640, 360), RATE)
+        };
+        encode_at(config, 8, &[200.0; 30])
+    };
+    let bytes = |frames: &[(Bytes, EncodedFrame)]| {
+        frames
+            .iter()
+            .map(|(_, frame)| frame.data.len())
+            .sum::<usize>()
+    };
+    let (fine, coarse) = (run(17), run(30));
+    for (frames, finest) in [(&fine, 17.0), (&coarse, 30.0)] {
+        let mut quantisers = frames.iter().map(|(_, frame)| frame.quantiser.unwrap());
+        assert!(quantisers.clone().all(|quantiser| quantiser >= finest));
+        assert!(
+            quantisers.next_back().unwrap() < finest + 1.0,
+            "nothing keeps it above"
+        );
+    }
+    assert!(2 * bytes(&coarse) < bytes(&fine));
 }

@@ -6,7 +6,6 @@ mod sockets;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -18,6 +17,7 @@ use mimosa_wire::info::{Info, StreamInfo};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork};
+use self::sockets::{LARGEST, Received};
 pub(crate) use self::sockets::{Sockets, is_absent};
 use crate::clock::Clock;
 use crate::encode::EncoderThread;
@@ -28,12 +28,17 @@ use crate::session::{Outcome, Session};
 use crate::source::{Captured, FromSource, Source};
 use crate::wake::{Inbox, Mailbox};
 
-/// Largest datagram that UDP carries.
-const LARGEST_DATAGRAM: usize = 65_536;
-/// Datagrams taken from one socket before the timers are looked at again.
+/// Calls that take datagrams from one socket before the timers are looked at again.
 const MOST_AT_ONCE: usize = 64;
 /// Longest sleep.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
+
+/// What a sleep ended with.
+struct Ready {
+    messages: bool,
+    /// Sockets to read, by their index.
+    sockets: Vec<usize>,
+}
 
 /// A session, with what only the thread needs of it.
 struct Running {
@@ -102,11 +107,14 @@ impl Network {
     ///
     /// [`HostError::SourceEnded`] when the source failed.
     pub(crate) fn run(mut self) -> Result<(), HostError> {
-        let mut buffer = vec![0; LARGEST_DATAGRAM];
+        let mut buffer = vec![0; LARGEST];
+        let mut has_messages = true;
         loop {
-            self.inbox.clear();
-            while let Some(message) = self.inbox.take() {
-                self.message(message);
+            if has_messages {
+                self.inbox.clear();
+                while let Some(message) = self.inbox.take() {
+                    self.message(message);
+                }
             }
             let now = self.clock.now();
             self.each(|running, now, viewers| {
@@ -119,8 +127,11 @@ impl Network {
                 self.close_all("the host has stopped");
                 return end;
             }
-            self.wait(now);
-            self.receive(&mut buffer);
+            let ready = self.wait(now);
+            has_messages = ready.messages;
+            for index in ready.sockets {
+                self.receive(index, &mut buffer);
+            }
         }
     }
 
@@ -157,11 +168,8 @@ impl Network {
         let mut has_connected = false;
         let mut ended = None;
         while let Some(running) = self.sessions.get_mut(&number) {
-            while let Some(datagram) = running.session.poll_datagram() {
-                if !self.sockets.send(&datagram) {
-                    self.metrics.unsent.inc();
-                }
-            }
+            let datagrams = std::iter::from_fn(|| running.session.poll_datagram());
+            self.metrics.unsent.inc_by(self.sockets.send(datagrams));
             let outcomes = running.session.take_outcomes();
             if outcomes.is_empty() {
                 break;
@@ -174,6 +182,7 @@ impl Network {
                         }
                     }
                     Outcome::Act(action) => self.source.act(action),
+                    Outcome::Shift(by) => self.source.shift(by),
                     Outcome::Connected => {
                         has_connected = true;
                         tracing::info!(session = number.0, "connected");
@@ -205,9 +214,8 @@ impl Network {
         );
         // A panic on the way out as well ends nothing else.
         let _ = catch_unwind(AssertUnwindSafe(|| running.session.close(reason)));
-        while let Some(datagram) = running.session.poll_datagram() {
-            self.sockets.send(&datagram);
-        }
+        self.sockets
+            .send(std::iter::from_fn(|| running.session.poll_datagram()));
         for outcome in running.session.take_outcomes() {
             match outcome {
                 Outcome::Act(action) => self.source.act(action),
@@ -272,8 +280,8 @@ impl Network {
         }
     }
 
-    /// Sleeps until something is due or comes.
-    fn wait(&self, now: Time) {
+    /// Sleeps until something is due or comes; gives what has come.
+    fn wait(&self, now: Time) -> Ready {
         let deadlines = self
             .sessions
             .values()
@@ -285,25 +293,30 @@ impl Network {
             tv_nsec: rest.as_nanos().min(999_999_999),
         };
         let inbox = self.inbox.fd();
-        let mut fds = vec![PollFd::new(&inbox, PollFlags::IN)];
-        let sockets: Vec<_> = self
-            .sockets
-            .iter()
-            .map(|(_, socket)| socket.as_fd())
-            .collect();
-        fds.extend(sockets.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        let mut fds = vec![PollFd::from_borrowed_fd(inbox, PollFlags::IN)];
+        let sockets = self.sockets.fds();
+        fds.extend(sockets.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         // An interruption is a wake-up like any other.
         let _ = poll(&mut fds, Some(&timeout));
+        let has_come = |fd: &PollFd<'_>| !fd.revents().is_empty();
+        let sockets = (0..).zip(fds.iter().skip(1));
+        Ready {
+            messages: fds.first().is_some_and(has_come),
+            sockets: sockets
+                .filter(|(_, fd)| has_come(fd))
+                .map(|(index, _)| index)
+                .collect(),
+        }
     }
 
-    /// Takes datagrams from all sockets and gives them to their sessions.
-    fn receive(&mut self, buffer: &mut [u8]) {
-        for index in 0..self.sockets.len() {
-            for _ in 0..MOST_AT_ONCE {
-                let Some((local, length, from)) = self.sockets.receive(index, buffer) else {
-                    break;
-                };
-                let data = &buffer[..length];
+    /// Takes datagrams from a socket and gives them to their sessions.
+    fn receive(&mut self, index: usize, buffer: &mut [u8]) {
+        for _ in 0..MOST_AT_ONCE {
+            let Some(received) = self.sockets.receive(index, buffer) else {
+                break;
+            };
+            let Received { local, from, .. } = received;
+            for data in buffer[..received.length].chunks(received.stride) {
                 match self.whose(from, local, data) {
                     Some(number) => {
                         self.with(number, |running, now| {

@@ -1,19 +1,98 @@
 //! The UDP sockets: one for each address, since a wildcard would hide which of our
 //! addresses a datagram came in on.
 
+use std::io::IoSliceMut;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use mimosa_webrtc::Datagram;
+use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
 
 use crate::error::HostError;
 
+/// Most bytes in one call: an IP packet's, with room for the headers.
+const LARGEST_BATCH: usize = 65_000;
 /// Most that is asked of the system for each buffer: half a second at 50 Mbit/s.
 const BUFFER: usize = 3 << 20;
+
+/// Most that the system gives at once, in one datagram or several.
+pub(crate) const LARGEST: usize = 1 << 16;
 
 /// Sockets, each on one address.
 #[derive(Debug)]
 pub(crate) struct Sockets {
-    sockets: Vec<(SocketAddr, UdpSocket)>,
+    sockets: Vec<Socket>,
+    batch: Batch,
+}
+
+/// Datagrams that came together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    /// To this address of ours.
+    pub(crate) local: SocketAddr,
+    pub(crate) from: SocketAddr,
+    /// Bytes in all.
+    pub(crate) length: usize,
+    /// Bytes of each, but for the last, which may be smaller.
+    pub(crate) stride: usize,
+}
+
+#[derive(Debug)]
+struct Socket {
+    address: SocketAddr,
+    udp: UdpSocket,
+    state: UdpSocketState,
+}
+
+/// Datagrams that leave together, in one call: all of the first one's size, but for
+/// the last, which may be smaller.
+#[derive(Debug)]
+struct Batch {
+    source: SocketAddr,
+    destination: SocketAddr,
+    contents: Vec<u8>,
+    segment: usize,
+    count: usize,
+}
+
+impl Batch {
+    const fn new() -> Self {
+        let nowhere = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), 0);
+        Self {
+            source: nowhere,
+            destination: nowhere,
+            contents: Vec::new(),
+            segment: 0,
+            count: 0,
+        }
+    }
+
+    /// Whether `datagram` may follow what is there.
+    fn fits(&self, datagram: &Datagram, most: usize) -> bool {
+        let is_alike = self.source == datagram.source && self.destination == datagram.destination;
+        let is_whole = self.contents.len() == self.segment * self.count;
+        let length = datagram.contents.len();
+        is_alike
+            && is_whole
+            && length <= self.segment
+            && self.count < most
+            && self.contents.len() + length < LARGEST_BATCH
+    }
+
+    fn push(&mut self, datagram: &Datagram) {
+        if self.count == 0 {
+            self.source = datagram.source;
+            self.destination = datagram.destination;
+            self.segment = datagram.contents.len();
+        }
+        self.contents.extend_from_slice(&datagram.contents);
+        self.count += 1;
+    }
+
+    fn clear(&mut self) {
+        self.contents.clear();
+        self.count = 0;
+    }
 }
 
 impl Sockets {
@@ -46,51 +125,97 @@ impl Sockets {
             let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, BUFFER);
             let bound = socket.local_addr().map_err(failed)?;
             port = bound.port();
-            sockets.push((bound, socket));
+            let state = UdpSocketState::new((&socket).into()).map_err(failed)?;
+            sockets.push(Socket {
+                address: bound,
+                udp: socket,
+                state,
+            });
         }
         if sockets.is_empty() {
             return Err(HostError::NoAddress);
         }
-        Ok(Self { sockets })
+        Ok(Self {
+            sockets,
+            batch: Batch::new(),
+        })
     }
 
     /// The addresses that are bound.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        self.sockets.iter().map(|(address, _)| *address).collect()
+        self.sockets.iter().map(|socket| socket.address).collect()
     }
 
-    /// The sockets with their addresses.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(SocketAddr, UdpSocket)> {
-        self.sockets.iter()
+    /// What to wait for, in the order of [`Self::receive`]'s `index`.
+    pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.sockets.iter().map(|socket| socket.udp.as_fd())
     }
 
-    /// How many.
-    pub(crate) const fn len(&self) -> usize {
-        self.sockets.len()
+    /// Sends datagrams, as many as go together in one call. What the system does not
+    /// take is lost, as on any network: gives how many.
+    pub(crate) fn send(&mut self, datagrams: impl Iterator<Item = Datagram>) -> u64 {
+        let mut unsent = 0;
+        for datagram in datagrams {
+            let most = self
+                .socket(datagram.source)
+                .map_or(1, |socket| socket.state.max_gso_segments());
+            if !self.batch.fits(&datagram, most) {
+                unsent += self.flush();
+            }
+            self.batch.push(&datagram);
+        }
+        unsent + self.flush()
     }
 
-    /// Sends a datagram; what the system does not take is lost, as on any network.
-    pub(crate) fn send(&self, datagram: &Datagram) -> bool {
-        self.sockets
-            .iter()
-            .find(|(address, _)| *address == datagram.source)
-            .is_some_and(|(_, socket)| {
-                socket
-                    .send_to(&datagram.contents, datagram.destination)
-                    .is_ok()
-            })
+    fn flush(&mut self) -> u64 {
+        if self.batch.count == 0 {
+            return 0;
+        }
+        let batch = &self.batch;
+        let is_sent = self.socket(batch.source).is_some_and(|socket| {
+            let transmit = Transmit {
+                destination: batch.destination,
+                ecn: None,
+                contents: &batch.contents,
+                segment_size: (batch.count > 1).then_some(batch.segment),
+                src_ip: None,
+            };
+            let result = socket.state.try_send((&socket.udp).into(), &transmit);
+            result.is_ok()
+        });
+        let unsent = if is_sent { 0 } else { batch.count as u64 };
+        self.batch.clear();
+        unsent
     }
 
-    /// Takes a datagram from one of them: our address, its length, its sender's.
-    pub(crate) fn receive(
-        &self,
-        index: usize,
-        buffer: &mut [u8],
-    ) -> Option<(SocketAddr, usize, SocketAddr)> {
-        let (local, socket) = self.sockets.get(index)?;
-        // An error of an earlier send shows here once; there may be more to read.
-        let (length, from) = (0..2).find_map(|_| socket.recv_from(buffer).ok())?;
-        Some((*local, length, from))
+    fn socket(&self, address: SocketAddr) -> Option<&Socket> {
+        self.sockets.iter().find(|socket| socket.address == address)
+    }
+
+    /// Takes what has come to one of them into `buffer` of [`LARGEST`] bytes; `None`
+    /// when there is nothing more.
+    pub(crate) fn receive(&self, index: usize, buffer: &mut [u8]) -> Option<Received> {
+        let socket = self.sockets.get(index)?;
+        let mut meta = [RecvMeta::default()];
+        let mut read = || {
+            let mut slices = [IoSliceMut::new(buffer)];
+            socket
+                .state
+                .recv((&socket.udp).into(), &mut slices, &mut meta)
+        };
+        match read() {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return None,
+            // An error of an earlier send, which shows here once; there may be more.
+            Err(_) => read().ok()?,
+            Ok(count) => count,
+        };
+        let [meta] = meta;
+        Some(Received {
+            local: socket.address,
+            from: meta.addr,
+            length: meta.len,
+            stride: meta.stride.max(1),
+        })
     }
 }
 

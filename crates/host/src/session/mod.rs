@@ -5,6 +5,7 @@
 
 mod input;
 mod lives;
+mod phase;
 mod recovery;
 mod statistics;
 
@@ -12,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mimosa_record::SessionFrame;
-use mimosa_session::{FrameGrant, Sender};
+use mimosa_session::{FrameGrant, Outgoing, Sender};
 use mimosa_units::{Bytes, Time, TimeDelta};
 use mimosa_video::{Complexity, FrameRequest};
 use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, OVERHEAD, Peer, PeerEvent};
@@ -22,6 +23,7 @@ use mimosa_wire::{Action, PageTime};
 
 use self::input::Input;
 use self::lives::{Lives, Made, Seen};
+use self::phase::PhaseLock;
 use self::recovery::Repair;
 use self::statistics::Statistics;
 use crate::clock::Clock;
@@ -58,6 +60,8 @@ pub(crate) enum Outcome {
     Encode(Job),
     /// The player did this.
     Act(Action),
+    /// Drawing this much later from now on would meet the player's display.
+    Shift(TimeDelta),
     /// Media flows: pictures are wanted.
     Connected,
     /// All is known about a frame.
@@ -89,6 +93,16 @@ struct Encoding {
     actions: u32,
 }
 
+/// How far a session is.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// Its offer has been answered.
+    Answered,
+    /// Media flows.
+    Connected,
+    Ended,
+}
+
 /// One browser's session.
 pub(crate) struct Session {
     profile: Profile,
@@ -96,7 +110,7 @@ pub(crate) struct Session {
     peer: Peer,
     sender: Sender,
     begun: Time,
-    is_connected: bool,
+    phase: Phase,
     heard: Time,
     first_request: Option<Time>,
     has_feedback: bool,
@@ -109,13 +123,15 @@ pub(crate) struct Session {
     lives: Lives,
     statistics: Statistics,
     clock_map: ClockMap,
+    phase_lock: PhaseLock,
     input: Input,
     /// A viewer who plays has been told that nothing comes of it.
     is_told_to_watch: bool,
     next_clock: Time,
     next_statistics: Time,
+    /// Packets that leave together; empty in between.
+    burst: Vec<Outgoing>,
     outcomes: Vec<Outcome>,
-    has_ended: bool,
 }
 
 impl Session {
@@ -128,6 +144,7 @@ impl Session {
         sender: Sender,
         rtp_offset: u32,
     ) -> Self {
+        let phase_lock = PhaseLock::new(profile.interval);
         Self {
             repair: Repair::new(peer.bears_gaps()),
             profile,
@@ -135,7 +152,7 @@ impl Session {
             peer,
             sender,
             begun: now,
-            is_connected: false,
+            phase: Phase::Answered,
             heard: now,
             first_request: None,
             has_feedback: false,
@@ -146,12 +163,13 @@ impl Session {
             lives: Lives::default(),
             statistics: Statistics::new(),
             clock_map: ClockMap::new(),
+            phase_lock,
             input: Input::new(),
             is_told_to_watch: false,
             next_clock: now,
             next_statistics: now,
+            burst: Vec::new(),
             outcomes: Vec::new(),
-            has_ended: false,
         }
     }
 
@@ -162,7 +180,7 @@ impl Session {
 
     /// Whether media flows.
     pub(crate) const fn is_connected(&self) -> bool {
-        self.is_connected && !self.has_ended
+        matches!(self.phase, Phase::Connected)
     }
 
     /// Whether a datagram is this session's.
@@ -333,7 +351,7 @@ impl Session {
 
     /// When it ends unless something is heard.
     fn gone_at(&self) -> Time {
-        let patience = if self.is_connected {
+        let patience = if self.is_connected() {
             GONE_AFTER
         } else {
             CONNECTED_WITHIN
@@ -359,8 +377,10 @@ impl Session {
             if outgoing.asks_feedback {
                 self.first_request.get_or_insert(now);
             }
-            self.peer.send(instant, &outgoing);
+            self.burst.push(outgoing);
         }
+        self.peer.send(instant, &self.burst);
+        self.burst.clear();
         while let Some(life) = self.sender.poll_frame() {
             self.statistics.ended(now, &life);
             self.lives.sent(now, &life);
@@ -375,8 +395,9 @@ impl Session {
     fn events(&mut self, now: Time) {
         while let Some(event) = self.peer.poll_event() {
             match event {
+                PeerEvent::Connected if matches!(self.phase, Phase::Ended) => {}
                 PeerEvent::Connected => {
-                    self.is_connected = true;
+                    self.phase = Phase::Connected;
                     self.outcomes.push(Outcome::Connected);
                 }
                 PeerEvent::Feedback(report) => {
@@ -428,6 +449,13 @@ impl Session {
                     return;
                 };
                 let seen = self.seen(&shown);
+                let wait = seen.shown.zip(seen.decoded);
+                let wait = wait.map(|(shown, decoded)| shown.since(decoded));
+                if let Some(shift) = wait.and_then(|wait| self.phase_lock.shown(wait))
+                    && self.profile.role == Role::Player
+                {
+                    self.outcomes.push(Outcome::Shift(shift));
+                }
                 self.lives.seen(now, frame, seen);
             }
             Ok(FrameMessage::Decoded { timestamp, .. }) => {
@@ -486,9 +514,10 @@ impl Session {
     }
 
     fn end(&mut self, reason: String) {
-        if std::mem::replace(&mut self.has_ended, true) {
+        if matches!(self.phase, Phase::Ended) {
             return;
         }
+        self.phase = Phase::Ended;
         self.lives.end(self.sender.open_frames().copied());
         while let Some(frame) = self.lives.poll() {
             self.outcomes.push(Outcome::Frame(Box::new(frame)));

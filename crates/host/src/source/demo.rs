@@ -14,6 +14,7 @@ use super::pool::Pool;
 use super::{FromSource, Shared};
 use crate::clock::{Clock, instant};
 use crate::error::HostError;
+use crate::priority;
 
 /// Any: the same every time.
 const SEED: u64 = 1;
@@ -31,6 +32,7 @@ pub(super) fn start(
     std::thread::Builder::new()
         .name("demo".to_owned())
         .spawn(move || {
+            priority::raise();
             let mut scene = Scene::new(size, SEED);
             let mut pool = Pool::new();
             let mut due = clock.now();
@@ -48,7 +50,7 @@ pub(super) fn start(
                 next.actions = applied;
                 scene.draw(interval, &mut next.picture);
                 say(FromSource::Picture(pool.publish(next)));
-                due += interval;
+                due += interval + shared.take_shift();
                 if clock.now() > due + interval {
                     due = clock.now();
                 }

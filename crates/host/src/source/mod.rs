@@ -5,11 +5,11 @@ mod pool;
 mod x11;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use mimosa_settings::{Settings, SourceSettings};
-use mimosa_units::Time;
+use mimosa_units::{Time, TimeDelta};
 use mimosa_video::{Picture, Size};
 use mimosa_wire::Action;
 
@@ -56,6 +56,8 @@ struct Shared {
     /// Sessions that want pictures; without any, none are made.
     watchers: AtomicUsize,
     is_stopped: AtomicBool,
+    /// Nanoseconds by which to draw later from the next picture on.
+    shift: AtomicI64,
 }
 
 impl Shared {
@@ -65,6 +67,11 @@ impl Shared {
 
     fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Takes what [`Source::shift`] has asked for.
+    fn take_shift(&self) -> TimeDelta {
+        TimeDelta::from_nanos(self.shift.swap(0, Ordering::Relaxed))
     }
 }
 
@@ -114,6 +121,13 @@ impl Source {
     pub(crate) fn act(&self, action: Action) {
         // A source that has ended says so by itself.
         let _ = self.actions.send(action);
+    }
+
+    /// Has it draw `by` later from now on. A game draws when it likes.
+    pub(crate) fn shift(&self, by: TimeDelta) {
+        self.shared
+            .shift
+            .fetch_add(by.as_nanos(), Ordering::Relaxed);
     }
 
     /// How many sessions want pictures.

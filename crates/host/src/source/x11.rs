@@ -16,6 +16,7 @@ use super::pool::Pool;
 use super::{Captured, FromSource, Shared};
 use crate::clock::{Clock, instant};
 use crate::error::HostError;
+use crate::priority;
 
 /// While the player does nothing, a game without the focus is looked for this
 /// often.
@@ -78,7 +79,10 @@ pub(super) fn start(
     // It ends with the sender of the actions.
     std::thread::Builder::new()
         .name("input".to_owned())
-        .spawn(move || inject(injector, &actions, &shown, &counter))
+        .spawn(move || {
+            priority::raise();
+            inject(injector, &actions, &shown, &counter);
+        })
         .map_err(HostError::Thread)?;
     let interval = TimeDelta::from_secs(1.0) / settings.frames_per_second;
     let watcher = Watcher {
@@ -93,7 +97,10 @@ pub(super) fn start(
     };
     let thread = std::thread::Builder::new()
         .name("capture".to_owned())
-        .spawn(move || say(watcher.run(&say)))
+        .spawn(move || {
+            priority::raise();
+            say(watcher.run(&say));
+        })
         .map_err(HostError::Thread)?;
     Ok((size, thread))
 }

@@ -19,6 +19,7 @@ const LATE: Duration = Duration::from_micros(200);
 pub(super) fn look(settings: &Settings, report: &mut Report) {
     report.add(cores(settings));
     report.add(timer());
+    report.add(priority());
 }
 
 /// Now.
@@ -39,6 +40,18 @@ fn cores(settings: &Settings) -> Finding {
         ),
         Err(error) => Finding::warning("cores", format!("unknown: {error}"), ""),
     }
+}
+
+/// Whether frames wait for the machine's other work.
+fn priority() -> Finding {
+    if mimosa_host::may_go_first() {
+        return Finding::ok("priority", "the host goes before other work");
+    }
+    Finding::warning(
+        "priority",
+        "the host may not go before other work, so frames wait while it is busy",
+        "sudo setcap cap_sys_nice+ep \"$(command -v mimosa)\"",
+    )
 }
 
 /// How late the system wakes whoever waits for a millisecond.

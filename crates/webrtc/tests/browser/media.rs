@@ -196,6 +196,30 @@ fn what_is_sent_again_repairs_and_probes_are_empty() {
 }
 
 #[test]
+fn a_burst_leaves_in_the_order_of_its_numbers() {
+    let mut world = World::connected(FeedbackKind::OnRequest, 10);
+    world.peer.insert(FrameId(0), 0, None, frame(0, 3));
+    world
+        .peer
+        .insert(FrameId(1), 1_500, Some(FrameId(0)), frame(1, 50));
+    let mut burst: Vec<_> = (0..3).map(|index| (PacketKind::Media, 0, index)).collect();
+    burst.push((PacketKind::Retransmission, 0, 1));
+    burst.extend((0..50).map(|index| (PacketKind::Media, 1, index)));
+    burst.push((PacketKind::Probe, 1, 0));
+    burst.push((PacketKind::Retransmission, 1, 7));
+    let burst: Vec<_> = (0..)
+        .zip(burst)
+        .map(|(sequence, (kind, frame, index))| outgoing(kind, sequence, frame, index))
+        .collect();
+    let sent = world.send_all(&burst);
+    let numbers: Vec<_> = sent
+        .iter()
+        .map(|packet| transport_sequence(&world, packet).sequence)
+        .collect();
+    assert_eq!(numbers, (0..56).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_nack_is_heard_and_answered_by_nobody_else() {
     let mut world = World::connected(FeedbackKind::OnRequest, 65_535);
     world.arrives = Box::new(|datagram| {

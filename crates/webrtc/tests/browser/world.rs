@@ -175,16 +175,22 @@ impl World {
 
     /// Sends a packet now, and gives the one datagram that it made.
     pub(crate) fn send(&mut self, outgoing: &Outgoing) -> Rtp {
+        let mut made = self.send_all(std::slice::from_ref(outgoing));
+        assert_eq!(made.len(), 1, "one call, one packet");
+        made.remove(0)
+    }
+
+    /// Sends packets now, and gives the datagrams that they made.
+    pub(crate) fn send_all(&mut self, outgoing: &[Outgoing]) -> Vec<Rtp> {
         self.collect(true);
         let before = self.left.len();
         self.peer.send(self.now, outgoing);
         self.collect(false);
-        let made: Vec<_> = self.left[before..]
+        self.left[before..]
             .iter()
             .filter(|left| kind(&left.contents) == Kind::Rtp)
-            .collect();
-        assert_eq!(made.len(), 1, "one call, one packet");
-        Rtp::parse(&made[0].contents)
+            .map(|left| Rtp::parse(&left.contents))
+            .collect()
     }
 
     /// Takes out what both have to say. A deadline that has passed comes again in a
