@@ -6,7 +6,7 @@ LOCKED := $(if $(CI),--locked)
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME
 
-.PHONY: help check test bench play fuzz figures
+.PHONY: help check test bench measure play fuzz figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -48,6 +48,12 @@ test: ## All tests, those in a browser among them
 
 bench: ## All benchmarks
 	cargo bench --workspace $(LOCKED)
+
+measure: ## The figures of docs/performance.md about the host, in 40 minutes
+	scripts/install.sh
+	$(MAKE) web/dist/index.html
+	cargo build --profile play -p mimosa $(LOCKED)
+	MIMOSA=target/play/mimosa npm --prefix web run measure
 
 play: ## Play in a browser: the demo, or the game that GAME='command' runs
 	scripts/install.sh play
