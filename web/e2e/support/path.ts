@@ -2,6 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { onTestFinished } from "vitest";
+import { LIVENESS } from "./wait";
 
 /** Any two of one network: the namespaces are on no other (RFC 5737, TEST-NET-2). */
 export const HOST_ADDRESS = "198.51.100.1";
@@ -52,6 +53,7 @@ export class Path {
     run("ip", "link", "add", ...ends, "peer", "name", "cable", "netns", this.browser);
     this.#end(this.host, HOST_ADDRESS, BROWSER_ADDRESS);
     this.#end(this.browser, BROWSER_ADDRESS, HOST_ADDRESS);
+    this.#waitUntilUp();
   }
 
   /**
@@ -96,6 +98,23 @@ export class Path {
     run("ip", "-n", namespace, "route", "add", "default", "via", other);
   }
 
+  /**
+   * The kernel calls a link up a moment after its two ends are. A browser that
+   * begins before then finds no network, and does not look again.
+   */
+  #waitUntilUp(): void {
+    const isUp = (namespace: string) => {
+      const [link] = JSON.parse(run("ip", "-n", namespace, "-json", "link", "show", "cable"));
+      return link.operstate === "UP";
+    };
+    const end = performance.now() + LIVENESS;
+    while (![this.host, this.browser].every(isUp)) {
+      if (performance.now() > end) {
+        throw new Error("the cable between the namespaces does not come up");
+      }
+    }
+  }
+
   #nft(rules: string): void {
     run(...inNamespace(this.host, ["nft", rules]));
   }
@@ -111,7 +130,7 @@ export class Path {
   }
 }
 
-function run(...command: string[]): void {
+function run(...command: string[]): string {
   const [program = "", ...rest] = command;
-  execFileSync(program, rest, { stdio: ["ignore", "ignore", "pipe"] });
+  return execFileSync(program, rest, { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
 }
