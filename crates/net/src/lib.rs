@@ -18,7 +18,7 @@ mod schedule;
 mod source;
 
 pub use link::{Link, Served};
-pub use packet::Packet;
+pub use packet::{Header, Packet};
 pub use path::{Fate, Jitter, LossModel, Path, PathConfig, Reordering};
 pub use random::Random;
 pub use schedule::{Piece, Schedule};

@@ -28,6 +28,8 @@ pub struct Link<P> {
     /// Where it is when the packet being serialised is through.
     ahead: Cursor,
     serving: Option<Served<P>>,
+    /// When an idle link looks at its queue again.
+    ready: Time,
 }
 
 impl<P: Packet> Link<P> {
@@ -42,6 +44,7 @@ impl<P: Packet> Link<P> {
             cursor,
             ahead,
             serving: None,
+            ready: Time::MAX,
         }
     }
 
@@ -55,17 +58,25 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// When the packet being serialised is through; [`Time::MAX`] when there is
-    /// none or when it never will be.
+    /// When to call [`Link::poll`]: the packet being serialised is through, or a
+    /// queue that shapes lets the next go. [`Time::MAX`] when there is none, or when
+    /// it never will be.
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.serving
             .as_ref()
-            .map_or(Time::MAX, |serving| serving.finished)
+            .map_or(self.ready, |serving| serving.finished)
     }
 
-    /// Takes the packet that is through at `now`, and begins with the next.
+    /// Takes the packet that is through at `now`, and begins with the next. Call it
+    /// until it gives nothing, and before [`Link::offer`] with the same time.
     pub fn poll(&mut self, now: Time, dropped: &mut Vec<P>) -> Option<Served<P>> {
+        // A late call loses no time: what was ready began when it was.
+        while self.serving.is_none() && self.ready <= now {
+            let ready = self.ready;
+            self.follow_rate(ready);
+            self.serve_next(ready, dropped);
+        }
         let served = self.serving.take_if(|serving| serving.finished <= now)?;
         self.follow_rate(served.finished);
         self.serve_next(served.finished, dropped);
@@ -99,16 +110,20 @@ impl<P: Packet> Link<P> {
     }
 
     fn serve_next(&mut self, now: Time, dropped: &mut Vec<P>) {
-        if let Some(next) = self.queue.dequeue(now, dropped) {
-            let size = next.packet.size();
-            let finished = self.ahead.finish(now, size).unwrap_or(Time::MAX);
-            self.serving = Some(Served {
-                packet: next.packet,
-                offered: next.since,
-                started: now,
-                finished,
-            });
-        }
+        let Some(next) = self.queue.dequeue(now, dropped) else {
+            // Later than now, so that looking ends.
+            self.ready = self.queue.ready(now).max(now + TimeDelta::from_nanos(1));
+            return;
+        };
+        self.ready = Time::MAX;
+        let size = next.packet.size();
+        let finished = self.ahead.finish(now, size).unwrap_or(Time::MAX);
+        self.serving = Some(Served {
+            packet: next.packet,
+            offered: next.since,
+            started: now,
+            finished,
+        });
     }
 }
 
@@ -117,19 +132,19 @@ mod tests {
     use mimosa_units::Rate;
 
     use super::*;
-    use crate::packet::Sized as P;
+    use crate::packet::TestPacket;
     use crate::queue::{DropTail, Limit};
     use crate::schedule::Piece;
 
     /// 1250 bytes take a millisecond at 10 Mbit/s.
-    const PACKET: P = P(1250);
+    const PACKET: TestPacket = TestPacket::sized(1250);
 
-    fn link(schedule: Schedule) -> Link<P> {
+    fn link(schedule: Schedule) -> Link<TestPacket> {
         Link::new(Box::new(DropTail::new(Limit::Packets(3))), schedule)
     }
 
     /// Times in milliseconds at which packets were through.
-    fn drain(link: &mut Link<P>) -> Vec<f64> {
+    fn drain(link: &mut Link<TestPacket>) -> Vec<f64> {
         let mut dropped = Vec::new();
         let mut times = Vec::new();
         while link.deadline() < Time::MAX {

@@ -1,7 +1,7 @@
 //! The flows of a simulation: who sends what, and what arrives.
 
 use mimosa_control::PacketKind;
-use mimosa_net::{Encoder, Fate, Packet, Path, Random};
+use mimosa_net::{Encoder, Fate, Header, Packet, Path, Random};
 use mimosa_session::{Arrival, Receiver, Report, Sender, packetise};
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
@@ -33,6 +33,10 @@ impl Packet for SimPacket {
 
     fn mark(&mut self) {
         self.ecn = Ecn::Ce;
+    }
+
+    fn header(&self) -> Header {
+        Header::of_flow(self.flow, Header::UDP, 0)
     }
 }
 

@@ -4,12 +4,10 @@
 //! rate (RFC 8868, section 4.3, states drop-tail queues so); during an outage
 //! the last rate above zero counts.
 
-use std::collections::VecDeque;
-
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::packet::Packet;
-use crate::queue::{Queue, Waiting};
+use crate::queue::{Fifo, Queue, Waiting};
 
 /// How much a queue holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +28,7 @@ pub struct DropTail<P> {
     limit: Limit,
     /// `limit` in bytes where it is stated in bytes or in time.
     most: Bytes,
-    waiting: VecDeque<Waiting<P>>,
-    backlog: Bytes,
+    waiting: Fifo<P>,
 }
 
 impl<P> DropTail<P> {
@@ -45,8 +42,7 @@ impl<P> DropTail<P> {
                 Limit::Bytes(most) => most,
                 Limit::Packets(_) | Limit::Time(_) | Limit::Unlimited => Bytes::MAX,
             },
-            waiting: VecDeque::new(),
-            backlog: Bytes::ZERO,
+            waiting: Fifo::new(),
         }
     }
 }
@@ -55,24 +51,21 @@ impl<P: Packet + std::fmt::Debug + Send> Queue<P> for DropTail<P> {
     fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Vec<P>) {
         let full = match self.limit {
             Limit::Packets(most) => self.waiting.len() >= most,
-            _ => self.backlog + packet.size() > self.most,
+            _ => self.waiting.backlog() + packet.size() > self.most,
         };
         if full {
             dropped.push(packet);
-            return;
+        } else {
+            self.waiting.push(now, packet);
         }
-        self.backlog += packet.size();
-        self.waiting.push_back(Waiting { packet, since: now });
     }
 
     fn dequeue(&mut self, _now: Time, _dropped: &mut Vec<P>) -> Option<Waiting<P>> {
-        let next = self.waiting.pop_front()?;
-        self.backlog -= next.packet.size();
-        Some(next)
+        self.waiting.pop()
     }
 
     fn backlog(&self) -> Bytes {
-        self.backlog
+        self.waiting.backlog()
     }
 
     fn len(&self) -> usize {
@@ -91,7 +84,7 @@ impl<P: Packet + std::fmt::Debug + Send> Queue<P> for DropTail<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Sized as P;
+    use crate::packet::TestPacket;
 
     /// Offers packets of 1000 bytes and counts those that were kept.
     fn kept(limit: Limit) -> usize {
@@ -100,7 +93,7 @@ mod tests {
         queue.rate_changed(Rate::ZERO);
         let mut dropped = Vec::new();
         for _ in 0..20 {
-            queue.enqueue(Time::ZERO, P(1000), &mut dropped);
+            queue.enqueue(Time::ZERO, TestPacket::sized(1000), &mut dropped);
         }
         assert_eq!(queue.len() + dropped.len(), 20);
         assert_eq!(queue.backlog(), Bytes::new(1000 * queue.len() as u64));
@@ -119,9 +112,12 @@ mod tests {
     fn order_is_kept_and_waiting_is_timed() {
         let mut queue = DropTail::new(Limit::Unlimited);
         let mut dropped = Vec::new();
-        queue.enqueue(Time::from_millis(1), P(1), &mut dropped);
-        queue.enqueue(Time::from_millis(2), P(2), &mut dropped);
+        queue.enqueue(Time::from_millis(1), TestPacket::sized(1), &mut dropped);
+        queue.enqueue(Time::from_millis(2), TestPacket::sized(2), &mut dropped);
         let first = queue.dequeue(Time::from_millis(9), &mut dropped).unwrap();
-        assert_eq!((first.packet, first.since), (P(1), Time::from_millis(1)));
+        assert_eq!(
+            (first.packet, first.since),
+            (TestPacket::sized(1), Time::from_millis(1))
+        );
     }
 }

@@ -1,12 +1,28 @@
 //! Queue disciplines: who waits, who is marked, who is dropped.
 
+mod codel;
 mod droptail;
+mod dualpi2;
+mod fifo;
+mod fq_codel;
+mod htb;
+mod pie;
+mod sfq;
+mod token_bucket;
 
 use std::fmt::Debug;
 
 use mimosa_units::{Bytes, Rate, Time};
 
+pub use codel::{Codel, CodelConfig};
 pub use droptail::{DropTail, Limit};
+pub use dualpi2::{DualPi2, DualPi2Config, Native, Overload, Scheduler};
+pub(crate) use fifo::Fifo;
+pub use fq_codel::{FqCodel, FqCodelConfig};
+pub use htb::{ClassConfig, ClassId, Filter, Htb, HtbConfig, HtbError, Prefix};
+pub use pie::{Pie, PieConfig};
+pub use sfq::{Sfq, SfqConfig};
+pub use token_bucket::{Peak, TokenBucket, TokenBucketConfig};
 
 /// A packet that waits, and since when.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,12 +37,14 @@ pub struct Waiting<P> {
 ///
 /// Every packet offered comes back exactly once: from `dequeue`, or in
 /// `dropped`. The link's serialisation and propagation are not its business.
+/// Times never go back from one call to the next.
 pub trait Queue<P>: Debug + Send {
     /// Offers `packet` at `now`; packets given up, this or others, go to
     /// `dropped`.
     fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Vec<P>);
 
-    /// Takes the next packet to serialise at `now`, marked if need be.
+    /// Takes the next packet to serialise at `now`, marked if need be. `None` when
+    /// nothing waits, or nothing may leave before [`Queue::ready`].
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<P>) -> Option<Waiting<P>>;
 
     /// Data waiting.
@@ -38,6 +56,13 @@ pub trait Queue<P>: Debug + Send {
     /// Whether nothing waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// When something may leave, after a [`Queue::dequeue`] that gave nothing at
+    /// `now`: later than `now` in a queue that shapes. [`Time::MAX`] when nothing
+    /// waits.
+    fn ready(&self, now: Time) -> Time {
+        if self.is_empty() { Time::MAX } else { now }
     }
 
     /// The link's rate is `rate` from now on; for limits stated in time.

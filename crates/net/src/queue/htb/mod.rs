@@ -1,0 +1,244 @@
+//! Hierarchical token bucket: classes with guaranteed rates that share what is
+//! left.
+//!
+//! M. Devera, "Hierarchical token bucket theory" (2002), Linux's `sch_htb` and
+//! `tc-htb(8)`. Of all leaves with data, those go first whose lender is lowest in the
+//! tree: a leaf within its own rate before one that borrows. Among these the
+//! lowest priority goes first, and leaves of the same priority take turns, each as
+//! long as its quantum lasts.
+//!
+//! *Deviations.* The place in a round is kept for each lending level and priority;
+//! Linux keeps it for each lending class too, which differs in order, not in shares.
+//! In Linux a bound on the work at once may delay changes of mode; here all that are due
+//! have happened. A leaf whose queue shapes may have nothing to give: Linux warns,
+//! here the next leaf is asked, and `ready` may be early for a leaf that has not been
+//! asked yet. The root's rate does not follow the link's.
+//! Modes, charging and classification are in `class`, `bucket` and `classify`.
+
+mod bucket;
+mod class;
+mod classify;
+mod config;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use mimosa_units::{Bytes, Rate, Time};
+
+use crate::packet::Packet;
+use crate::queue::{DropTail, Limit, Queue, Waiting};
+use class::Tree;
+pub use classify::{Filter, Prefix};
+pub use config::{ClassConfig, ClassId, HtbConfig, HtbError};
+use config::{LEVELS, PRIORITIES};
+
+/// Bounds of a quantum that follows from the rate (Linux warns beyond them).
+const QUANTUM: (u64, u64) = (1_000, 200_000);
+
+/// A class in which packets wait.
+#[derive(Debug)]
+struct Leaf<P> {
+    /// Its place in the tree.
+    class: usize,
+    priority: u8,
+    quantum: i64,
+    ceil: Rate,
+    /// Bytes left of its turn, for each level that may lend to it.
+    turn: [i64; LEVELS],
+    queue: Box<dyn Queue<P>>,
+}
+
+/// The hierarchical token bucket scheduler.
+#[derive(Debug)]
+pub struct Htb<P> {
+    tree: Tree,
+    /// From left to right.
+    leaves: Vec<Leaf<P>>,
+    /// Whose turn it is among `leaves`, for each lending level and priority.
+    turns: [[usize; PRIORITIES as usize]; LEVELS],
+    /// Filters and the leaves they lead to.
+    filters: Vec<(Filter, usize)>,
+    default: Option<usize>,
+    /// Packets of no class.
+    direct: DropTail<P>,
+    /// Leaves that may send, in order; kept to allocate once.
+    sendable: Vec<Sendable>,
+}
+
+/// A leaf that may send. The order is the one in which they are asked.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Sendable {
+    lender: usize,
+    priority: u8,
+    /// Leaves whose turn comes before.
+    before: usize,
+    leaf: usize,
+}
+
+impl<P: Packet + Debug + Send + 'static> Htb<P> {
+    /// An idle tree with full buckets. `queues` are those of the leaves; a leaf
+    /// without one gets a tail-drop queue of [`HtbConfig::direct_limit`] packets.
+    ///
+    /// # Errors
+    ///
+    /// What [`HtbConfig::check`] refuses, and a queue for what is not a leaf.
+    pub fn new(
+        config: &HtbConfig,
+        mut queues: BTreeMap<ClassId, Box<dyn Queue<P>>>,
+    ) -> Result<Self, HtbError> {
+        config.check()?;
+        for class in queues.keys() {
+            config.check_leaf(*class)?;
+        }
+        let limit = Limit::Packets(config.direct_limit);
+        let (tree, found) = Tree::new(config);
+        let places: BTreeMap<_, _> = (0..)
+            .zip(&found)
+            .map(|(i, (_, leaf))| (leaf.id, i))
+            .collect();
+        let leaves = found.into_iter().map(|(class, leaf)| Leaf {
+            class,
+            priority: leaf.priority,
+            quantum: quantum(leaf, config.r2q),
+            ceil: leaf.ceil,
+            turn: [0; LEVELS],
+            queue: (queues.remove(&leaf.id)).unwrap_or_else(|| Box::new(DropTail::new(limit))),
+        });
+        let place = |class: &ClassId| places.get(class).copied();
+        let filters = config.filters.iter();
+        Ok(Self {
+            tree,
+            leaves: leaves.collect(),
+            turns: [[0; PRIORITIES as usize]; LEVELS],
+            filters: filters
+                .filter_map(|(filter, class)| Some((filter.clone(), place(class)?)))
+                .collect(),
+            default: config.default.as_ref().and_then(place),
+            direct: DropTail::new(limit),
+            sendable: Vec::new(),
+        })
+    }
+}
+
+/// The quantum of a leaf, in bytes.
+fn quantum(leaf: &ClassConfig, r2q: u32) -> i64 {
+    let derived = leaf.rate.as_bps() / 8 / u64::from(r2q.max(1));
+    let quantum = leaf
+        .quantum
+        .map_or(derived.clamp(QUANTUM.0, QUANTUM.1), Bytes::get);
+    i64::try_from(quantum).unwrap_or(i64::MAX)
+}
+
+impl<P: Packet> Htb<P> {
+    /// The leaf of a packet; `None` for none.
+    fn classify(&self, packet: &P) -> Option<usize> {
+        let matching = self
+            .filters
+            .iter()
+            .find(|(filter, _)| filter.matches(packet));
+        matching.map(|(_, leaf)| *leaf).or(self.default)
+    }
+
+    /// Finds the leaves that may send at `now`.
+    fn find_sendable(&mut self, now: Time) {
+        self.sendable.clear();
+        for (index, leaf) in self.leaves.iter().enumerate() {
+            if leaf.queue.is_empty() {
+                continue;
+            }
+            let Some(lender) = self.tree.lender(leaf.class, now) else {
+                continue;
+            };
+            let turns = self.turns.get(lender);
+            let turn = turns.and_then(|turns| turns.get(usize::from(leaf.priority)));
+            let turn = turn.copied().unwrap_or(0);
+            let before = if index >= turn {
+                index - turn
+            } else {
+                index + self.leaves.len() - turn
+            };
+            self.sendable.push(Sendable {
+                lender,
+                priority: leaf.priority,
+                before,
+                leaf: index,
+            });
+        }
+        self.sendable.sort_unstable();
+    }
+
+    /// Takes a packet from a leaf that may send, and charges for it.
+    fn take(&mut self, from: Sendable, now: Time, dropped: &mut Vec<P>) -> Option<Waiting<P>> {
+        let leaf = self.leaves.get_mut(from.leaf)?;
+        let waiting = leaf.queue.dequeue(now, dropped)?;
+        let size = waiting.packet.size();
+        if let Some(left) = leaf.turn.get_mut(from.lender) {
+            *left = left.saturating_sub(i64::try_from(size.get()).unwrap_or(i64::MAX));
+            let over = *left < 0;
+            if over {
+                *left = left.saturating_add(leaf.quantum);
+            }
+            let turns = self.turns.get_mut(from.lender);
+            if let Some(turn) = turns.and_then(|turns| turns.get_mut(usize::from(from.priority))) {
+                *turn = from.leaf + usize::from(over);
+            }
+        }
+        self.tree.charge(leaf.class, from.lender, now, size);
+        Some(waiting)
+    }
+}
+
+impl<P: Packet + Debug + Send> Queue<P> for Htb<P> {
+    fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Vec<P>) {
+        let leaf = self.classify(&packet);
+        match leaf.and_then(|leaf| self.leaves.get_mut(leaf)) {
+            Some(leaf) => leaf.queue.enqueue(now, packet, dropped),
+            None => self.direct.enqueue(now, packet, dropped),
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<P>) -> Option<Waiting<P>> {
+        if let Some(waiting) = self.direct.dequeue(now, dropped) {
+            return Some(waiting);
+        }
+        self.find_sendable(now);
+        // The first has a packet, unless its queue shapes, or drops all it holds.
+        for next in 0..self.sendable.len() {
+            let from = *self.sendable.get(next)?;
+            let taken = self.take(from, now, dropped);
+            if taken.is_some() {
+                return taken;
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Bytes {
+        let leaves = self.leaves.iter().map(|leaf| leaf.queue.backlog());
+        self.direct.backlog() + leaves.sum()
+    }
+
+    fn len(&self) -> usize {
+        let leaves = self.leaves.iter().map(|leaf| leaf.queue.len());
+        self.direct.len() + leaves.sum::<usize>()
+    }
+
+    fn ready(&self, now: Time) -> Time {
+        let leaves = self.leaves.iter().filter(|leaf| !leaf.queue.is_empty());
+        let ready = |leaf: &Leaf<P>| self.tree.lender_at(leaf.class).max(leaf.queue.ready(now));
+        leaves
+            .map(ready)
+            .fold(self.direct.ready(now), Time::min)
+            .max(now)
+    }
+
+    /// A leaf's queue is told its ceiling, where the link is not slower.
+    fn rate_changed(&mut self, rate: Rate) {
+        self.direct.rate_changed(rate);
+        for leaf in &mut self.leaves {
+            leaf.queue.rate_changed(rate.min(leaf.ceil));
+        }
+    }
+}
