@@ -20,6 +20,7 @@ pub(crate) struct SimPacket {
     pub(crate) kind: Option<PacketKind>,
     pub(crate) asks: bool,
     pub(crate) ecn: Ecn,
+    pub(crate) dscp: u8,
 }
 
 impl Packet for SimPacket {
@@ -36,7 +37,7 @@ impl Packet for SimPacket {
     }
 
     fn header(&self) -> Header {
-        Header::of_flow(self.flow, Header::UDP, 0)
+        Header::of_flow(self.flow, Header::UDP, self.dscp)
     }
 }
 
@@ -118,7 +119,8 @@ impl Cbr {
             sequence: 0,
             kind: None,
             asks: false,
-            ecn: Ecn::NotEct,
+            ecn: flow.ecn,
+            dscp: flow.dscp,
         })
     }
 }
@@ -253,7 +255,7 @@ impl Video {
     }
 
     /// The packet that leaves at `now`, if one does.
-    pub(crate) fn poll(&mut self, now: Time, number: u32) -> Option<SimPacket> {
+    pub(crate) fn poll(&mut self, now: Time, flow: &FlowConfig, number: u32) -> Option<SimPacket> {
         let out = self.sender.poll_packet(now)?;
         Some(SimPacket {
             sent: now,
@@ -264,7 +266,8 @@ impl Video {
             sequence: out.sequence,
             kind: Some(out.kind),
             asks: out.asks_feedback,
-            ecn: Ecn::NotEct,
+            ecn: flow.ecn,
+            dscp: flow.dscp,
         })
     }
 

@@ -4,7 +4,6 @@
 //! when it next has something to do, and the earliest goes first. There is no
 //! queue of events: a packet is an entry in the one part that holds it.
 
-use mimosa_net::queue::{DropTail, Queue};
 use mimosa_net::{Fate, Link, Served};
 use mimosa_units::Time;
 
@@ -12,7 +11,7 @@ use crate::deadlines::Deadlines;
 use crate::flow::{Flow, SimPacket, Source};
 use crate::metrics::{Collector, Outcome};
 use crate::observe::{Observer, PacketFate, PacketRecord};
-use crate::scenario::{QueueConfig, Scenario};
+use crate::scenario::Scenario;
 
 /// The link's number among the parts; the flows' ends follow in pairs.
 const LINK: usize = 0;
@@ -75,9 +74,7 @@ struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     fn new(scenario: &'a Scenario, seed: u64, window: Window) -> Self {
         let end = Time::ZERO + scenario.duration;
-        let queue: Box<dyn Queue<SimPacket>> = match scenario.link.queue {
-            QueueConfig::DropTail { limit } => Box::new(DropTail::new(limit)),
-        };
+        let queue = scenario.link.queue.build(seed);
         let flows: Vec<_> = scenario
             .flows
             .iter()
@@ -162,7 +159,7 @@ impl<'a> Simulation<'a> {
         match &mut flow.source {
             Source::Video(video) => {
                 video.wake(now, &flow.config);
-                while let Some(packet) = video.poll(now, id) {
+                while let Some(packet) = video.poll(now, &flow.config, id) {
                     self.collector.sent(&packet);
                     self.link.offer(now, packet, &mut self.dropped);
                 }

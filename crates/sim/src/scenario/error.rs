@@ -105,6 +105,35 @@ pub enum Problem {
         /// What it was given to.
         kind: &'static str,
     },
+    /// A key that means nothing for this kind of queue.
+    #[error("`{key}` means nothing for a queue of kind \"{queue}\", which has {known}")]
+    KeyNotForQueue {
+        /// The key.
+        key: &'static str,
+        /// The kind.
+        queue: String,
+        /// The keys that it has.
+        known: String,
+    },
+    /// A class that nobody has described.
+    #[error("there is no class `{name}`; there is {known}")]
+    UnknownClass {
+        /// What was named.
+        name: String,
+        /// The classes that exist.
+        known: String,
+    },
+    /// A flow that nobody has described.
+    #[error("there is no flow `{name}`; there is {known}")]
+    UnknownFlow {
+        /// What was named.
+        name: String,
+        /// The flows that exist.
+        known: String,
+    },
+    /// Classes that are no tree.
+    #[error("{0}")]
+    Classes(String),
     /// A key that must be there.
     #[error("`{key}` is missing; {mend}")]
     Missing {

@@ -6,11 +6,12 @@ use mimosa_control::Limits;
 use mimosa_net::{EncoderModel, PathConfig};
 use mimosa_pace::{Bounds, Policy};
 use mimosa_session::{FeedbackMode, SenderConfig};
-use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 use toml::Spanned;
 
 use super::error::{Problem, ScenarioError};
 use super::parse::{Read, Reader, value};
+use super::queue::read_ecn;
 use super::raw;
 use super::{CbrConfig, FlowConfig, FlowKind, VideoConfig};
 
@@ -68,7 +69,26 @@ impl Reader<'_> {
                 return Err(self.error(at, problem));
             }
         };
+        let ecn = match &raw.ecn {
+            None => Ecn::NotEct,
+            Some(name) => read_ecn(name.get_ref())
+                .filter(|ecn| *ecn != Ecn::Ce)
+                .ok_or_else(|| {
+                    let problem = Problem::UnknownName {
+                        what: "ECN field to send with",
+                        name: name.get_ref().clone(),
+                        known: "not-ect, ect0, ect1",
+                    };
+                    self.error(name.span(), problem)
+                })?,
+        };
+        let dscp = value(raw.dscp.as_ref(), 0);
+        if let Some(given) = &raw.dscp {
+            self.range(given.span(), "dscp", dscp <= 63, "a number from 0 to 63")?;
+        }
         Ok(FlowConfig {
+            ecn,
+            dscp,
             name: raw.name.as_ref().map_or_else(
                 || format!("flow{}", index + 1),
                 |name| name.get_ref().clone(),

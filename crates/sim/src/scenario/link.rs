@@ -2,12 +2,10 @@
 
 use std::ops::Range;
 
-use mimosa_net::queue::Limit;
 use mimosa_net::{Jitter, LossModel, PathConfig, Piece, Reordering, Schedule};
-use mimosa_units::{Bytes, Rate, TimeDelta};
+use mimosa_units::{Rate, TimeDelta};
 use toml::Spanned;
 
-use super::QueueConfig;
 use super::error::{Problem, ScenarioError};
 use super::parse::{Read, Reader, value};
 use super::raw;
@@ -71,55 +69,6 @@ impl Reader<'_> {
             .collect();
         Schedule::new(pieces, Some(trace.length))
             .ok_or_else(|| self.error(path.span(), Problem::StepsOutOfOrder))
-    }
-
-    pub(super) fn queue(&self, link: &raw::Link, largest: Bytes) -> Read<QueueConfig> {
-        let Some(queue) = &link.queue else {
-            // As the scenario form of the documentation has it.
-            return Ok(QueueConfig::DropTail {
-                limit: Limit::Bytes(Bytes::new(500_000)),
-            });
-        };
-        let raw::Queue { kind, limit } = queue.get_ref();
-        if kind.get_ref() != "droptail" {
-            let problem = Problem::UnknownName {
-                what: "queue",
-                name: kind.get_ref().clone(),
-                known: "droptail",
-            };
-            return Err(self.error(kind.span(), problem));
-        }
-        let Some(limit) = limit else {
-            let problem = Problem::Missing {
-                key: "limit",
-                mend: "write a size \"500kB\", a time \"300ms\", or a number \"250packets\"",
-            };
-            return Err(self.error(queue.span(), problem));
-        };
-        let at = limit.span();
-        let limit = queue_limit(limit.get_ref()).ok_or_else(|| {
-            let text = limit.get_ref().clone();
-            self.error(at.clone(), Problem::BadLimit { text })
-        })?;
-        let rate = slowest(link);
-        let problem = match limit {
-            Limit::Time(time) if rate.amount_in(time) < largest => Problem::QueueTimeBelowPacket {
-                limit: time,
-                rate,
-                packet: largest,
-                needs: rate.transmit_time(largest),
-            },
-            Limit::Bytes(most) if most < largest => Problem::QueueBelowPacket {
-                limit: most,
-                packet: largest,
-            },
-            Limit::Packets(0) => Problem::OutOfRange {
-                key: "limit",
-                must: "one packet or more",
-            },
-            _ => return Ok(QueueConfig::DropTail { limit }),
-        };
-        Err(self.error(at, problem))
     }
 
     /// The way there and the way back.
@@ -226,29 +175,5 @@ impl Reader<'_> {
                 },
             )),
         }
-    }
-}
-
-fn queue_limit(text: &str) -> Option<Limit> {
-    if text == "unlimited" {
-        return Some(Limit::Unlimited);
-    }
-    if let Some(count) = text.strip_suffix("packets") {
-        return count.trim().parse().ok().map(Limit::Packets);
-    }
-    let bytes = text.parse().map(Limit::Bytes);
-    bytes.or_else(|_| text.parse().map(Limit::Time)).ok()
-}
-
-/// The rate to judge a limit in time by: a trace's may be small for a
-/// moment, and that is the trace's business.
-fn slowest(link: &raw::Link) -> Rate {
-    match (&link.rate, &link.steps) {
-        (Some(rate), _) => *rate.get_ref(),
-        (None, Some(steps)) => {
-            let rates = steps.get_ref().iter().map(|step| step.rate);
-            rates.filter(|r| *r > Rate::ZERO).min().unwrap_or(Rate::MAX)
-        }
-        (None, None) => Rate::MAX,
     }
 }

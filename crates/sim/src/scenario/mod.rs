@@ -4,16 +4,17 @@ mod error;
 mod flow;
 mod link;
 mod parse;
+mod queue;
 mod raw;
 
 use mimosa_control::Limits;
-use mimosa_net::queue::Limit;
 use mimosa_net::{EncoderModel, PathConfig, Schedule};
 use mimosa_session::{FeedbackMode, SenderConfig};
-use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 pub use error::{ScenarioError, Where};
 pub use parse::{Files, Loaded, load};
+pub use queue::QueueConfig;
 
 /// A run, ready to start. Everything in it is valid.
 #[derive(Clone, Debug)]
@@ -35,16 +36,6 @@ pub struct LinkConfig {
     pub queue: QueueConfig,
 }
 
-/// Which queue, and how large.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum QueueConfig {
-    /// First in, first out, full at `limit`.
-    DropTail {
-        /// How much it holds.
-        limit: Limit,
-    },
-}
-
 /// One flow.
 #[derive(Clone, Debug)]
 pub struct FlowConfig {
@@ -60,6 +51,10 @@ pub struct FlowConfig {
     pub forward: PathConfig,
     /// What it sends.
     pub kind: FlowKind,
+    /// The ECN field of its packets.
+    pub ecn: Ecn,
+    /// Their differentiated services code point.
+    pub dscp: u8,
 }
 
 /// What a flow sends.

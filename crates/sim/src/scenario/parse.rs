@@ -8,6 +8,7 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 use toml::Spanned;
 
 use super::error::{Problem, ScenarioError, Where};
+use super::queue::Surroundings;
 use super::raw;
 use super::{FlowConfig, FlowKind, LinkConfig, Scenario};
 
@@ -200,11 +201,16 @@ impl Reader<'_> {
             .map(largest_packet)
             .max()
             .unwrap_or(Bytes::ZERO);
+        let flow_names: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
         Ok(Scenario {
             duration,
             link: LinkConfig {
                 schedule: self.schedule(&link, link_at.span())?,
-                queue: self.queue(&link, largest)?,
+                queue: self.queue(&Surroundings {
+                    link: &link,
+                    largest,
+                    flows: &flow_names,
+                })?,
             },
             flows,
         })

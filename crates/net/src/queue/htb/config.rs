@@ -209,7 +209,11 @@ impl HtbConfig {
     }
 
     /// Refuses a class in which no packet can wait.
-    pub(super) fn check_leaf(&self, class: ClassId) -> Result<(), HtbError> {
+    ///
+    /// # Errors
+    ///
+    /// [`HtbError::UnknownClass`] or [`HtbError::LeafWithChildren`].
+    pub fn check_leaf(&self, class: ClassId) -> Result<(), HtbError> {
         if !self.classes.iter().any(|known| known.id == class) {
             return Err(HtbError::UnknownClass(class));
         }
