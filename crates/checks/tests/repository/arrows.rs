@@ -27,6 +27,7 @@ const CRATES: &[(&str, Role)] = &[
         Role::Pure(&["mimosa-units", "mimosa-control", "mimosa-pace"]),
     ),
     ("mimosa-net", Role::Pure(&["mimosa-units"])),
+    ("mimosa-tcp", Role::Pure(&["mimosa-units"])),
     ("mimosa-trace", Role::Pure(&["mimosa-units"])),
     (
         "mimosa-sim",

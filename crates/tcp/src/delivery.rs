@@ -1,0 +1,206 @@
+//! Delivery rate: draft-cheng-iccrg-delivery-rate-estimation-02.
+//!
+//! Each transmission remembers what had been delivered when it left (section
+//! 3.2); its acknowledgement says how much was delivered since, and over how
+//! long (section 3.3). The longer of the sending and the acknowledging time
+//! counts, so that compressed acknowledgements do not flatter the path.
+//!
+//! *Deviations*: amounts are in bytes, as in draft-ietf-ccwg-bbr, which also
+//! wants the flight and the losses remembered.
+
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+
+use crate::scoreboard::Delivered;
+
+/// What was known when a segment left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Snapshot {
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    pub(crate) is_app_limited: bool,
+    /// In flight just after it left, itself included, in bytes.
+    pub(crate) in_flight: u64,
+    /// Lost until it left, in bytes.
+    pub(crate) lost: u64,
+}
+
+/// What one acknowledgement says about the path's rate.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct DeliverySample {
+    /// Delivered from the time the newest acknowledged segment left until now.
+    pub delivered: Bytes,
+    /// How long that took; `None` when it was too short to tell.
+    pub interval: Option<TimeDelta>,
+    /// Everything delivered before the newest acknowledged segment left.
+    pub prior_delivered: Bytes,
+    /// In flight when that segment had left, itself included.
+    pub sent_in_flight: Bytes,
+    /// Lost since that segment left.
+    pub lost: Bytes,
+    /// Whether the application, not the path, may have set this rate.
+    pub is_app_limited: bool,
+}
+
+impl DeliverySample {
+    /// The rate of delivery of payload.
+    #[must_use]
+    pub fn rate(&self) -> Option<Rate> {
+        self.interval
+            .map(|interval| Rate::of(self.delivered, interval))
+    }
+}
+
+/// The connection's side of the estimator.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Delivery {
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    lost: u64,
+    /// While less than this is delivered, samples are limited by the
+    /// application.
+    app_limited_until: Option<u64>,
+}
+
+impl Delivery {
+    pub(crate) const fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    pub(crate) const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    pub(crate) const fn on_lost(&mut self, bytes: u64) {
+        self.lost = self.lost.saturating_add(bytes);
+    }
+
+    pub(crate) const fn is_app_limited(&self) -> bool {
+        self.app_limited_until.is_some()
+    }
+
+    /// A segment of `length` bytes leaves while `in_flight` are on their way.
+    pub(crate) fn on_sent(&mut self, now: Time, in_flight: u64, length: u64) -> Snapshot {
+        if in_flight == 0 {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        Snapshot {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            is_app_limited: self.is_app_limited(),
+            in_flight: in_flight.saturating_add(length),
+            lost: self.lost,
+        }
+    }
+
+    /// The application has nothing to send although the window is open.
+    pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
+        self.app_limited_until = Some(self.delivered.saturating_add(in_flight).max(1));
+    }
+
+    /// Takes what one acknowledgement delivered.
+    pub(crate) fn on_ack(
+        &mut self,
+        now: Time,
+        delivered: &[Delivered],
+        min_rtt: Option<TimeDelta>,
+    ) -> Option<DeliverySample> {
+        for segment in delivered {
+            self.delivered = self.delivered.saturating_add(segment.length);
+            self.delivered_at = now;
+        }
+        if self
+            .app_limited_until
+            .is_some_and(|until| self.delivered > until)
+        {
+            self.app_limited_until = None;
+        }
+        let newest = delivered.iter().max_by_key(|segment| segment.last.number)?;
+        let then = newest.last.snapshot;
+        self.first_sent = newest.last.at;
+        let sending = newest.last.at.since(then.first_sent);
+        let acknowledging = now.since(then.delivered_at);
+        let interval = sending.max(acknowledging);
+        let is_plausible =
+            interval > TimeDelta::ZERO && min_rtt.is_none_or(|shortest| interval >= shortest);
+        Some(DeliverySample {
+            delivered: Bytes::new(self.delivered.saturating_sub(then.delivered)),
+            interval: is_plausible.then_some(interval),
+            prior_delivered: Bytes::new(then.delivered),
+            sent_in_flight: Bytes::new(then.in_flight),
+            lost: Bytes::new(self.lost.saturating_sub(then.lost)),
+            is_app_limited: then.is_app_limited,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoreboard::Transmission;
+
+    const LENGTH: u64 = 1000;
+
+    /// Segments that leave a millisecond apart and arrive so, 10 ms later, or
+    /// all at once after 20 ms.
+    fn rate(is_compressed: bool) -> DeliverySample {
+        let mut delivery = Delivery::default();
+        let sent: Vec<_> = (0..20)
+            .map(|index| {
+                let at = Time::from_millis(index);
+                let last = Transmission {
+                    number: index,
+                    at,
+                    snapshot: delivery.on_sent(at, index * LENGTH, LENGTH),
+                };
+                Delivered {
+                    end: (index + 1) * LENGTH,
+                    length: LENGTH,
+                    is_retransmitted: false,
+                    last,
+                }
+            })
+            .collect();
+        let mut sample = None;
+        for (index, segment) in (0..).zip(&sent) {
+            let now = Time::from_millis(if is_compressed { 20 } else { 10 + index });
+            sample = delivery.on_ack(now, std::slice::from_ref(segment), None);
+        }
+        sample.unwrap()
+    }
+
+    #[test]
+    fn the_slower_of_sending_and_acknowledging_counts() {
+        let even = rate(false);
+        // Twenty segments in the 29 ms since the first left.
+        assert_eq!(even.delivered, Bytes::new(20 * LENGTH));
+        assert_eq!(even.interval, Some(TimeDelta::from_millis(29)));
+        let compressed = rate(true);
+        assert_eq!(compressed.interval, Some(TimeDelta::from_millis(20)));
+        assert!(!even.is_app_limited);
+    }
+
+    #[test]
+    fn an_interval_below_the_least_round_trip_says_nothing() {
+        let mut delivery = Delivery::default();
+        let at = Time::from_millis(5);
+        let segment = Delivered {
+            end: LENGTH,
+            length: LENGTH,
+            is_retransmitted: true,
+            last: Transmission {
+                number: 1,
+                at,
+                snapshot: delivery.on_sent(at, 0, LENGTH),
+            },
+        };
+        delivery.on_app_limited(LENGTH);
+        assert!(delivery.is_app_limited());
+        let least = Some(TimeDelta::from_millis(30));
+        let sample = delivery.on_ack(Time::from_millis(10), &[segment], least);
+        assert_eq!(sample.unwrap().rate(), None);
+    }
+}
