@@ -7,6 +7,7 @@ use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
 use crate::delay_line::DelayLine;
 use crate::scenario::{CbrConfig, FlowConfig, FlowKind, VideoConfig};
+use crate::tcp::Tcp;
 
 /// A packet in the simulated network.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct SimPacket {
     pub(crate) asks: bool,
     pub(crate) ecn: Ecn,
     pub(crate) dscp: u8,
+    /// IANA's number of what is above IP.
+    pub(crate) protocol: u8,
 }
 
 impl Packet for SimPacket {
@@ -37,7 +40,7 @@ impl Packet for SimPacket {
     }
 
     fn header(&self) -> Header {
-        Header::of_flow(self.flow, Header::UDP, self.dscp)
+        Header::of_flow(self.flow, self.protocol, self.dscp)
     }
 }
 
@@ -56,6 +59,7 @@ pub(crate) struct Flow {
 pub(crate) enum Source {
     Video(Box<Video>),
     Cbr(Cbr),
+    Tcp(Box<Tcp>),
 }
 
 impl Flow {
@@ -69,6 +73,7 @@ impl Flow {
                 config: *cbr,
                 next: config.active_from(Time::ZERO),
             }),
+            FlowKind::Tcp(tcp) => Source::Tcp(Box::new(Tcp::new(config, tcp, seed))),
         };
         Some(Self {
             config: config.clone(),
@@ -84,6 +89,7 @@ impl Flow {
         match &self.source {
             Source::Video(video) => video.deadline(),
             Source::Cbr(cbr) => cbr.next.unwrap_or(Time::MAX),
+            Source::Tcp(tcp) => tcp.deadline(),
         }
     }
 
@@ -93,6 +99,7 @@ impl Flow {
         match &self.source {
             Source::Video(video) => arrival.min(video.report_deadline(now)),
             Source::Cbr(_) => arrival,
+            Source::Tcp(tcp) => arrival.min(tcp.ack_deadline()),
         }
     }
 }
@@ -121,6 +128,7 @@ impl Cbr {
             asks: false,
             ecn: flow.ecn,
             dscp: flow.dscp,
+            protocol: Header::UDP,
         })
     }
 }
@@ -268,6 +276,7 @@ impl Video {
             asks: out.asks_feedback,
             ecn: flow.ecn,
             dscp: flow.dscp,
+            protocol: Header::UDP,
         })
     }
 

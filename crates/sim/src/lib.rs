@@ -28,6 +28,7 @@ mod metrics;
 mod observe;
 pub mod scenario;
 mod simulation;
+mod tcp;
 
 pub use metrics::{Balance, FlowOutcome, FrameDelays, LinkOutcome, Outcome, QueueDelays};
 pub use observe::{Observer, PacketFate, PacketRecord};

@@ -66,9 +66,9 @@ impl Balance {
 pub struct FlowOutcome {
     /// Its name in the scenario.
     pub name: String,
-    /// `video` or `cbr`.
+    /// `video`, `cbr` or `tcp`.
     pub kind: &'static str,
-    /// The controller's name.
+    /// The controller's name; that of the congestion control of a TCP flow.
     pub controller: Option<String>,
     /// Frames handed over.
     pub frames: u64,
@@ -176,7 +176,7 @@ impl Collector {
         let count = |flow: &FlowConfig| FlowCount {
             overhead: match &flow.kind {
                 FlowKind::Video(video) => video.overhead,
-                FlowKind::Cbr(_) => Bytes::ZERO,
+                FlowKind::Cbr(_) | FlowKind::Tcp(_) => Bytes::ZERO,
             },
             ..FlowCount::default()
         };

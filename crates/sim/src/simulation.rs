@@ -168,6 +168,13 @@ impl<'a> Simulation<'a> {
                     observer.frame(number, &life);
                 }
             }
+            Source::Tcp(tcp) => {
+                tcp.wake(now);
+                while let Some(packet) = tcp.poll(now, &flow.config, id) {
+                    self.collector.sent(&packet);
+                    self.link.offer(now, packet, &mut self.dropped);
+                }
+            }
             Source::Cbr(cbr) => {
                 while let Some(packet) = cbr.poll(now, &flow.config, id) {
                     self.collector.sent(&packet);
@@ -188,8 +195,10 @@ impl<'a> Simulation<'a> {
         while let Some(packet) = self.flows[number].to_receiver.pop(now) {
             self.arrive(number, now, &packet);
         }
-        if let Source::Video(video) = &mut self.flows[number].source {
-            video.report_timer(now);
+        match &mut self.flows[number].source {
+            Source::Video(video) => video.report_timer(now),
+            Source::Tcp(tcp) => tcp.ack_timer(now),
+            Source::Cbr(_) => {}
         }
         self.set_deadlines(number, now);
     }
@@ -201,8 +210,10 @@ impl<'a> Simulation<'a> {
             return;
         }
         self.collector.arrived(at, packet);
-        if let Source::Video(video) = &mut self.flows[number].source {
-            video.arrive(at, packet);
+        match &mut self.flows[number].source {
+            Source::Video(video) => video.arrive(at, packet),
+            Source::Tcp(tcp) => tcp.arrive(at, packet),
+            Source::Cbr(_) => {}
         }
     }
 

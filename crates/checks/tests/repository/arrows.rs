@@ -38,6 +38,7 @@ const CRATES: &[(&str, Role)] = &[
             "mimosa-pace",
             "mimosa-session",
             "mimosa-net",
+            "mimosa-tcp",
             "mimosa-trace",
         ]),
     ),

@@ -39,7 +39,7 @@ pub enum Problem {
     #[error("{0}")]
     Toml(String),
     /// Nobody sends.
-    #[error("there is no flow; add a `[[flow]]` with `kind = \"video\"` or `\"cbr\"`")]
+    #[error("there is no flow; add a `[[flow]]` with `kind = \"video\"`, `\"tcp\"` or `\"cbr\"`")]
     NoFlow,
     /// The link's rate is stated not once.
     #[error("the link has {found}; give it exactly one of `rate`, `steps` and `trace`")]

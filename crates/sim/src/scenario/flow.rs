@@ -6,6 +6,7 @@ use mimosa_control::Limits;
 use mimosa_net::{EncoderModel, PathConfig};
 use mimosa_pace::{Bounds, Policy};
 use mimosa_session::{FeedbackMode, SenderConfig};
+use mimosa_tcp::{Algorithm, Application, EcnUse};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 use toml::Spanned;
 
@@ -13,7 +14,8 @@ use super::error::{Problem, ScenarioError};
 use super::parse::{Read, Reader, value};
 use super::queue::read_ecn;
 use super::raw;
-use super::{CbrConfig, FlowConfig, FlowKind, VideoConfig};
+use super::{CbrConfig, FlowConfig, FlowKind, TcpConfig, VideoConfig};
+use crate::tcp::ecn_use;
 
 /// Start, stop, and pauses in between.
 type Times = (Time, Time, Vec<(Time, Time)>);
@@ -44,7 +46,7 @@ impl Reader<'_> {
                 FlowKind::Video(Box::new(self.video(raw, link, packet_size, reverse)?))
             }
             Some("cbr") => {
-                if let Some((key, at)) = raw.video_key() {
+                if let Some((key, at)) = raw.video_key().or_else(|| raw.shared_key()) {
                     let kind = "a flow of kind \"cbr\"";
                     return Err(self.error(at, Problem::KeyNotFor { key, kind }));
                 }
@@ -59,29 +61,24 @@ impl Reader<'_> {
                 self.range(span, "rate", rate > Rate::ZERO, "above zero")?;
                 FlowKind::Cbr(CbrConfig { rate, packet_size })
             }
+            Some("tcp") => FlowKind::Tcp(self.tcp(raw, reverse)?),
             Some(name) => {
                 let problem = Problem::UnknownName {
                     what: "kind of flow",
                     name: name.to_owned(),
-                    known: "video, cbr",
+                    known: "video, cbr, tcp",
                 };
                 let at = raw.kind.as_ref().map_or(at, Spanned::span);
                 return Err(self.error(at, problem));
             }
         };
-        let ecn = match &raw.ecn {
-            None => Ecn::NotEct,
-            Some(name) => read_ecn(name.get_ref())
-                .filter(|ecn| *ecn != Ecn::Ce)
-                .ok_or_else(|| {
-                    let problem = Problem::UnknownName {
-                        what: "ECN field to send with",
-                        name: name.get_ref().clone(),
-                        known: "not-ect, ect0, ect1",
-                    };
-                    self.error(name.span(), problem)
-                })?,
-        };
+        if let Some(size) = &raw.size
+            && !matches!(kind, FlowKind::Tcp(_))
+        {
+            let kind = "a flow that is not of kind \"tcp\"";
+            return Err(self.error(size.span(), Problem::KeyNotFor { key: "size", kind }));
+        }
+        let ecn = self.ecn(raw)?.unwrap_or(Ecn::NotEct);
         let dscp = value(raw.dscp.as_ref(), 0);
         if let Some(given) = &raw.dscp {
             self.range(given.span(), "dscp", dscp <= 63, "a number from 0 to 63")?;
@@ -123,6 +120,88 @@ impl Reader<'_> {
             }
         }
         Ok((start, stop, pauses))
+    }
+
+    /// The ECN field that packets are sent with, if the flow says.
+    fn ecn(&self, raw: &raw::Flow) -> Read<Option<Ecn>> {
+        let Some(name) = &raw.ecn else {
+            return Ok(None);
+        };
+        let ecn = read_ecn(name.get_ref()).filter(|ecn| *ecn != Ecn::Ce);
+        ecn.map(Some).ok_or_else(|| {
+            let problem = Problem::UnknownName {
+                what: "ECN field to send with",
+                name: name.get_ref().clone(),
+                known: "not-ect, ect0, ect1",
+            };
+            self.error(name.span(), problem)
+        })
+    }
+
+    /// A TCP connection.
+    fn tcp(&self, raw: &raw::Flow, reverse: PathConfig) -> Read<TcpConfig> {
+        let of = "a flow of kind \"tcp\"";
+        if let Some((key, at)) = raw.video_key() {
+            return Err(self.error(at, Problem::KeyNotFor { key, kind: of }));
+        }
+        if let Some(pauses) = &raw.pauses {
+            let problem = Problem::KeyNotFor {
+                key: "pauses",
+                kind: of,
+            };
+            return Err(self.error(pauses.span(), problem));
+        }
+        let algorithm = match &raw.controller {
+            None => Algorithm::Cubic,
+            Some(name) => Algorithm::from_name(name.get_ref()).ok_or_else(|| {
+                let problem = Problem::UnknownName {
+                    what: "congestion control",
+                    name: name.get_ref().clone(),
+                    known: "reno, cubic, dctcp, prague, bbr, bbr2, bbr3",
+                };
+                self.error(name.span(), problem)
+            })?,
+        };
+        let application = match (&raw.rate, &raw.size) {
+            (None, None) => Application::Greedy,
+            (Some(rate), None) => Application::Limited(*rate.get_ref()),
+            (None, Some(size)) => Application::Finite(*size.get_ref()),
+            (Some(_), Some(size)) => {
+                let (one, other) = ("rate", "size");
+                return Err(self.error(size.span(), Problem::Exclusive { one, other }));
+            }
+        };
+        let plain = mimosa_tcp::Config::default();
+        let packet_size = match &raw.packet_size {
+            None => plain.mss,
+            Some(_) => self.packet_size(raw)?,
+        };
+        // IPv4 and TCP, without options.
+        let overhead = value(raw.overhead.as_ref(), Bytes::new(40));
+        if let Some(text) = &raw.overhead {
+            let valid = packet_size + overhead <= LARGEST_PACKET;
+            let must = "so small that a packet stays below 65507B";
+            self.range(text.span(), "overhead", valid, must)?;
+        }
+        let ecn = ecn_use(algorithm, self.ecn(raw)?).ok_or_else(|| {
+            let at = raw.ecn.as_ref().map_or(0..0, Spanned::span);
+            let must = match algorithm.ecn() {
+                EcnUse::L4s => "\"ect1\" or \"not-ect\" for this congestion control",
+                EcnUse::Off => "\"not-ect\" for this congestion control",
+                EcnUse::Classic | EcnUse::Dctcp => {
+                    "\"ect0\" or \"not-ect\" for this congestion control"
+                }
+            };
+            self.error(at, Problem::OutOfRange { key: "ecn", must })
+        })?;
+        Ok(TcpConfig {
+            algorithm,
+            ecn,
+            application,
+            packet_size,
+            overhead,
+            reverse,
+        })
     }
 
     pub(super) fn packet_size(&self, raw: &raw::Flow) -> Read<Bytes> {

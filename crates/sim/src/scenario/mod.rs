@@ -64,6 +64,25 @@ pub enum FlowKind {
     Video(Box<VideoConfig>),
     /// Packets of one size at one rate.
     Cbr(CbrConfig),
+    /// A TCP connection.
+    Tcp(TcpConfig),
+}
+
+/// A TCP flow.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpConfig {
+    /// Its congestion control.
+    pub algorithm: mimosa_tcp::Algorithm,
+    /// How it uses ECN.
+    pub ecn: mimosa_tcp::EcnUse,
+    /// What there is to send.
+    pub application: mimosa_tcp::Application,
+    /// Payload of a full segment.
+    pub packet_size: Bytes,
+    /// Headers on each segment.
+    pub overhead: Bytes,
+    /// The way back, of acknowledgements.
+    pub reverse: PathConfig,
 }
 
 /// A video flow.
@@ -122,6 +141,7 @@ impl FlowConfig {
         match self.kind {
             FlowKind::Video(_) => "video",
             FlowKind::Cbr(_) => "cbr",
+            FlowKind::Tcp(_) => "tcp",
         }
     }
 
@@ -130,6 +150,7 @@ impl FlowConfig {
     pub fn controller_name(&self) -> Option<&str> {
         match &self.kind {
             FlowKind::Video(video) => Some(&video.controller),
+            FlowKind::Tcp(tcp) => Some(tcp.algorithm.name()),
             FlowKind::Cbr(_) => None,
         }
     }

@@ -261,5 +261,6 @@ fn largest_packet(flow: &FlowConfig) -> Bytes {
     match &flow.kind {
         FlowKind::Video(video) => video.packet_size + video.overhead,
         FlowKind::Cbr(cbr) => cbr.packet_size,
+        FlowKind::Tcp(tcp) => tcp.packet_size + tcp.overhead,
     }
 }

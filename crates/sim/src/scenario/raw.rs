@@ -254,6 +254,7 @@ table! {
         return_delay: Spanned<TimeDelta>,
         packet_size: Spanned<Bytes>,
         rate: Spanned<Rate>,
+        size: Spanned<Bytes>,
         ecn: Spanned<String>,
         dscp: Spanned<u8>,
         controller: Spanned<String>,
@@ -281,6 +282,15 @@ table! {
 }
 
 impl Flow {
+    /// The key among those that only video and TCP flows have which is set.
+    pub(super) fn shared_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
+        let controller = self
+            .controller
+            .as_ref()
+            .map(|name| ("controller", name.span()));
+        controller.or_else(|| self.overhead.as_ref().map(|size| ("overhead", size.span())))
+    }
+
     /// The key among those that only a video flow has which is set.
     pub(super) fn video_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
         macro_rules! first {
@@ -291,7 +301,6 @@ impl Flow {
             };
         }
         first!(
-            controller,
             params,
             fps,
             phase,
@@ -303,7 +312,6 @@ impl Flow {
             frame_sizes,
             content_bitrate,
             encode_time,
-            overhead,
             probe_size,
             pacer,
             longest_wait,

@@ -1,0 +1,141 @@
+//! A TCP connection among the flows: bulk data one way, acknowledgements back.
+
+use mimosa_control::PacketKind;
+use mimosa_net::{Fate, Header, Path};
+use mimosa_tcp::{Ack, Algorithm, Config, EcnUse, Feedback, Receiver, Segment, Sender};
+use mimosa_units::{Bytes, Ecn, Time};
+
+use crate::delay_line::DelayLine;
+use crate::flow::SimPacket;
+use crate::scenario::{FlowConfig, TcpConfig};
+
+/// Both ends of a connection, and the way back.
+#[derive(Debug)]
+pub(crate) struct Tcp {
+    sender: Sender,
+    receiver: Receiver,
+    reverse: Path,
+    acks: DelayLine<Ack>,
+    overhead: Bytes,
+    stop: Time,
+}
+
+impl Tcp {
+    /// A connection that begins with its flow.
+    pub(crate) fn new(flow: &FlowConfig, tcp: &TcpConfig, seed: u64) -> Self {
+        let config = Config {
+            mss: tcp.packet_size,
+            application: tcp.application,
+            start: flow.start,
+            algorithm: tcp.algorithm,
+            ecn: tcp.ecn,
+            seed,
+            ..Config::default()
+        };
+        let feedback = match tcp.ecn {
+            EcnUse::Off | EcnUse::Classic => Feedback::Classic,
+            EcnUse::Dctcp | EcnUse::L4s => Feedback::Accurate,
+        };
+        Self {
+            sender: Sender::new(config),
+            receiver: Receiver::new(feedback, config.receive_window),
+            reverse: Path::new(tcp.reverse, seed, &format!("{} reverse", flow.name)),
+            acks: DelayLine::default(),
+            overhead: tcp.overhead,
+            stop: flow.stop,
+        }
+    }
+
+    /// When the sending end acts next.
+    pub(crate) fn deadline(&self) -> Time {
+        let sender = self.sender.deadline().filter(|at| *at < self.stop);
+        self.acks.deadline().min(sender.unwrap_or(Time::MAX))
+    }
+
+    /// Everything that the sending end does at `now`, but for sending.
+    pub(crate) fn wake(&mut self, now: Time) {
+        while let Some(ack) = self.acks.pop(now) {
+            self.sender.acknowledge(now, &ack);
+        }
+        self.sender.timer(now);
+    }
+
+    /// The packet that leaves at `now`, if one does.
+    pub(crate) fn poll(&mut self, now: Time, flow: &FlowConfig, number: u32) -> Option<SimPacket> {
+        if now >= self.stop {
+            return None;
+        }
+        let segment = self.sender.poll(now)?;
+        let kind = if segment.is_retransmission {
+            PacketKind::Retransmission
+        } else {
+            PacketKind::Media
+        };
+        Some(SimPacket {
+            sent: now,
+            size: segment.length + self.overhead,
+            frame: segment.sequence,
+            // A segment fits into a packet.
+            index: u32::try_from(segment.length.get()).unwrap_or(u32::MAX),
+            flow: number,
+            sequence: 0,
+            kind: Some(kind),
+            asks: segment.cwr,
+            ecn: segment.ecn,
+            dscp: flow.dscp,
+            protocol: Header::TCP,
+        })
+    }
+
+    /// A packet arrives at the receiving end at `now`, which may lie ahead of
+    /// everything else: acknowledgements due before it are sent before it.
+    pub(crate) fn arrive(&mut self, now: Time, packet: &SimPacket) {
+        self.ack_timer(now);
+        let segment = Segment {
+            sequence: packet.frame,
+            length: Bytes::new(u64::from(packet.index)),
+            ecn: packet.ecn,
+            cwr: packet.asks,
+            is_retransmission: packet.kind == Some(PacketKind::Retransmission),
+            sent: packet.sent,
+        };
+        if let Some(ack) = self.receiver.receive(now, &segment) {
+            self.send_back(now, ack);
+        }
+    }
+
+    /// Sends the acknowledgement that was due by `now`, at the time it was due.
+    pub(crate) fn ack_timer(&mut self, now: Time) {
+        let due = self.receiver.deadline().filter(|due| *due <= now);
+        if let Some(due) = due
+            && let Some(ack) = self.receiver.timer(due)
+        {
+            self.send_back(due, ack);
+        }
+    }
+
+    /// When the receiver acknowledges by itself.
+    pub(crate) fn ack_deadline(&self) -> Time {
+        self.receiver.deadline().unwrap_or(Time::MAX)
+    }
+
+    fn send_back(&mut self, now: Time, ack: Ack) {
+        if let Fate::Arrives(at) = self.reverse.send(now, (None, None)) {
+            self.acks.push(at, ack);
+        }
+    }
+}
+
+/// How a connection uses ECN when its packets are to carry `ecn`; `None` when the
+/// algorithm cannot.
+pub(crate) fn ecn_use(algorithm: Algorithm, ecn: Option<Ecn>) -> Option<EcnUse> {
+    let own = algorithm.ecn();
+    let can = match (ecn, own) {
+        // As Linux: what lives of marks asks for them, the rest only when told.
+        (None, EcnUse::Classic | EcnUse::Off) | (Some(Ecn::NotEct), _) => return Some(EcnUse::Off),
+        (Some(Ecn::Ect0), EcnUse::Classic) => true,
+        (None | Some(Ecn::Ect0), EcnUse::Dctcp) | (None | Some(Ecn::Ect1), EcnUse::L4s) => true,
+        _ => false,
+    };
+    can.then_some(own)
+}
