@@ -130,12 +130,16 @@ impl Tcp {
 /// algorithm cannot.
 pub(crate) fn ecn_use(algorithm: Algorithm, ecn: Option<Ecn>) -> Option<EcnUse> {
     let own = algorithm.ecn();
-    let can = match (ecn, own) {
+    let is_off = ecn == Some(Ecn::NotEct)
         // As Linux: what lives of marks asks for them, the rest only when told.
-        (None, EcnUse::Classic | EcnUse::Off) | (Some(Ecn::NotEct), _) => return Some(EcnUse::Off),
-        (Some(Ecn::Ect0), EcnUse::Classic) => true,
-        (None | Some(Ecn::Ect0), EcnUse::Dctcp) | (None | Some(Ecn::Ect1), EcnUse::L4s) => true,
-        _ => false,
+        || (ecn.is_none() && matches!(own, EcnUse::Classic | EcnUse::Off));
+    if is_off {
+        return Some(EcnUse::Off);
+    }
+    let needed = match own {
+        EcnUse::Classic | EcnUse::Dctcp => Ecn::Ect0,
+        EcnUse::L4s => Ecn::Ect1,
+        EcnUse::Off => return None,
     };
-    can.then_some(own)
+    (ecn.is_none_or(|ecn| ecn == needed)).then_some(own)
 }
