@@ -27,6 +27,10 @@ const CRATES: &[(&str, Role)] = &[
         Role::Pure(&["mimosa-units", "mimosa-control", "mimosa-pace"]),
     ),
     ("mimosa-net", Role::Pure(&["mimosa-units"])),
+    (
+        "mimosa-emulation",
+        Role::Pure(&["mimosa-units", "mimosa-net"]),
+    ),
     ("mimosa-tcp", Role::Pure(&["mimosa-units"])),
     ("mimosa-trace", Role::Pure(&["mimosa-units"])),
     (

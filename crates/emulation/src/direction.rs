@@ -1,0 +1,382 @@
+//! One direction of an emulated network: queue, link, path.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use mimosa_net::queue::Queue;
+use mimosa_net::{Header, Link, Packet, Path, PathConfig, Schedule, Served};
+use mimosa_units::{Bytes, Ecn, Time};
+
+use crate::packet::IpPacket;
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    /// It is due at the other end at this time.
+    Due(Time),
+    /// The queue gave it up.
+    Dropped,
+    /// It was lost on the path.
+    Lost,
+}
+
+/// The passage of one packet, for a record of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Passage {
+    /// Who it is.
+    pub header: Header,
+    /// Its size, IP header included.
+    pub size: Bytes,
+    /// Its ECN field as it came.
+    pub ecn_in: Ecn,
+    /// As it left the queue.
+    pub ecn_out: Ecn,
+    /// When it was offered.
+    pub offered: Time,
+    /// When the link began with it; `None` if it never did.
+    pub started: Option<Time>,
+    /// When the link was through with it.
+    pub finished: Option<Time>,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// A packet whose time has come.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Release {
+    /// When it was due.
+    pub due: Time,
+    /// The packet.
+    pub packet: IpPacket,
+}
+
+/// A packet in the queue, with what its record needs.
+#[derive(Debug)]
+pub struct Stamped {
+    packet: IpPacket,
+    offered: Time,
+    ecn_in: Ecn,
+}
+
+impl Packet for Stamped {
+    fn size(&self) -> Bytes {
+        self.packet.size()
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.packet.ecn()
+    }
+
+    fn mark(&mut self) {
+        self.packet.mark();
+    }
+
+    fn header(&self) -> Header {
+        self.packet.header()
+    }
+}
+
+/// Counts of what has become of packets.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Counts {
+    /// Offered.
+    pub offered: u64,
+    /// Released.
+    pub released: u64,
+    /// Given up by the queue.
+    pub dropped: u64,
+    /// Lost on the path.
+    pub lost: u64,
+    /// Marked by the queue, among those that passed it.
+    pub marked: u64,
+    /// Bytes that passed the link.
+    pub served: Bytes,
+}
+
+/// One direction.
+#[derive(Debug)]
+pub struct Direction {
+    link: Link<Stamped>,
+    path: Path,
+    /// What is on the path, by the time at which it is due, then as it left.
+    flying: BTreeMap<(Time, u64), IpPacket>,
+    left: u64,
+    dropped: Vec<Stamped>,
+    passages: VecDeque<Passage>,
+    counts: Counts,
+}
+
+impl Direction {
+    /// An idle direction; `seed` and `name` are for the path's chances.
+    #[must_use]
+    pub fn new(
+        queue: Box<dyn Queue<Stamped>>,
+        schedule: Schedule,
+        path: PathConfig,
+        seed: u64,
+        name: &str,
+    ) -> Self {
+        Self {
+            link: Link::new(queue, schedule),
+            path: Path::new(path, seed, name),
+            flying: BTreeMap::new(),
+            left: 0,
+            dropped: Vec::new(),
+            passages: VecDeque::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Offers a packet that came at `now`, which is not before the last call's time.
+    pub fn offer(&mut self, now: Time, packet: IpPacket) {
+        self.advance(now);
+        self.counts.offered += 1;
+        let ecn_in = packet.ecn();
+        let stamped = Stamped {
+            packet,
+            offered: now,
+            ecn_in,
+        };
+        self.link.offer(now, stamped, &mut self.dropped);
+        self.note_drops();
+    }
+
+    /// Lets the link do what is due by `now`.
+    fn advance(&mut self, now: Time) {
+        while let Some(served) = self.link.poll(now, &mut self.dropped) {
+            self.served(served);
+        }
+        self.note_drops();
+    }
+
+    /// A packet has passed the link.
+    fn served(&mut self, served: Served<Stamped>) {
+        let Served {
+            packet: Stamped { packet, ecn_in, .. },
+            offered,
+            started,
+            finished,
+        } = served;
+        self.counts.served += packet.size();
+        self.counts.marked += u64::from(packet.ecn() != ecn_in);
+        let arrival = self.path.send(finished, self.link.conditions());
+        let fate = match arrival {
+            mimosa_net::Fate::Arrives(at) => Fate::Due(at),
+            mimosa_net::Fate::Lost => {
+                self.counts.lost += 1;
+                Fate::Lost
+            }
+        };
+        self.passages.push_back(Passage {
+            header: packet.header(),
+            size: packet.size(),
+            ecn_in,
+            ecn_out: packet.ecn(),
+            offered,
+            started: Some(started),
+            finished: Some(finished),
+            fate,
+        });
+        if let Fate::Due(at) = fate {
+            self.flying.insert((at, self.left), packet);
+            self.left += 1;
+        }
+    }
+
+    fn note_drops(&mut self) {
+        for Stamped {
+            packet,
+            offered,
+            ecn_in,
+        } in self.dropped.drain(..)
+        {
+            self.counts.dropped += 1;
+            self.passages.push_back(Passage {
+                header: packet.header(),
+                size: packet.size(),
+                ecn_in,
+                ecn_out: packet.ecn(),
+                offered,
+                started: None,
+                finished: None,
+                fate: Fate::Dropped,
+            });
+        }
+    }
+
+    /// When to call [`Direction::release`]; [`Time::MAX`] when nothing is under way.
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        let due = self.flying.first_key_value().map(|((due, _), _)| *due);
+        self.link.deadline().min(due.unwrap_or(Time::MAX))
+    }
+
+    /// Takes a packet that is due at the other end by `now`.
+    pub fn release(&mut self, now: Time) -> Option<Release> {
+        self.advance(now);
+        let first = self.flying.first_entry()?;
+        let due = first.key().0;
+        if due > now {
+            return None;
+        }
+        self.counts.released += 1;
+        Some(Release {
+            due,
+            packet: first.remove(),
+        })
+    }
+
+    /// Takes the record of a packet that has passed the link, or never will.
+    pub fn poll_passage(&mut self) -> Option<Passage> {
+        self.passages.pop_front()
+    }
+
+    /// What has become of packets so far.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Packets and bytes that wait, or are being serialised.
+    #[must_use]
+    pub fn waiting(&self) -> (usize, Bytes) {
+        (self.link.packets(), self.link.backlog())
+    }
+
+    /// Packets that are on the path.
+    #[must_use]
+    pub fn flying(&self) -> usize {
+        self.flying.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_net::queue::{Codel, CodelConfig, DropTail, DualPi2, DualPi2Config, Limit};
+    use mimosa_net::{Jitter, LossModel, Random, Reordering};
+    use mimosa_units::{Rate, TimeDelta};
+
+    use super::*;
+
+    const PATH: PathConfig = PathConfig {
+        delay: TimeDelta::from_millis(10),
+        jitter: None,
+        loss: LossModel::Random(0.0),
+        reordering: None,
+    };
+
+    /// An IPv4 packet of this size and ECN field.
+    fn packet(size: u16, ecn: u8, number: u32) -> IpPacket {
+        let mut bytes = vec![0; usize::from(size)];
+        bytes[0] = 0x45;
+        bytes[1] = ecn;
+        bytes[20..24].copy_from_slice(&number.to_be_bytes());
+        IpPacket::parse(bytes).unwrap()
+    }
+
+    fn direction(queue: Box<dyn Queue<Stamped>>, path: PathConfig) -> Direction {
+        // 1250 bytes take a millisecond.
+        let schedule = Schedule::constant(Rate::from_kbps(10_000));
+        Direction::new(queue, schedule, path, 1, "test")
+    }
+
+    #[test]
+    fn a_packet_waits_is_serialised_and_flies() {
+        let queue = Box::new(DropTail::new(Limit::Packets(2)));
+        let mut way = direction(queue, PATH);
+        let start = Time::from_millis(5);
+        for number in 0..4 {
+            way.offer(start, packet(1_250, 0, number));
+        }
+        assert_eq!(way.waiting(), (3, Bytes::new(3_750)));
+        let mut due = Vec::new();
+        while way.deadline() < Time::MAX {
+            let now = way.deadline();
+            while let Some(release) = way.release(now) {
+                assert_eq!(release.due, now);
+                due.push(now);
+            }
+        }
+        assert_eq!(due, [16, 17, 18].map(Time::from_millis));
+        let passages: Vec<_> = std::iter::from_fn(|| way.poll_passage()).collect();
+        assert_eq!(passages[0].fate, Fate::Dropped);
+        assert_eq!(passages[1].started, Some(start));
+        assert_eq!(passages[3].finished, Some(Time::from_millis(8)));
+        assert_eq!(passages[3].fate, Fate::Due(Time::from_millis(18)));
+        let counts = way.counts();
+        assert_eq!((counts.offered, counts.released, counts.dropped), (4, 3, 1));
+    }
+
+    /// What comes out of a minute of random load: when, which, and with what mark.
+    /// The driver calls at the deadlines, each up to `lateness` late.
+    fn run(
+        queue: Box<dyn Queue<Stamped>>,
+        path: PathConfig,
+        lateness: TimeDelta,
+    ) -> (Vec<(Time, Vec<u8>)>, Counts) {
+        let mut way = direction(queue, path);
+        let mut load = Random::new(7, "load");
+        let mut late = Random::new(9, "late");
+        let mut out = Vec::new();
+        let mut take = |way: &mut Direction, now| {
+            while let Some(Release { due, packet }) = way.release(now) {
+                out.push((due, packet.into_bytes()));
+            }
+        };
+        let mut now = Time::ZERO;
+        for number in 0..20_000 {
+            let next = now + TimeDelta::from_micros(1_000).scale(1.6 * load.uniform());
+            let ecn = u8::from(load.chance(0.5));
+            let size = if load.chance(0.2) { 200 } else { 1_400 };
+            loop {
+                let called = way.deadline() + lateness.scale(late.uniform());
+                if called >= next {
+                    break;
+                }
+                take(&mut way, called);
+            }
+            now = next;
+            way.offer(now, packet(size, ecn, number));
+        }
+        take(&mut way, now + TimeDelta::from_millis(60_000));
+        assert_eq!((way.waiting().0, way.flying()), (0, 0));
+        (out, way.counts())
+    }
+
+    type NewQueue = fn() -> Box<dyn Queue<Stamped>>;
+
+    #[test]
+    fn a_late_driver_changes_nothing_but_when_it_writes() {
+        let path = PathConfig {
+            jitter: Some(Jitter::Normal {
+                deviation: TimeDelta::from_millis(2),
+                most: TimeDelta::from_millis(6),
+            }),
+            loss: LossModel::Random(0.01),
+            reordering: Some(Reordering {
+                share: 0.02,
+                extra: TimeDelta::from_millis(3),
+            }),
+            ..PATH
+        };
+        let queues: [NewQueue; 3] = [
+            || Box::new(DropTail::new(Limit::Packets(30))),
+            || Box::new(Codel::new(CodelConfig::default())),
+            || Box::new(DualPi2::new(DualPi2Config::linux(), 3)),
+        ];
+        for queue in queues {
+            let (punctual, counts) = run(queue(), path, TimeDelta::ZERO);
+            assert_eq!(
+                counts.offered,
+                counts.released + counts.dropped + counts.lost
+            );
+            assert!(counts.dropped > 50 && counts.lost > 100, "{counts:?}");
+            let (late, same) = run(queue(), path, TimeDelta::from_millis(20));
+            assert_eq!(counts, same);
+            let sorted = |mut out: Vec<(Time, Vec<u8>)>| {
+                out.sort();
+                out
+            };
+            assert!(sorted(punctual) == sorted(late));
+        }
+    }
+}
