@@ -31,6 +31,7 @@ const CRATES: &[(&str, Role)] = &[
         "mimosa-emulation",
         Role::Pure(&["mimosa-units", "mimosa-net"]),
     ),
+    ("mimosa-link", Role::Driver),
     ("mimosa-tcp", Role::Pure(&["mimosa-units"])),
     ("mimosa-trace", Role::Pure(&["mimosa-units"])),
     (

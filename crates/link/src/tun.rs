@@ -1,0 +1,105 @@
+//! TUN devices: what a host sends through one is read here, and what is written here
+//! the host receives. All unsafe code of the crate is in this file.
+//!
+//! The device is there while the [`Tun`] is, and no longer: nothing stays behind, also
+//! after a kill.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::ioctl::{Setter, ioctl};
+
+use crate::error::LinkError;
+
+/// `TUNSETIFF`: `_IOW('T', 202, int)` (`linux/if_tun.h`).
+const TUNSETIFF: u32 = 0x4004_54ca;
+/// IP packets, without a link layer.
+const IFF_TUN: i16 = 0x0001;
+/// Nothing before the packet.
+const IFF_NO_PI: i16 = 0x1000;
+/// Longest name of a device, its end included (`IFNAMSIZ`).
+const NAME_SIZE: usize = 16;
+/// Largest packet of IP.
+pub(crate) const LARGEST: usize = 65_535;
+
+/// `struct ifreq` with the flags alone.
+#[repr(C)]
+struct Request {
+    name: [u8; NAME_SIZE],
+    flags: i16,
+    rest: [u8; 22],
+}
+
+/// A TUN device.
+#[derive(Debug)]
+pub struct Tun {
+    file: File,
+}
+
+impl Tun {
+    /// Creates the device `name` in this thread's network namespace. It has no
+    /// address yet, and is down.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::Device`].
+    pub fn create(name: &str) -> Result<Self, LinkError> {
+        let failed = |error: std::io::Error| LinkError::Device {
+            name: name.to_owned(),
+            error,
+        };
+        let mut request = Request {
+            name: [0; NAME_SIZE],
+            flags: IFF_TUN | IFF_NO_PI,
+            rest: [0; 22],
+        };
+        let room = request.name[..NAME_SIZE - 1].get_mut(..name.len());
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
+        let Some(room) = room.filter(|_| is_name) else {
+            let why = "its name must have 1 to 15 characters, without spaces";
+            return Err(failed(std::io::Error::other(why)));
+        };
+        room.copy_from_slice(name.as_bytes());
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/net/tun")
+            .map_err(failed)?;
+        // SAFETY: TUNSETIFF reads a `struct ifreq`, of which `Request` has the layout
+        // and the size (40 bytes), and it keeps no pointer to it.
+        let created = unsafe { ioctl(&file, Setter::<TUNSETIFF, Request>::new(request)) };
+        created.map_err(|error| failed(error.into()))?;
+        let flags = fcntl_getfl(&file).map_err(|error| failed(error.into()))?;
+        fcntl_setfl(&file, flags | OFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
+        Ok(Self { file })
+    }
+
+    /// Takes a packet that the host has sent, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// The system's, when the device is gone or down.
+    pub fn read(&self, buffer: &mut [u8]) -> std::io::Result<Option<usize>> {
+        match (&self.file).read(buffer) {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Has the host receive a packet; `false` when it could not.
+    #[must_use]
+    pub fn write(&self, packet: &[u8]) -> bool {
+        (&self.file)
+            .write(packet)
+            .is_ok_and(|length| length == packet.len())
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
