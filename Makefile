@@ -6,7 +6,7 @@ LOCKED := $(if $(CI),--locked)
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME
 
-.PHONY: help check test bench measure play fuzz figures
+.PHONY: help check test bench measure picture play fuzz figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -64,6 +64,13 @@ play: ## Play in a browser: the demo, or the game that GAME='command' runs
 fuzz: ## Every fuzz target for FUZZ_SECONDS
 	scripts/install.sh fuzz
 	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+picture: ## The picture of README: the end-to-end test across a bottleneck
+	scripts/install.sh
+	$(MAKE) web/dist/index.html
+	cargo build --profile play -p mimosa $(LOCKED)
+	MIMOSA=target/play/mimosa CI=true npm --prefix web run e2e -- bottleneck
+	cp out/e2e/bottleneck.jpg docs/figures/play.jpg
 
 figures: ## Draw every figure again
 	scripts/figures.sh

@@ -54,7 +54,8 @@ describe.skipIf(why !== undefined && !process.env.CI)("a bottleneck", () => {
     }
     await page.keyboard.press("Control+Alt+Shift+KeyS");
     await sleep(1_000);
-    await screenshot(page, "bottleneck");
+    // The README's picture: `make picture`.
+    await screenshot(page, "bottleneck.jpg");
     const gaps = (await seen(page)).map(({ presented }, index, all) => {
       return presented - (all[index - 1]?.presented ?? presented);
     });

@@ -160,9 +160,13 @@ export function inbound(page: Page): Promise<Record<string, unknown>> {
   });
 }
 
-/** A picture of the page in out/e2e. */
+/** A picture of the page in out/e2e: PNG, or JPEG where the name ends so. */
 export async function screenshot(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: outFile(`${name}.png`) });
+  if (name.endsWith(".jpg")) {
+    await page.screenshot({ path: outFile(name), type: "jpeg", quality: 85 });
+  } else {
+    await page.screenshot({ path: outFile(`${name}.png`) });
+  }
 }
 
 /** A process and everything that comes of it, parents first. */
