@@ -104,7 +104,7 @@ pub enum PeerEvent {
 }
 
 /// A datagram to be sent.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Datagram {
     /// From this address of ours.
     pub source: SocketAddr,

@@ -259,3 +259,92 @@ const fn is_link_local(address: IpAddr) -> bool {
         IpAddr::V6(v6) => v6.is_unicast_link_local(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer() -> UdpSocket {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket
+            .set_read_timeout(Some(std::time::Duration::from_secs(5)))
+            .unwrap();
+        socket
+    }
+
+    #[test]
+    fn datagrams_that_leave_together_arrive_apart_and_in_order() {
+        let mut sockets = Sockets::bind(&[IpAddr::from([127, 0, 0, 1])], 0).unwrap();
+        let source = sockets.addresses()[0];
+        let peers = [peer(), peer()];
+        // Alike, a smaller one that ends a batch, a larger one, an empty one, and
+        // another destination in between.
+        let some = [
+            (0, 1_200),
+            (0, 1_200),
+            (0, 1_200),
+            (0, 700),
+            (0, 700),
+            (0, 1_200),
+            (1, 1_200),
+            (0, 1_200),
+            (0, 1),
+            (0, 0),
+            (0, 1_200),
+        ];
+        // More than the system takes in one call.
+        let plan: Vec<_> = some.into_iter().chain([(1, 100); 150]).collect();
+        let datagrams: Vec<_> = (0..)
+            .zip(&plan)
+            .map(|(number, &(to, size)): (u8, &(usize, usize))| Datagram {
+                source,
+                destination: peers[to].local_addr().unwrap(),
+                contents: vec![number; size],
+            })
+            .collect();
+        let expected = |to: usize| {
+            let all = datagrams.iter().zip(&plan);
+            let ours = all.filter(move |(_, (wanted, _))| *wanted == to);
+            ours.map(|(datagram, _)| datagram.contents.clone())
+                .collect::<Vec<_>>()
+        };
+        let wanted = [expected(0), expected(1)];
+        assert_eq!(sockets.send(datagrams.clone().into_iter()), 0);
+        for (peer, wanted) in peers.iter().zip(wanted) {
+            let mut buffer = [0; 2_000];
+            for contents in wanted {
+                let (length, from) = peer.recv_from(&mut buffer).unwrap();
+                assert_eq!((&buffer[..length], from), (&contents[..], source));
+            }
+        }
+        let elsewhere = Datagram {
+            source: SocketAddr::from(([127, 0, 0, 2], 1)),
+            ..datagrams[0].clone()
+        };
+        assert_eq!(sockets.send(std::iter::repeat_n(elsewhere, 3)), 3, "unsent");
+    }
+
+    #[test]
+    fn what_comes_together_is_told_apart() {
+        let sockets = Sockets::bind(&[IpAddr::from([127, 0, 0, 1])], 0).unwrap();
+        let ours = sockets.addresses()[0];
+        let peer = peer();
+        for (number, size) in (0..).zip([1_000, 1_000, 1_000, 400]) {
+            peer.send_to(&vec![number; size], ours).unwrap();
+        }
+        let mut buffer = vec![0; LARGEST];
+        let mut came = Vec::new();
+        while came.len() < 4 {
+            let Some(received) = sockets.receive(0, &mut buffer) else {
+                std::thread::yield_now();
+                continue;
+            };
+            assert_eq!(received.local, ours);
+            assert_eq!(received.from, peer.local_addr().unwrap());
+            let data = buffer[..received.length].chunks(received.stride);
+            came.extend(data.map(|data| (data[0], data.len())));
+        }
+        assert_eq!(came, [(0, 1_000), (1, 1_000), (2, 1_000), (3, 400)]);
+        assert!(sockets.receive(0, &mut buffer).is_none());
+    }
+}

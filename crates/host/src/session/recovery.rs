@@ -130,6 +130,7 @@ mod tests {
         let mut repair = running(false);
         repair.broken(START, FrameId(8), false);
         repair.broken(START, FrameId(7), false);
+        repair.broken(START, FrameId(9), false);
         assert_eq!(repair.take(), Recovery::Without(FrameId(7)));
         let reference = repair.encoded(START, FrameId(12), false);
         assert_eq!(
@@ -172,6 +173,8 @@ mod tests {
         assert_eq!(repair.encoded(START, FrameId(10), true), None);
         repair.broken(START, FrameId(8), true);
         assert_eq!(repair.take(), Recovery::None);
+        repair.broken(START, FrameId(10), true);
+        assert_eq!(repair.take(), Recovery::Keyframe, "but not for itself");
     }
 
     #[test]
