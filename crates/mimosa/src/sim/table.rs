@@ -47,7 +47,7 @@ pub(super) fn tables(loaded: &Loaded, runs: &[Run]) -> [Table; 2] {
         let variant = name.clone().unwrap_or_default();
         let of = |index: usize| outcomes.iter().filter_map(move |o| o.flows.get(index));
         let (videos, others): (Vec<_>, Vec<_>) = (0..scenario.flows.len())
-            .partition(|&index| scenario.flows[index].controller_name().is_some());
+            .partition(|&index| scenario.flows[index].kind_name() == "video");
         // Variants are there to be compared, a line each.
         let together = name.is_some() && videos.len() > 1;
         if together {

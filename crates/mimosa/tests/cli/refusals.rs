@@ -87,7 +87,7 @@ fn values_name_their_line_and_what_to_write() {
             "[[flow]]\nname = \"game\"\n",
             "",
             "run.toml:2: there is no flow; \
-             add a `[[flow]]` with `kind = \"video\"` or `\"cbr\"`",
+             add a `[[flow]]` with `kind = \"video\"`, `\"tcp\"` or `\"cbr\"`",
         ),
         (
             "queue",
