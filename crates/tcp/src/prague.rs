@@ -1,6 +1,6 @@
 //! Prague: draft-briscoe-iccrg-prague-congestion-control (section 2.4), in the
-//! form of L4S team's `udp_prague` (`prague_cc.cpp`, as described in this
-//! project's notes); the requirements are those of RFC 9331, section 4.
+//! form of L4S team's `udp_prague` (`prague_cc.cpp`); the requirements are those
+//! of RFC 9331, section 4.
 //!
 //! DCTCP with a reduction spread over a virtual round trip of at least 25 ms,
 //! so that flows of short round trips do not starve the others, and paced.

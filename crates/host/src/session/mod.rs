@@ -44,9 +44,8 @@ const CLOCK_AT_FIRST: TimeDelta = TimeDelta::from_millis(2_000);
 const GONE_AFTER: TimeDelta = TimeDelta::from_millis(10_000);
 /// Offers nobody connects for are given up after this.
 const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
-/// Feedback on request is there within this of the first request, or never: the
-/// note on browser transport has it, with a browser's answer after 0.2 ms and the
-/// longest round trip that games bear.
+/// Feedback on request is there within this of the first request, or never: a
+/// browser answers after 0.2 ms, and no round trip that games bear is as long.
 const FEEDBACK_WITHIN: TimeDelta = TimeDelta::from_millis(1_000);
 /// A page that claims longer is not believed.
 const LONGEST_DECODING: TimeDelta = TimeDelta::from_millis(10_000);

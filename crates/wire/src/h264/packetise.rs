@@ -238,7 +238,7 @@ mod tests {
         ];
         (any::<u8>(), body).prop_map(|(first, body)| {
             let mut unit = vec![first];
-            let mut zeros = 0;
+            let mut zeros = u32::from(first == 0);
             for byte in body {
                 if zeros == 2 && byte <= 3 {
                     unit.push(3);
