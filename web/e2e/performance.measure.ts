@@ -49,12 +49,15 @@ test("the network's share of a processor at 40 Mbit/s", async () => {
   publish("measure-network", runs);
 });
 
-test("from a key to the screen", async () => {
+test.each([
+  { as: "as the host comes", name: "measure-keys", args: [] },
+  { as: "at 10 Mbit/s", name: "measure-keys-ten", args: TEN },
+])("from a key to the screen, $as", async ({ name, args }) => {
   const runs = [];
   for (let run = 0; run < RUNS + 2; run += 1) {
-    runs.push(await keys(`measure-keys-${run}`));
+    runs.push(await keys(`${name}-${run}`, args));
   }
-  publish("measure-keys", runs);
+  publish(name, runs);
 });
 
 test.runIf(MINUTES > 0)("memory over a long session", async () => {
@@ -105,8 +108,8 @@ async function delays(name: string, args: readonly string[]): Promise<Record<str
 }
 
 /** Milliseconds from a key to the frame that shows it. */
-async function keys(name: string): Promise<Record<string, number>> {
-  const host = await startHost({ name, args: TEN });
+async function keys(name: string, args: readonly string[]): Promise<Record<string, number>> {
+  const host = await startHost({ name, args });
   const browser = await startBrowser();
   const page = await browser.play(host.play);
   await follow(page);

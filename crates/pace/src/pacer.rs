@@ -22,8 +22,7 @@ pub struct Bounds {
     /// The smallest packet there is: the size of a probe that names none.
     pub smallest_packet: Bytes,
     /// Packets of a spread frame that would follow one another more closely than
-    /// this leave in groups of two to four, or of eight where even eight would leave
-    /// within it: a real host pays for each wake-up.
+    /// this leave in groups of two to four: a real host pays for each wake-up.
     /// Zero spaces every packet.
     pub shortest_gap: TimeDelta,
 }
@@ -42,9 +41,7 @@ impl Default for Bounds {
 }
 
 /// Most packets that leave together for the sake of
-/// [`Bounds::shortest_gap`]: 4.8 kB, which a link of 20 Mbit/s carries in 2 ms. Twice
-/// as many where even those would leave within that gap: at the 500 us of a host,
-/// that is where a frame is spread at 155 Mbit/s or more.
+/// [`Bounds::shortest_gap`]: 4.8 kB, which a link of 20 Mbit/s carries in 2 ms.
 const LARGEST_GROUP: u32 = 4;
 
 /// A packet that may leave now.
@@ -269,14 +266,9 @@ impl<P> Pacer<P> {
     fn group(&self, over: TimeDelta, count: usize) -> usize {
         let packets = u32::try_from(count).unwrap_or(u32::MAX);
         let shortest = self.bounds.shortest_gap * packets;
-        let enough = (1..LARGEST_GROUP).find(|&group| over * group >= shortest);
-        let fastest = 2 * LARGEST_GROUP;
-        let group = match enough {
-            Some(group) => group,
-            None if over * fastest > shortest => LARGEST_GROUP,
-            None => fastest,
-        };
-        group as usize
+        (1..LARGEST_GROUP)
+            .find(|&group| over * group >= shortest)
+            .unwrap_or(LARGEST_GROUP) as usize
     }
 
     fn release(&mut self, now: Time, kind: PacketKind, packet: Waiting<P>) -> Released<P> {
@@ -365,11 +357,7 @@ mod tests {
         frame(&mut pacer, Time::ZERO, 0, 200);
         let times = micros(&departures(&mut pacer));
         assert!(times.chunks(4).all(|group| group[0] == group[3]));
-        assert_eq!(times[4], 0, "eight, which are 80 us apart");
-        assert!(times.chunks(8).all(|group| group[0] == group[7]));
-        frame(&mut pacer, Time::ZERO, 0, 30);
-        let times = micros(&departures(&mut pacer));
-        assert_eq!(times[3..5], [0, 266], "four, as eight would take 533 us");
+        assert_eq!(times[4], 40, "four at most, whatever the gap");
     }
 
     #[test]
