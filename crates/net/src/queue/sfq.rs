@@ -13,8 +13,14 @@
 //! the queue may have room; with the defaults the limit of 127 packets is met
 //! first. There is no timer: a due change of the hash happens with the next packet
 //! that comes or goes, and the new key is the seed plus the number of periods
-//! passed. The optional RED per flow is not there, nor is Linux's bound of `limit`
-//! by `depth` times `flows`, which could never be exceeded anyway.
+//! passed. After it flows follow each other as they did, in Linux as their slots lie,
+//! and of a flow that is too long now Linux gives up the newest also with
+//! [`SfqConfig::head_drop`]. Packets count as they are, in Linux with their Ethernet
+//! header: there one of 1500 bytes uses up the default quantum, here it leaves 14
+//! bytes, and a second goes in the first turn. A head drop at the depth changes a flow
+//! last, in Linux not at all. A limit of one packet, which Linux refuses, is taken. The
+//! optional RED per flow is not there, nor is Linux's bound of `limit` by `depth` times
+//! `flows`, which could never be exceeded anyway.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};

@@ -18,6 +18,7 @@ use super::config::{ClassConfig, ClassId, HtbConfig, LEVELS};
 /// A class.
 #[derive(Debug)]
 struct Class {
+    id: ClassId,
     parent: Option<usize>,
     /// Zero for leaves. Inner classes count down from the root's, as in Linux.
     level: usize,
@@ -56,6 +57,7 @@ impl Tree {
                 leaves.push((index, class));
             }
             tree.classes.push(Class {
+                id: class.id,
                 parent,
                 level,
                 buckets: Buckets::new((class.rate, class.burst), (class.ceil, class.cburst)),
@@ -64,11 +66,16 @@ impl Tree {
         (tree, leaves)
     }
 
-    /// The level of the class that lends to the leaf `class` at `now`.
+    /// Classes there are.
+    pub(super) fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// The class that lends to the leaf `class` at `now`.
     pub(super) fn lender(&self, class: usize, now: Time) -> Option<usize> {
-        for class in self.upwards(class) {
+        for (index, class) in self.upwards(class) {
             match class.buckets.mode(now) {
-                Mode::CanSend => return Some(class.level),
+                Mode::CanSend => return Some(index),
                 Mode::MayBorrow => (),
                 Mode::CantSend => return None,
             }
@@ -81,7 +88,7 @@ impl Tree {
         let mut earliest = Time::MAX;
         // When all below let it ask.
         let mut asks = Time::ZERO;
-        for class in self.upwards(class) {
+        for (_, class) in self.upwards(class) {
             earliest = earliest.min(asks.max(class.buckets.can_send()));
             asks = asks.max(class.buckets.may_borrow());
         }
@@ -97,10 +104,43 @@ impl Tree {
         }
     }
 
-    /// A class, its parent, and so on to the root.
-    fn upwards(&self, class: usize) -> impl Iterator<Item = &Class> {
-        std::iter::successors(self.classes.get(class), |class| {
-            self.classes.get(class.parent?)
-        })
+    /// The level of a class; zero for leaves.
+    pub(super) fn level(&self, class: usize) -> usize {
+        self.classes.get(class).map_or(0, |class| class.level)
+    }
+
+    /// By which classes take turns.
+    pub(super) fn number(&self, class: usize) -> u64 {
+        self.classes
+            .get(class)
+            .map_or(0, |class| u64::from(class.id.0))
+    }
+
+    pub(super) fn parent(&self, class: usize) -> Option<usize> {
+        self.classes.get(class)?.parent
+    }
+
+    /// The child of `above` on the way from its `lender` down to the leaf `class`; of
+    /// none, the lender. `None` where the way does not pass there.
+    pub(super) fn towards(
+        &self,
+        class: usize,
+        lender: usize,
+        above: Option<usize>,
+    ) -> Option<usize> {
+        let Some(above) = above else {
+            return Some(lender);
+        };
+        let mut way = self
+            .upwards(class)
+            .take_while(|(index, _)| *index != lender);
+        let (found, _) = way.find(|(_, class)| class.parent == Some(above))?;
+        Some(found)
+    }
+
+    /// A class with its place, its parent, and so on to the root.
+    fn upwards(&self, class: usize) -> impl Iterator<Item = (usize, &Class)> {
+        let at = |index| Some((index, self.classes.get(index)?));
+        std::iter::successors(at(class), move |(_, class)| at(class.parent?))
     }
 }

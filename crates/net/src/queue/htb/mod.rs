@@ -7,18 +7,19 @@
 //! lowest priority goes first, and leaves of the same priority take turns, each as
 //! long as its quantum lasts.
 //!
-//! *Deviations.* The place in a round is kept for each lending level and priority;
-//! Linux keeps it for each lending class too, which differs in order, not in shares.
-//! In Linux a bound on the work at once may delay changes of mode; here all that are due
-//! have happened. A leaf whose queue shapes may have nothing to give: Linux warns,
-//! here the next leaf is asked, and `ready` may be early for a leaf that has not been
-//! asked yet. The root's rate does not follow the link's.
-//! Modes, charging and classification are in `class`, `bucket` and `classify`.
+//! *Deviations.* In Linux a bound on the work at once may delay changes of mode; here
+//! all that are due have happened. A leaf whose queue shapes may have nothing to give:
+//! Linux warns, here the next leaf is asked, and `ready` may be early for a leaf that
+//! has not been asked yet. The root's rate does not follow the link's. A packet counts
+//! as it is, in Linux with its Ethernet header.
+//! Modes, charging, turns and classification are in `class`, `bucket`, `round` and
+//! `classify`.
 
 mod bucket;
 mod class;
 mod classify;
 mod config;
+mod round;
 #[cfg(test)]
 mod tests;
 
@@ -31,8 +32,9 @@ use crate::packet::Packet;
 use crate::queue::{DropTail, Limit, Queue, Waiting};
 use class::Tree;
 pub use classify::{Filter, Prefix};
+use config::LEVELS;
 pub use config::{ClassConfig, ClassId, HtbConfig, HtbError};
-use config::{LEVELS, PRIORITIES};
+use round::{Rounds, Sendable};
 
 /// Bounds of a quantum that follows from the rate (Linux warns beyond them).
 const QUANTUM: (u64, u64) = (1_000, 200_000);
@@ -40,6 +42,7 @@ const QUANTUM: (u64, u64) = (1_000, 200_000);
 /// A class in which packets wait.
 #[derive(Debug)]
 struct Leaf<P> {
+    id: ClassId,
     /// Its place in the tree.
     class: usize,
     priority: u8,
@@ -56,25 +59,15 @@ pub struct Htb<P> {
     tree: Tree,
     /// From left to right.
     leaves: Vec<Leaf<P>>,
-    /// Whose turn it is among `leaves`, for each lending level and priority.
-    turns: [[usize; PRIORITIES as usize]; LEVELS],
+    /// Whose turn it is.
+    rounds: Rounds,
     /// Filters and the leaves they lead to.
     filters: Vec<(Filter, usize)>,
     default: Option<usize>,
     /// Packets of no class.
     direct: DropTail<P>,
-    /// Leaves that may send, in order; kept to allocate once.
+    /// Leaves that may send; kept to allocate once.
     sendable: Vec<Sendable>,
-}
-
-/// A leaf that may send. The order is the one in which they are asked.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct Sendable {
-    lender: usize,
-    priority: u8,
-    /// Leaves whose turn comes before.
-    before: usize,
-    leaf: usize,
 }
 
 impl<P: Packet + Debug + Send + 'static> Htb<P> {
@@ -99,6 +92,7 @@ impl<P: Packet + Debug + Send + 'static> Htb<P> {
             .map(|(i, (_, leaf))| (leaf.id, i))
             .collect();
         let leaves = found.into_iter().map(|(class, leaf)| Leaf {
+            id: leaf.id,
             class,
             priority: leaf.priority,
             quantum: quantum(leaf, config.r2q),
@@ -109,9 +103,9 @@ impl<P: Packet + Debug + Send + 'static> Htb<P> {
         let place = |class: &ClassId| places.get(class).copied();
         let filters = config.filters.iter();
         Ok(Self {
+            rounds: Rounds::new(tree.len()),
             tree,
             leaves: leaves.collect(),
-            turns: [[0; PRIORITIES as usize]; LEVELS],
             filters: filters
                 .filter_map(|(filter, class)| Some((filter.clone(), place(class)?)))
                 .collect(),
@@ -151,41 +145,38 @@ impl<P: Packet> Htb<P> {
             let Some(lender) = self.tree.lender(leaf.class, now) else {
                 continue;
             };
-            let turns = self.turns.get(lender);
-            let turn = turns.and_then(|turns| turns.get(usize::from(leaf.priority)));
-            let turn = turn.copied().unwrap_or(0);
-            let before = if index >= turn {
-                index - turn
-            } else {
-                index + self.leaves.len() - turn
-            };
             self.sendable.push(Sendable {
-                lender,
-                priority: leaf.priority,
-                before,
                 leaf: index,
+                class: leaf.class,
+                lender,
+                level: self.tree.level(lender),
+                priority: leaf.priority,
             });
         }
-        self.sendable.sort_unstable();
     }
 
-    /// Takes a packet from a leaf that may send, and charges for it.
+    /// Takes a packet from a leaf that may send, which is not among `sendable` any
+    /// more, and charges for it.
     fn take(&mut self, from: Sendable, now: Time, dropped: &mut Vec<P>) -> Option<Waiting<P>> {
         let leaf = self.leaves.get_mut(from.leaf)?;
         let waiting = leaf.queue.dequeue(now, dropped)?;
         let size = waiting.packet.size();
-        if let Some(left) = leaf.turn.get_mut(from.lender) {
+        if let Some(left) = leaf.turn.get_mut(from.level) {
             *left = left.saturating_sub(i64::try_from(size.get()).unwrap_or(i64::MAX));
-            let over = *left < 0;
-            if over {
+            if *left < 0 {
                 *left = left.saturating_add(leaf.quantum);
-            }
-            let turns = self.turns.get_mut(from.lender);
-            if let Some(turn) = turns.and_then(|turns| turns.get_mut(usize::from(from.priority))) {
-                *turn = from.leaf + usize::from(over);
+                self.rounds.end_turn(&self.tree, from, &self.sendable);
             }
         }
-        self.tree.charge(leaf.class, from.lender, now, size);
+        self.tree.charge(leaf.class, from.level, now, size);
+        let lends_to = |class| self.tree.lender(class, now) == Some(from.lender);
+        let mut others = self.sendable.iter();
+        let still_lends = !leaf.queue.is_empty() && lends_to(from.class)
+            || others.any(|other| other.priority == from.priority && lends_to(other.class));
+        if !still_lends {
+            let (tree, others) = (&self.tree, &self.sendable);
+            self.rounds.end_lenders_turn(tree, from, others);
+        }
         Some(waiting)
     }
 }
@@ -205,8 +196,8 @@ impl<P: Packet + Debug + Send> Queue<P> for Htb<P> {
         }
         self.find_sendable(now);
         // The first has a packet, unless its queue shapes, or drops all it holds.
-        for next in 0..self.sendable.len() {
-            let from = *self.sendable.get(next)?;
+        while let Some(next) = self.rounds.next(&self.tree, &self.sendable) {
+            let from = self.sendable.swap_remove(next);
             let taken = self.take(from, now, dropped);
             if taken.is_some() {
                 return taken;
@@ -232,6 +223,12 @@ impl<P: Packet + Debug + Send> Queue<P> for Htb<P> {
             .map(ready)
             .fold(self.direct.ready(now), Time::min)
             .max(now)
+    }
+
+    /// The leaf's [`ClassId`]; zero for none.
+    fn lane(&self, packet: &P) -> usize {
+        let leaf = self.classify(packet).and_then(|leaf| self.leaves.get(leaf));
+        leaf.map_or(0, |leaf| leaf.id.0 as usize)
     }
 
     /// A leaf's queue is told its ceiling, where the link is not slower.

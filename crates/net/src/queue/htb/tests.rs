@@ -318,6 +318,80 @@ fn relatives_lend_before_strangers() {
     assert_rates(&found, &[25.0]);
 }
 
+/// Two families of two leaves, which get no more than their parents have.
+#[test]
+fn a_familys_round_does_not_depend_on_the_others() {
+    let config = tree(vec![
+        class(1, None, 50, 50),
+        class(10, Some(ROOT), 10, 10),
+        class(11, Some(ClassId(10)), 1, 50),
+        class(12, Some(ClassId(10)), 1, 50),
+        class(20, Some(ROOT), 20, 20),
+        class(21, Some(ClassId(20)), 1, 50),
+        class(22, Some(ClassId(20)), 1, 50),
+    ]);
+    let loads = [11, 12, 21, 22].map(|flow| always(flow, 60));
+    let found = rates(&config, Queues::new(), &loads);
+    assert_rates(&found, &[5.0, 5.0, 10.0, 10.0]);
+}
+
+/// A family whose ceiling lets it borrow a few packets now and then.
+#[test]
+fn a_round_goes_on_where_the_ceiling_stopped_it() {
+    // Class 13's quantum of 12 500 bytes takes 2 ms, in which the family's ceiling lets
+    // 2500 bytes come in: they are kept.
+    let family = ClassConfig {
+        cburst: Bytes::new(5_000),
+        ..class(10, Some(ROOT), 2, 10)
+    };
+    let config = tree(vec![
+        class(1, None, 50, 50),
+        family,
+        class(11, Some(ClassId(10)), 1, 50),
+        class(12, Some(ClassId(10)), 1, 50),
+        class(13, Some(ROOT), 1, 50),
+    ]);
+    let loads = [11, 12, 13].map(|flow| always(flow, 60));
+    let found = rates(&config, Queues::new(), &loads);
+    assert_rates(&found, &[5.0, 5.0, 40.0]);
+}
+
+/// Who cannot go on, for lack of tokens or of packets, loses its turn to the next.
+#[test]
+fn a_turn_ends_with_the_tokens_or_the_packets() {
+    let leaf = |id| ClassConfig {
+        burst: Bytes::new(1_000),
+        cburst: Bytes::new(1_000),
+        quantum: Some(Bytes::new(100_000)),
+        ..class(id, None, 8, 8)
+    };
+    let htb = || Htb::new(&tree(vec![leaf(2), leaf(3)]), Queues::new()).unwrap();
+    let offer = |htb: &mut Htb<TestPacket>, size, flows: &[u32]| {
+        for flow in flows {
+            let packet = TestPacket {
+                flow: *flow,
+                ..TestPacket::sized(size)
+            };
+            htb.enqueue(Time::ZERO, packet, &mut Vec::new());
+        }
+    };
+    let take = |htb: &mut Htb<TestPacket>, now, most| {
+        let next = || Some(htb.dequeue(now, &mut Vec::new())?.packet.flow);
+        std::iter::from_fn(next).take(most).collect::<Vec<_>>()
+    };
+    // A first turn is over with its first packet, as there is no quantum yet. The
+    // second packet of each overdraws its bucket, for a millisecond.
+    let mut tired = htb();
+    offer(&mut tired, 1_000, &[2, 2, 2, 3, 3, 3]);
+    assert_eq!(take(&mut tired, Time::ZERO, 6), [2, 3, 2, 3]);
+    assert_eq!(take(&mut tired, Time::from_millis(1), 6), [2, 3]);
+    let mut through = htb();
+    offer(&mut through, 100, &[2, 2, 2, 3, 3, 3]);
+    assert_eq!(take(&mut through, Time::ZERO, 4), [2, 3, 2, 2]);
+    offer(&mut through, 100, &[2]);
+    assert_eq!(take(&mut through, Time::ZERO, 6), [3, 3, 2]);
+}
+
 #[test]
 fn the_first_filter_counts_then_the_default_then_none() {
     let mut config = tree(vec![class(1, None, 8, 8), class(2, Some(ROOT), 8, 8)]);

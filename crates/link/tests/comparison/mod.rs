@@ -1,0 +1,48 @@
+//! The kernel's HTB and ours, on the same offered load.
+//!
+//! Shared by the test and the example of the same name. A run sends a case's load
+//! from one network namespace to another, either through a pair of virtual Ethernet
+//! devices with `tc`'s `htb`, or through an [`Engine`](mimosa_link::Engine) whose
+//! queue is our [`Htb`](mimosa_net::queue::Htb). What differs is that alone: the
+//! trees, the leaves' queues, the load's schedule and the program that sends and
+//! receives are the same.
+//!
+//! `tc` counts an Ethernet frame, 14 bytes more than its packet; `stab overhead -14`
+//! takes them off, so that both count packets of IP.
+
+pub(crate) mod case;
+mod figures;
+pub(crate) mod table;
+mod traffic;
+mod world;
+
+use case::Case;
+use figures::Figures;
+use table::Compared;
+use world::{Kind, World};
+
+/// Milliseconds by which a hundredth of the packets may be sent late: with more, the
+/// machine was too busy to offer the load.
+const LATE: f64 = 5.0;
+/// How often a run is tried until the load was offered.
+const TRIES: usize = 3;
+
+/// Runs `case` so many times with each HTB in turn; `None` without the rights.
+pub(crate) fn compare(case: &Case, times: usize) -> Option<Compared> {
+    let mut runs = Vec::new();
+    for kind in [Kind::Kernel, Kind::Ours].repeat(times) {
+        let mut tries = 0;
+        loop {
+            let world = World::new(case, kind)?;
+            let run = Figures::of(case, &traffic::send(case, &world));
+            tries += 1;
+            if run.late <= LATE || tries == TRIES {
+                runs.push((kind, run));
+                break;
+            }
+            eprintln!("{}: sent {:.1} ms late, once more", case.name, run.late);
+        }
+    }
+    let case = case.clone();
+    Some(Compared { case, runs })
+}
