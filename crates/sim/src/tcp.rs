@@ -18,6 +18,8 @@ pub(crate) struct Tcp {
     acks: DelayLine<Ack>,
     overhead: Bytes,
     stop: Time,
+    /// Whether `stop` has come: what the sender would still do, it does no more.
+    is_stopped: bool,
 }
 
 impl Tcp {
@@ -43,12 +45,13 @@ impl Tcp {
             acks: DelayLine::default(),
             overhead: tcp.overhead,
             stop: flow.stop,
+            is_stopped: false,
         }
     }
 
     /// When the sending end acts next.
     pub(crate) fn deadline(&self) -> Time {
-        let sender = self.sender.deadline().filter(|at| *at < self.stop);
+        let sender = self.sender.deadline().filter(|_| !self.is_stopped);
         self.acks.deadline().min(sender.unwrap_or(Time::MAX))
     }
 
@@ -57,12 +60,13 @@ impl Tcp {
         while let Some(ack) = self.acks.pop(now) {
             self.sender.acknowledge(now, &ack);
         }
+        self.is_stopped |= now >= self.stop;
         self.sender.timer(now);
     }
 
     /// The packet that leaves at `now`, if one does.
     pub(crate) fn poll(&mut self, now: Time, flow: &FlowConfig, number: u32) -> Option<SimPacket> {
-        if now >= self.stop {
+        if self.is_stopped {
             return None;
         }
         let segment = self.sender.poll(now)?;

@@ -43,6 +43,19 @@ fn one_connection_fills_the_link_and_its_queue_as_the_kernels_does() {
 }
 
 #[test]
+fn a_connection_that_stops_sends_nothing_more() {
+    let flow = "[[flow]]\nkind = \"tcp\"\nstart = \"10s\"\nstop = \"16s\"";
+    let scenario = scenario(&link(DROPTAIL, flow));
+    let queue = whole(&scenario, 1).link.queue_delay_ms.unwrap();
+    // 250 packets of 1500 bytes.
+    assert!(queue.max <= 60.24, "{}", queue.max);
+    let after = part(&scenario, 1, window(16_000, 40_000)).link;
+    assert_eq!(after.offered, 0);
+    // What was in the queue, and nothing else.
+    assert!(after.utilization.unwrap() < 0.003, "{after:?}");
+}
+
+#[test]
 fn a_finite_and_a_limited_connection_send_what_they_have() {
     let flows = r#"
 [[flow]]
