@@ -6,13 +6,20 @@ use crate::key::PREFIX;
 use crate::keys::KEYS;
 use crate::nearest::nearest;
 
+/// What `mimosa link` tells the commands that it runs: of no concern to a host that is
+/// one of them.
+const LINK: &str = "MIMOSA_LINK";
+
 /// Takes what the variables of ours say.
 pub(crate) fn read(
     variables: impl IntoIterator<Item = (String, String)>,
     said: &mut Said,
 ) -> Result<(), SettingsError> {
     for (variable, text) in variables {
-        if !variable.starts_with(PREFIX) {
+        let is_link = variable
+            .strip_prefix(LINK)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+        if is_link || !variable.starts_with(PREFIX) {
             continue;
         }
         let origin = Origin::Variable(variable.clone());
