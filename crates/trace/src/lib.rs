@@ -1,17 +1,35 @@
-//! Recorded links: what a trace file says about rate, delay and loss over time.
+//! Links over time: what a trace file says about rate, delay and loss, how to
+//! change and describe it, and models that make others of its kind.
 //!
 //! Two formats, told apart by content:
 //! - *Mahimahi*: one integer a line, the millisecond at which one packet of
 //!   1500 bytes may leave; equal lines are several packets in that millisecond,
 //!   and the file repeats after its last line.
 //! - *Rows*: `seconds Mbit/s [RTTms [loss]]`, for instance `0.015 20.59 14.0ms 0.02`.
+//!   A last line of a time alone says when the trace ends.
 //!
 //! Empty lines and lines that begin with `#` are passed over.
+//!
+//! [`parse`] reads both and [`write`](write()) writes them; [`Trace::cut`] and
+//! [`Trace::scale`] change a trace, [`Statistics::of`] describes it, and
+//! [`Model`] makes one.
 
+mod edit;
 mod mahimahi;
+mod model;
+mod random;
 mod rows;
+mod statistics;
+mod write;
 
 use mimosa_units::{Rate, TimeDelta};
+
+pub use edit::EditError;
+pub use model::{Model, ModelError, Parameter};
+pub use statistics::{
+    CELL, LAGS, LONGEST, OUTAGE_CELLS, Outages, PERCENTILES, Statistics, TooLong, falls, means,
+};
+pub use write::{Format, WriteError, write};
 
 /// A link's properties from one point in time on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +55,27 @@ pub struct Trace {
     pub notes: Vec<Note>,
 }
 
+impl Trace {
+    /// Each segment with the time it lasts.
+    pub fn spans(&self) -> impl Iterator<Item = (&Segment, TimeDelta)> {
+        let ends = self.segments.iter().skip(1).map(|segment| segment.at);
+        self.segments
+            .iter()
+            .zip(ends.chain([self.length]))
+            .map(|(segment, end)| (segment, (end - segment.at).max(TimeDelta::ZERO)))
+    }
+
+    /// The mean rate over the whole trace.
+    #[must_use]
+    pub fn mean(&self) -> Rate {
+        let passed: f64 = self
+            .spans()
+            .map(|(segment, lasts)| segment.rate.as_mbps() * lasts.as_secs())
+            .sum();
+        Rate::from_mbps(passed / self.length.as_secs())
+    }
+}
+
 /// A line that was not taken literally.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Note {
@@ -47,7 +86,7 @@ pub struct Note {
 }
 
 /// Why a text is no trace.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct TraceError {
     /// The line, counted from one.
@@ -57,7 +96,7 @@ pub struct TraceError {
 }
 
 /// What is wrong with a trace, and what to write instead.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// A field of a row is no number of its kind.
@@ -94,6 +133,16 @@ pub enum Problem {
         /// The line before.
         before: u64,
     },
+    /// The last line is a time alone, but no time after the rows.
+    #[error(
+        "the trace ends at {end} s, but its last row begins at {last} s; let it end later, or leave the line out"
+    )]
+    EndsEarly {
+        /// When it should end.
+        end: f64,
+        /// When its last row begins.
+        last: f64,
+    },
     /// No line holds anything.
     #[error("the trace is empty; give it at least two rows or one millisecond above zero")]
     Empty,
@@ -107,28 +156,29 @@ pub enum Problem {
     NoLength,
 }
 
+/// The lines that say something, with their number.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line.trim()))
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
 /// Reads a trace of either format.
 ///
 /// # Errors
 ///
 /// [`TraceError`] with the line that cannot be used and why.
 pub fn parse(text: &str) -> Result<Trace, TraceError> {
-    let lines = || {
-        text.lines()
-            .enumerate()
-            .map(|(index, line)| (index + 1, line.trim()))
-            .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-    };
-    let Some((_, first)) = lines().next() else {
+    let Some(format) = Format::of(text) else {
         return Err(TraceError {
             line: 1,
             problem: Problem::Empty,
         });
     };
-    let trace = if first.split_whitespace().count() == 1 {
-        mahimahi::parse(lines())?
-    } else {
-        rows::parse(lines())?
+    let trace = match format {
+        Format::Mahimahi => mahimahi::parse(lines(text))?,
+        Format::Rows => rows::parse(lines(text))?,
     };
     if trace.segments.iter().all(|s| s.rate == Rate::ZERO) {
         return Err(TraceError {
@@ -193,6 +243,24 @@ mod tests {
         assert_eq!(trace.length, TimeDelta::from_millis(1200));
         let lines: Vec<_> = trace.notes.iter().map(|note| note.line).collect();
         assert_eq!(lines, [4, 6]);
+    }
+
+    #[test]
+    fn a_last_line_of_a_time_alone_is_the_end() {
+        let trace = parse("10 5\n10.2 6\n10.4 7\n60 8\n61.5\n").unwrap();
+        let starts: Vec<_> = trace.segments.iter().map(|s| s.at.as_millis()).collect();
+        assert_eq!(starts, [0.0, 200.0, 400.0, 50_000.0]);
+        assert_eq!(trace.length, TimeDelta::from_millis(51_500));
+        assert_eq!(trace.notes, []);
+        let early = Problem::EndsEarly {
+            end: 0.5,
+            last: 1.0,
+        };
+        assert_eq!(problem("0 5\n1 6\n0.5\n"), (3, early));
+        assert_eq!(
+            problem("0 5\n0.5\n1 6\n"),
+            (2, Problem::FieldCount { found: 1 })
+        );
     }
 
     #[test]

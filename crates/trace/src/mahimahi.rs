@@ -10,9 +10,9 @@ use mimosa_units::{Rate, TimeDelta};
 use crate::{Problem, Segment, Trace, TraceError, push};
 
 /// 1500 bytes in a millisecond.
-const OPPORTUNITY_BPS: u64 = 1500 * 8 * 1000;
+pub(crate) const OPPORTUNITY_BPS: u64 = 1500 * 8 * 1000;
 /// A day: longer recordings of milliseconds are a mistake, not a link.
-const LONGEST_MILLIS: u64 = 24 * 3600 * 1000;
+pub(crate) const LONGEST_MILLIS: u64 = 24 * 3600 * 1000;
 
 pub(crate) fn parse<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,

@@ -3,23 +3,25 @@
 //! Recordings are often several sessions in one file, so that the time jumps
 //! between rows. Every row lasts until the next one; where the time goes back,
 //! stands still or jumps by more than [`LONGEST_STEPS`] usual steps, it lasts
-//! the usual step instead, and a note says so.
+//! the usual step instead, and a note says so. In a file whose last line is a
+//! time alone no forward jump is a break, and the trace ends at that time.
 
 use mimosa_units::{Rate, TimeDelta};
 
 use crate::{Note, Problem, Segment, Trace, TraceError, push};
 
 /// A gap this many times the median step is a break between recordings.
-const LONGEST_STEPS: f64 = 10.0;
+pub(crate) const LONGEST_STEPS: f64 = 10.0;
 /// Ten terabits: beyond it a rate is a typing mistake.
-const HIGHEST_MBPS: f64 = 1e7;
+pub(crate) const HIGHEST_MBPS: f64 = 1e7;
 /// An hour: beyond it a round trip is a typing mistake.
-const LONGEST_RTT_MS: f64 = 3.6e6;
+pub(crate) const LONGEST_RTT_MS: f64 = 3.6e6;
 /// Recordings may count from 1970, and in other units than ours; beyond 30,000
 /// years a time is a typing mistake.
 const LATEST_SECS: f64 = 1e12;
 /// How long a recording of one row lasts.
 const LONE_ROW: f64 = 1.0;
+const TIME: &str = "time in seconds";
 
 struct Row {
     line: usize,
@@ -33,7 +35,10 @@ pub(crate) fn parse<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
 ) -> Result<Trace, TraceError> {
     let mut notes = Vec::new();
+    let mut lines: Vec<_> = lines.collect();
+    let end = end(&mut lines)?;
     let rows = lines
+        .into_iter()
         .map(|(line, text)| {
             row(line, text, &mut notes).map_err(|problem| TraceError { line, problem })
         })
@@ -54,7 +59,7 @@ pub(crate) fn parse<'a>(
         let mut step = usual;
         if let Some(next) = rows.get(index + 1) {
             let gap = next.secs - row.secs;
-            if gap > 0.0 && gap <= usual * LONGEST_STEPS {
+            if gap > 0.0 && (end.is_some() || gap <= usual * LONGEST_STEPS) {
                 step = gap;
             } else {
                 notes.push(Note {
@@ -63,6 +68,13 @@ pub(crate) fn parse<'a>(
                         "time moves by {gap:.3} s; the row before lasts {usual:.3} s instead"
                     ),
                 });
+            }
+        } else if let Some((line, end)) = end {
+            step = end - row.secs;
+            if step <= 0.0 {
+                let last = row.secs;
+                let problem = Problem::EndsEarly { end, last };
+                return Err(TraceError { line, problem });
             }
         }
         at += TimeDelta::from_secs(step);
@@ -73,6 +85,17 @@ pub(crate) fn parse<'a>(
         length: at.max(TimeDelta::from_nanos(1)),
         notes,
     })
+}
+
+/// Takes away the last line where it is a time alone.
+fn end(lines: &mut Vec<(usize, &str)>) -> Result<Option<(usize, f64)>, TraceError> {
+    let is_end = |(_, text): &mut (usize, &str)| text.split_whitespace().count() == 1;
+    let Some((line, text)) = lines.pop_if(is_end) else {
+        return Ok(None);
+    };
+    let secs = number(text, TIME, LATEST_SECS);
+    let secs = secs.map_err(|problem| TraceError { line, problem })?;
+    Ok(Some((line, secs)))
 }
 
 /// The median of the steps that go forwards.
@@ -96,7 +119,7 @@ fn row(line: usize, text: &str, notes: &mut Vec<Note>) -> Result<Row, Problem> {
             found: fields.len(),
         });
     };
-    let secs = number(secs, "time in seconds", LATEST_SECS)?;
+    let secs = number(secs, TIME, LATEST_SECS)?;
     let mbps = number(rate, "rate in Mbit/s", HIGHEST_MBPS)?;
     let round_trip = match fields.get(2) {
         None => None,

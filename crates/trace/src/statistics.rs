@@ -1,0 +1,225 @@
+//! What a trace is like, in numbers.
+//!
+//! Rates are looked at in means over cells of 100 ms from the trace's beginning,
+//! the granularity at which the Pudica paper recorded bandwidth (section 2.2);
+//! what is left of the trace after the last whole cell does not count.
+
+use mimosa_units::{Rate, TimeDelta};
+
+use crate::Trace;
+
+/// Over so much time a rate is a mean.
+pub const CELL: TimeDelta = TimeDelta::from_millis(100);
+/// A longer trace is a mistake of units, and has no statistics.
+pub const LONGEST: TimeDelta = TimeDelta::from_millis(7 * 24 * 3_600_000);
+/// The percentiles, as nearest ranks, that [`Statistics`] has.
+pub const PERCENTILES: [u32; 7] = [1, 5, 25, 50, 75, 95, 99];
+/// How far apart the cells of [`Statistics::autocorrelation`] are.
+pub const LAGS: [TimeDelta; 3] = [
+    CELL,
+    TimeDelta::from_millis(1_000),
+    TimeDelta::from_millis(10_000),
+];
+/// An outage has at least so many cells.
+pub const OUTAGE_CELLS: usize = 2;
+/// Below this share of the mean a link is out, unless somebody says otherwise.
+const FLOOR: f64 = 0.05;
+
+/// What a trace is like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statistics {
+    /// After this it repeats.
+    pub length: TimeDelta,
+    /// The mean rate over the whole trace.
+    pub mean: Rate,
+    /// The [`PERCENTILES`] of the cells' rates.
+    pub rates: [Rate; 7],
+    /// Standard deviation of the cells' rates over their mean.
+    pub variation: f64,
+    /// Of the cells' rates, at each of [`LAGS`]; `None` where the trace is no
+    /// longer than that, or its rate constant.
+    pub autocorrelation: [Option<f64>; 3],
+    /// Cells with less than half of the rate of the cell before, per minute: the
+    /// falls by more than 50 % within 100 ms of the Pudica paper's Fig. 4.
+    pub falls_per_minute: f64,
+    /// When hardly anything passed.
+    pub outages: Outages,
+    /// The [`PERCENTILES`] of the round trip by time, where the trace has it.
+    pub round_trips: Option<[TimeDelta; 7]>,
+    /// The [`PERCENTILES`] of the loss by time, where the trace has it.
+    pub losses: Option<[f64; 7]>,
+}
+
+/// Times of at least [`OUTAGE_CELLS`] cells in a row at or below a floor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outages {
+    /// The floor.
+    pub floor: Rate,
+    /// How many there were.
+    pub count: usize,
+    /// The share of the time that they took.
+    pub share: f64,
+    /// The longest one.
+    pub longest: TimeDelta,
+}
+
+/// The trace is longer than [`LONGEST`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("the trace lasts {0}, longer than a week; check the unit of its times, or cut it")]
+pub struct TooLong(
+    /// How long it is.
+    pub TimeDelta,
+);
+
+impl Statistics {
+    /// Those of `trace`; an outage is at or below `floor`, without it at or
+    /// below a twentieth of the mean.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] for what is longer than a week.
+    pub fn of(trace: &Trace, floor: Option<Rate>) -> Result<Self, TooLong> {
+        let cells = means(trace, CELL)?;
+        let mean = trace.mean();
+        let mut sorted = cells.clone();
+        sorted.sort_unstable();
+        let minutes = (CELL * u32::try_from(cells.len()).unwrap_or(u32::MAX)).as_secs() / 60.0;
+        let round_trips = trace
+            .spans()
+            .filter_map(|(segment, lasts)| Some((segment.round_trip?, lasts)))
+            .collect();
+        let losses = trace
+            .spans()
+            .filter_map(|(segment, lasts)| Some((segment.loss?, lasts)))
+            .collect();
+        Ok(Self {
+            length: trace.length,
+            mean,
+            rates: PERCENTILES.map(|percent| sorted[rank(percent, sorted.len())]),
+            variation: variation(&cells),
+            autocorrelation: LAGS.map(|lag| autocorrelation(&cells, cells_in(lag))),
+            falls_per_minute: falls(&cells).count() as f64 / minutes,
+            outages: outages(&cells, floor.unwrap_or(mean.scale(FLOOR))),
+            round_trips: by_time(round_trips, TimeDelta::cmp),
+            losses: by_time(losses, f64::total_cmp),
+        })
+    }
+}
+
+/// The mean rates of `trace` in cells of `width`, from its beginning to the last
+/// whole one; a shorter trace is one cell.
+///
+/// # Errors
+///
+/// [`TooLong`] for what is longer than a week.
+pub fn means(trace: &Trace, width: TimeDelta) -> Result<Vec<Rate>, TooLong> {
+    if trace.length > LONGEST {
+        return Err(TooLong(trace.length));
+    }
+    let width = width.min(trace.length).max(TimeDelta::from_nanos(1));
+    let nanos = u128::from(width.as_nanos().unsigned_abs());
+    let mut means = Vec::new();
+    let (mut end, mut passed) = (width, 0);
+    for (segment, lasts) in trace.spans() {
+        let mut at = segment.at;
+        let until = segment.at + lasts;
+        while at < until {
+            let part = until.min(end) - at;
+            passed +=
+                u128::from(segment.rate.as_bps()) * u128::from(part.as_nanos().unsigned_abs());
+            at += part;
+            if at == end {
+                let mean = (passed + nanos / 2) / nanos;
+                means.push(Rate::from_bps(u64::try_from(mean).unwrap_or(u64::MAX)));
+                end += width;
+                passed = 0;
+            }
+        }
+    }
+    // A trace without segments passes nothing.
+    if means.is_empty() {
+        means.push(Rate::ZERO);
+    }
+    Ok(means)
+}
+
+/// The cells whose rate is less than half of that of the cell before.
+pub fn falls(cells: &[Rate]) -> impl Iterator<Item = usize> {
+    cells
+        .windows(2)
+        .enumerate()
+        .filter(|(_, pair)| pair[1] + pair[1] < pair[0])
+        .map(|(index, _)| index + 1)
+}
+
+fn cells_in(span: TimeDelta) -> usize {
+    usize::try_from(span.as_nanos() / CELL.as_nanos()).unwrap_or(usize::MAX)
+}
+
+/// The index of the nearest rank among `count` values.
+fn rank(percent: u32, count: usize) -> usize {
+    (count * percent as usize).div_ceil(100).max(1) - 1
+}
+
+/// The mean of the cells, and the sum of the squares about it.
+fn moments(cells: &[Rate]) -> (f64, f64) {
+    let mean = cells.iter().map(|cell| cell.as_mbps()).sum::<f64>() / cells.len() as f64;
+    let square = |cell: &Rate| (cell.as_mbps() - mean) * (cell.as_mbps() - mean);
+    (mean, cells.iter().map(square).sum())
+}
+
+fn variation(cells: &[Rate]) -> f64 {
+    let (mean, squares) = moments(cells);
+    if mean > 0.0 {
+        (squares / cells.len() as f64).sqrt() / mean
+    } else {
+        0.0
+    }
+}
+
+fn autocorrelation(cells: &[Rate], lag: usize) -> Option<f64> {
+    let (mean, squares) = moments(cells);
+    if cells.len() <= lag || squares <= 0.0 {
+        return None;
+    }
+    let products = cells
+        .iter()
+        .zip(&cells[lag..])
+        .map(|(one, other)| (one.as_mbps() - mean) * (other.as_mbps() - mean));
+    Some(products.sum::<f64>() / squares)
+}
+
+fn outages(cells: &[Rate], floor: Rate) -> Outages {
+    let runs = cells
+        .chunk_by(|one, other| (*one <= floor) == (*other <= floor))
+        .filter(|run| run[0] <= floor && run.len() >= OUTAGE_CELLS);
+    let lengths: Vec<usize> = runs.map(<[Rate]>::len).collect();
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    Outages {
+        floor,
+        count: lengths.len(),
+        share: lengths.iter().sum::<usize>() as f64 / cells.len() as f64,
+        longest: CELL * u32::try_from(longest).unwrap_or(u32::MAX),
+    }
+}
+
+/// The values below which each percentile of the time lies.
+fn by_time<T: Copy>(
+    mut values: Vec<(T, TimeDelta)>,
+    order: fn(&T, &T) -> std::cmp::Ordering,
+) -> Option<[T; 7]> {
+    let total: TimeDelta = values
+        .iter()
+        .fold(TimeDelta::ZERO, |sum, value| sum + value.1);
+    values.sort_by(|one, other| order(&one.0, &other.0));
+    let (most, _) = *values.last()?;
+    Some(PERCENTILES.map(|percent| {
+        let until = total.scale(f64::from(percent) / 100.0);
+        let mut passed = TimeDelta::ZERO;
+        let reached = values.iter().find(|(_, lasts)| {
+            passed += *lasts;
+            passed >= until
+        });
+        reached.map_or(most, |(value, _)| *value)
+    }))
+}
