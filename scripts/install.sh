@@ -31,6 +31,7 @@ freedoom1.wad  freedoom      check
 ip             iproute2      check
 nft            nftables      check
 ps             procps        check
+iperf3         iperf3        check
 '
 # The oldest that the page's tools take.
 readonly node=20.19

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use mimosa_net::queue::Queue;
-use mimosa_net::{Header, Link, Packet, Path, PathConfig, Schedule, Served};
-use mimosa_units::{Bytes, Ecn, Time};
+use mimosa_net::{Header, Link, LossModel, Packet, Path, PathConfig, Schedule, Served};
+use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
-use crate::packet::IpPacket;
+use crate::packet::{IpPacket, Rtp};
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -26,6 +26,12 @@ pub struct Passage {
     pub header: Header,
     /// Its size, IP header included.
     pub size: Bytes,
+    /// What RTP's header says, if it looks like RTP.
+    pub rtp: Option<Rtp>,
+    /// The number of the queue it was for; see [`Queue::lane`].
+    pub lane: usize,
+    /// Bytes that waited when it came.
+    pub backlog: Bytes,
     /// Its ECN field as it came.
     pub ecn_in: Ecn,
     /// As it left the queue.
@@ -55,6 +61,27 @@ pub struct Stamped {
     packet: IpPacket,
     offered: Time,
     ecn_in: Ecn,
+    lane: usize,
+    backlog: Bytes,
+}
+
+impl Stamped {
+    /// Its record, if it never leaves the queue.
+    fn passage(&self) -> Passage {
+        Passage {
+            header: self.packet.header(),
+            size: self.packet.size(),
+            rtp: self.packet.rtp(),
+            lane: self.lane,
+            backlog: self.backlog,
+            ecn_in: self.ecn_in,
+            ecn_out: self.packet.ecn(),
+            offered: self.offered,
+            started: None,
+            finished: None,
+            fate: Fate::Dropped,
+        }
+    }
 }
 
 impl Packet for Stamped {
@@ -73,6 +100,17 @@ impl Packet for Stamped {
     fn header(&self) -> Header {
         self.packet.header()
     }
+}
+
+/// What is to be otherwise from now on; the rest stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Change {
+    /// One rate in place of the schedule; zero for an outage.
+    pub rate: Option<Rate>,
+    /// One propagation in place of the path's and the schedule's.
+    pub delay: Option<TimeDelta>,
+    /// One probability of loss in place of theirs.
+    pub loss: Option<f64>,
 }
 
 /// Counts of what has become of packets.
@@ -97,6 +135,11 @@ pub struct Counts {
 pub struct Direction {
     link: Link<Stamped>,
     path: Path,
+    /// Queues within its queue that have names.
+    lanes: usize,
+    /// Propagation and random loss in place of what the schedule states.
+    delay: Option<TimeDelta>,
+    loss: Option<f64>,
     /// What is on the path, by the time at which it is due, then as it left.
     flying: BTreeMap<(Time, u64), IpPacket>,
     left: u64,
@@ -118,6 +161,9 @@ impl Direction {
         Self {
             link: Link::new(queue, schedule),
             path: Path::new(path, seed, name),
+            lanes: 1,
+            delay: None,
+            loss: None,
             flying: BTreeMap::new(),
             left: 0,
             dropped: Vec::new(),
@@ -126,18 +172,58 @@ impl Direction {
         }
     }
 
+    /// The same, with a queue that tells so many queues within it apart; see
+    /// [`Queue::lane`].
+    #[must_use]
+    pub fn with_lanes(self, lanes: usize) -> Self {
+        Self { lanes, ..self }
+    }
+
+    /// Queues within its queue that are told apart.
+    #[must_use]
+    pub const fn lanes(&self) -> usize {
+        self.lanes
+    }
+
     /// Offers a packet that came at `now`, which is not before the last call's time.
     pub fn offer(&mut self, now: Time, packet: IpPacket) {
         self.advance(now);
         self.counts.offered += 1;
         let ecn_in = packet.ecn();
-        let stamped = Stamped {
+        let mut stamped = Stamped {
             packet,
             offered: now,
             ecn_in,
+            lane: 0,
+            backlog: self.link.backlog(),
         };
+        stamped.lane = self.link.lane(&stamped);
         self.link.offer(now, stamped, &mut self.dropped);
         self.note_drops();
+    }
+
+    /// Changes the network at `now`, which is not before the last call's time. What
+    /// waits still waits, what is being serialised goes on at the new rate, what is on
+    /// the path arrives when it would have.
+    pub fn change(&mut self, now: Time, change: Change) {
+        self.advance(now);
+        if let Some(rate) = change.rate {
+            self.link.set_schedule(now, Schedule::constant(rate));
+        }
+        self.delay = change.delay.or(self.delay);
+        if change.loss.is_some() {
+            // It is the conditions' from now on.
+            let config = *self.path.config();
+            let loss = LossModel::Random(0.0);
+            self.path.set_config(PathConfig { loss, ..config });
+            self.loss = change.loss;
+        }
+    }
+
+    /// The link's rate at the time of the last call.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.link.rate()
     }
 
     /// Lets the link do what is due by `now`.
@@ -151,14 +237,18 @@ impl Direction {
     /// A packet has passed the link.
     fn served(&mut self, served: Served<Stamped>) {
         let Served {
-            packet: Stamped { packet, ecn_in, .. },
-            offered,
+            packet: stamped,
             started,
             finished,
+            ..
         } = served;
+        let passage = stamped.passage();
+        let packet = stamped.packet;
         self.counts.served += packet.size();
-        self.counts.marked += u64::from(packet.ecn() != ecn_in);
-        let arrival = self.path.send(finished, self.link.conditions());
+        self.counts.marked += u64::from(passage.ecn_out != passage.ecn_in);
+        let (delay, loss) = self.link.conditions();
+        let conditions = (self.delay.or(delay), self.loss.or(loss));
+        let arrival = self.path.send(finished, conditions);
         let fate = match arrival {
             mimosa_net::Fate::Arrives(at) => Fate::Due(at),
             mimosa_net::Fate::Lost => {
@@ -167,14 +257,10 @@ impl Direction {
             }
         };
         self.passages.push_back(Passage {
-            header: packet.header(),
-            size: packet.size(),
-            ecn_in,
-            ecn_out: packet.ecn(),
-            offered,
             started: Some(started),
             finished: Some(finished),
             fate,
+            ..passage
         });
         if let Fate::Due(at) = fate {
             self.flying.insert((at, self.left), packet);
@@ -183,23 +269,9 @@ impl Direction {
     }
 
     fn note_drops(&mut self) {
-        for Stamped {
-            packet,
-            offered,
-            ecn_in,
-        } in self.dropped.drain(..)
-        {
+        for stamped in self.dropped.drain(..) {
             self.counts.dropped += 1;
-            self.passages.push_back(Passage {
-                header: packet.header(),
-                size: packet.size(),
-                ecn_in,
-                ecn_out: packet.ecn(),
-                offered,
-                started: None,
-                finished: None,
-                fate: Fate::Dropped,
-            });
+            self.passages.push_back(stamped.passage());
         }
     }
 
@@ -251,11 +323,9 @@ impl Direction {
 
 #[cfg(test)]
 mod tests {
-    use mimosa_net::queue::{Codel, CodelConfig, DropTail, DualPi2, DualPi2Config, Limit};
-    use mimosa_net::{Jitter, LossModel, Random, Reordering};
-    use mimosa_units::{Rate, TimeDelta};
-
     use super::*;
+    use mimosa_net::queue::{Codel, CodelConfig, DropTail, DualPi2, DualPi2Config, Limit};
+    use mimosa_net::{Jitter, Random, Reordering};
 
     const PATH: PathConfig = PathConfig {
         delay: TimeDelta::from_millis(10),
@@ -304,6 +374,39 @@ mod tests {
         assert_eq!(passages[3].fate, Fate::Due(Time::from_millis(18)));
         let counts = way.counts();
         assert_eq!((counts.offered, counts.released, counts.dropped), (4, 3, 1));
+    }
+
+    #[test]
+    fn a_change_holds_from_when_it_is_made() {
+        let mut way = direction(Box::new(DropTail::new(Limit::Unlimited)), PATH);
+        for number in 0..3 {
+            way.offer(Time::ZERO, packet(1_250, 0, number));
+        }
+        // The first is through and on its way, the second half through.
+        let change = Change {
+            rate: Some(Rate::from_kbps(1_000)),
+            delay: Some(TimeDelta::from_millis(2)),
+            loss: None,
+        };
+        way.change(Time::from_nanos(1_500_000), change);
+        assert_eq!(way.rate(), Rate::from_kbps(1_000));
+        let mut due = Vec::new();
+        while way.deadline() < Time::MAX {
+            let now = way.deadline();
+            due.extend(way.release(now).map(|release| release.due));
+        }
+        assert_eq!(
+            due,
+            [11_000_000, 11_000_000, 18_500_000].map(Time::from_nanos)
+        );
+        let lossy = Change {
+            loss: Some(1.0),
+            ..Change::default()
+        };
+        way.change(Time::from_millis(20), lossy);
+        way.offer(Time::from_millis(20), packet(1_250, 0, 3));
+        assert_eq!(way.release(Time::from_millis(90)), None);
+        assert_eq!(way.counts().lost, 1);
     }
 
     /// What comes out of a minute of random load: when, which, and with what mark.

@@ -8,7 +8,9 @@
 //! late the driver calls: a late call delays packets on their way out, and no more.
 
 mod direction;
+mod monitor;
 mod packet;
 
-pub use direction::{Counts, Direction, Fate, Passage, Release, Stamped};
-pub use packet::{IpPacket, NotIp};
+pub use direction::{Change, Counts, Direction, Fate, Passage, Release, Stamped};
+pub use monitor::{DelayCount, Delays, Lane, Monitor};
+pub use packet::{IpPacket, NotIp, Rtp};

@@ -15,6 +15,8 @@ use mimosa_units::{Bytes, Ecn};
 
 /// Extension headers that are looked through: more than anybody sends.
 const MOST_EXTENSIONS: usize = 8;
+/// UDP's header, RFC 768.
+const UDP_HEADER: usize = 8;
 /// Protocols that begin with two ports.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
@@ -35,6 +37,17 @@ pub struct IpPacket {
     bytes: Vec<u8>,
     header: Header,
     ecn: Ecn,
+    rtp: Option<Rtp>,
+}
+
+/// What RTP's header says of a packet, which SRTP leaves in the clear (RFC 3550,
+/// section 5.1; RFC 3711, section 3.1): records of a stream are joined by it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Rtp {
+    /// The stream.
+    pub ssrc: u32,
+    /// The packet's number in it.
+    pub sequence: u16,
 }
 
 impl IpPacket {
@@ -46,7 +59,7 @@ impl IpPacket {
     pub fn parse(bytes: Vec<u8>) -> Result<Self, NotIp> {
         let short = NotIp::Short(bytes.len());
         let first = *bytes.first().ok_or(short)?;
-        let (header, traffic_class) = match first >> 4 {
+        let (header, traffic_class, transport) = match first >> 4 {
             4 => version_4(&bytes).ok_or(short)?,
             6 => version_6(&bytes).ok_or(short)?,
             version => return Err(NotIp::Version(version)),
@@ -57,7 +70,20 @@ impl IpPacket {
             2 => Ecn::Ect0,
             _ => Ecn::Ce,
         };
-        Ok(Self { bytes, header, ecn })
+        let udp = transport.filter(|_| header.protocol == Header::UDP);
+        let rtp = udp.and_then(|at| rtp(bytes.get(at + UDP_HEADER..)?));
+        Ok(Self {
+            bytes,
+            header,
+            ecn,
+            rtp,
+        })
+    }
+
+    /// What RTP's header says, if the packet looks like RTP.
+    #[must_use]
+    pub const fn rtp(&self) -> Option<Rtp> {
+        self.rtp
     }
 
     /// The packet, with its mark if it has been given one.
@@ -122,8 +148,25 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(word.try_into().ok()?))
 }
 
-/// Header and traffic class; `None` when there is less than a header.
-fn version_4(bytes: &[u8]) -> Option<(Header, u8)> {
+/// RTP's header, unless it is another protocol's: one of another version, or RTCP
+/// (RFC 5761, section 4).
+fn rtp(bytes: &[u8]) -> Option<Rtp> {
+    let [first, second, high, low, _, _, _, _, ssrc @ ..] = bytes else {
+        return None;
+    };
+    let is_rtp = first >> 6 == 2 && !(64..96).contains(&(second & 0x7f));
+    is_rtp.then_some(Rtp {
+        ssrc: u32::from_be_bytes(ssrc.first_chunk().copied()?),
+        sequence: u16::from_be_bytes([*high, *low]),
+    })
+}
+
+/// What there is to know of a packet: its header, its traffic class, and where the
+/// protocol above begins, if it does in this packet.
+type Parsed = (Header, u8, Option<usize>);
+
+/// `None` when there is less than a header.
+fn version_4(bytes: &[u8]) -> Option<Parsed> {
     let length = usize::from(bytes.first()? & 0x0f) * 4;
     if length < 20 || bytes.len() < length {
         return None;
@@ -147,11 +190,12 @@ fn version_4(bytes: &[u8]) -> Option<(Header, u8)> {
             dscp: traffic_class >> 2,
         },
         traffic_class,
+        is_first.then_some(length),
     ))
 }
 
 /// Likewise.
-fn version_6(bytes: &[u8]) -> Option<(Header, u8)> {
+fn version_6(bytes: &[u8]) -> Option<Parsed> {
     let address = |at: usize| -> Option<IpAddr> {
         let octets: [u8; 16] = bytes.get(at..at + 16)?.try_into().ok()?;
         Some(Ipv6Addr::from(octets).into())
@@ -170,6 +214,7 @@ fn version_6(bytes: &[u8]) -> Option<(Header, u8)> {
             dscp: traffic_class >> 2,
         },
         traffic_class,
+        at,
     ))
 }
 

@@ -1,7 +1,7 @@
 //! The clock, and how to wait for it.
 
 use std::num::NonZeroU64;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use mimosa_units::{Time, TimeDelta};
 
@@ -9,6 +9,7 @@ use mimosa_units::{Time, TimeDelta};
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
+    begun: SystemTime,
 }
 
 impl Clock {
@@ -16,12 +17,20 @@ impl Clock {
     #[must_use]
     #[expect(
         clippy::disallowed_methods,
-        reason = "the emulator's only reading of the clock, with `now`"
+        reason = "the emulator's only reading of the clocks, with `now`"
     )]
     pub fn start() -> Self {
         Self {
             start: Instant::now(),
+            begun: SystemTime::now(),
         }
+    }
+
+    /// When it started, in nanoseconds since 1970, by the system's clock at that time.
+    #[must_use]
+    pub fn begun_unix_nanos(self) -> i64 {
+        let since = self.begun.duration_since(SystemTime::UNIX_EPOCH);
+        since.map_or(0, |since| nanos(since).cast_signed())
     }
 
     /// Now.

@@ -1,25 +1,23 @@
 //! The threads of a link, one for each direction.
 
-use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use mimosa_emulation::{Counts, Direction, IpPacket, Passage};
+use mimosa_emulation::{Change, Direction, Passage};
 use mimosa_units::{Time, TimeDelta};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::clock::{Clock, sleep_exactly, slept};
+use crate::clock::Clock;
 use crate::error::LinkError;
-use crate::tun::{LARGEST, Tun};
+use crate::tally::Tally;
+use crate::tun::Tun;
+use crate::way::{Order, Way};
 
-/// Packets read from a device before what is due is looked at again.
-const MOST_AT_ONCE: usize = 32;
-/// Longest sleep: so long a stop may take.
-const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(100);
-/// Bounds of the classes of lateness, in microseconds.
-const BOUNDS: [u64; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 20_000];
+/// How long a direction may take to answer.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// How a thread waits for the next packet's time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -38,68 +36,57 @@ impl Default for Waiting {
     }
 }
 
-/// How late packets left, in classes.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Lateness {
-    counts: [u64; BOUNDS.len() + 1],
-    most: TimeDelta,
-}
-
-impl Lateness {
-    fn note(&mut self, late: TimeDelta) {
-        let micros = late.as_nanos().max(0).unsigned_abs() / 1_000;
-        let class = BOUNDS.iter().position(|bound| micros < *bound);
-        if let Some(count) = self.counts.get_mut(class.unwrap_or(BOUNDS.len())) {
-            *count += 1;
-        }
-        self.most = self.most.max(late);
-    }
-
-    /// The upper bound of the class in which this share of the packets ends; `None`
-    /// without packets, and the largest lateness in the last class.
-    #[must_use]
-    pub fn at(&self, share: f64) -> Option<TimeDelta> {
-        let all: u64 = self.counts.iter().sum();
-        let mut below = 0;
-        for (index, count) in self.counts.iter().enumerate() {
-            below += count;
-            if all > 0 && below as f64 >= share * all as f64 {
-                let bound = BOUNDS
-                    .get(index)
-                    .and_then(|micros| i64::try_from(*micros).ok());
-                return Some(bound.map_or(self.most, TimeDelta::from_micros));
-            }
-        }
-        None
-    }
-
-    /// The largest.
-    #[must_use]
-    pub const fn most(&self) -> TimeDelta {
-        self.most
-    }
-}
-
-/// What a direction has done.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Tally {
-    /// What became of packets.
-    pub counts: Counts,
-    /// Packets still in the queue, the link or on the path.
-    pub inside: u64,
-    /// What was read and is no IP packet.
-    pub not_ip: u64,
-    /// Packets released that the other end did not take.
-    pub unwritten: u64,
-    /// How late packets left.
-    pub lateness: Lateness,
-}
-
 /// A running link. It stops when this is dropped.
 #[derive(Debug)]
 pub struct Engine {
     is_stopped: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Tally>>,
+    control: Control,
+}
+
+/// Asks a running link, and changes it; the first of two is the way there.
+#[derive(Clone, Debug)]
+pub struct Control {
+    ways: Vec<(mpsc::Sender<Order>, Arc<OwnedFd>)>,
+}
+
+impl Control {
+    /// Has the way there change, or the one back.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::Stopped`].
+    pub fn change(&self, is_there: bool, change: Change) -> Result<(), LinkError> {
+        let way = self.ways.get(usize::from(!is_there));
+        way.map_or(Err(LinkError::Stopped), |way| {
+            send(way, Order::Change(change))
+        })
+    }
+
+    /// What both directions have done so far.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::Stopped`].
+    pub fn tallies(&self) -> Result<Vec<Tally>, LinkError> {
+        let mut tallies = Vec::new();
+        for way in &self.ways {
+            let (answer, answers) = mpsc::channel();
+            send(way, Order::Tally(answer))?;
+            let tally = answers.recv_timeout(ANSWER);
+            tallies.push(tally.map_err(|_| LinkError::Stopped)?);
+        }
+        Ok(tallies)
+    }
+}
+
+/// Gives a direction an order, and wakes it.
+fn send(way: &(mpsc::Sender<Order>, Arc<OwnedFd>), order: Order) -> Result<(), LinkError> {
+    let (orders, bell) = way;
+    orders.send(order).map_err(|_| LinkError::Stopped)?;
+    // A bell that rings already rings.
+    let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+    Ok(())
 }
 
 impl Engine {
@@ -122,21 +109,30 @@ impl Engine {
         let mut engine = Self {
             is_stopped: Arc::clone(&is_stopped),
             threads: Vec::new(),
+            control: Control { ways: Vec::new() },
         };
         for (name, from, to, direction) in [
             ("there", &left, &right, there),
             ("back", &right, &left, back),
         ] {
+            let (orders, taken) = mpsc::channel();
+            let flags = rustix::event::EventfdFlags::NONBLOCK;
+            let bell = rustix::event::eventfd(0, flags)
+                .map_err(|error| LinkError::Thread(error.into()))?;
+            let bell = Arc::new(bell);
+            engine.control.ways.push((orders, Arc::clone(&bell)));
             let mut way = Way {
                 clock,
                 from: Arc::clone(from),
                 to: Arc::clone(to),
+                tally: Tally::new(direction.lanes(), clock.now()),
                 direction,
                 waiting,
                 is_stopped: Arc::clone(&is_stopped),
                 passages: passages.cloned(),
                 is_there: name == "there",
-                tally: Tally::default(),
+                orders: taken,
+                bell,
             };
             let thread = std::thread::Builder::new()
                 .name(format!("link-{name}"))
@@ -147,10 +143,16 @@ impl Engine {
         Ok(engine)
     }
 
+    /// What asks and changes it, from any thread.
+    #[must_use]
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
     /// Stops both directions, and says what they did.
     #[must_use]
     pub fn stop(mut self) -> Vec<Tally> {
-        self.is_stopped.store(true, Ordering::Relaxed);
+        self.halt();
         let threads = std::mem::take(&mut self.threads);
         threads
             .into_iter()
@@ -161,11 +163,19 @@ impl Engine {
             })
             .collect()
     }
+
+    fn halt(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        for way in &self.control.ways {
+            // One that has stopped by itself need not be told.
+            let _ = send(way, Order::Change(Change::default()));
+        }
+    }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
+        self.halt();
         for thread in self.threads.drain(..) {
             // A panic has been said on standard error.
             let _ = thread.join();
@@ -173,91 +183,11 @@ impl Drop for Engine {
     }
 }
 
-/// One direction's thread.
-struct Way {
-    clock: Clock,
-    from: Arc<Tun>,
-    to: Arc<Tun>,
-    direction: Direction,
-    waiting: Waiting,
-    is_stopped: Arc<AtomicBool>,
-    passages: Option<mpsc::Sender<(bool, Passage)>>,
-    is_there: bool,
-    tally: Tally,
-}
-
-impl Way {
-    fn run(&mut self) -> Tally {
-        sleep_exactly();
-        let mut buffer = vec![0; LARGEST];
-        while !self.is_stopped.load(Ordering::Relaxed) {
-            let came = self.take_in(&mut buffer);
-            self.let_out();
-            if !came {
-                self.wait();
-            }
-        }
-        let (waiting, _) = self.direction.waiting();
-        self.tally.counts = self.direction.counts();
-        self.tally.inside = (waiting + self.direction.flying()) as u64;
-        self.tally
-    }
-
-    /// Takes what the host has sent; whether there was anything.
-    fn take_in(&mut self, buffer: &mut [u8]) -> bool {
-        for count in 0..MOST_AT_ONCE {
-            // A device that is down, or gone, has nothing; the end comes by itself.
-            let Ok(Some(length)) = self.from.read(buffer) else {
-                return count > 0;
-            };
-            let now = self.clock.now();
-            let bytes = buffer.get(..length).unwrap_or_default();
-            match IpPacket::parse(bytes.to_vec()) {
-                Ok(packet) => self.direction.offer(now, packet),
-                Err(_) => self.tally.not_ip += 1,
-            }
-        }
-        true
-    }
-
-    /// Gives the other host what is due.
-    fn let_out(&mut self) {
-        loop {
-            let now = self.clock.now();
-            let Some(release) = self.direction.release(now) else {
-                break;
-            };
-            self.tally.lateness.note(now.since(release.due));
-            if !self.to.write(release.packet.bytes()) {
-                self.tally.unwritten += 1;
-            }
-        }
-        while let Some(passage) = self.direction.poll_passage() {
-            if let Some(passages) = &self.passages {
-                // Whoever wanted to know may have gone.
-                let _ = passages.send((self.is_there, passage));
-            }
-        }
-    }
-
-    /// Waits for a packet, or until one is due.
-    fn wait(&self) {
-        let deadline = self.direction.deadline();
-        let rest = if deadline == Time::MAX {
-            LONGEST_SLEEP
-        } else {
-            deadline.since(self.clock.now()).min(LONGEST_SLEEP)
-        };
-        let Some(sleep) = slept(rest, self.waiting.spin) else {
-            std::hint::spin_loop();
-            return;
-        };
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: sleep.as_nanos(),
-        };
-        let fd = self.from.as_fd();
-        // An interruption is a wake-up like any other.
-        let _ = poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&timeout));
+/// Time of the earliest of what a thread waits for, at most `longest` from now.
+pub(crate) fn rest(deadline: Time, now: Time, longest: TimeDelta) -> TimeDelta {
+    if deadline == Time::MAX {
+        longest
+    } else {
+        deadline.since(now).min(longest)
     }
 }

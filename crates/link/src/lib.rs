@@ -7,20 +7,44 @@
 //!
 //! | module | |
 //! | --- | --- |
-//! | `tun` | devices; the one file with `unsafe` |
-//! | `namespace` | doing something in another network namespace |
+//! | `sides` | the two hosts |
+//! | `namespace` | network namespaces |
+//! | `program` | running something at a side |
+//! | `translation` | the way beyond this machine |
+//! | `device` | addresses and routes |
+//! | `tun` | what a device sends and receives |
 //! | `clock` | the clock, and how to wait for it |
-//! | `engine` | the threads |
+//! | `engine` | the threads' beginning and end |
+//! | `way` | what a thread does |
+//! | `tally` | what it has done |
 
 mod clock;
+#[expect(unsafe_code, reason = "sets up devices by ioctl")]
+mod device;
 mod engine;
 mod error;
+#[expect(
+    unsafe_code,
+    reason = "leaves namespaces by a call that rustix calls unsafe"
+)]
 mod namespace;
+mod netlink;
+#[expect(unsafe_code, reason = "has a program hear of its parent's death")]
+mod program;
+mod sides;
+mod tally;
+mod translation;
 #[expect(unsafe_code, reason = "creates a device by ioctl")]
 mod tun;
+mod way;
 
 pub use clock::Clock;
-pub use engine::{Engine, Lateness, Tally, Waiting};
+pub use device::Addresses;
+pub use engine::{Control, Engine, Waiting};
 pub use error::LinkError;
-pub use namespace::within;
+pub use namespace::{Namespace, become_own_root, join_user_namespace, may_make_devices, within};
+pub use program::Program;
+pub use sides::{End, Side, Sides};
+pub use tally::{Lateness, Tally};
+pub use translation::Translation;
 pub use tun::Tun;

@@ -1,5 +1,5 @@
 //! TUN devices: what a host sends through one is read here, and what is written here
-//! the host receives. All unsafe code of the crate is in this file.
+//! the host receives.
 //!
 //! The device is there while the [`Tun`] is, and no longer: nothing stays behind, also
 //! after a kill.
@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::ioctl::{Setter, ioctl};
 
+use crate::device::{NAME_SIZE, name_of};
 use crate::error::LinkError;
 
 /// `TUNSETIFF`: `_IOW('T', 202, int)` (`linux/if_tun.h`).
@@ -19,8 +20,6 @@ const TUNSETIFF: u32 = 0x4004_54ca;
 const IFF_TUN: i16 = 0x0001;
 /// Nothing before the packet.
 const IFF_NO_PI: i16 = 0x1000;
-/// Longest name of a device, its end included (`IFNAMSIZ`).
-const NAME_SIZE: usize = 16;
 /// Largest packet of IP.
 pub(crate) const LARGEST: usize = 65_535;
 
@@ -44,29 +43,26 @@ impl Tun {
     ///
     /// # Errors
     ///
-    /// [`LinkError::Device`].
+    /// [`LinkError::Tun`] or [`LinkError::Device`].
     pub fn create(name: &str) -> Result<Self, LinkError> {
         let failed = |error: std::io::Error| LinkError::Device {
             name: name.to_owned(),
             error,
         };
-        let mut request = Request {
-            name: [0; NAME_SIZE],
+        let name = name_of(name).ok_or_else(|| {
+            let why = "its name must have 1 to 15 characters, without spaces";
+            failed(std::io::Error::other(why))
+        })?;
+        let request = Request {
+            name,
             flags: IFF_TUN | IFF_NO_PI,
             rest: [0; 22],
         };
-        let room = request.name[..NAME_SIZE - 1].get_mut(..name.len());
-        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
-        let Some(room) = room.filter(|_| is_name) else {
-            let why = "its name must have 1 to 15 characters, without spaces";
-            return Err(failed(std::io::Error::other(why)));
-        };
-        room.copy_from_slice(name.as_bytes());
         let file = File::options()
             .read(true)
             .write(true)
             .open("/dev/net/tun")
-            .map_err(failed)?;
+            .map_err(LinkError::Tun)?;
         // SAFETY: TUNSETIFF reads a `struct ifreq`, of which `Request` has the layout
         // and the size (40 bytes), and it keeps no pointer to it.
         let created = unsafe { ioctl(&file, Setter::<TUNSETIFF, Request>::new(request)) };

@@ -198,7 +198,7 @@ fn below_the_rate_every_packet_arrives_in_order_after_its_time() {
     // 10 ms of propagation, 0.48 of serialisation.
     let least = arrived.delays.iter().min().unwrap();
     assert!(*least >= TimeDelta::from_micros(10_480), "{least}");
-    let late = arrived.tallies[0].lateness;
+    let late = &arrived.tallies[0].lateness;
     println!(
         "left late by {:?} (median), {:?} at most",
         late.at(0.5),

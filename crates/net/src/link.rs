@@ -1,10 +1,10 @@
 //! A link: a queue, and a serialiser that takes one packet after the other.
 
-use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::packet::Packet;
 use crate::queue::Queue;
-use crate::schedule::{Cursor, Schedule};
+use crate::schedule::{Cursor, Schedule, work_of};
 
 /// A packet that has passed the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +28,9 @@ pub struct Link<P> {
     /// Where it is when the packet being serialised is through.
     ahead: Cursor,
     serving: Option<Served<P>>,
+    /// What was left of it when the schedule was last replaced, if that was since it
+    /// began, and when that was.
+    left: Option<(Time, u128)>,
     /// When an idle link looks at its queue again.
     ready: Time,
 }
@@ -44,6 +47,7 @@ impl<P: Packet> Link<P> {
             cursor,
             ahead,
             serving: None,
+            left: None,
             ready: Time::MAX,
         }
     }
@@ -83,6 +87,39 @@ impl<P: Packet> Link<P> {
         Some(served)
     }
 
+    /// Goes by `schedule`, whose times count from the beginning as before, from `now`
+    /// on. What is being serialised goes on from where it is. Call [`Link::poll`]
+    /// until it gives nothing before.
+    pub fn set_schedule(&mut self, now: Time, schedule: Schedule) {
+        let old = self.cursor.schedule();
+        let left = self.serving.as_ref().map(|serving| {
+            let whole = (serving.started, work_of(serving.packet.size()));
+            let (since, left) = self.left.unwrap_or(whole);
+            let done = old.work_until(now).saturating_sub(old.work_until(since));
+            (now, left.saturating_sub(done))
+        });
+        self.left = left;
+        self.ahead = schedule.clone().cursor();
+        self.cursor = schedule.cursor();
+        self.cursor.seek(now);
+        if let (Some(serving), Some((_, left))) = (&mut self.serving, self.left) {
+            serving.finished = self.ahead.finish_work(now, left).unwrap_or(Time::MAX);
+        }
+        self.queue.rate_changed(self.cursor.piece().rate);
+    }
+
+    /// The rate at `now`, the time of the last call.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.cursor.piece().rate
+    }
+
+    /// The number of the queue that a packet waits in, or would; see [`Queue::lane`].
+    #[must_use]
+    pub fn lane(&self, packet: &P) -> usize {
+        self.queue.lane(packet)
+    }
+
     /// Data that waits or is being serialised.
     #[must_use]
     pub fn backlog(&self) -> Bytes {
@@ -116,6 +153,7 @@ impl<P: Packet> Link<P> {
             return;
         };
         self.ready = Time::MAX;
+        self.left = None;
         let size = next.packet.size();
         let finished = self.ahead.finish(now, size).unwrap_or(Time::MAX);
         self.serving = Some(Served {
@@ -129,8 +167,6 @@ impl<P: Packet> Link<P> {
 
 #[cfg(test)]
 mod tests {
-    use mimosa_units::Rate;
-
     use super::*;
     use crate::packet::TestPacket;
     use crate::queue::{DropTail, Limit};
@@ -183,6 +219,22 @@ mod tests {
             (second.started, second.finished),
             (Time::from_millis(1), Time::from_millis(2))
         );
+    }
+
+    #[test]
+    fn another_rate_holds_for_what_is_left_of_a_packet() {
+        let mut link = link(Schedule::constant(Rate::from_kbps(10_000)));
+        let mut dropped = Vec::new();
+        link.offer(Time::ZERO, PACKET, &mut dropped);
+        link.offer(Time::ZERO, PACKET, &mut dropped);
+        let at = |micros: u64| Time::from_nanos(micros * 1_000);
+        // Half is through; a quarter of the rest passes at a quarter of the rate.
+        link.set_schedule(at(500), Schedule::constant(Rate::from_kbps(2_500)));
+        assert_eq!(link.deadline(), at(2_500));
+        link.set_schedule(at(1_000), Schedule::constant(Rate::ZERO));
+        assert_eq!((link.deadline(), link.rate()), (Time::MAX, Rate::ZERO));
+        link.set_schedule(at(9_000), Schedule::constant(Rate::from_kbps(10_000)));
+        assert_eq!(drain(&mut link), [9.375, 10.375]);
     }
 
     #[test]

@@ -100,6 +100,18 @@ impl Path {
         }
     }
 
+    /// What it does to packets.
+    #[must_use]
+    pub const fn config(&self) -> &PathConfig {
+        &self.config
+    }
+
+    /// Does `config` to packets from now on. One that would overtake another still
+    /// waits for it.
+    pub fn set_config(&mut self, config: PathConfig) {
+        self.config = config;
+    }
+
     /// Sends a packet that leaves the link at `left`. `conditions` are the
     /// link's own for this moment, where it states them: propagation in place
     /// of the path's, and random loss on top of it.

@@ -20,6 +20,11 @@ pub struct Piece {
     pub loss: Option<f64>,
 }
 
+/// The work that a packet of `size` makes.
+pub(crate) fn work_of(size: Bytes) -> u128 {
+    u128::from(size.bits()) * WORK_PER_BIT
+}
+
 /// Piecewise constant properties, perhaps repeating.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
@@ -89,7 +94,7 @@ impl Schedule {
     }
 
     /// Work done from the beginning to `at`.
-    fn work_until(&self, at: Time) -> u128 {
+    pub(crate) fn work_until(&self, at: Time) -> u128 {
         let mut nanos = u128::from(at.as_nanos());
         let mut work = 0;
         if let Some(period) = self.period {
@@ -134,6 +139,10 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
+    pub(crate) fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
     pub(crate) fn piece(&self) -> &Piece {
         &self.schedule.pieces[self.index]
     }
@@ -181,7 +190,12 @@ impl Cursor {
     /// The same for a packet that begins in one piece and ends in another.
     #[cold]
     fn finish_across(&mut self, start: Time, size: Bytes) -> Option<Time> {
-        let mut left = u128::from(size.bits()) * WORK_PER_BIT;
+        self.finish_work(start, work_of(size))
+    }
+
+    /// The same for what is left of a packet, as work.
+    pub(crate) fn finish_work(&mut self, start: Time, mut left: u128) -> Option<Time> {
+        self.seek(start);
         let mut at = start;
         loop {
             let rate = u128::from(self.piece().rate.as_bps());

@@ -348,12 +348,17 @@ impl<P: Packet> DualPi2<P> {
     }
 }
 
+/// Whether a packet is for the L4S queue (RFC 9331, section 5.1).
+fn is_l4s(packet: &impl Packet) -> bool {
+    matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce)
+}
+
 impl<P: Packet + std::fmt::Debug + Send> Queue<P> for DualPi2<P> {
     fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Vec<P>) {
         self.advance(now);
         if self.backlog() + self.config.mtu > self.config.limit {
             dropped.push(packet);
-        } else if matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce) {
+        } else if is_l4s(&packet) {
             self.l4s.push(now, packet);
         } else {
             self.classic.push(now, packet);
@@ -384,6 +389,11 @@ impl<P: Packet + std::fmt::Debug + Send> Queue<P> for DualPi2<P> {
 
     fn len(&self) -> usize {
         self.l4s.len() + self.classic.len()
+    }
+
+    /// The L4S queue is 0, the classic one 1.
+    fn lane(&self, packet: &P) -> usize {
+        usize::from(!is_l4s(packet))
     }
 }
 

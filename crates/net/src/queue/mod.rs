@@ -65,6 +65,14 @@ pub trait Queue<P>: Debug + Send {
         if self.is_empty() { Time::MAX } else { now }
     }
 
+    /// The number of the queue within this one that `packet` waits in, or would, for
+    /// records: a class of [`Htb`], one of the two of [`DualPi2`]. Zero where there is
+    /// but one, or where there are too many for names.
+    fn lane(&self, packet: &P) -> usize {
+        let _ = packet;
+        0
+    }
+
     /// The link's rate is `rate` from now on; for limits stated in time.
     fn rate_changed(&mut self, rate: Rate) {
         let _ = rate;

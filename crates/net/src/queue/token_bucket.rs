@@ -186,6 +186,10 @@ impl<P: Packet + Debug + Send> Queue<P> for TokenBucket<P> {
         when(&self.sustained).max(peak).max(now)
     }
 
+    fn lane(&self, packet: &P) -> usize {
+        self.inner.lane(packet)
+    }
+
     fn rate_changed(&mut self, rate: Rate) {
         self.inner.rate_changed(rate.min(self.config.rate));
     }

@@ -11,8 +11,8 @@ use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 use toml::Spanned;
 
 use super::error::{Problem, ScenarioError};
+use super::htb::read_ecn;
 use super::parse::{Read, Reader, value};
-use super::queue::read_ecn;
 use super::raw;
 use super::{CbrConfig, FlowConfig, FlowKind, TcpConfig, VideoConfig};
 use crate::tcp::ecn_use;

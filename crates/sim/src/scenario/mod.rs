@@ -2,7 +2,9 @@
 
 mod error;
 mod flow;
+mod htb;
 mod link;
+mod network;
 mod parse;
 mod queue;
 mod raw;
@@ -13,6 +15,7 @@ use mimosa_session::{FeedbackMode, SenderConfig};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 pub use error::{ScenarioError, Where};
+pub use network::{LoadedNetwork, Network, Way, load_network};
 pub use parse::{Files, Loaded, load};
 pub use queue::QueueConfig;
 

@@ -51,38 +51,9 @@ pub struct Loaded {
 ///
 /// [`ScenarioError`] with the place of the first thing that is wrong.
 pub fn load(text: &str, file: &str, files: &mut dyn Files) -> Result<Loaded, ScenarioError> {
-    let mut reader = Reader {
-        text,
-        file,
-        files,
-        notes: Vec::new(),
-    };
-    let raw: raw::File = toml::from_str(text).map_err(|error| {
-        let at = error.span().unwrap_or(0..0);
-        let message = error.message().trim().replace('\n', " ");
-        // What our units say quotes the value and gives an example already.
-        let said = if message.contains("e.g. ") {
-            message
-        } else {
-            format!("{message}; the line is `{}`", reader.line(at.start))
-        };
-        reader.error(at, Problem::Toml(said))
-    })?;
-    let mut variants = Vec::new();
-    let mut names = BTreeSet::new();
-    if raw.variant.is_empty() {
-        variants.push((None, reader.scenario(&raw, None)?));
-    }
-    for variant in &raw.variant {
-        let variant = variant.get_ref();
-        let name = variant.name.get_ref();
-        if !names.insert(name) {
-            let problem = Problem::NameTaken { name: name.clone() };
-            return Err(reader.error(variant.name.span(), problem));
-        }
-        let scenario = reader.scenario(&raw, Some(variant))?;
-        variants.push((Some(name.clone()), scenario));
-    }
+    let mut reader = Reader::new(text, file, files);
+    let raw = reader.raw()?;
+    let variants = reader.variants(&raw, Reader::scenario)?;
     reader.notes.dedup();
     Ok(Loaded {
         seed: raw.seed.unwrap_or(1),
@@ -102,14 +73,74 @@ pub(super) struct Reader<'a> {
 /// What was read, or why it could not be.
 pub(super) type Read<T> = Result<T, ScenarioError>;
 
-impl Reader<'_> {
-    pub(super) fn error(&self, at: Range<usize>, problem: Problem) -> ScenarioError {
+/// What there is of each variant of a file, by name; of the file itself, without a name,
+/// when it has none.
+pub(super) type Variants<T> = Vec<(Option<String>, T)>;
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str, file: &'a str, files: &'a mut dyn Files) -> Self {
+        Self {
+            text,
+            file,
+            files,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The file's words.
+    pub(super) fn raw(&self) -> Read<raw::File> {
+        toml::from_str(self.text).map_err(|error| {
+            let at = error.span().unwrap_or(0..0);
+            let message = error.message().trim().replace('\n', " ");
+            // What our units say quotes the value and gives an example already.
+            let said = if message.contains("e.g. ") {
+                message
+            } else {
+                format!("{message}; the line is `{}`", self.line(at.start))
+            };
+            self.error(at, Problem::Toml(said))
+        })
+    }
+
+    /// What `read` makes of each variant.
+    pub(super) fn variants<T>(
+        &mut self,
+        raw: &raw::File,
+        read: impl Fn(&mut Self, &raw::File, Option<&raw::Variant>) -> Read<T>,
+    ) -> Read<Variants<T>> {
+        let mut variants = Vec::new();
+        let mut names = BTreeSet::new();
+        if raw.variant.is_empty() {
+            variants.push((None, read(self, raw, None)?));
+        }
+        for variant in &raw.variant {
+            let variant = variant.get_ref();
+            let name = variant.name.get_ref();
+            if !names.insert(name) {
+                let problem = Problem::NameTaken { name: name.clone() };
+                return Err(self.error(variant.name.span(), problem));
+            }
+            variants.push((Some(name.clone()), read(self, raw, Some(variant))?));
+        }
+        Ok(variants)
+    }
+
+    pub(super) fn note(&mut self, at: Range<usize>, text: String) {
+        let place = self.place(&at);
+        self.notes.push((place, text));
+    }
+
+    fn place(&self, at: &Range<usize>) -> Where {
         let before = self.text.get(..at.start).unwrap_or(self.text);
+        Where {
+            file: self.file.to_owned(),
+            line: before.matches('\n').count() + 1,
+        }
+    }
+
+    pub(super) fn error(&self, at: Range<usize>, problem: Problem) -> ScenarioError {
         ScenarioError {
-            place: Where {
-                file: self.file.to_owned(),
-                line: before.matches('\n').count() + 1,
-            },
+            place: self.place(&at),
             problem,
         }
     }
@@ -166,6 +197,12 @@ impl Reader<'_> {
             "longer than zero and at most 720h",
         )?;
         let plain = link_at.get_ref();
+        if let Some(reverse) = &plain.reverse {
+            let kind = "a simulation, whose way back has delay and loss (`return_delay` and \
+                        others) but no queue; `mimosa link` emulates both ways";
+            let key = "reverse";
+            return Err(self.error(reverse.span(), Problem::KeyNotFor { key, kind }));
+        }
         let link = variant.map_or_else(|| plain.clone(), |variant| plain.under(&variant.link));
         let mut flows = Vec::new();
         for (index, flow) in raw.flow.iter().enumerate() {

@@ -76,6 +76,27 @@ table! {
         return_jitter: Spanned<Jitter>,
         return_reordering: Spanned<Reordering>,
         return_aggregation: Spanned<TimeDelta>,
+        reverse: Spanned<Box<Link>>,
+    }
+}
+
+impl Link {
+    /// The key of the way back which is set, if one is, and where.
+    pub(super) fn return_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
+        macro_rules! first {
+            ($($field:ident),*) => {
+                None $(.or_else(|| {
+                    self.$field.as_ref().map(|value| (stringify!($field), value.span()))
+                }))*
+            };
+        }
+        first!(
+            return_jitter,
+            return_loss,
+            return_reordering,
+            return_aggregation,
+            return_delay
+        )
     }
 }
 

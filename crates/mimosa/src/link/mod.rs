@@ -1,0 +1,31 @@
+//! `mimosa link`: an emulated link between two hosts on this machine.
+
+mod args;
+mod control;
+mod error;
+mod hold;
+mod log;
+mod network;
+mod place;
+mod run;
+mod status;
+mod work;
+
+use std::process::ExitCode;
+
+pub(crate) use args::Args;
+use args::Command;
+use error::CliError;
+
+/// Does what is asked. It must be called while the process has one thread.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    match &args.command {
+        Command::Run(args) => run::run(args),
+        Command::Up(args) => hold::up(args),
+        Command::Hold(args) => hold::hold(args),
+        Command::Down(args) => hold::down(args),
+        Command::Exec(args) => hold::exec(args),
+        Command::Status(args) => status::run(args),
+        Command::Set(args) => control::set(args),
+    }
+}

@@ -1,0 +1,181 @@
+//! The kernel's TCP across a link, driven by iperf3: 50 Mbit/s, 30 ms round trip, a
+//! drop-tail queue of 250 packets, twice what the path itself holds.
+//!
+//! A machine that is busy with something else holds the link's threads up, and then
+//! emulates another network. The link says so itself: such a run is repeated.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Mutex;
+
+use mimosa_record::{LinkPacket, read_link};
+use serde_json::Value;
+
+use crate::{link, text, with_network};
+
+/// Two at a time would take each other's processor.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Runs until one counts.
+const ATTEMPTS: usize = 4;
+/// Seconds of a run.
+const SECONDS: u32 = 12;
+/// A run in which one packet in a thousand left later than this does not count.
+const LATE_MICROS: f64 = 5_000.0;
+
+/// What a connection got, and how long its packets waited.
+struct Seen {
+    goodput_mbps: f64,
+    waits_ms: Vec<f64>,
+    dropped: usize,
+    marked: usize,
+}
+
+impl Seen {
+    fn mean_wait(&self) -> f64 {
+        self.waits_ms.iter().sum::<f64>() / self.waits_ms.len() as f64
+    }
+
+    fn print(&self, name: &str) {
+        println!(
+            "{name}: {:.2} Mbit/s, waits {:.1} ms (mean), {:.1} {:.1} {:.1} {:.1} (p5, p50, p95, \
+             max), {} dropped, {} marked",
+            self.goodput_mbps,
+            self.mean_wait(),
+            self.wait(5),
+            self.wait(50),
+            self.wait(95),
+            self.wait(100),
+            self.dropped,
+            self.marked
+        );
+    }
+
+    fn wait(&self, percent: usize) -> f64 {
+        self.waits_ms[(self.waits_ms.len() - 1) * percent / 100]
+    }
+}
+
+/// A download by iperf3 with this congestion control across the network in `folder`.
+/// `None` when the machine was too busy each time.
+fn download(folder: &Path, algorithm: &str, ecn: bool) -> Option<Seen> {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut late = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let ecn = format!("echo {} > /proc/sys/net/ipv4/tcp_ecn", u8::from(ecn));
+        let serve = format!("{ecn}; exec iperf3 -s -1 >/dev/null");
+        let load = format!(
+            "{ecn}; sleep 0.5; exec iperf3 -J -R -c $MIMOSA_LINK_PEER -t {SECONDS} -C {algorithm}"
+        );
+        let output = link(
+            folder,
+            "run path.toml --log log.parquet --summary end.json --peer",
+        )
+        .arg(serve)
+        .args(["--", "sh", "-c", &load])
+        .output()
+        .unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}{}", text(&output.stdout));
+        let end: Value = read_json(&folder.join("end.json"));
+        let lateness = end["ways"][0]["late_us"]["p999"].as_f64().unwrap();
+        if lateness > LATE_MICROS {
+            late.push(lateness);
+            continue;
+        }
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let bps = result["end"]["sum_received"]["bits_per_second"].as_f64();
+        let recording = read_link(File::open(folder.join("log.parquet")).unwrap()).unwrap();
+        return Some(Seen::of(bps.unwrap() / 1e6, &recording.packets));
+    }
+    eprintln!("skipped: the machine was too busy, packets left late by {late:?} us (p99.9)");
+    None
+}
+
+fn read_json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+impl Seen {
+    fn of(goodput_mbps: f64, packets: &[LinkPacket]) -> Self {
+        let there: Vec<_> = packets.iter().filter(|packet| packet.is_forward).collect();
+        let waits = there.iter().filter_map(|packet| {
+            let started = packet.started?;
+            Some(started.since(packet.offered).as_millis())
+        });
+        let mut waits_ms: Vec<_> = waits.collect();
+        waits_ms.sort_by(f64::total_cmp);
+        let count = |is: fn(&LinkPacket) -> bool| there.iter().filter(|packet| is(packet)).count();
+        Self {
+            goodput_mbps,
+            waits_ms,
+            dropped: count(|packet| packet.started.is_none()),
+            marked: count(|packet| packet.ecn_out != packet.ecn_in),
+        }
+    }
+}
+
+/// Asserts that `value` is within `share` of `expected`.
+fn assert_near(what: &str, value: f64, expected: f64, share: f64) {
+    let is_near = (value - expected).abs() <= share * expected;
+    assert!(is_near, "{what}: {value}, not {expected} within {share}");
+}
+
+fn network(queue: &str) -> String {
+    format!("[link]\nrate = \"50Mbit/s\"\none_way_delay = \"15ms\"\nqueue = {queue}\n")
+}
+
+/// What was measured of these algorithms behind a queue of 250 packets by two other
+/// emulators, Mahimahi one of them: goodput and mean wait.
+#[test]
+fn the_kernels_connections_fill_the_queue_as_they_do_elsewhere() {
+    let Some(folder) = with_network(
+        "tcp",
+        &network("{ kind = \"droptail\", limit = \"250packets\" }"),
+    ) else {
+        return;
+    };
+    for (algorithm, mean_ms) in [("cubic", 46.2), ("reno", 39.8)] {
+        let Some(seen) = download(&folder, algorithm, false) else {
+            return;
+        };
+        seen.print(algorithm);
+        assert_near(algorithm, seen.goodput_mbps, 47.8, 0.02);
+        assert_near(algorithm, seen.mean_wait(), mean_ms, 0.1);
+        assert!(seen.dropped > 0);
+        // 250 packets of 0.24 ms, and no more.
+        assert!(seen.wait(100) <= 60.24, "{}", seen.wait(100));
+    }
+    let Some(seen) = download(&folder, "bbr", false) else {
+        return;
+    };
+    seen.print("bbr");
+    // Its queue was between 3.4 and 8.9 ms, from run to run.
+    assert!(seen.goodput_mbps > 46.0, "{}", seen.goodput_mbps);
+    assert!(seen.mean_wait() < 10.0, "{}", seen.mean_wait());
+}
+
+#[test]
+fn dualpi2_drops_or_marks_a_classic_connection_by_what_it_understands() {
+    let Some(folder) = with_network("dualpi2", &network("{ kind = \"dualpi2\" }")) else {
+        return;
+    };
+    for ecn in [false, true] {
+        let Some(seen) = download(&folder, "cubic", ecn) else {
+            return;
+        };
+        seen.print(if ecn { "dualpi2, ECN" } else { "dualpi2" });
+        assert!(seen.goodput_mbps > 45.0, "{}", seen.goodput_mbps);
+        // The target of the classic queue is 15 ms.
+        assert!((5.0..20.0).contains(&seen.wait(50)), "{}", seen.wait(50));
+        if ecn {
+            assert!(seen.marked > 5, "{}", seen.marked);
+            assert_eq!(seen.dropped, 0);
+        } else {
+            assert!(seen.dropped > 5, "{}", seen.dropped);
+            assert_eq!(seen.marked, 0);
+        }
+    }
+}
