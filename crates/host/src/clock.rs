@@ -21,6 +21,11 @@ impl Clock {
         self.at(instant())
     }
 
+    /// What it shows now, as the standard library has it.
+    pub(crate) fn since_start(self) -> Duration {
+        instant().saturating_duration_since(self.start)
+    }
+
     /// What this clock showed at `instant`; zero before its start.
     pub(crate) fn at(self, instant: Instant) -> Time {
         let since = instant.saturating_duration_since(self.start);

@@ -6,11 +6,12 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mimosa_record::{SessionFrame, SessionRecorder};
 use mimosa_wire::control::Hello;
 
+use crate::clock::Clock;
 use crate::error::HostError;
 use crate::network::SessionNumber;
 use crate::priority;
@@ -33,18 +34,23 @@ impl Recorder {
         folder: &Path,
         number: SessionNumber,
         hello: &Hello,
+        clock: Clock,
     ) -> Result<Self, HostError> {
         let failed = |error| HostError::Record {
             folder: folder.to_owned(),
             error,
         };
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let begun = unix_seconds();
+        let begun = unix_time();
+        // The clock's zero is the recording's.
+        let zero = nanoseconds(begun.saturating_sub(clock.since_start()));
+        let begun = begun.as_secs();
         let path = folder.join(format!("session-{begun}-{}.parquet", number.0));
         let part = path.with_extension("parquet.part");
         let file = File::create_new(&part).map_err(failed)?;
         let about = serde_json::json!({
             "begun_unix_s": begun,
+            "begun_unix_ns": zero,
             "session": number.0,
             "hello": hello,
         });
@@ -93,10 +99,13 @@ fn write(
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "a file's name says when it was begun"
+    reason = "a recording says when it was begun"
 )]
-fn unix_seconds() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+fn unix_time() -> Duration {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default()
+}
+
+fn nanoseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }

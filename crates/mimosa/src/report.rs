@@ -1,19 +1,24 @@
-//! `mimosa report`: what came of a recorded session.
+//! `mimosa report`: what came of a recorded session or link.
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::panic::catch_unwind;
+use std::panic::{UnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use mimosa_plot::PlotError;
-use mimosa_record::{ReadError, Session, read_session};
-use mimosa_report::Report;
+use mimosa_plot::{PlotError, Table};
+use mimosa_record::{Link, ReadError, Recorded, read_link, read_recording};
+use mimosa_report::{JoinError, LinkReport, Report};
 
 /// The arguments; the tables are printed unless `--json` is among them.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Recording of a session (Parquet).
+    /// Recording of a session, or of a link alone (Parquet).
     file: PathBuf,
+
+    /// Recording of a link that the session went through: its packets are found in it,
+    /// and show the true queue. As often as there are links.
+    #[arg(long = "link", value_name = "LINK.parquet")]
+    links: Vec<PathBuf>,
 
     /// Write the page of HTML here; without it beside the recording, with the
     /// suffix .html.
@@ -30,7 +35,7 @@ pub(crate) struct Args {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReportError {
     /// The recording cannot be opened.
-    #[error("cannot read {}: {source}; name the recording of a session", path.display())]
+    #[error("cannot read {}: {source}; name the recording of a session or of a link", path.display())]
     Open {
         path: PathBuf,
         source: std::io::Error,
@@ -39,9 +44,19 @@ pub(crate) enum ReportError {
     #[error("cannot report on {}: {source}", path.display())]
     Read { path: PathBuf, source: ReadError },
     /// It is damaged in a way that the library does not foresee.
-    #[error("cannot report on {}: it is damaged; record the session again or take another copy", path.display())]
+    #[error("cannot report on {}: it is damaged; record again or take another copy", path.display())]
     Damaged { path: PathBuf },
-    /// The page would replace the recording.
+    /// A link beside a link.
+    #[error("{} is the recording of a link, which --link cannot be added to; name the recording of a session first, or one link alone", path.display())]
+    LinkFirst { path: PathBuf },
+    /// The link is another session's.
+    #[error("cannot join {} with {}: {source}", link.display(), session.display())]
+    Join {
+        link: PathBuf,
+        session: PathBuf,
+        source: JoinError,
+    },
+    /// The page would replace a recording.
     #[error("the page would replace the recording {}; give it a file of its own with --output", path.display())]
     SameFile { path: PathBuf },
     /// The page cannot be written.
@@ -58,13 +73,70 @@ pub(crate) enum ReportError {
     Json(#[from] serde_json::Error),
 }
 
+/// A report on either.
+enum Either {
+    Session(Box<Report>),
+    Link(LinkReport),
+}
+
+impl Either {
+    /// Reads all recordings.
+    fn new(args: &Args, file: File) -> Result<Self, ReportError> {
+        match read(&args.file, file, read_recording)? {
+            Recorded::Link(_) if !args.links.is_empty() => Err(ReportError::LinkFirst {
+                path: args.file.clone(),
+            }),
+            Recorded::Link(link) => Ok(Self::Link(LinkReport::new(&name(&args.file), link))),
+            Recorded::Session(session) => {
+                let mut report = Report::new(&name(&args.file), session);
+                for path in &args.links {
+                    let link: Link = read(path, open(path)?, read_link)?;
+                    let joined = report.add_link(&name(path), link);
+                    joined.map_err(|source| ReportError::Join {
+                        link: path.clone(),
+                        session: args.file.clone(),
+                        source,
+                    })?;
+                }
+                Ok(Self::Session(Box::new(report)))
+            }
+        }
+    }
+
+    fn about(&self) -> String {
+        match self {
+            Self::Session(report) => report.about(),
+            Self::Link(report) => report.about(),
+        }
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        match self {
+            Self::Session(report) => report.tables(),
+            Self::Link(report) => report.tables(),
+        }
+    }
+
+    fn to_json(&self) -> Result<String, serde_json::Error> {
+        match self {
+            Self::Session(report) => report.to_json(),
+            Self::Link(report) => report.to_json(),
+        }
+    }
+
+    fn to_html(&self) -> Result<String, PlotError> {
+        match self {
+            Self::Session(report) => report.to_html(),
+            Self::Link(report) => report.to_html(),
+        }
+    }
+}
+
 /// Writes the page and gives what is to be printed.
 pub(crate) fn run(args: &Args) -> Result<String, ReportError> {
     let file = open(&args.file)?;
     let page = page_path(args)?;
-    let session = read(&args.file, file)?;
-    let name = args.file.file_name().unwrap_or(args.file.as_os_str());
-    let report = Report::new(&name.display().to_string(), session);
+    let report = Either::new(args, file)?;
     let mut text = String::new();
     if args.json {
         text = report.to_json()?;
@@ -98,11 +170,11 @@ fn page_path(args: &Args) -> Result<Option<PathBuf>, ReportError> {
         None if args.json => return Ok(None),
         None => args.file.with_extension("html"),
     };
-    let same = match (path.canonicalize(), args.file.canonicalize()) {
+    let is_same = |file: &PathBuf| match (path.canonicalize(), file.canonicalize()) {
         (Ok(page), Ok(file)) => page == file,
         _ => false,
     };
-    if same {
+    if std::iter::once(&args.file).chain(&args.links).any(is_same) {
         return Err(ReportError::SameFile { path });
     }
     Ok(Some(path))
@@ -120,14 +192,25 @@ fn open(path: &Path) -> Result<File, ReportError> {
     Ok(file)
 }
 
-fn read(path: &Path, file: File) -> Result<Session, ReportError> {
+/// A recording's name without its folder.
+fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.display().to_string()
+}
+
+/// What `read` makes of a file.
+fn read<T>(
+    path: &Path,
+    file: File,
+    read: impl FnOnce(File) -> Result<T, ReadError> + UnwindSafe,
+) -> Result<T, ReportError> {
     // The library panics over some damaged files; nobody needs to see where.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let read = catch_unwind(|| read_session(file));
+    let read = catch_unwind(|| read(file));
     std::panic::set_hook(hook);
     match read {
-        Ok(Ok(session)) => Ok(session),
+        Ok(Ok(recorded)) => Ok(recorded),
         Ok(Err(source)) => Err(ReportError::Read {
             path: path.to_owned(),
             source,

@@ -1,6 +1,7 @@
 //! Columns: what they are called, what they hold and where it is found.
 
 use std::fmt::Write;
+use std::net::IpAddr;
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
@@ -23,6 +24,10 @@ pub(crate) enum Read<R> {
     OptionalNumber(fn(&R) -> Option<f64>),
     Flag(fn(&R) -> bool),
     Text(fn(&R) -> &'static str),
+    /// As text.
+    Address(fn(&R) -> IpAddr),
+    /// The name of the forward queue (or not) with this number.
+    Queue(fn(&R) -> (bool, usize)),
     /// Of the run, the same in all of its rows.
     Seed,
     /// Of the run, too.
@@ -55,7 +60,7 @@ pub trait Row: Sized + 'static {
                 Read::OptionalInteger(_) => "integer or null",
                 Read::OptionalNumber(_) => "number or null",
                 Read::Flag(_) => "yes or no",
-                Read::Text(_) | Read::Flow(_) => "text",
+                Read::Text(_) | Read::Address(_) | Read::Queue(_) | Read::Flow(_) => "text",
                 Read::Variant => "text or null",
             };
             let (name, meaning) = (column.name, column.meaning);
@@ -124,6 +129,22 @@ impl<R> Column<R> {
         read: fn(&R) -> &'static str,
     ) -> Self {
         Self::new(name, meaning, Read::Text(read))
+    }
+
+    pub(crate) const fn address(
+        name: &'static str,
+        meaning: &'static str,
+        read: fn(&R) -> IpAddr,
+    ) -> Self {
+        Self::new(name, meaning, Read::Address(read))
+    }
+
+    pub(crate) const fn queue(
+        name: &'static str,
+        meaning: &'static str,
+        number: fn(&R) -> (bool, usize),
+    ) -> Self {
+        Self::new(name, meaning, Read::Queue(number))
     }
 
     pub(crate) const fn is_optional(&self) -> bool {

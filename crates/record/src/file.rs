@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
@@ -13,20 +14,29 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
 use crate::column::{Column, Read, Row};
+use crate::link::Queues;
 use crate::recording::RecordError;
 use crate::table::Run;
 
-/// Begins a file of rows of `R` with `text` under `key` in its metadata.
+/// Names that rows refer to by number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) queues: &'a Queues,
+}
+
+/// Begins a file of rows of `R` with these texts under their keys in its
+/// metadata.
 pub(crate) fn begin<R: Row, W: Write + Send>(
     sink: W,
-    key: &str,
-    text: &str,
+    texts: &[(&str, &str)],
 ) -> Result<SerializedFileWriter<W>, ParquetError> {
     let about = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
-    let metadata = vec![
-        about(key, text.to_owned()),
-        about("mimosa.columns", R::describe()),
-    ];
+    let mut metadata: Vec<_> = texts
+        .iter()
+        .map(|(key, text)| about(key, (*text).to_owned()))
+        .collect();
+    metadata.push(about("mimosa.columns", R::describe()));
     let properties = R::columns().fold(
         WriterProperties::builder()
             .set_created_by(concat!("mimosa-record ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -42,7 +52,7 @@ pub(crate) fn begin<R: Row, W: Write + Send>(
 /// Adds `rows` as a row group; none for no rows.
 pub(crate) fn append<R: Row, W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
-    run: &Run,
+    names: Names<'_>,
     rows: &[R],
 ) -> Result<(), ParquetError> {
     if rows.is_empty() {
@@ -51,7 +61,7 @@ pub(crate) fn append<R: Row, W: Write + Send>(
     let mut group = writer.next_row_group()?;
     for column in R::columns() {
         if let Some(mut writer) = group.next_column()? {
-            write_column(&mut writer, column, run, rows)?;
+            write_column(&mut writer, column, names, rows)?;
             writer.close()?;
         }
     }
@@ -85,7 +95,7 @@ fn schema<R: Row>() -> Result<TypePtr, ParquetError> {
             Read::OptionalNumber(_) => (Physical::DOUBLE, None),
             Read::Flag(_) => (Physical::BOOLEAN, None),
             Read::Seed => (Physical::INT64, Some(LogicalType::integer(64, false))),
-            Read::Text(_) | Read::Variant | Read::Flow(_) => {
+            Read::Text(_) | Read::Address(_) | Read::Queue(_) | Read::Variant | Read::Flow(_) => {
                 (Physical::BYTE_ARRAY, Some(LogicalType::String))
             }
         };
@@ -107,9 +117,10 @@ fn schema<R: Row>() -> Result<TypePtr, ParquetError> {
 fn write_column<R>(
     to: &mut SerializedColumnWriter,
     column: &Column<R>,
-    run: &Run,
+    names: Names<'_>,
     rows: &[R],
 ) -> Result<(), ParquetError> {
+    let run = names.run;
     match column.read {
         Read::Integer(read) => required::<Int64Type>(to, rows.iter().map(read)),
         Read::OptionalInteger(read) => optional::<Int64Type>(to, rows.iter().map(read)),
@@ -118,6 +129,27 @@ fn write_column<R>(
         Read::Text(read) => {
             let mut texts = Texts::default();
             required::<ByteArrayType>(to, rows.iter().map(|row| texts.get(read(row))))
+        }
+        Read::Address(read) => {
+            let mut texts: BTreeMap<IpAddr, ByteArray> = BTreeMap::new();
+            let mut text = |address: IpAddr| {
+                let text = texts.entry(address);
+                text.or_insert_with(|| ByteArray::from(&*address.to_string()))
+                    .clone()
+            };
+            required::<ByteArrayType>(to, rows.iter().map(|row| text(read(row))))
+        }
+        Read::Queue(read) => {
+            let [forward, reverse] = [&names.queues.forward, &names.queues.reverse].map(|names| {
+                let names = names.iter().map(|name| ByteArray::from(&**name));
+                names.collect::<Vec<_>>()
+            });
+            let queue = |row| {
+                let (is_forward, number) = read(row);
+                let names = if is_forward { &forward } else { &reverse };
+                name(names.get(number))
+            };
+            required::<ByteArrayType>(to, rows.iter().map(queue))
         }
         Read::Seed => {
             let seed = run.seed.cast_signed();
@@ -128,15 +160,18 @@ fn write_column<R>(
             optional::<ByteArrayType>(to, rows.iter().map(|_| variant.clone()))
         }
         Read::Flow(read) => {
-            let flows: Vec<_> = run
-                .flows
-                .iter()
-                .map(|name| ByteArray::from(&**name))
-                .collect();
-            let flow = |row| flows.get(read(row)).cloned().unwrap_or_default();
+            let flows = run.flows.iter().map(|name| ByteArray::from(&**name));
+            let flows: Vec<_> = flows.collect();
+            let flow = |row| name(flows.get(read(row)));
             required::<ByteArrayType>(to, rows.iter().map(flow))
         }
     }
+}
+
+/// A name, or no text where there is none.
+fn name(known: Option<&ByteArray>) -> ByteArray {
+    // The library panics over its own default.
+    known.cloned().unwrap_or_else(|| ByteArray::from(""))
 }
 
 /// The same text is the same bytes in memory.

@@ -6,16 +6,21 @@
 //! Of real sessions: a [`SessionRecorder`] writes a [`SessionFrame`] for each
 //! frame while the session lasts; [`read_session`] reads them back.
 //!
+//! Of links: a [`LinkRecorder`] writes a [`LinkPacket`] for each packet while the
+//! link runs; [`read_link`] reads them back.
+//!
 //! The same rows give the same bytes. A file explains itself: its metadata has
 //! the text of the scenario under the key `scenario`, or what describes the
-//! session, as JSON, under `session`; and its table of those that follow here
+//! session or the link, as JSON, under `session` or `link`; and its table of those that follow here
 //! under `mimosa.columns`.
 #![doc = include_str!("columns.md")]
 
+mod cells;
 mod column;
 mod file;
 mod frames;
 mod life;
+mod link;
 mod packets;
 mod read;
 mod recorder;
@@ -23,11 +28,13 @@ mod recording;
 mod restore;
 mod session;
 mod table;
+mod values;
 
 pub use column::{Column, Row};
 pub use frames::FrameRow;
-pub use read::{ReadError, Session, read_session};
-pub use recorder::SessionRecorder;
+pub use link::{LinkFate, LinkPacket, Queues, Rtp};
+pub use read::{Link, ReadError, Recorded, Session, read_link, read_recording, read_session};
+pub use recorder::{LinkRecorder, SessionRecorder};
 pub use recording::{RecordError, Recording};
-pub use session::{SessionFrame, Stages};
+pub use session::{FrameRtp, SentAgain, SessionFrame, Stages};
 pub use table::{Run, Table};

@@ -2,9 +2,9 @@
 
 use mimosa_control::PacketKind;
 use mimosa_sim::{PacketFate, PacketRecord};
-use mimosa_units::Ecn;
 
 use crate::column::{Column, Row, bytes, count, nanos, span};
+use crate::link::ecn;
 
 impl Row for PacketRecord {
     const NAME: &'static str = "packets";
@@ -49,12 +49,7 @@ impl Row for PacketRecord {
         Column::text(
             "ecn",
             "ECN field behind the queue: `not-ect`, `ect0`, `ect1` or `ce`.",
-            |packet| match packet.ecn {
-                Ecn::NotEct => "not-ect",
-                Ecn::Ect0 => "ect0",
-                Ecn::Ect1 => "ect1",
-                Ecn::Ce => "ce",
-            },
+            |packet| ecn(packet.ecn),
         ),
         Column::integer(
             "sent_ns",

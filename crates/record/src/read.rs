@@ -1,17 +1,15 @@
-//! Sessions from a file.
-
-use std::collections::BTreeMap;
+//! Sessions and links from a file.
 
 use parquet::basic::Type as Physical;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
-use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 
-use crate::column::{Column, Read, Row};
+use crate::column::{Read, Row};
+use crate::link::{LinkPacket, Queues};
 use crate::restore;
 use crate::session::SessionFrame;
+use crate::values::Values;
 
 /// A session as it was recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,31 +21,62 @@ pub struct Session {
     pub frames: Vec<SessionFrame>,
 }
 
-/// Why a file could not be read as a session.
+/// A link as it was recorded.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Link {
+    /// What describes it, a JSON object; see
+    /// [`LinkRecorder::new`](crate::LinkRecorder::new).
+    pub about: String,
+    /// The names of its queues.
+    pub queues: Queues,
+    /// Its packets, in the order of the file.
+    pub packets: Vec<LinkPacket>,
+}
+
+/// What a file may be a recording of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recorded {
+    /// A session.
+    Session(Session),
+    /// A link.
+    Link(Link),
+}
+
+/// Why a file could not be read as a recording.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// It does not begin as Parquet does.
-    #[error("it is no Parquet file; name the recording of a session")]
+    #[error("it is no Parquet file; name the recording of a session or of a link")]
     NotParquet,
     /// Its end was never written.
     #[error(
-        "its end is missing: the session still runs, its host was killed, or the file was copied in part; it can be read only as a whole"
+        "its end is missing: the session or the link still runs, its program was killed, or the file was copied in part; it can be read only as a whole"
     )]
     Unfinished,
     /// A recording of a simulation.
     #[error(
-        "it is a recording of `mimosa sim`, not of a session; draw a simulation with `mimosa sim SCENARIO --plot FILE`"
+        "it is a recording of `mimosa sim`, not of a session or a link; draw a simulation with `mimosa sim SCENARIO --plot FILE`"
     )]
     Simulation,
+    /// A recording of a link, where a session's is wanted.
+    #[error(
+        "it is the recording of a link, where that of a session is wanted; name a link with --link, or alone"
+    )]
+    IsLink,
+    /// A recording of a session, where a link's is wanted.
+    #[error(
+        "it is the recording of a session, where that of a link is wanted; name the session first, without --link"
+    )]
+    IsSession,
     /// Some columns are not there.
     #[error(
-        "it lacks the columns {}; name the recording of a session by this version of mimosa", .0.join(", ")
+        "it lacks the columns {}; name a recording by this version of mimosa", .0.join(", ")
     )]
     MissingColumns(Vec<&'static str>),
     /// A column holds something else.
     #[error(
-        "its column {column} is not of the type {expected}; name the recording of a session by this version of mimosa"
+        "its column {column} is not of the type {expected}; name a recording by this version of mimosa"
     )]
     WrongType {
         /// The column.
@@ -55,7 +84,7 @@ pub enum ReadError {
         /// The type that it should have.
         expected: &'static str,
     },
-    /// A value that no frame can have.
+    /// A value that no frame and no packet can have.
     #[error(
         "its column {column} has an impossible value in row {row}, counted from zero; the file is damaged or by another version of mimosa"
     )]
@@ -66,7 +95,7 @@ pub enum ReadError {
         row: usize,
     },
     /// The bytes make no sense.
-    #[error("it is damaged ({0}); record the session again or take another copy")]
+    #[error("it is damaged ({0}); record again or take another copy")]
     Damaged(#[from] ParquetError),
 }
 
@@ -85,26 +114,80 @@ pub enum ReadError {
 /// The library panics over a few damaged files; catch that where such a file
 /// must not end the program.
 pub fn read_session<F: ChunkReader + 'static>(file: F) -> Result<Session, ReadError> {
+    match read_recording(file)? {
+        Recorded::Session(session) => Ok(session),
+        Recorded::Link(_) => Err(ReadError::IsLink),
+    }
+}
+
+/// Reads a link from `file`.
+///
+/// # Errors
+///
+/// [`ReadError`] when `file` is not the whole recording of a link.
+///
+/// # Panics
+///
+/// As [`read_session`].
+pub fn read_link<F: ChunkReader + 'static>(file: F) -> Result<Link, ReadError> {
+    match read_recording(file)? {
+        Recorded::Link(link) => Ok(link),
+        Recorded::Session(_) => Err(ReadError::IsSession),
+    }
+}
+
+/// Reads a session or a link from `file`, whichever it is.
+///
+/// # Errors
+///
+/// [`ReadError`] when `file` is not the whole recording of either.
+///
+/// # Panics
+///
+/// As [`read_session`].
+pub fn read_recording<F: ChunkReader + 'static>(file: F) -> Result<Recorded, ReadError> {
     check_ends(&file)?;
     let reader = SerializedFileReader::new(file)?;
-    let places = places(reader.metadata())?;
-    let metadata = reader.metadata().file_metadata();
-    let about = metadata
-        .key_value_metadata()
-        .into_iter()
-        .flatten()
-        .find(|pair| pair.key == "session")
-        .and_then(|pair| pair.value.clone())
-        .unwrap_or_default();
-    let mut frames = Vec::new();
+    let text = |key: &str| text(reader.metadata(), key).unwrap_or_default();
+    let schema = reader.metadata().file_metadata().schema_descr();
+    if schema.name() == LinkPacket::NAME {
+        let names = Queues::KEYS.map(|key| text(key).lines().map(str::to_owned).collect());
+        let [forward, reverse] = names;
+        let queues = Queues { forward, reverse };
+        let packets = rows(&reader, |values, row| restore::packet(values, row, &queues))?;
+        return Ok(Recorded::Link(Link {
+            about: text("link"),
+            queues,
+            packets,
+        }));
+    }
+    Ok(Recorded::Session(Session {
+        about: text("session"),
+        frames: rows(&reader, restore::frame)?,
+    }))
+}
+
+/// All rows, each as `restore` makes it.
+fn rows<R: Row, F: ChunkReader + 'static>(
+    reader: &SerializedFileReader<F>,
+    restore: impl Fn(&Values, usize) -> Result<R, ReadError>,
+) -> Result<Vec<R>, ReadError> {
+    let places = places::<R>(reader.metadata())?;
+    let mut rows = Vec::new();
     for index in 0..reader.num_row_groups() {
         let group = reader.get_row_group(index)?;
-        let values = Values::read(&*group, &places)?;
+        let values = Values::read::<R>(&*group, &places)?;
         for row in 0..values.rows {
-            frames.push(restore::frame(&values, row)?);
+            rows.push(restore(&values, row)?);
         }
     }
-    Ok(Session { about, frames })
+    Ok(rows)
+}
+
+/// What a file's metadata has under `key`.
+fn text(metadata: &ParquetMetaData, key: &str) -> Option<String> {
+    let pairs = metadata.file_metadata().key_value_metadata()?;
+    pairs.iter().find(|pair| pair.key == key)?.value.clone()
 }
 
 /// What a Parquet file begins and ends with.
@@ -123,12 +206,12 @@ fn check_ends<F: ChunkReader>(file: &F) -> Result<(), ReadError> {
 }
 
 /// Where in the file each column is, in the order of [`Row::columns`].
-fn places(metadata: &ParquetMetaData) -> Result<Vec<usize>, ReadError> {
+fn places<R: Row>(metadata: &ParquetMetaData) -> Result<Vec<usize>, ReadError> {
     let schema = metadata.file_metadata().schema_descr().columns();
     let place = |name: &str| schema.iter().position(|column| column.name() == name);
     let mut places = Vec::new();
     let mut missing = Vec::new();
-    for column in SessionFrame::columns() {
+    for column in R::columns() {
         let Some(at) = place(column.name) else {
             missing.push(column.name);
             continue;
@@ -136,7 +219,9 @@ fn places(metadata: &ParquetMetaData) -> Result<Vec<usize>, ReadError> {
         let (expected, name) = match column.read {
             Read::OptionalNumber(_) => (Physical::DOUBLE, "DOUBLE"),
             Read::Flag(_) => (Physical::BOOLEAN, "BOOLEAN"),
-            Read::Text(_) | Read::Variant | Read::Flow(_) => (Physical::BYTE_ARRAY, "BYTE_ARRAY"),
+            Read::Text(_) | Read::Address(_) | Read::Queue(_) | Read::Variant | Read::Flow(_) => {
+                (Physical::BYTE_ARRAY, "BYTE_ARRAY")
+            }
             Read::Integer(_) | Read::OptionalInteger(_) | Read::Seed => (Physical::INT64, "INT64"),
         };
         if schema[at].physical_type() != expected || schema[at].max_rep_level() > 0 {
@@ -154,94 +239,4 @@ fn places(metadata: &ParquetMetaData) -> Result<Vec<usize>, ReadError> {
     } else {
         Err(ReadError::MissingColumns(missing))
     }
-}
-
-/// The values of a row group, by the names of their columns.
-#[derive(Default)]
-pub(crate) struct Values {
-    rows: usize,
-    integers: BTreeMap<&'static str, Vec<Option<i64>>>,
-    numbers: BTreeMap<&'static str, Vec<Option<f64>>>,
-    flags: BTreeMap<&'static str, Vec<Option<bool>>>,
-    texts: BTreeMap<&'static str, Vec<Option<ByteArray>>>,
-}
-
-impl Values {
-    fn read(group: &dyn RowGroupReader, places: &[usize]) -> Result<Self, ReadError> {
-        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(usize::MAX);
-        let mut values = Self {
-            rows,
-            ..Self::default()
-        };
-        for (Column { name, .. }, place) in SessionFrame::columns().zip(places) {
-            match group.get_column_reader(*place)? {
-                ColumnReader::Int64ColumnReader(reader) => {
-                    values.integers.insert(name, all(reader, rows)?);
-                }
-                ColumnReader::DoubleColumnReader(reader) => {
-                    values.numbers.insert(name, all(reader, rows)?);
-                }
-                ColumnReader::BoolColumnReader(reader) => {
-                    values.flags.insert(name, all(reader, rows)?);
-                }
-                ColumnReader::ByteArrayColumnReader(reader) => {
-                    values.texts.insert(name, all(reader, rows)?);
-                }
-                _ => return Err(ReadError::MissingColumns(vec![name])),
-            }
-        }
-        Ok(values)
-    }
-
-    pub(crate) fn integer(&self, column: &str, row: usize) -> Option<i64> {
-        *self.integers.get(column)?.get(row)?
-    }
-
-    pub(crate) fn number(&self, column: &str, row: usize) -> Option<f64> {
-        *self.numbers.get(column)?.get(row)?
-    }
-
-    pub(crate) fn flag(&self, column: &str, row: usize) -> Option<bool> {
-        *self.flags.get(column)?.get(row)?
-    }
-
-    pub(crate) fn text(&self, column: &str, row: usize) -> Option<&str> {
-        let text = self.texts.get(column)?.get(row)?.as_ref()?;
-        text.as_utf8().ok()
-    }
-}
-
-/// The most values read at once: what a damaged file claims is not believed
-/// before its pages bear it out.
-const BATCH: usize = 1_024;
-
-/// All `rows` values of a column.
-fn all<D: DataType>(
-    mut reader: ColumnReaderImpl<D>,
-    rows: usize,
-) -> Result<Vec<Option<D::T>>, ReadError> {
-    let mut all = Vec::new();
-    let (mut values, mut present) = (Vec::new(), Vec::new());
-    while all.len() < rows {
-        values.clear();
-        present.clear();
-        let most = BATCH.min(rows - all.len());
-        let (records, found, _) =
-            reader.read_records(most, Some(&mut present), None, &mut values)?;
-        if records == 0 {
-            let text = format!("{} of {rows} rows are there", all.len());
-            return Err(ParquetError::EOF(text).into());
-        }
-        let mut values = values.drain(..found.min(values.len()));
-        if present.is_empty() {
-            all.extend(values.map(Some));
-        } else {
-            all.extend(
-                present
-                    .iter()
-                    .map(|level| if *level > 0 { values.next() } else { None }),
-            );
-        }
-    }
-    Ok(all)
 }

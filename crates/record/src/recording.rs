@@ -7,7 +7,8 @@ use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedFileWriter;
 
 use crate::column::Row;
-use crate::file;
+use crate::file::{self, Names};
+use crate::link::Queues;
 use crate::table::Table;
 
 /// Why a recording could not be written.
@@ -36,7 +37,7 @@ impl<R: Row, W: Write + Send> Recording<R, W> {
     /// [`RecordError`] when `sink` fails.
     pub fn new(sink: W, scenario: &str) -> Result<Self, RecordError> {
         Ok(Self {
-            writer: file::begin::<R, W>(sink, "scenario", scenario)?,
+            writer: file::begin::<R, W>(sink, &[("scenario", scenario)])?,
             rows: PhantomData,
         })
     }
@@ -47,7 +48,11 @@ impl<R: Row, W: Write + Send> Recording<R, W> {
     ///
     /// [`RecordError`] when the sink fails or the file has too many runs.
     pub fn append(&mut self, table: &Table<R>) -> Result<(), RecordError> {
-        file::append(&mut self.writer, table.run(), table.rows())?;
+        let names = Names {
+            run: table.run(),
+            queues: &Queues::default(),
+        };
+        file::append(&mut self.writer, names, table.rows())?;
         Ok(())
     }
 

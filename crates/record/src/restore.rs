@@ -1,11 +1,15 @@
-//! Frames from the values of their columns.
+//! Frames and packets from the values of their columns.
 
 use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing};
+use mimosa_net::Header;
 use mimosa_session::{FrameEnd, FrameLife};
-use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, PeerTime, Rate, TimeDelta};
 
-use crate::read::{ReadError, Values};
-use crate::session::SessionFrame;
+use crate::cells::Cells;
+use crate::link::{ECN, LinkFate, LinkPacket, Queues, Rtp};
+use crate::read::ReadError;
+use crate::session::{FrameRtp, SentAgain, SessionFrame};
+use crate::values::Values;
 
 /// All causes, to find one by its name.
 const CAUSES: [Cause; 14] = [
@@ -27,7 +31,7 @@ const CAUSES: [Cause; 14] = [
 
 /// The frame in row `row` of `values`.
 pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadError> {
-    let cells = Cells { values, row };
+    let cells = Cells::new(values, row);
     let pacing = cells.pacing()?;
     Ok(SessionFrame {
         captured: cells.time("captured_ns")?,
@@ -53,78 +57,18 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
         },
         coded: cells.bytes("coded_bytes")?,
         budget: cells.bytes("budget_bytes")?,
-        is_keyframe: values
-            .flag("keyframe", row)
-            .ok_or_else(|| cells.bad("keyframe"))?,
+        is_keyframe: cells.flag("keyframe")?,
         quantiser: cells.quantiser(),
         attempts: cells.small("attempts")?,
         received: cells.maybe_time("received_ns")?,
         decoded: cells.maybe_time("decoded_ns")?,
         shown: cells.maybe_time("shown_ns")?,
         inputs: cells.small("inputs")?,
+        rtp: cells.rtp()?,
     })
 }
 
-/// One row of a row group.
-#[derive(Clone, Copy)]
-struct Cells<'a> {
-    values: &'a Values,
-    row: usize,
-}
-
 impl Cells<'_> {
-    const fn bad(self, column: &'static str) -> ReadError {
-        ReadError::BadValue {
-            column,
-            row: self.row,
-        }
-    }
-
-    fn integer(self, column: &'static str) -> Option<i64> {
-        self.values.integer(column, self.row)
-    }
-
-    /// A count where there is a value; the largest integer means all there is.
-    fn maybe_count(self, column: &'static str) -> Result<Option<u64>, ReadError> {
-        match self.integer(column) {
-            None => Ok(None),
-            Some(i64::MAX) => Ok(Some(u64::MAX)),
-            Some(value) => match u64::try_from(value) {
-                Ok(count) => Ok(Some(count)),
-                Err(_) => Err(self.bad(column)),
-            },
-        }
-    }
-
-    fn count(self, column: &'static str) -> Result<u64, ReadError> {
-        self.maybe_count(column)?.ok_or_else(|| self.bad(column))
-    }
-
-    fn small(self, column: &'static str) -> Result<u32, ReadError> {
-        u32::try_from(self.count(column)?).map_err(|_| self.bad(column))
-    }
-
-    fn maybe_time(self, column: &'static str) -> Result<Option<Time>, ReadError> {
-        Ok(self.maybe_count(column)?.map(Time::from_nanos))
-    }
-
-    fn time(self, column: &'static str) -> Result<Time, ReadError> {
-        self.count(column).map(Time::from_nanos)
-    }
-
-    fn bytes(self, column: &'static str) -> Result<Bytes, ReadError> {
-        self.count(column).map(Bytes::new)
-    }
-
-    fn rate(self, column: &'static str) -> Result<Rate, ReadError> {
-        self.count(column).map(Rate::from_bps)
-    }
-
-    fn span(self, column: &'static str) -> Result<TimeDelta, ReadError> {
-        let nanos = self.integer(column).ok_or_else(|| self.bad(column))?;
-        Ok(TimeDelta::from_nanos(nanos))
-    }
-
     fn decision(self, pacing: Pacing) -> Result<Decision, ReadError> {
         Ok(Decision {
             target: self.rate("target_bps")?,
@@ -134,8 +78,8 @@ impl Cells<'_> {
             window: None,
             cause: self.cause()?,
             evidence: Evidence {
-                utilization: self.values.number("utilization", self.row),
-                smoothed_utilization: self.values.number("smoothed_utilization", self.row),
+                utilization: self.number("utilization"),
+                smoothed_utilization: self.number("smoothed_utilization"),
                 service_rate: self.maybe_count("service_rate_bps")?.map(Rate::from_bps),
                 backlog: self.maybe_count("backlog_bytes")?.map(Bytes::new),
                 queue_delay: self.integer("queue_delay_ns").map(TimeDelta::from_nanos),
@@ -143,15 +87,38 @@ impl Cells<'_> {
         })
     }
 
+    fn rtp(self) -> Result<Option<FrameRtp>, ReadError> {
+        let Some(ssrc) = self.maybe_number("rtp_ssrc")? else {
+            return Ok(None);
+        };
+        let again = match self.maybe_number("rtx_ssrc")? {
+            None => None,
+            Some(ssrc) => Some(SentAgain {
+                ssrc,
+                first: self.whole("rtx_first")?,
+                others: self
+                    .integer("rtx_others")
+                    .ok_or_else(|| self.bad("rtx_others"))?
+                    .cast_unsigned(),
+            }),
+        };
+        Ok(Some(FrameRtp {
+            ssrc,
+            first: self.whole("rtp_first")?,
+            last: self.whole("rtp_last")?,
+            again,
+        }))
+    }
+
     fn cause(self) -> Result<Cause, ReadError> {
-        let name = self.values.text("cause", self.row);
+        let name = self.text("cause");
         let mut causes = CAUSES.into_iter();
         let cause = causes.find(|cause| Some(cause.as_str()) == name);
         cause.ok_or_else(|| self.bad("cause"))
     }
 
     fn pacing(self) -> Result<Pacing, ReadError> {
-        match self.values.text("pacing", self.row) {
+        match self.text("pacing") {
             Some("burst") => Ok(Pacing::Burst),
             Some("spread") => Ok(Pacing::Spread {
                 over: self.span("pace_span_ns")?,
@@ -165,7 +132,7 @@ impl Cells<'_> {
     }
 
     fn end(self) -> Result<Option<FrameEnd>, ReadError> {
-        match self.values.text("end", self.row) {
+        match self.text("end") {
             Some("acknowledged") => {
                 let at = self.time("acknowledged_ns")?;
                 Ok(Some(FrameEnd::Acknowledged(at)))
@@ -181,9 +148,67 @@ impl Cells<'_> {
         reason = "it was one of 32 bits before it was written"
     )]
     fn quantiser(self) -> Option<f32> {
-        let quantiser = self.values.number("quantiser", self.row)?;
+        let quantiser = self.number("quantiser")?;
         Some(quantiser as f32)
     }
+}
+
+/// The packet in row `row` of `values`.
+pub(crate) fn packet(
+    values: &Values,
+    row: usize,
+    queues: &Queues,
+) -> Result<LinkPacket, ReadError> {
+    let cells = Cells::new(values, row);
+    let is_forward = cells.flag("forward")?;
+    let address = |column| {
+        let address = cells.text(column).and_then(|text| text.parse().ok());
+        address.ok_or_else(|| cells.bad(column))
+    };
+    let ecn = |column| {
+        let known = |(ecn, name): (Ecn, &str)| (Some(name) == cells.text(column)).then_some(ecn);
+        ECN.into_iter()
+            .find_map(known)
+            .ok_or_else(|| cells.bad(column))
+    };
+    let rtp = match cells.maybe_number("rtp_ssrc")? {
+        None => None,
+        Some(ssrc) => Some(Rtp {
+            ssrc,
+            sequence: cells.whole("rtp_sequence")?,
+        }),
+    };
+    let names = queues.of(is_forward);
+    let queue = match cells.text("queue") {
+        Some("") => Some(names.len()),
+        name => names.iter().position(|known| Some(&**known) == name),
+    };
+    Ok(LinkPacket {
+        is_forward,
+        header: Header {
+            source: address("source")?,
+            destination: address("destination")?,
+            protocol: cells.whole("protocol")?,
+            source_port: cells.whole("source_port")?,
+            destination_port: cells.whole("destination_port")?,
+            dscp: cells.whole("dscp")?,
+        },
+        size: cells.bytes("size_bytes")?,
+        ecn_in: ecn("ecn_in")?,
+        ecn_out: ecn("ecn_out")?,
+        offered: cells.time("offered_ns")?,
+        started: cells.maybe_time("started_ns")?,
+        finished: cells.maybe_time("finished_ns")?,
+        fate: match cells.text("fate") {
+            Some("due") => LinkFate::Due(cells.time("due_ns")?),
+            Some("dropped") => LinkFate::Dropped,
+            Some("lost") => LinkFate::Lost,
+            _ => return Err(cells.bad("fate")),
+        },
+        queue: queue.ok_or_else(|| cells.bad("queue"))?,
+        backlog: cells.bytes("backlog_bytes")?,
+        rtp,
+    })
 }
 
 #[cfg(test)]

@@ -37,6 +37,78 @@ pub struct SessionFrame {
     /// The player's actions since the frame before, all applied before the
     /// capture.
     pub inputs: u32,
+    /// Its packets on the wire; `None` when they are not known or none left.
+    pub rtp: Option<FrameRtp>,
+}
+
+/// Where a frame's packets are among a session's, by the numbers that RTP's header
+/// has in the clear.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FrameRtp {
+    /// The stream of first transmissions.
+    pub ssrc: u32,
+    /// Sequence number of the first of its packets that left.
+    pub first: u16,
+    /// Of the last; those between are the frame's as well.
+    pub last: u16,
+    /// Those that were sent again.
+    pub again: Option<SentAgain>,
+}
+
+/// A frame's packets that were sent again. The stream that they are on has other
+/// frames' between them, and probes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SentAgain {
+    /// The stream of retransmissions.
+    pub ssrc: u32,
+    /// Sequence number of the first there.
+    pub first: u16,
+    /// Bit *n* from the least one says that `first` + 1 + *n* is the frame's too.
+    /// What comes later than that is left out.
+    pub others: u64,
+}
+
+impl FrameRtp {
+    /// The first transmission with this number.
+    #[must_use]
+    pub const fn new(ssrc: u32, sequence: u16) -> Self {
+        Self {
+            ssrc,
+            first: sequence,
+            last: sequence,
+            again: None,
+        }
+    }
+
+    /// Adds a packet that was sent again.
+    pub fn add_again(&mut self, ssrc: u32, sequence: u16) {
+        let again = self.again.get_or_insert(SentAgain {
+            ssrc,
+            first: sequence,
+            others: 0,
+        });
+        let after = u32::from(sequence.wrapping_sub(again.first));
+        if again.ssrc == ssrc
+            && let Some(bit) = after.checked_sub(1).and_then(|bit| 1_u64.checked_shl(bit))
+        {
+            again.others |= bit;
+        }
+    }
+
+    /// The sequence numbers of first transmissions.
+    pub fn sequences(self) -> impl Iterator<Item = u16> {
+        (0..=self.last.wrapping_sub(self.first)).map(move |after| self.first.wrapping_add(after))
+    }
+}
+
+impl SentAgain {
+    /// Their sequence numbers.
+    pub fn sequences(self) -> impl Iterator<Item = u16> {
+        let others = (0..64_u16).filter(move |bit| self.others >> bit & 1 == 1);
+        std::iter::once(0)
+            .chain(others.map(|bit| bit + 1))
+            .map(move |after| self.first.wrapping_add(after))
+    }
 }
 
 impl SessionFrame {
@@ -146,5 +218,44 @@ impl Row for SessionFrame {
                 |row| row.shown.map(nanos),
             ),
         ],
+        RTP,
     ];
+}
+
+/// The columns of its packets on the wire.
+const RTP: &[Column<SessionFrame>] = &[
+    Column::optional(
+        "rtp_ssrc",
+        "RTP stream of first transmissions; null when none is known to have left.",
+        |row| row.rtp.map(|rtp| i64::from(rtp.ssrc)),
+    ),
+    Column::optional(
+        "rtp_first",
+        "Sequence number there of the first of its packets that left; it wraps at 65536.",
+        |row| row.rtp.map(|rtp| i64::from(rtp.first)),
+    ),
+    Column::optional(
+        "rtp_last",
+        "Sequence number of the last; those between are the frame's as well.",
+        |row| row.rtp.map(|rtp| i64::from(rtp.last)),
+    ),
+    Column::optional(
+        "rtx_ssrc",
+        "RTP stream of retransmissions; null when nothing was sent again.",
+        |row| again(row).map(|again| i64::from(again.ssrc)),
+    ),
+    Column::optional(
+        "rtx_first",
+        "Sequence number there of the first packet sent again.",
+        |row| again(row).map(|again| i64::from(again.first)),
+    ),
+    Column::optional(
+        "rtx_others",
+        "The others, in bits: the lowest is for the number after `rtx_first`.",
+        |row| again(row).map(|again| again.others.cast_signed()),
+    ),
+];
+
+fn again(row: &SessionFrame) -> Option<SentAgain> {
+    row.rtp?.again
 }

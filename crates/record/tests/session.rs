@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing};
 use mimosa_record::{
-    FrameRow, ReadError, Recording, Row, Run, Session, SessionFrame, SessionRecorder, Stages,
-    Table, read_session,
+    FrameRow, FrameRtp, ReadError, Recording, Row, Run, Session, SessionFrame, SessionRecorder,
+    Stages, Table, read_session,
 };
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_sim::Observer;
@@ -91,7 +91,23 @@ fn frame(number: u64) -> SessionFrame {
         decoded: known.then(|| at(21_000)),
         shown: known.then(|| at(30_000)),
         inputs: u32::from(number.is_multiple_of(4)),
+        rtp: known.then(|| rtp(number)),
     }
+}
+
+/// Ten packets, and in some frames three of them again.
+fn rtp(number: u64) -> FrameRtp {
+    let sequence = u16::try_from(number * 10 % 65_536).unwrap();
+    let mut rtp = FrameRtp {
+        last: sequence.wrapping_add(9),
+        ..FrameRtp::new(0xFEDC_BA98, sequence)
+    };
+    if number % 9 == 1 {
+        for after in [0, 1, 64] {
+            rtp.add_again(17, sequence.wrapping_sub(1).wrapping_add(after));
+        }
+    }
+    rtp
 }
 
 fn frames(count: u64) -> Vec<SessionFrame> {
@@ -234,7 +250,7 @@ fn what_is_no_session_is_said_to_be_none() {
     let whole = written(&frames(5_000));
     let part = &whole[..whole.len() - 1];
     assert!(matches!(refusal("part", part), ReadError::Unfinished));
-    assert!(text(refusal("begun", b"PAR1")).contains("its host was killed"));
+    assert!(text(refusal("begun", b"PAR1")).contains("its program was killed"));
 
     let mut table = Table::new(Run {
         flows: vec!["game".into()],
@@ -265,7 +281,7 @@ fn what_is_wrong_with_the_columns_is_said() {
     let error = refusal("missing", &renamed(&whole, "shown_ns", "blown_ns"));
     assert_eq!(
         error.to_string(),
-        "it lacks the columns shown_ns; name the recording of a session by this version of mimosa"
+        "it lacks the columns shown_ns; name a recording by this version of mimosa"
     );
     let error = refusal("cause", &renamed(&whole, "drain", "grain"));
     assert!(

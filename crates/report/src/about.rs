@@ -5,12 +5,13 @@ use serde_json::{Map, Value};
 
 /// A session's own description, as it was recorded, with the contents of
 /// objects inside of it beside the rest.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub(crate) struct About(Map<String, Value>);
 
 /// What has a place in the line, or says nothing; the rest comes after it.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 15] = [
+    "name",
     "role",
     "source",
     "width",
@@ -22,6 +23,7 @@ const KNOWN: [&str; 13] = [
     "started",
     "version",
     "begun_unix_s",
+    "begun_unix_ns",
     "max_bitrate",
     "type",
 ];
@@ -42,9 +44,15 @@ impl About {
         Self(flat)
     }
 
+    /// The wall clock in nanoseconds since 1970 at the recording's time zero.
+    pub(crate) fn begun(&self) -> Option<i64> {
+        self.0.get("begun_unix_ns")?.as_i64()
+    }
+
     /// Everything on one line.
     pub(crate) fn line(&self) -> String {
         let mut parts = Vec::new();
+        parts.extend(self.text("name"));
         parts.extend(self.text("role"));
         parts.extend(self.text("source"));
         parts.extend(self.picture());
@@ -83,8 +91,10 @@ impl About {
 
     /// When it began.
     fn started(&self) -> Option<String> {
-        let seconds = || Some(date(self.0.get("begun_unix_s")?.as_u64()?));
-        self.text("started").or_else(seconds)
+        let seconds = || self.0.get("begun_unix_s")?.as_u64();
+        let nanos = || u64::try_from(self.begun()? / 1_000_000_000).ok();
+        let text = self.text("started");
+        text.or_else(|| seconds().or_else(nanos).map(date))
     }
 
     fn text(&self, key: &str) -> Option<String> {
@@ -136,14 +146,21 @@ mod tests {
             "{\"version\":\"0.1.0\",\"role\":\"player\",\"source\":\"demo\",\"width\":1280,\
              \"height\":720,\"fps\":60,\"encoder\":null,\"controller\":\"pudica\",\"seat\":2}",
         );
-        let line = "player; demo; 1280 × 720, 60 fps; pudica; mimosa 0.1.0; seat 2";
-        assert_eq!(about.line(), line);
+        let expected = "player; demo; 1280 × 720, 60 fps; pudica; mimosa 0.1.0; seat 2";
+        assert_eq!(about.line(), expected);
         let nested = About::parse(
             "{\"begun_unix_s\":1773500966,\"session\":3,\"hello\":{\"type\":\"hello\",\
              \"role\":\"viewer\",\"fps\":60,\"max_bitrate\":50000000}}",
         );
-        let line = "viewer; 60 fps; at most 50 Mbit/s; started 2026-03-14 15:09:26 UTC; session 3";
-        assert_eq!(nested.line(), line);
+        let expected =
+            "viewer; 60 fps; at most 50 Mbit/s; started 2026-03-14 15:09:26 UTC; session 3";
+        assert_eq!(nested.line(), expected);
+        let link = About::parse(
+            "{\"name\":\"lab\",\"path\":\"lte.toml\",\"begun_unix_ns\":1773500966000000001}",
+        );
+        let expected = "lab; started 2026-03-14 15:09:26 UTC; path lte.toml";
+        assert_eq!(link.line(), expected);
+        assert_eq!(link.begun(), Some(1_773_500_966_000_000_001));
         for broken in ["", "[1]", "{\"role\":"] {
             assert_eq!(About::parse(broken).line(), "");
         }

@@ -3,6 +3,7 @@
 use mimosa_plot::{Figure, Kind, Panel, Series};
 use mimosa_record::SessionFrame;
 
+use crate::axis::Axis;
 use crate::spread::{percentile, sorted};
 use crate::summary::{encoding_ms, input_to_screen_ms, to_screen_ms};
 
@@ -15,6 +16,10 @@ const BEYOND: f64 = 1.5;
 /// The time between frames is shown beside times down to one of so many parts
 /// of it.
 const NEAR: f64 = 2.5;
+/// What is above this multiple of the 99th percentile is cut off.
+const CUT: f64 = 3.0;
+/// Where dots stand for what is cut off, as a share of the axis.
+pub(crate) const INSIDE: f64 = 0.98;
 
 /// A figure of one panel, whose title is left to the page.
 pub(crate) fn figure(x_label: &str, panels: Vec<Panel>) -> Figure {
@@ -40,6 +45,34 @@ pub(crate) fn series(name: &str, kind: Kind, points: Vec<(f64, f64)>) -> Series 
         points,
         kind,
     }
+}
+
+/// A figure of panels over the whole of `axis`, without what has nothing to show.
+pub(crate) fn over(axis: &Axis, mut panels: Vec<Panel>) -> Figure {
+    for panel in &mut panels {
+        panel.series.retain(is_seen);
+        let whole = [0.0, axis.end()].map(|at| (at, 0.0));
+        let whole = series("", Kind::Reference, whole.to_vec());
+        panel.series.push(whole);
+    }
+    figure(axis.label(), panels)
+}
+
+/// Where the y axis ends if a few values are far above the rest.
+pub(crate) fn cut(usual: f64, highest: f64) -> Option<f64> {
+    (usual > 0.0 && highest > usual * CUT).then_some(usual * CUT)
+}
+
+/// Dots at the top of the axis for what is cut off there.
+pub(crate) fn above(top: f64, points: Vec<(f64, f64)>) -> Series {
+    let cut_off = points.into_iter().filter(|point| point.1 > top);
+    let dots = cut_off.map(|point| (point.0, top * INSIDE)).collect();
+    series(&format!("above {top:.0} ms"), Kind::Dots, dots)
+}
+
+pub(crate) fn highest(all: &[&[(f64, f64)]]) -> f64 {
+    let values = all.iter().copied().flatten().map(|point| point.1);
+    values.fold(0.0, f64::max)
 }
 
 /// Whether a series has anything to show.

@@ -1,10 +1,13 @@
 //! What came of a recorded session: numbers, tables and figures.
 //!
-//! A [`Report`] is made of a [`Session`] alone and
-//! gives the same bytes for the same one.
+//! A [`Report`] is made of a [`Session`], and of recordings of the links that it
+//! went through where there are some; a [`LinkReport`] of a [`Link`] alone. Both
+//! give the same bytes for the same recordings.
 
 mod about;
+mod axis;
 mod figures;
+mod link;
 mod over_time;
 mod page;
 mod spread;
@@ -14,9 +17,14 @@ mod tables;
 mod timeline;
 
 use mimosa_plot::{PlotError, Table};
-use mimosa_record::{Session, SessionFrame};
+use mimosa_record::{Link, Session, SessionFrame};
 
 use about::About;
+use link::JoinedLink;
+pub use link::{
+    Belief, Beliefs, ClockMatch, Direction, JoinError, JoinSummary, LinkReport, Share, WayMillis,
+    WayShares,
+};
 pub use spread::Spread;
 pub use stages::{StageMillis, StageShares};
 pub use summary::{BudgetUse, CauseShare, Encoder, Freezes, Summary};
@@ -28,6 +36,7 @@ pub struct Report {
     about: About,
     frames: Vec<SessionFrame>,
     summary: Summary,
+    links: Vec<JoinedLink>,
 }
 
 impl Report {
@@ -42,7 +51,25 @@ impl Report {
             about: About::parse(&about),
             summary: Summary::of(&frames),
             frames,
+            links: Vec::new(),
         }
+    }
+
+    /// Adds what the recording `name` of a link says of the session that went
+    /// through it.
+    ///
+    /// # Errors
+    ///
+    /// [`JoinError`] when none of the session's packets are in it.
+    pub fn add_link(&mut self, name: &str, link: Link) -> Result<(), JoinError> {
+        let joined = JoinedLink::new(name, link, &self.frames, &self.about)?;
+        self.links.push(joined);
+        Ok(())
+    }
+
+    /// The numbers about each link.
+    pub fn links(&self) -> impl Iterator<Item = &JoinSummary> {
+        self.links.iter().map(JoinedLink::summary)
     }
 
     /// The numbers.
@@ -60,7 +87,9 @@ impl Report {
     /// The numbers as tables, those without content left out.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
-        tables::all(&self.summary)
+        let mut tables = tables::all(&self.summary);
+        tables.extend(self.links.iter().flat_map(JoinedLink::tables));
+        tables
     }
 
     /// What describes the session and the numbers, as an object of JSON.
@@ -74,10 +103,13 @@ impl Report {
             session: &'a About,
             #[serde(flatten)]
             summary: &'a Summary,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            links: Vec<&'a JoinSummary>,
         }
         serde_json::to_string_pretty(&Whole {
             session: &self.about,
             summary: &self.summary,
+            links: self.links().collect(),
         })
     }
 

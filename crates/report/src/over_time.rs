@@ -1,11 +1,11 @@
 //! The figures over time.
 
-use mimosa_plot::{Figure, Kind, Panel, Series};
+use mimosa_plot::{Figure, Kind, Panel};
 use mimosa_record::SessionFrame;
 use mimosa_session::FrameEnd;
 use mimosa_units::{Bytes, TimeDelta};
 
-use crate::figures::{figure, is_seen, panel, series};
+use crate::figures::{INSIDE, above, cut, highest, is_seen, over, panel, series};
 use crate::spread::{mean, percentile, sorted};
 use crate::stages::StageMillis;
 use crate::summary::{Summary, delay_ms, gaps, target_mbps};
@@ -18,10 +18,6 @@ const LEAST: TimeDelta = TimeDelta::from_millis(100);
 const SECOND: TimeDelta = TimeDelta::from_millis(1_000);
 /// Causes with a colour of their own; with the others' there are eight.
 const OWN_COLOUR: usize = 7;
-/// What is above this multiple of the 99th percentile is cut off.
-const CUT: f64 = 3.0;
-/// Where dots stand for what is cut off, as a share of the axis.
-const INSIDE: f64 = 0.98;
 
 /// Draws a session over time.
 pub(crate) struct OverTime<'a> {
@@ -59,7 +55,7 @@ impl<'a> OverTime<'a> {
             series("target", Kind::Line, target),
             series("sent", Kind::Line, sent),
         ];
-        let title = format!("Bitrate, means over {}", self.means.width());
+        let title = format!("Bitrate, means over {}", self.means.axis().width_text());
         let mut panel = panel(&title, "Mbit/s", all);
         panel.y_range = Some((0.0, top));
         self.figure(panel)
@@ -97,7 +93,7 @@ impl<'a> OverTime<'a> {
         });
         let title = format!(
             "Causes, shares of the frames of each {}",
-            self.means.width()
+            self.means.axis().width_text()
         );
         let mut panel = panel(&title, "%", areas.collect());
         panel.y_range = Some((0.0, 100.0));
@@ -133,7 +129,7 @@ impl<'a> OverTime<'a> {
             let name = format!("p95 of all, {:.1} ms", spread.p95);
             all.push(series(&name, Kind::Reference, level.to_vec()));
         }
-        let title = format!("Frame delay, in each {}", self.means.width());
+        let title = format!("Frame delay, in each {}", self.means.axis().width_text());
         let mut panel = panel(&title, "ms", all);
         panel.y_range = top.map(|top| (0.0, top));
         self.figure(panel)
@@ -155,7 +151,10 @@ impl<'a> OverTime<'a> {
             .collect();
         let totals = sorted(areas.last()?.points.iter().map(|point| point.1));
         let top = cut(percentile(&totals, 0.95)?, *totals.last()?);
-        let title = format!("Capture to screen, medians over {}", self.medians.width());
+        let title = format!(
+            "Capture to screen, medians over {}",
+            self.medians.axis().width_text()
+        );
         let mut panel = panel(&title, "ms", areas);
         panel.y_range = top.map(|top| (0.0, top));
         Some(self.figure(panel))
@@ -182,7 +181,10 @@ impl<'a> OverTime<'a> {
         }
         let full = [0.0, self.means.end()].map(|at| (at, 1.0));
         all.push(series("", Kind::Reference, full.to_vec()));
-        let title = format!("Bandwidth utilisation, means over {}", self.means.width());
+        let title = format!(
+            "Bandwidth utilisation, means over {}",
+            self.means.axis().width_text()
+        );
         Some(self.figure(panel(&title, "ratio", all)))
     }
 
@@ -213,7 +215,7 @@ impl<'a> OverTime<'a> {
             ),
             series("keyframe", Kind::Dots, dots(|frame| frame.is_keyframe)),
         ];
-        let title = format!("Frame size, means over {}", self.means.width());
+        let title = format!("Frame size, means over {}", self.means.axis().width_text());
         self.figure(panel(&title, "kB", all))
     }
 
@@ -242,7 +244,10 @@ impl<'a> OverTime<'a> {
             series("median", Kind::Line, median),
             series("freeze", Kind::Dots, freezes.collect()),
         ];
-        let title = format!("Time between pictures, in each {}", self.means.width());
+        let title = format!(
+            "Time between pictures, in each {}",
+            self.means.axis().width_text()
+        );
         let mut panel = panel(&title, "ms", all);
         panel.y_range = top.map(|top| (0.0, top));
         Some(self.figure(panel))
@@ -259,29 +264,7 @@ impl<'a> OverTime<'a> {
     }
 
     /// A figure of `panel` from the beginning of the session to its end.
-    fn figure(&self, mut panel: Panel) -> Figure {
-        panel.series.retain(is_seen);
-        let whole = [0.0, self.means.end()].map(|at| (at, 0.0));
-        panel
-            .series
-            .push(series("", Kind::Reference, whole.to_vec()));
-        figure(self.means.label(), vec![panel])
+    fn figure(&self, panel: Panel) -> Figure {
+        over(self.means.axis(), vec![panel])
     }
-}
-
-/// Where the y axis ends if a few values are far above the rest.
-fn cut(usual: f64, highest: f64) -> Option<f64> {
-    (usual > 0.0 && highest > usual * CUT).then_some(usual * CUT)
-}
-
-/// Dots at the top of the axis for what is cut off there.
-fn above(top: f64, points: Vec<(f64, f64)>) -> Series {
-    let cut_off = points.into_iter().filter(|point| point.1 > top);
-    let dots = cut_off.map(|point| (point.0, top * INSIDE)).collect();
-    series(&format!("above {top:.0} ms"), Kind::Dots, dots)
-}
-
-fn highest(all: &[&[(f64, f64)]]) -> f64 {
-    let values = all.iter().copied().flatten().map(|point| point.1);
-    values.fold(0.0, f64::max)
 }

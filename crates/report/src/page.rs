@@ -19,6 +19,7 @@ pub(crate) fn of(report: &Report) -> Page {
         let sections = sections(report).into_iter();
         parts.extend(sections.flat_map(Section::parts));
     }
+    parts.extend(report.links.iter().flat_map(|link| link.parts(report)));
     Page {
         title: report.name.clone(),
         subtitle: report.about(),
@@ -53,18 +54,18 @@ fn glance(summary: &Summary) -> Vec<(String, String)> {
 }
 
 /// A figure with what there is to know about it.
-struct Section {
-    heading: &'static str,
-    text: &'static str,
-    figure: Figure,
-    table: Option<Table>,
+pub(crate) struct Section {
+    pub(crate) heading: String,
+    pub(crate) text: String,
+    pub(crate) figure: Figure,
+    pub(crate) table: Option<Table>,
 }
 
 impl Section {
-    fn parts(self) -> impl Iterator<Item = Part> {
+    pub(crate) fn parts(self) -> impl Iterator<Item = Part> {
         [
-            Part::Heading(self.heading.to_owned()),
-            Part::Text(self.text.to_owned()),
+            Part::Heading(self.heading),
+            Part::Text(self.text),
             Part::Figure(self.figure),
         ]
         .into_iter()
@@ -146,8 +147,8 @@ fn sections(report: &Report) -> Vec<Section> {
         .into_iter()
         .filter_map(|(heading, text, figure, table)| {
             Some(Section {
-                heading,
-                text,
+                heading: heading.to_owned(),
+                text: text.to_owned(),
                 figure: figure?,
                 table,
             })
@@ -156,7 +157,7 @@ fn sections(report: &Report) -> Vec<Section> {
 }
 
 /// For a table whose section says it all.
-fn untitled(table: Table) -> Table {
+pub(crate) fn untitled(table: Table) -> Table {
     Table {
         title: String::new(),
         ..table

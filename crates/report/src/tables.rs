@@ -70,7 +70,10 @@ pub(crate) fn delays(summary: &Summary) -> Option<Table> {
 /// `None` when the browser told nothing.
 pub(crate) fn stages(summary: &Summary) -> Option<Table> {
     let stages = summary.stages_ms?;
-    let (typical, slow) = (Printed::of(&stages.typical), Printed::of(&stages.slow));
+    let (typical, slow) = (
+        Printed::of(stages.typical.parts()),
+        Printed::of(stages.slow.parts()),
+    );
     let rows = (0..StageMillis::NAMES.len()).map(|stage| {
         vec![
             StageMillis::NAMES[stage].to_owned(),
@@ -100,27 +103,27 @@ pub(crate) fn stages(summary: &Summary) -> Option<Table> {
 }
 
 /// Stages in tenths of a millisecond, which add up as they are printed.
-struct Printed([f64; 6]);
+pub(crate) struct Printed<const N: usize>([f64; N]);
 
-impl Printed {
-    fn of(stages: &StageMillis) -> Self {
-        Self(stages.parts().map(|part| (part * 10.0).round()))
+impl<const N: usize> Printed<N> {
+    pub(crate) fn of(parts: [f64; N]) -> Self {
+        Self(parts.map(|part| (part * 10.0).round()))
     }
 
     fn sum(&self) -> f64 {
         self.0.iter().sum()
     }
 
-    fn part(&self, stage: usize) -> String {
+    pub(crate) fn part(&self, stage: usize) -> String {
         format!("{:.1}", self.0[stage] / 10.0 + 0.0)
     }
 
-    fn share(&self, stage: usize) -> String {
+    pub(crate) fn share(&self, stage: usize) -> String {
         let sum = self.sum();
         percent((sum > 0.0).then(|| self.0[stage] / sum + 0.0), 0)
     }
 
-    fn total(&self) -> String {
+    pub(crate) fn total(&self) -> String {
         format!("{:.1}", self.sum() / 10.0)
     }
 }
@@ -163,12 +166,12 @@ pub(crate) fn causes(summary: &Summary) -> Option<Table> {
     (!rows.is_empty()).then(|| table(title, &headers, rows))
 }
 
-fn single(title: &str, columns: &[(&str, String)]) -> Table {
+pub(crate) fn single(title: &str, columns: &[(&str, String)]) -> Table {
     let (headers, row): (Vec<_>, Vec<_>) = columns.iter().cloned().unzip();
     table(title, &headers, vec![row])
 }
 
-fn table(title: &str, headers: &[&str], rows: Vec<Vec<String>>) -> Table {
+pub(crate) fn table(title: &str, headers: &[&str], rows: Vec<Vec<String>>) -> Table {
     Table {
         title: title.to_owned(),
         headers: headers.iter().map(|&header| header.to_owned()).collect(),
@@ -185,6 +188,6 @@ pub(crate) fn percent(share: Option<f64>, decimals: usize) -> String {
     share.map_or_else(absent, percent)
 }
 
-fn absent() -> String {
+pub(crate) fn absent() -> String {
     "-".to_owned()
 }

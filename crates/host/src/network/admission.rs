@@ -86,7 +86,7 @@ impl Network {
             max_bitrate: BitsPerSecond(self.settings.controller.limits.max()),
         };
         let recorder = self.settings.record.as_deref().and_then(|folder| {
-            Recorder::begin(folder, number, &hello)
+            Recorder::begin(folder, number, &hello, self.clock)
                 .inspect_err(|error| tracing::error!(%error, "this session is not recorded"))
                 .ok()
         });

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::rtp::RtpHeader;
 use mimosa_control::FrameId;
-use mimosa_record::SessionFrame;
+use mimosa_record::{FrameRtp, SessionFrame};
 use mimosa_session::FrameLife;
 use mimosa_units::{Bytes, Time, TimeDelta};
 
@@ -39,6 +40,7 @@ pub(crate) struct Seen {
 #[derive(Debug)]
 struct Life {
     made: Made,
+    rtp: Option<FrameRtp>,
     sent: Option<FrameLife>,
     seen: Option<Seen>,
 }
@@ -58,10 +60,29 @@ impl Lives {
         }
         let life = Life {
             made,
+            rtp: None,
             sent: None,
             seen: None,
         };
         self.open.insert(frame, life);
+    }
+
+    /// A packet of a frame has left as this one.
+    pub(crate) fn left(&mut self, frame: FrameId, header: RtpHeader) {
+        if let Some(life) = self.open.get_mut(&frame) {
+            let RtpHeader { ssrc, sequence, .. } = header;
+            let rtp = life.rtp.get_or_insert(FrameRtp::new(ssrc, sequence));
+            rtp.last = sequence;
+        }
+    }
+
+    /// A packet of a frame has left again.
+    pub(crate) fn left_again(&mut self, frame: FrameId, header: RtpHeader) {
+        if let Some(life) = self.open.get_mut(&frame)
+            && let Some(rtp) = &mut life.rtp
+        {
+            rtp.add_again(header.ssrc, header.sequence);
+        }
     }
 
     /// The sender knows how it ended.
@@ -132,6 +153,7 @@ fn whole(life: &Life) -> Option<SessionFrame> {
         decoded: seen.decoded,
         shown: seen.shown,
         inputs: made.actions,
+        rtp: life.rtp,
     })
 }
 
@@ -207,6 +229,32 @@ mod tests {
         let stages = told[0].stages().unwrap();
         assert_eq!((stages.pace, stages.network), (MS * 2, MS));
         assert_eq!(stages.total, MS * 17);
+    }
+
+    #[test]
+    fn a_frame_is_found_by_the_numbers_it_left_with() {
+        let header = |ssrc, sequence| RtpHeader {
+            ssrc,
+            sequence,
+            timestamp: 0,
+        };
+        let mut lives = Lives::default();
+        lives.made(FrameId(0), made(START));
+        lives.left_again(FrameId(0), header(8, 1));
+        for sequence in [65_535, 0, 1] {
+            lives.left(FrameId(0), header(7, sequence));
+        }
+        for sequence in [65_530, 65_532, 58, 59] {
+            lives.left_again(FrameId(0), header(8, sequence));
+        }
+        lives.left(FrameId(1), header(7, 2));
+        lives.end([sent(0, START)].into_iter());
+        let rtp = lives.poll().unwrap().rtp.unwrap();
+        assert_eq!(rtp.sequences().collect::<Vec<_>>(), [65_535, 0, 1]);
+        let again = rtp.again.unwrap();
+        assert_eq!((rtp.ssrc, again.ssrc), (7, 8));
+        let numbers: Vec<_> = again.sequences().collect();
+        assert_eq!(numbers, [65_530, 65_532, 58], "the last is too far behind");
     }
 
     #[test]

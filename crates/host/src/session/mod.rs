@@ -7,11 +7,14 @@ mod input;
 mod lives;
 mod phase;
 mod recovery;
+mod rtp;
 mod statistics;
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use mimosa_control::PacketKind;
 use mimosa_record::SessionFrame;
 use mimosa_session::{FrameGrant, Outgoing, Sender};
 use mimosa_units::{Bytes, Time, TimeDelta};
@@ -25,6 +28,7 @@ use self::input::Input;
 use self::lives::{Lives, Made, Seen};
 use self::phase::PhaseLock;
 use self::recovery::Repair;
+use self::rtp::RtpHeader;
 use self::statistics::Statistics;
 use crate::clock::Clock;
 use crate::encode::{Encoded, Job};
@@ -130,6 +134,8 @@ pub(crate) struct Session {
     next_statistics: Time,
     /// Packets that leave together; empty in between.
     burst: Vec<Outgoing>,
+    /// On their way to the socket.
+    datagrams: VecDeque<Datagram>,
     outcomes: Vec<Outcome>,
 }
 
@@ -168,6 +174,7 @@ impl Session {
             next_clock: now,
             next_statistics: now,
             burst: Vec::new(),
+            datagrams: VecDeque::new(),
             outcomes: Vec::new(),
         }
     }
@@ -378,7 +385,11 @@ impl Session {
             }
             self.burst.push(outgoing);
         }
+        self.collect_datagrams();
+        let before = self.datagrams.len();
         self.peer.send(instant, &self.burst);
+        self.collect_datagrams();
+        self.note_numbers(before);
         self.burst.clear();
         while let Some(life) = self.sender.poll_frame() {
             self.statistics.ended(now, &life);
@@ -387,6 +398,34 @@ impl Session {
         while let Some(frame) = self.lives.poll() {
             self.statistics.told(now, &frame);
             self.outcomes.push(Outcome::Frame(Box::new(frame)));
+        }
+    }
+
+    fn collect_datagrams(&mut self) {
+        let datagrams = std::iter::from_fn(|| self.peer.poll_datagram());
+        self.datagrams.extend(datagrams);
+    }
+
+    /// Notes which RTP packets the burst has become: the datagrams from number
+    /// `before` on. The peer keeps their order; their number and their timestamps say
+    /// whether they are these.
+    fn note_numbers(&mut self, before: usize) {
+        let datagrams = self.datagrams.iter().skip(before);
+        let headers = datagrams.filter_map(|datagram| RtpHeader::read(&datagram.contents));
+        if headers.clone().count() != self.burst.len() {
+            return;
+        }
+        for (outgoing, header) in self.burst.iter().zip(headers) {
+            if self.peer.frame_at(header.timestamp) != Some(outgoing.frame) {
+                continue;
+            }
+            match outgoing.kind {
+                PacketKind::Media => self.lives.left(outgoing.frame, header),
+                PacketKind::Retransmission if self.peer.has_retransmissions() => {
+                    self.lives.left_again(outgoing.frame, header);
+                }
+                PacketKind::Retransmission | PacketKind::Probe => {}
+            }
         }
     }
 
@@ -529,7 +568,8 @@ impl Session {
 
     /// Takes a datagram to send.
     pub(crate) fn poll_datagram(&mut self) -> Option<Datagram> {
-        self.peer.poll_datagram()
+        let waiting = self.datagrams.pop_front();
+        waiting.or_else(|| self.peer.poll_datagram())
     }
 
     /// Takes what has happened.

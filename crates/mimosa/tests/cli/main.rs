@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 mod commands;
+mod links;
 mod outputs;
 mod refusals;
 mod reports;
 mod serving;
+mod traces;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -42,6 +42,7 @@ fn frame(number: u64) -> SessionFrame {
         decoded: Some(at(9)),
         shown: Some(at(15)),
         inputs: 0,
+        rtp: None,
     }
 }
 
