@@ -30,7 +30,9 @@ pub mod scenario;
 mod simulation;
 mod tcp;
 
-pub use metrics::{Balance, FlowOutcome, FrameDelays, LinkOutcome, Outcome, QueueDelays};
+pub use metrics::{
+    Balance, Collector, Counted, FlowOutcome, FrameDelays, LinkOutcome, Outcome, QueueDelays,
+};
 pub use observe::{Observer, PacketFate, PacketRecord};
 pub use scenario::{Loaded, Scenario, ScenarioError, load};
 pub use simulation::{Window, run};

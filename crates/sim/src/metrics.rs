@@ -7,7 +7,6 @@
 //! 50 ms. Percentiles are nearest ranks.
 
 use hdrhistogram::Histogram;
-use mimosa_net::Served;
 use mimosa_session::FrameLife;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use serde::Serialize;
@@ -153,9 +152,33 @@ struct FlowCount {
     lost: u64,
 }
 
-/// Gathers what happens within the window.
+/// A packet as far as the figures are concerned.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// Its flow, counted from zero in the order of the scenario.
+    pub flow: usize,
+    /// Its size on the wire.
+    pub size: Bytes,
+    /// When it was offered to the queue.
+    pub sent: Time,
+}
+
+impl From<&SimPacket> for Counted {
+    fn from(packet: &SimPacket) -> Self {
+        Self {
+            flow: packet.flow as usize,
+            size: packet.size,
+            sent: packet.sent,
+        }
+    }
+}
+
+/// Gathers what happens within the window, in a simulated network or another one.
+///
+/// Of each packet it is told that it was sent, and what became of it. A flow that the
+/// scenario does not have is an error of the caller's, and panics.
 #[derive(Debug)]
-pub(crate) struct Collector {
+pub struct Collector {
     window: Window,
     end: Time,
     flows: Vec<FlowCount>,
@@ -172,7 +195,9 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(window: Window, end: Time, flows: &[FlowConfig]) -> Self {
+    /// Nothing has happened yet; the run ends at `end`.
+    #[must_use]
+    pub fn new(window: Window, end: Time, flows: &[FlowConfig]) -> Self {
         let count = |flow: &FlowConfig| FlowCount {
             overhead: match &flow.kind {
                 FlowKind::Video(video) => video.overhead,
@@ -196,30 +221,31 @@ impl Collector {
         }
     }
 
-    pub(crate) fn sent(&mut self, packet: &SimPacket) {
+    /// A packet was offered to the queue.
+    pub fn sent(&mut self, packet: impl Into<Counted>) {
+        let packet = packet.into();
         self.balance.offered += 1;
         if self.window.contains(packet.sent) {
             self.offered += 1;
-            self.flows[packet.flow as usize].sent += 1;
+            self.flows[packet.flow].sent += 1;
         }
     }
 
-    pub(crate) fn lost(&mut self, packet: &SimPacket) {
+    /// A packet was given up by the queue, or lost on its path.
+    pub fn lost(&mut self, packet: impl Into<Counted>) {
+        let packet = packet.into();
         self.balance.lost += 1;
         if self.window.contains(packet.sent) {
             self.dropped += 1;
-            self.flows[packet.flow as usize].lost += 1;
+            self.flows[packet.flow].lost += 1;
         }
     }
 
-    pub(crate) fn served(&mut self, served: &Served<SimPacket>) {
-        if self.window.contains(served.finished) {
-            self.served += served.packet.size;
-            let wait = served
-                .started
-                .since(served.offered)
-                .as_nanos()
-                .unsigned_abs();
+    /// The link was through with a packet at `finished`, which had waited so long.
+    pub fn served(&mut self, finished: Time, size: Bytes, wait: TimeDelta) {
+        if self.window.contains(finished) {
+            self.served += size;
+            let wait = wait.as_nanos().unsigned_abs();
             self.wait_sum += wait;
             self.wait_max = self.wait_max.max(wait);
             self.wait_count += 1;
@@ -229,18 +255,20 @@ impl Collector {
         }
     }
 
-    pub(crate) fn arrived(&mut self, now: Time, packet: &SimPacket) {
+    /// A packet arrived at its receiver.
+    pub fn arrived(&mut self, now: Time, packet: impl Into<Counted>) {
+        let packet = packet.into();
         self.balance.arrived += 1;
         if self.window.contains(packet.sent) {
             self.delivered += 1;
         }
         if self.window.contains(now) {
-            self.flows[packet.flow as usize].arrived += packet.size;
+            self.flows[packet.flow].arrived += packet.size;
         }
     }
 
     /// A frame whose life has ended, or the run has.
-    pub(crate) fn frame(&mut self, flow: usize, life: &FrameLife) {
+    pub fn frame(&mut self, flow: usize, life: &FrameLife) {
         if !self.window.contains(life.handed_over) {
             return;
         }
@@ -269,9 +297,11 @@ impl Collector {
         }
     }
 
-    pub(crate) fn outcome(mut self, scenario: &Scenario, inside: u64, steps: u64) -> Outcome {
+    /// The figures of a run of `scenario` that is over, with so many packets still
+    /// inside, after so many steps.
+    #[must_use]
+    pub fn outcome(mut self, scenario: &Scenario, inside: u64, steps: u64) -> Outcome {
         self.balance.inside = inside;
-        debug_assert!(self.balance.is_even(), "{:?}", self.balance);
         let flows = std::mem::take(&mut self.flows);
         let flows: Vec<_> = flows
             .into_iter()

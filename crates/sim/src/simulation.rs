@@ -124,7 +124,9 @@ impl<'a> Simulation<'a> {
             let conditions = self.link.conditions();
             let number = served.packet.flow as usize;
             let flow = &mut self.flows[number];
-            self.collector.served(&served);
+            let wait = served.started.since(served.offered);
+            self.collector
+                .served(served.finished, served.packet.size, wait);
             let fate = match flow.forward.send(now, conditions) {
                 Fate::Arrives(at) => {
                     if flow.in_order {
@@ -243,8 +245,11 @@ impl<'a> Simulation<'a> {
         }
         let waiting: usize = self.flows.iter().map(|flow| flow.to_receiver.len()).sum();
         let inside = self.link.packets() + waiting + self.propagating;
-        self.collector
-            .outcome(self.scenario, inside as u64, self.steps)
+        let outcome = self
+            .collector
+            .outcome(self.scenario, inside as u64, self.steps);
+        debug_assert!(outcome.balance.is_even(), "{:?}", outcome.balance);
+        outcome
     }
 }
 

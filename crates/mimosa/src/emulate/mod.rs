@@ -1,0 +1,166 @@
+//! `mimosa emulate`: runs a scenario in real time over an emulated link, and writes what
+//! came out.
+
+mod args;
+mod compare;
+mod report;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use mimosa_realtime::{Emulated, Ends, RealtimeError};
+use mimosa_sim::{Outcome, Scenario, Window};
+use mimosa_units::Time;
+
+use crate::sim::{self, SimError, Sink, Wanted};
+pub(crate) use args::Args;
+
+/// Why `mimosa emulate` could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EmulateError {
+    /// What is asked for cannot be read, or the results not be written.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    /// The run.
+    #[error("{run}{error}")]
+    Realtime {
+        /// What tells it from others and a colon; nothing when it is alone.
+        run: String,
+        error: RealtimeError,
+    },
+    /// There are no figures.
+    #[error(
+        "every run of {0} was too late to count; let the machine do nothing else, or try more often with --repeat"
+    )]
+    Late(String),
+}
+
+/// What is to be run.
+struct Plan {
+    /// What tells it from others; nothing when it is alone.
+    label: Option<String>,
+    scenario: Scenario,
+    window: Window,
+    seed: u64,
+}
+
+/// What was run, and what came out.
+struct Run<'a> {
+    seed: u64,
+    label: Option<&'a str>,
+    emulated: Emulated,
+    /// The same in virtual time.
+    simulated: Option<Outcome>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), EmulateError> {
+    let plans = plans(args)?;
+    let mut json = args.json.as_deref().map(Sink::create).transpose()?;
+    let progress = progress(&plans, args.repeat);
+    let mut runs = Vec::new();
+    for plan in &plans {
+        for seed in plan.seed..plan.seed.saturating_add(args.repeat) {
+            let run = plan.run(seed, args.compare, &progress)?;
+            if let Some(sink) = &mut json {
+                sink.write(&report::json(&run).map_err(SimError::Json)?)?;
+            }
+            runs.push(run);
+        }
+    }
+    progress.finish_and_clear();
+    if args.json.is_none() {
+        let tables = report::tables(&plans, &runs, args.compare);
+        sim::print(&sim::text(&tables, args.markdown))?;
+    }
+    let is_late = |plan: &&Plan| {
+        let mut own = runs.iter().filter(|run| run.label == plan.label.as_deref());
+        !own.any(|run| run.emulated.punctuality.is_valid())
+    };
+    plans.iter().find(is_late).map_or(Ok(()), |plan| {
+        let label = plan.label.as_deref().unwrap_or("the scenario");
+        Err(EmulateError::Late(label.to_owned()))
+    })
+}
+
+/// Every variant of every file.
+fn plans(args: &Args) -> Result<Vec<Plan>, EmulateError> {
+    let mut plans = Vec::new();
+    for file in &args.files {
+        let input = sim::read(&Wanted {
+            file,
+            variant: args.variant.as_deref(),
+            from: args.from,
+            to: args.to,
+        })?;
+        let name = file.file_stem().unwrap_or(file.as_os_str());
+        let name = name.display().to_string();
+        for (variant, scenario) in input.loaded.variants {
+            let label = match variant {
+                variant if args.files.len() == 1 => variant,
+                None => Some(name.clone()),
+                Some(variant) => Some(format!("{name} {variant}")),
+            };
+            plans.push(Plan {
+                label,
+                scenario,
+                window: input.window,
+                seed: args.seed.unwrap_or(input.loaded.seed),
+            });
+        }
+    }
+    Ok(plans)
+}
+
+impl Plan {
+    fn run(
+        &self,
+        seed: u64,
+        compare: bool,
+        progress: &ProgressBar,
+    ) -> Result<Run<'_>, EmulateError> {
+        let label = self.label.as_deref();
+        let emulated = emulate(&self.scenario, seed, self.window, progress);
+        let emulated = emulated.map_err(|error| EmulateError::Realtime {
+            run: label.map_or_else(String::new, |label| format!("{label}: ")),
+            error,
+        })?;
+        let simulate = || mimosa_sim::run(&self.scenario, seed, self.window, &mut ());
+        Ok(Run {
+            seed,
+            label,
+            emulated,
+            simulated: compare.then(simulate),
+        })
+    }
+}
+
+/// One run in real time, between two new namespaces.
+fn emulate(
+    scenario: &Scenario,
+    seed: u64,
+    window: Window,
+    progress: &ProgressBar,
+) -> Result<Emulated, RealtimeError> {
+    let ends = Ends::create()?;
+    let mut before = Time::ZERO;
+    let mut told = |now: Time| {
+        progress.inc(millis(now.since(before)));
+        before = now;
+    };
+    let emulated = mimosa_realtime::run(scenario, seed, window, &ends, &mut told)?;
+    told(Time::ZERO + scenario.duration);
+    Ok(emulated)
+}
+
+fn millis(time: mimosa_units::TimeDelta) -> u64 {
+    time.as_nanos().unsigned_abs() / 1_000_000
+}
+
+/// Time to be spent, on standard error; it shows nothing without a terminal.
+fn progress(plans: &[Plan], repeat: u64) -> ProgressBar {
+    let durations = plans.iter().map(|plan| millis(plan.scenario.duration));
+    let all: u64 = durations.sum();
+    let bar = ProgressBar::new(all.saturating_mul(repeat));
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}

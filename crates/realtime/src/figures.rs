@@ -1,0 +1,173 @@
+//! From what the link and the senders have recorded to the figures.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use mimosa_emulation::{Fate, Passage};
+use mimosa_link::Tally;
+use mimosa_net::Header;
+use mimosa_sim::scenario::FlowKind;
+use mimosa_sim::{Collector, Counted, Scenario, Window};
+use mimosa_units::{Time, TimeDelta};
+
+use crate::plan::addresses;
+use crate::run::{Emulated, PORT};
+use crate::video::Sending;
+use crate::wait::Spread;
+
+/// Above this, in more than one of a thousand packets, the link was not the scenario's.
+const MOST_LATE: TimeDelta = TimeDelta::from_millis(1);
+
+/// How well the run kept its times.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Punctuality {
+    /// How late the link gave packets to the receivers' side.
+    pub there: Spread,
+    /// And to the senders'.
+    pub back: Spread,
+    /// How late the threads of video and cross traffic were.
+    pub senders: Spread,
+    /// From a packet's sending until the link had read it, of flows whose packets all
+    /// passed the queue or were dropped there.
+    pub entry: Spread,
+    /// Packets sent and never seen by the link, and packets that the other side did not
+    /// take.
+    pub vanished: u64,
+}
+
+impl Punctuality {
+    /// Whether the figures are the scenario's: at most one of a thousand packets left the
+    /// link more than a millisecond late, and none vanished.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.vanished == 0 && self.there.p999.max(self.back.p999) <= MOST_LATE
+    }
+}
+
+impl fmt::Display for Punctuality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            there,
+            back,
+            senders,
+            entry,
+            vanished,
+        } = self;
+        write!(
+            f,
+            "late by p50/p99/p99.9/most us: link there {there}, back {back}; senders {senders}; into the link {entry}; vanished {vanished}"
+        )
+    }
+}
+
+/// What was recorded of a run.
+#[derive(Debug)]
+pub(crate) struct Records {
+    /// Of the way there.
+    pub(crate) passages: Vec<Passage>,
+    /// Of the way there, then of the way back.
+    pub(crate) tallies: Vec<Tally>,
+    /// Of each flow; empty for TCP.
+    pub(crate) sendings: Vec<Sending>,
+}
+
+/// The figures of a run of `scenario` that ended at `end`.
+pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Records) -> Emulated {
+    let mut collector = Collector::new(window, end, &scenario.flows);
+    let mut offered: Vec<Vec<Time>> = vec![Vec::new(); scenario.flows.len()];
+    let last = Time::from_nanos(end.as_nanos().saturating_sub(1));
+    let mut inside = 0;
+    for passage in &records.passages {
+        let Some(flow) = flow_of(&passage.header, scenario) else {
+            continue;
+        };
+        let is_udp = passage.header.protocol == Header::UDP;
+        if passage.offered >= end && !is_udp {
+            continue;
+        }
+        // One that was sent before the end may have been on its way into the link.
+        let sent = passage.offered.min(last);
+        let packet = Counted {
+            flow,
+            size: passage.size,
+            sent,
+        };
+        if let Some(times) = offered.get_mut(flow) {
+            times.push(passage.offered);
+        }
+        collector.sent(packet);
+        // What happens after the end is not part of the run.
+        let finished = passage.finished.filter(|finished| *finished < end);
+        if let (Some(started), Some(finished)) = (passage.started, finished) {
+            let wait = started.since(passage.offered);
+            collector.served(finished, passage.size, wait);
+        }
+        match passage.fate {
+            Fate::Due(at) if at < end => collector.arrived(at, packet),
+            Fate::Dropped if passage.offered < end => collector.lost(packet),
+            Fate::Lost if finished.is_some() => collector.lost(packet),
+            Fate::Due(_) | Fate::Dropped | Fate::Lost => inside += 1,
+        }
+    }
+    let mut punctuality = Punctuality::default();
+    let mut steps = 0;
+    let lateness = [&mut punctuality.there, &mut punctuality.back];
+    for (tally, lateness) in records.tallies.iter().zip(lateness) {
+        *lateness = Spread::from(&tally.lateness);
+        punctuality.vanished += tally.unwritten;
+        steps += tally.counts.offered;
+    }
+    // What had no fate when the link stopped was still waiting in it.
+    let mut without_fate = records.tallies.first().map_or(0, |there| there.inside);
+    let (mut late, mut entry) = (Vec::new(), Vec::new());
+    for (flow, (sending, mut offered)) in records.sendings.into_iter().zip(offered).enumerate() {
+        late.extend(sending.late);
+        for life in &sending.frames {
+            collector.frame(flow, life);
+        }
+        let is_udp = !matches!(
+            scenario.flows.get(flow).map(|flow| &flow.kind),
+            Some(FlowKind::Tcp(_)) | None
+        );
+        // Without what the link read after the end.
+        offered.sort_unstable();
+        let missing = sending.sent.len().saturating_sub(offered.len());
+        if is_udp && missing == 0 {
+            let pairs = sending.sent.iter().zip(&offered);
+            entry.extend(pairs.map(|((sent, _), offered)| offered.since(*sent)));
+        }
+        let waiting = without_fate.min(missing as u64);
+        without_fate -= waiting;
+        punctuality.vanished += missing as u64 - waiting;
+        for (_, size) in sending.sent.iter().rev().take(missing) {
+            // It was somewhere, or is lost to the books as well, which then are not even.
+            let (size, sent) = (*size, last);
+            collector.sent(Counted { flow, size, sent });
+        }
+        inside += waiting;
+    }
+    punctuality.senders = Spread::of(late);
+    punctuality.entry = Spread::of(entry);
+    Emulated {
+        outcome: collector.outcome(scenario, inside, steps),
+        punctuality,
+    }
+}
+
+/// The flow whose packet this is; `None` for what the kernel says by itself.
+fn flow_of(header: &Header, scenario: &Scenario) -> Option<usize> {
+    let IpAddr::V4(source) = header.source else {
+        return None;
+    };
+    let [_, _, high, low] = source.octets();
+    let flow = usize::from(u16::from_be_bytes([high, low]));
+    let (from, to) = addresses(flow);
+    let protocol = match scenario.flows.get(flow)?.kind {
+        FlowKind::Tcp(_) => Header::TCP,
+        FlowKind::Video(_) | FlowKind::Cbr(_) => Header::UDP,
+    };
+    let is_its = (header.source, header.destination) == (from.into(), to.into())
+        && (header.source_port, header.destination_port) == (PORT, PORT)
+        && header.protocol == protocol;
+    is_its.then_some(flow)
+}

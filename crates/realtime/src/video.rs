@@ -1,0 +1,160 @@
+//! A video flow's two ends over UDP, a thread for each.
+
+use std::io::{ErrorKind, IoSliceMut};
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+
+use mimosa_session::{Arrival, FrameLife, Receiver, Report};
+use mimosa_sim::scenario::VideoConfig;
+use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
+use quinn_udp::{RecvMeta, UdpSocketState};
+
+use crate::error::RealtimeError;
+use crate::plan::{UDP_HEADERS, smallest};
+use crate::run::Stage;
+use crate::stream::Stream;
+use crate::wait::{self, Readiness};
+use crate::wire;
+
+/// Largest datagram, and what the system may give at once.
+const LARGEST_READ: usize = 1 << 16;
+
+/// What the sending end of a UDP flow knows when it is over.
+#[derive(Debug, Default)]
+pub(crate) struct Sending {
+    /// When each packet was given to the kernel, in order, and its size as the link sees
+    /// it.
+    pub(crate) sent: Vec<(Time, Bytes)>,
+    /// How late the thread was, each time that something was due.
+    pub(crate) late: Vec<TimeDelta>,
+    /// Lives of frames, ended or not.
+    pub(crate) frames: Vec<FrameLife>,
+}
+
+/// Sends until the run is over.
+pub(crate) fn send(
+    stage: &Stage<'_>,
+    mut stream: Stream,
+    socket: &UdpSocket,
+) -> Result<Sending, RealtimeError> {
+    wait::sleep_exactly();
+    let mut sending = Sending::default();
+    let mut report = Report::default();
+    let (mut out, mut buffer) = (Vec::new(), vec![0; LARGEST_READ]);
+    let mut due = stream.deadline();
+    loop {
+        let now = stage.clock.now();
+        if now >= stage.end || stage.is_over() {
+            break;
+        }
+        if due <= now {
+            sending.late.push(now.since(due));
+        }
+        while let Some(length) = stage.io("receive a report", socket.recv(&mut buffer))? {
+            let bytes = buffer.get(..length).unwrap_or_default();
+            if wire::read_report(bytes, &mut report) == Some(true) {
+                stream.feedback(now, &report);
+                report.arrivals.clear();
+            }
+        }
+        stream.wake(now);
+        while let Some(packet) = stream.poll(now) {
+            if packet.size < smallest() {
+                return Err(RealtimeError::Small {
+                    flow: stage.flow.to_owned(),
+                    size: packet.size,
+                    least: smallest(),
+                });
+            }
+            let payload = (packet.size - UDP_HEADERS).get();
+            let payload = usize::try_from(payload).unwrap_or(usize::MAX);
+            wire::write_packet(&mut out, &packet, now, payload);
+            sending.sent.push((stage.clock.now(), packet.size));
+            stage.io("send a packet", socket.send(&out))?;
+        }
+        while let Some(life) = stream.sender.poll_frame() {
+            sending.frames.push(life);
+        }
+        due = stream.deadline();
+        let readable = Readiness::Readable(socket.as_fd());
+        wait::towards(stage.clock, due.min(stage.end), readable);
+    }
+    sending.frames.extend(stream.sender.open_frames());
+    Ok(sending)
+}
+
+/// Receives, and reports, until the run is over.
+pub(crate) fn receive(
+    stage: &Stage<'_>,
+    video: &VideoConfig,
+    socket: &UdpSocket,
+) -> Result<(), RealtimeError> {
+    wait::sleep_exactly();
+    let with_ecn = UdpSocketState::new(socket.into())
+        .map_err(|error| stage.failed("ask for the ECN field", error))?;
+    let mut receiver = Receiver::new(video.feedback, video.feedback_repeat);
+    let mut buffer = vec![0; LARGEST_READ];
+    let send_back = |receiver: &mut Receiver, report: Report| {
+        for datagram in wire::write_report(&report) {
+            stage.io("send a report", socket.send(&datagram))?;
+        }
+        receiver.recycle(report);
+        Ok::<_, RealtimeError>(())
+    };
+    loop {
+        let now = stage.clock.now();
+        if now >= stage.end || stage.is_over() {
+            return Ok(());
+        }
+        let mut metas = [RecvMeta::default()];
+        let mut slices = [IoSliceMut::new(&mut buffer)];
+        let result = with_ecn.recv(socket.into(), &mut slices, &mut metas);
+        if stage.io("receive a packet", result)?.is_some() {
+            let now = peer_time(video, stage.clock.now());
+            let [meta] = metas;
+            let ecn = meta.ecn.map_or(Ecn::NotEct, |ecn| wire::ecn_of(ecn as u8));
+            let bytes = buffer.get(..meta.len).unwrap_or_default();
+            for packet in bytes.chunks(meta.stride.max(1)) {
+                let Some(told) = wire::read_packet(packet) else {
+                    continue;
+                };
+                let arrival = Arrival {
+                    sequence: told.sequence,
+                    at: now,
+                    ecn,
+                };
+                if let Some(report) = receiver.packet(arrival, told.asks) {
+                    send_back(&mut receiver, report)?;
+                }
+            }
+            continue;
+        }
+        if let Some(report) = receiver.timer(peer_time(video, now)) {
+            send_back(&mut receiver, report)?;
+        }
+        let due = receiver.deadline().map_or(Time::MAX, |due| {
+            now + (due - peer_time(video, now)).max(TimeDelta::ZERO)
+        });
+        let readable = Readiness::Readable(socket.as_fd());
+        wait::towards(stage.clock, due.min(stage.end), readable);
+    }
+}
+
+/// The receiver's clock at `now`, as the simulation's is.
+fn peer_time(video: &VideoConfig, now: Time) -> PeerTime {
+    let nanos = now.as_nanos().cast_signed();
+    let drift = i128::from(nanos) * i128::from(video.clock_drift_ppb) / 1_000_000_000;
+    let drift = i64::try_from(drift).unwrap_or(0);
+    PeerTime::from_nanos(nanos.saturating_add(drift)) + video.clock_offset
+}
+
+/// `None` when there is nothing to do yet.
+pub(crate) fn not_yet<T>(result: std::io::Result<T>) -> std::io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
