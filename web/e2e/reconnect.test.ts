@@ -15,10 +15,10 @@ async function playing(name: string): Promise<{ path: Path; host: Host; page: Pa
   const path = new Path();
   const host = await startHost({
     name,
-    namespace: path.host,
+    place: path.host,
     args: ["--bind", HOST_ADDRESS, "--token", "reconnect-reconnect"],
   });
-  const browser = await startBrowser({ namespace: path.browser });
+  const browser = await startBrowser({ place: path.browser });
   const page = await browser.play(host.play);
   await watchFrames(page, 30);
   return { path, host, page };

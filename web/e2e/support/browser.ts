@@ -8,7 +8,7 @@ import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Surface } from "../../src/surface";
 import { outFile } from "./out";
-import { inNamespace } from "./path";
+import { at, type Place } from "./place";
 import { listen } from "./probe";
 import { until } from "./wait";
 
@@ -16,8 +16,8 @@ const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const VIEW = { width: 1280, height: 720 };
 
 export interface BrowserOptions {
-  /** The network namespace that it runs in. */
-  readonly namespace?: string;
+  /** Where it runs, if not here. */
+  readonly place?: Place;
 }
 
 export class Browser {
@@ -73,11 +73,11 @@ export class Browser {
 }
 
 /** Starts a browser that lives until the test has ended. */
-export async function startBrowser({ namespace }: BrowserOptions = {}): Promise<Browser> {
+export async function startBrowser({ place }: BrowserOptions = {}): Promise<Browser> {
   const folder = mkdtempSync(join(tmpdir(), "mimosa-e2e-"));
   const start = join(folder, "start");
   // The shell becomes the browser, so that its number is known.
-  const command = inNamespace(namespace, [CHROMIUM])
+  const command = at(place, [CHROMIUM])
     .map((word) => `'${word}'`)
     .join(" ");
   writeFileSync(start, `#!/bin/sh\necho $$ >'${folder}/pid'\nexec ${command} "$@"\n`, {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { outFile, ROOT } from "./out";
-import { inNamespace } from "./path";
+import { at, type Place } from "./place";
 import { until } from "./wait";
 
 /** Relative paths are those of the repository. */
@@ -18,8 +18,8 @@ export interface HostOptions {
   /** Names its log and its recordings in out/e2e. */
   readonly name: string;
   readonly args?: readonly string[];
-  /** The network namespace that it runs in. */
-  readonly namespace?: string;
+  /** Where it runs, if not here. */
+  readonly place?: Place;
 }
 
 export class Host {
@@ -92,7 +92,7 @@ export class Host {
 }
 
 /** Starts a host that lives until the test has ended. */
-export async function startHost({ name, args = [], namespace }: HostOptions): Promise<Host> {
+export async function startHost({ name, args = [], place }: HostOptions): Promise<Host> {
   if (!existsSync(BINARY)) {
     throw new Error(`${BINARY} is missing: cargo build -p mimosa, or name another in MIMOSA`);
   }
@@ -100,7 +100,7 @@ export async function startHost({ name, args = [], namespace }: HostOptions): Pr
   const records = outFile(`${name}.records`);
   rmSync(records, { recursive: true, force: true });
   const free = ["--http-port", "0", "--udp-port", "0", "--record", records];
-  const [command = "", ...rest] = inNamespace(namespace, [BINARY, "serve", ...free, ...args]);
+  const [command = "", ...rest] = at(place, [BINARY, "serve", ...free, ...args]);
   const child = spawn(command, rest, {
     cwd: ROOT,
     env: { ...ownEnvironment(), XDG_CONFIG_HOME: settings, NO_COLOR: "1" },

@@ -1,7 +1,8 @@
-// Two network namespaces with a cable between them, which can be slow or cut.
+// Two network namespaces with a cable between them, which can be cut.
 
 import { execFileSync } from "node:child_process";
 import { onTestFinished } from "vitest";
+import { type Place, placeBehind } from "./place";
 import { LIVENESS } from "./wait";
 
 /** Any two of one network: the namespaces are on no other (RFC 5737, TEST-NET-2). */
@@ -10,17 +11,6 @@ const BROWSER_ADDRESS = "198.51.100.2";
 
 let count = 0;
 
-// Both nice values: one counts within the processes of a session, one among sessions.
-const FIRST = 'echo -15 >/proc/self/autogroup; exec nice -n -15 ip netns exec "$0" "$@"';
-
-/**
- * The command line that runs `command` in a namespace, if there is one. It comes
- * before whatever else the machine does: what is looked at there is the path.
- */
-export function inNamespace(namespace: string | undefined, command: string[]): string[] {
-  return namespace ? ["sh", "-c", FIRST, namespace, ...command] : command;
-}
-
 /** Why there can be no namespaces here; `undefined` where there can. */
 export function noPath(): string | undefined {
   const name = `mimosa-try-${process.pid}`;
@@ -28,7 +18,6 @@ export function noPath(): string | undefined {
     run("ip", "netns", "add", name);
     run("ip", "netns", "delete", name);
     run("nft", "--version");
-    run("tc", "-Version");
     return undefined;
   } catch (error) {
     return `needs root, network namespaces, iproute2 and nftables: ${error}`;
@@ -36,34 +25,28 @@ export function noPath(): string | undefined {
 }
 
 export class Path {
-  readonly host: string;
-  readonly browser: string;
+  readonly host: Place;
+  readonly browser: Place;
+  readonly #host: string;
+  readonly #browser: string;
 
   constructor() {
     count += 1;
     const name = `mimosa-${process.pid}-${count}`;
-    this.host = `${name}-h`;
-    this.browser = `${name}-b`;
+    this.#host = `${name}-h`;
+    this.#browser = `${name}-b`;
+    this.host = placeBehind("ip", "netns", "exec", this.#host);
+    this.browser = placeBehind("ip", "netns", "exec", this.#browser);
     onTestFinished(() => this.#remove());
-    for (const namespace of [this.host, this.browser]) {
+    for (const namespace of [this.#host, this.#browser]) {
       run("ip", "netns", "add", namespace);
       run("ip", "-n", namespace, "link", "set", "lo", "up");
     }
-    const ends = ["name", "cable", "netns", this.host, "type", "veth"];
-    run("ip", "link", "add", ...ends, "peer", "name", "cable", "netns", this.browser);
-    this.#end(this.host, HOST_ADDRESS, BROWSER_ADDRESS);
-    this.#end(this.browser, BROWSER_ADDRESS, HOST_ADDRESS);
+    const ends = ["name", "cable", "netns", this.#host, "type", "veth"];
+    run("ip", "link", "add", ...ends, "peer", "name", "cable", "netns", this.#browser);
+    this.#end(this.#host, HOST_ADDRESS, BROWSER_ADDRESS);
+    this.#end(this.#browser, BROWSER_ADDRESS, HOST_ADDRESS);
     this.#waitUntilUp();
-  }
-
-  /**
-   * Limits what the host sends. The kernel's token bucket waits on
-   * high-resolution timers, so a burst of less than a tick (10 kB at 20 Mbit/s
-   * and 250 Hz) still gets the full rate.
-   */
-  limit(megabits: number): void {
-    const bucket = ["tbf", "rate", `${megabits}mbit`, "burst", "5kb", "latency", "200ms"];
-    run("tc", "-n", this.host, "qdisc", "replace", "dev", "cable", "root", ...bucket);
   }
 
   /** Drops all UDP, both ways; TCP passes. */
@@ -78,15 +61,15 @@ export class Path {
 
   /** Drops everything, both ways. */
   cut(): void {
-    run("ip", "-n", this.host, "link", "set", "cable", "down");
+    run("ip", "-n", this.#host, "link", "set", "cable", "down");
   }
 
   /** As before the cut. */
   mend(): void {
     this.#nft("add table inet cut; delete table inet cut");
-    run("ip", "-n", this.host, "link", "set", "cable", "up");
+    run("ip", "-n", this.#host, "link", "set", "cable", "up");
     // Goes with the link.
-    run("ip", "-n", this.host, "route", "replace", "default", "via", BROWSER_ADDRESS);
+    run("ip", "-n", this.#host, "route", "replace", "default", "via", BROWSER_ADDRESS);
   }
 
   #end(namespace: string, own: string, other: string): void {
@@ -108,7 +91,7 @@ export class Path {
       return link.operstate === "UP";
     };
     const end = performance.now() + LIVENESS;
-    while (![this.host, this.browser].every(isUp)) {
+    while (![this.#host, this.#browser].every(isUp)) {
       if (performance.now() > end) {
         throw new Error("the cable between the namespaces does not come up");
       }
@@ -116,11 +99,11 @@ export class Path {
   }
 
   #nft(rules: string): void {
-    run(...inNamespace(this.host, ["nft", rules]));
+    run("ip", "netns", "exec", this.#host, "nft", rules);
   }
 
   #remove(): void {
-    for (const namespace of [this.host, this.browser]) {
+    for (const namespace of [this.#host, this.#browser]) {
       try {
         run("ip", "netns", "delete", namespace);
       } catch {

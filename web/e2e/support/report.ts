@@ -5,6 +5,26 @@ import { BINARY } from "./host";
 
 type Spread = Record<"p50" | "p95" | "p99" | "max", number>;
 
+/** A session's way through a link. */
+export interface Joined {
+  readonly frames: number;
+  readonly packets: number;
+  readonly missing: number;
+  readonly delay_ms: unknown;
+  readonly beliefs: unknown;
+  readonly traffic: {
+    readonly link_mbps: number | null;
+    readonly flows: readonly {
+      readonly name: string;
+      readonly is_stream: boolean;
+      readonly mbps: number | null;
+      readonly dropped: number;
+      readonly marked: number;
+      readonly queue_ms: Spread | null;
+    }[];
+  };
+}
+
 /** The part of `mimosa report --json` that tests look at. */
 export interface Report {
   readonly frames: number;
@@ -17,11 +37,19 @@ export interface Report {
   readonly causes: readonly { readonly cause: string; readonly frames: number }[];
   readonly encoder: { readonly quantiser: number | null } | null;
   readonly stages_ms: { readonly p50: Record<string, number> } | null;
+  readonly links: readonly Joined[];
 }
 
-export function report(recording: string | undefined): Report {
+/** Of a session, joined with a link that it went through, if one is given. */
+export function report(recording: string | undefined, link?: string): Report {
   if (!recording) {
     throw new Error("there is no recording");
   }
-  return JSON.parse(execFileSync(BINARY, ["report", recording, "--json"], { encoding: "utf8" }));
+  const words = ["report", recording, "--json", ...(link ? ["--link", link] : [])];
+  return { links: [], ...JSON.parse(execFileSync(BINARY, words, { encoding: "utf8" })) };
+}
+
+/** Draws the page of the same. */
+export function drawReport(recording: string | undefined, link: string, out: string): void {
+  execFileSync(BINARY, ["report", recording ?? "", "--link", link, "--output", out]);
 }
