@@ -1,9 +1,13 @@
 //! `mimosa`: the command line.
 
+mod beside;
 mod doctor;
+mod emulate;
+mod link;
 mod report;
 mod serve;
 mod sim;
+mod trace;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -29,8 +33,15 @@ enum Command {
     Doctor(Box<doctor::Args>),
     /// Run a scenario in virtual time and print what came of it.
     Sim(Box<sim::Args>),
+    /// Run a scenario in real time, with real packets across an emulated link, and print
+    /// what came of it.
+    Emulate(Box<emulate::Args>),
+    /// Emulate a link between two hosts on this machine.
+    Link(Box<link::Args>),
     /// Print what came of a recorded session and draw it as a page of HTML.
     Report(report::Args),
+    /// Describe, convert, change and make traces of links.
+    Trace(trace::Args),
     /// Print a shell's completion script.
     Completions {
         /// The shell.
@@ -48,9 +59,15 @@ fn main() -> ExitCode {
             result => result.map(drop),
         },
         Command::Sim(args) => sim::run(&args).map_err(|error| error.to_string()),
+        Command::Emulate(args) => emulate::run(&args).map_err(|error| error.to_string()),
+        Command::Link(args) => match link::run(&args) {
+            Ok(code) => return code,
+            Err(error) => Err(error.to_string()),
+        },
         Command::Report(args) => report::run(&args)
             .map_err(|error| error.to_string())
             .and_then(|text| print(text.as_bytes())),
+        Command::Trace(args) => trace::run(&args).map_err(|error| error.to_string()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "mimosa", &mut script);

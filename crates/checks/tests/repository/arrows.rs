@@ -32,6 +32,7 @@ const CRATES: &[(&str, Role)] = &[
         Role::Pure(&["mimosa-units", "mimosa-net"]),
     ),
     ("mimosa-link", Role::Driver),
+    ("mimosa-realtime", Role::Driver),
     ("mimosa-tcp", Role::Pure(&["mimosa-units"])),
     ("mimosa-trace", Role::Pure(&["mimosa-units"])),
     (

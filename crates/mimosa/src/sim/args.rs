@@ -52,7 +52,7 @@ pub(crate) struct Args {
 
 /// First and last seed.
 #[derive(Clone, Copy)]
-pub(super) struct Seeds(pub(super) u64, pub(super) u64);
+pub(crate) struct Seeds(pub(crate) u64, pub(crate) u64);
 
 impl FromStr for Seeds {
     type Err = String;
@@ -74,14 +74,14 @@ impl FromStr for Seeds {
 
 /// Where to draw, and what the suffix asks for.
 #[derive(Clone)]
-pub(super) struct Plot {
-    pub(super) path: PathBuf,
-    pub(super) format: Format,
+pub(crate) struct Plot {
+    pub(crate) path: PathBuf,
+    pub(crate) format: Format,
 }
 
 /// A format of plots.
 #[derive(Clone, Copy)]
-pub(super) enum Format {
+pub(crate) enum Format {
     Svg,
     Png,
     Html,

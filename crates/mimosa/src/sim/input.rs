@@ -2,57 +2,50 @@
 
 use std::path::{Path, PathBuf};
 
-use mimosa_sim::scenario::Files;
 use mimosa_sim::{Loaded, Window};
 use mimosa_units::{Time, TimeDelta};
 
-use super::args::Args;
 use super::error::SimError;
-
-/// More notes than this would bury everything else.
-const NOTES_SHOWN: usize = 5;
+use crate::beside::{Beside, print_notes};
 
 /// A scenario file, read and checked.
-pub(super) struct Input {
+pub(crate) struct Input {
     /// As it stands.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// What it means, without the variants that are not wanted.
-    pub(super) loaded: Loaded,
+    pub(crate) loaded: Loaded,
     /// The part that counts, within every run.
-    pub(super) window: Window,
+    pub(crate) window: Window,
     /// Whether that is all of it.
-    pub(super) whole: bool,
+    pub(crate) whole: bool,
 }
 
-/// Paths in a scenario count from its own folder.
-struct Beside<'a>(&'a Path);
-
-impl Files for Beside<'_> {
-    fn read(&mut self, path: &str) -> Result<String, String> {
-        std::fs::read_to_string(self.0.join(path)).map_err(|error| error.to_string())
-    }
+/// What of a file is to be run.
+pub(crate) struct Wanted<'a> {
+    /// The scenario file.
+    pub(crate) file: &'a Path,
+    /// This variant alone.
+    pub(crate) variant: Option<&'a str>,
+    /// The part that counts begins here.
+    pub(crate) from: TimeDelta,
+    /// And ends here, or with the run.
+    pub(crate) to: Option<TimeDelta>,
 }
 
 /// Reads the scenario, and prints what was not taken literally.
-pub(super) fn read(args: &Args) -> Result<Input, SimError> {
-    let path = &args.file;
+pub(crate) fn read(wanted: &Wanted<'_>) -> Result<Input, SimError> {
+    let path = wanted.file;
     let text = std::fs::read_to_string(path).map_err(|source| SimError::Read {
-        path: path.clone(),
+        path: path.to_owned(),
         source,
     })?;
-    let mut folder = Beside(path.parent().unwrap_or(Path::new("")));
+    let mut folder = Beside::of(path);
     let mut loaded = mimosa_sim::load(&text, &path.display().to_string(), &mut folder)?;
-    if let Some(name) = &args.variant {
+    if let Some(name) = wanted.variant {
         choose(&mut loaded, name, path)?;
     }
-    for (place, note) in loaded.notes.iter().take(NOTES_SHOWN) {
-        eprintln!("note: {place}: {note}");
-    }
-    let more = loaded.notes.len().saturating_sub(NOTES_SHOWN);
-    if more > 0 {
-        eprintln!("note: and {more} lines more of that kind");
-    }
-    let (window, whole) = window(args, &loaded)?;
+    print_notes(&loaded.notes);
+    let (window, whole) = window(wanted, &loaded)?;
     Ok(Input {
         text,
         loaded,
@@ -86,13 +79,13 @@ fn choose(loaded: &mut Loaded, name: &str, path: &Path) -> Result<(), SimError> 
     Ok(())
 }
 
-fn window(args: &Args, loaded: &Loaded) -> Result<(Window, bool), SimError> {
+fn window(wanted: &Wanted<'_>, loaded: &Loaded) -> Result<(Window, bool), SimError> {
     let lengths = loaded
         .variants
         .iter()
         .map(|(_, scenario)| scenario.duration);
     let end = lengths.min().unwrap_or(TimeDelta::ZERO);
-    let (from, to) = (args.from, args.to.unwrap_or(end));
+    let (from, to) = (wanted.from, wanted.to.unwrap_or(end));
     if from >= to || to > end {
         return Err(SimError::Window { from, to, end });
     }

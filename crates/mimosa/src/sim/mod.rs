@@ -14,10 +14,12 @@ use mimosa_record::{FrameRow, Table};
 use mimosa_sim::{Loaded, Outcome, PacketRecord, Scenario, Window};
 use serde::Serialize;
 
-pub(crate) use args::Args;
-use args::Seeds;
-use error::SimError;
+pub(crate) use args::{Args, Format as PlotFormat, Plot, Seeds};
+pub(crate) use error::SimError;
+pub(crate) use input::{Wanted, read};
 use outputs::Outputs;
+pub(crate) use outputs::{Sink, print};
+pub(crate) use table::{mean, tables, text, without_empty_variants};
 
 /// One run to be done.
 struct Job<'a> {
@@ -28,19 +30,24 @@ struct Job<'a> {
 
 /// What was run, and what came out.
 #[derive(Serialize)]
-struct Run<'a> {
-    seed: u64,
+pub(crate) struct Run<'a> {
+    pub(crate) seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    variant: Option<&'a str>,
+    pub(crate) variant: Option<&'a str>,
     #[serde(flatten)]
-    outcome: Outcome,
+    pub(crate) outcome: Outcome,
 }
 
 /// What a run showed, as far as somebody wants to know.
 type Seen = (Option<Table<FrameRow>>, Option<Table<PacketRecord>>);
 
 pub(crate) fn run(args: &Args) -> Result<(), SimError> {
-    let input = input::read(args)?;
+    let input = input::read(&Wanted {
+        file: &args.file,
+        variant: args.variant.as_deref(),
+        from: args.from,
+        to: args.to,
+    })?;
     let jobs = jobs(&input.loaded, args.seeds);
     let mut outputs = Outputs::create(args, &input.text)?;
     let (frames, packets, plot) = outputs.wanted();
@@ -65,7 +72,11 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
             Ok::<_, SimError>(())
         },
     )?;
-    let tables = table::tables(&input.loaded, &runs);
+    let variants = input.loaded.variants.iter();
+    let variants: Vec<_> = variants
+        .map(|(name, scenario)| (name.as_deref(), scenario))
+        .collect();
+    let tables = table::tables(&variants, &runs);
     if let (Some(seen), Some(job)) = (&to_draw, jobs.first()) {
         let figure = figure::draw(&args.file, &input, job, &runs, seen);
         outputs.draw(&figure, &tables)?;

@@ -106,7 +106,7 @@ impl Outputs {
 }
 
 /// To standard output; a reader that has gone away is no error.
-pub(super) fn print(text: &str) -> Result<(), SimError> {
+pub(crate) fn print(text: &str) -> Result<(), SimError> {
     Sink {
         path: PathBuf::from("-"),
         file: None,
@@ -119,14 +119,14 @@ fn is_standard(path: &Path) -> bool {
 }
 
 /// A file, or standard output where there is none.
-struct Sink {
+pub(crate) struct Sink {
     path: PathBuf,
     file: Option<File>,
 }
 
 impl Sink {
     /// Creates the file at `path`; none for `-`.
-    fn create(path: &Path) -> Result<Self, SimError> {
+    pub(crate) fn create(path: &Path) -> Result<Self, SimError> {
         let file = if is_standard(path) {
             None
         } else {
@@ -138,7 +138,7 @@ impl Sink {
         })
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), SimError> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), SimError> {
         let result = if let Some(file) = &mut self.file {
             file.write_all(bytes)
         } else {

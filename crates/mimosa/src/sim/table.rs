@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use mimosa_plot::Table;
-use mimosa_sim::{FlowOutcome, Loaded, Outcome};
+use mimosa_sim::{FlowOutcome, Outcome, Scenario};
 
 use super::Run;
 
 /// One table of the flows and one of the link.
-pub(super) fn tables(loaded: &Loaded, runs: &[Run]) -> [Table; 2] {
+pub(crate) fn tables(variants: &[(Option<&str>, &Scenario)], runs: &[Run]) -> [Table; 2] {
     let seeds = match (runs.first(), runs.last()) {
         (Some(first), Some(last)) if first.seed != last.seed => {
             let (first, last) = (first.seed, last.seed);
@@ -38,13 +38,13 @@ pub(super) fn tables(loaded: &Loaded, runs: &[Run]) -> [Table; 2] {
             "Jain",
         ],
     );
-    for (name, scenario) in &loaded.variants {
+    for &(name, scenario) in variants {
         let outcomes: Vec<_> = runs
             .iter()
-            .filter(|run| run.variant == name.as_deref())
+            .filter(|run| run.variant == name)
             .map(|run| &run.outcome)
             .collect();
-        let variant = name.clone().unwrap_or_default();
+        let variant = name.unwrap_or_default();
         let of = |index: usize| outcomes.iter().filter_map(move |o| o.flows.get(index));
         let (videos, others): (Vec<_>, Vec<_>) = (0..scenario.flows.len())
             .partition(|&index| scenario.flows[index].kind_name() == "video");
@@ -53,7 +53,7 @@ pub(super) fn tables(loaded: &Loaded, runs: &[Run]) -> [Table; 2] {
         if together {
             let all: Vec<_> = videos.iter().flat_map(|&index| of(index)).collect();
             let label = format!("all {}", videos.len());
-            flows.rows.extend(flow_row(&variant, &label, &all));
+            flows.rows.extend(flow_row(variant, &label, &all));
         }
         let alone = if together {
             others
@@ -63,9 +63,9 @@ pub(super) fn tables(loaded: &Loaded, runs: &[Run]) -> [Table; 2] {
         for index in alone {
             let label = &scenario.flows[index].name;
             let flow: Vec<_> = of(index).collect();
-            flows.rows.extend(flow_row(&variant, label, &flow));
+            flows.rows.extend(flow_row(variant, label, &flow));
         }
-        links.rows.push(link_row(&variant, &outcomes));
+        links.rows.push(link_row(variant, &outcomes));
     }
     [flows, links].map(without_empty_variants)
 }
@@ -78,7 +78,7 @@ fn table(title: String, headers: &[&str]) -> Table {
     }
 }
 
-fn without_empty_variants(mut table: Table) -> Table {
+pub(crate) fn without_empty_variants(mut table: Table) -> Table {
     if table.rows.iter().all(|row| row[0].is_empty()) {
         for row in std::iter::once(&mut table.headers).chain(&mut table.rows) {
             row.remove(0);
@@ -88,7 +88,7 @@ fn without_empty_variants(mut table: Table) -> Table {
 }
 
 /// The tables one below the other, perhaps as Markdown.
-pub(super) fn text(tables: &[Table], markdown: bool) -> String {
+pub(crate) fn text(tables: &[Table], markdown: bool) -> String {
     let mut text = String::new();
     for table in tables {
         let table = if markdown {
@@ -154,7 +154,7 @@ fn link_row(variant: &str, outcomes: &[&Outcome]) -> Vec<String> {
     ]
 }
 
-fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+pub(crate) fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let (mut n, mut sum) = (0.0, 0.0);
     for value in values.flatten() {
         n += 1.0;
