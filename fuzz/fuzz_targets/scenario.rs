@@ -1,13 +1,13 @@
 //! Scenarios and the files they name from arbitrary text: nothing panics, what
 //! is refused is refused at a line that exists, and what is accepted has a
-//! schedule that goes forwards.
+//! schedule that goes forwards. Its network is read by itself, too.
 //!
 //! The text before a line `---` is the scenario, what follows is the content of
 //! every file that it names.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mimosa_sim::scenario::Files;
+use mimosa_sim::scenario::{Files, load_network};
 use mimosa_units::Time;
 
 struct Content<'a>(&'a str);
@@ -26,6 +26,9 @@ fuzz_target!(|text: &str| {
     let (scenario, content) = text.split_once("\n---\n").unwrap_or((text, ""));
     if let Err(error) = mimosa_trace::parse(content) {
         assert!(error.line >= 1 && error.line <= content.lines().count().max(1));
+    }
+    if let Err(error) = load_network(scenario, "fuzz", &mut Content(content)) {
+        assert!(error.place.line >= 1, "{error}");
     }
     match mimosa_sim::load(scenario, "fuzz", &mut Content(content)) {
         Ok(loaded) => {

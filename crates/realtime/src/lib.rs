@@ -11,7 +11,6 @@
 //! | `plan` | what of a scenario can be run here |
 //! | `ends` | the two namespaces and their devices |
 //! | `wire` | the video flow's packets and reports |
-//! | `stream` | the frames of a video flow, without a clock |
 //! | `video`, `cbr`, `tcp` | the threads of a flow |
 //! | `wait` | the clock's threads: waiting, lateness, priority |
 //! | `figures` | from the link's records to the figures |
@@ -23,7 +22,6 @@ mod error;
 mod figures;
 mod plan;
 mod run;
-mod stream;
 mod tcp;
 mod video;
 mod wait;

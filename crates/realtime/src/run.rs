@@ -11,7 +11,7 @@ use mimosa_link::{Clock, Engine, LinkError, Namespace, Waiting};
 use mimosa_net::queue::{DropTail, Limit};
 use mimosa_net::{PathConfig, Schedule};
 use mimosa_sim::scenario::{FlowConfig, FlowKind};
-use mimosa_sim::{Outcome, Scenario, Window};
+use mimosa_sim::{Outcome, Scenario, Stream, Window};
 use mimosa_units::{Rate, Time, TimeDelta};
 use rustix::net::sockopt;
 
@@ -19,7 +19,6 @@ use crate::ends::Ends;
 use crate::error::{RealtimeError, Unsupported};
 use crate::figures::{self, Punctuality, Records};
 use crate::plan::{self, Paths, addresses};
-use crate::stream::Stream;
 use crate::video::{Sending, not_yet};
 use crate::wait::{self, Readiness};
 use crate::{cbr, tcp, video, wire};

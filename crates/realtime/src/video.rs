@@ -5,6 +5,7 @@ use std::net::UdpSocket;
 use std::os::fd::AsFd;
 
 use mimosa_session::{Arrival, FrameLife, Receiver, Report};
+use mimosa_sim::Stream;
 use mimosa_sim::scenario::VideoConfig;
 use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
 use quinn_udp::{RecvMeta, UdpSocketState};
@@ -12,7 +13,6 @@ use quinn_udp::{RecvMeta, UdpSocketState};
 use crate::error::RealtimeError;
 use crate::plan::{UDP_HEADERS, smallest};
 use crate::run::Stage;
-use crate::stream::Stream;
 use crate::wait::{self, Readiness};
 use crate::wire;
 

@@ -1,12 +1,13 @@
 //! The flows of a simulation: who sends what, and what arrives.
 
 use mimosa_control::PacketKind;
-use mimosa_net::{Encoder, Fate, Header, Packet, Path, Random};
-use mimosa_session::{Arrival, Receiver, Report, Sender, packetise};
-use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
+use mimosa_net::{Fate, Header, Packet, Path};
+use mimosa_session::{Arrival, Receiver, Report};
+use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
 
 use crate::delay_line::DelayLine;
 use crate::scenario::{CbrConfig, FlowConfig, FlowKind, VideoConfig};
+use crate::stream::Stream;
 use crate::tcp::Tcp;
 
 /// A packet in the simulated network.
@@ -136,135 +137,44 @@ impl Cbr {
 /// The two ends of a video stream, the encoder, and the way back.
 #[derive(Debug)]
 pub(crate) struct Video {
-    pub(crate) sender: Sender,
+    pub(crate) stream: Stream,
     receiver: Receiver,
-    encoder: Encoder,
     reverse: Path,
     aggregation: TimeDelta,
     reports: DelayLine<Report>,
-    clock: FrameClock,
-    /// A frame in the encoder: when it will be ready, and its size.
-    encoding: Option<(Time, Bytes)>,
-    content: Rate,
-    encode_time: TimeDelta,
-    packet_size: Bytes,
-    overhead: Bytes,
     clock_offset: TimeDelta,
     clock_drift_ppb: i64,
 }
 
-/// When frames are due: at whole multiples of the frame interval, to the
-/// nanosecond, with no rounding that adds up.
-#[derive(Debug)]
-struct FrameClock {
-    first: Time,
-    fps: u64,
-    count: u64,
-    next: Option<Time>,
-}
-
-impl FrameClock {
-    fn at(&self, count: u64) -> Time {
-        let nanos = count.saturating_mul(1_000_000_000) / self.fps;
-        self.first + TimeDelta::from_nanos(nanos.cast_signed())
-    }
-
-    /// Moves to the next frame that the flow may send.
-    fn advance(&mut self, flow: &FlowConfig) {
-        self.count += 1;
-        let at = self.at(self.count);
-        self.next = flow.active_from(at).map(|active| {
-            while self.at(self.count) < active {
-                self.count += 1;
-            }
-            self.at(self.count)
-        });
-    }
-
-    fn interval(&self) -> TimeDelta {
-        self.at(self.count + 1).since(self.at(self.count))
-    }
-}
-
 impl Video {
     fn new(flow: &FlowConfig, video: &VideoConfig, seed: u64) -> Option<Self> {
-        let params = toml::Value::Table(video.params.clone());
-        let controller = mimosa_cc::build(&video.controller, params, video.limits).ok()?;
-        let name = &flow.name;
-        let interval = TimeDelta::from_nanos(1_000_000_000 / i64::from(video.fps));
-        let phase = video.phase.unwrap_or_else(|| {
-            interval.scale(Random::new(seed, &format!("{name} phase")).uniform())
-        });
-        let first = flow.start + phase;
-        let clock = FrameClock {
-            first,
-            fps: u64::from(video.fps),
-            count: 0,
-            next: flow.active_from(first),
-        };
         Some(Self {
-            sender: Sender::new(video.sender, controller),
+            stream: Stream::new(flow, video, seed)?,
             receiver: Receiver::new(video.feedback, video.feedback_repeat),
-            encoder: Encoder::new(video.encoder.clone(), seed, name),
-            reverse: Path::new(video.reverse, seed, &format!("{name} reverse")),
+            reverse: Path::new(video.reverse, seed, &format!("{} reverse", flow.name)),
             aggregation: video.aggregation,
             reports: DelayLine::default(),
-            clock,
-            encoding: None,
-            content: video.content,
-            encode_time: video.encode_time,
-            packet_size: video.packet_size,
-            overhead: video.overhead,
             clock_offset: video.clock_offset,
             clock_drift_ppb: video.clock_drift_ppb,
         })
     }
 
     fn deadline(&self) -> Time {
-        let frame = self.clock.next.unwrap_or(Time::MAX);
-        let encoded = self.encoding.map_or(Time::MAX, |(ready, _)| ready);
-        let sender = self.sender.deadline().unwrap_or(Time::MAX);
-        frame.min(encoded).min(sender).min(self.reports.deadline())
+        self.stream.deadline().min(self.reports.deadline())
     }
 
     /// Everything that the sending end does at `now`, but for sending.
-    pub(crate) fn wake(&mut self, now: Time, flow: &FlowConfig) {
+    pub(crate) fn wake(&mut self, now: Time) {
         while let Some(report) = self.reports.pop(now) {
-            self.sender.feedback(now, &report);
+            self.stream.feedback(now, &report);
             self.receiver.recycle(report);
         }
-        if self.encoding.is_some_and(|(ready, _)| ready <= now) {
-            self.hand_over(now);
-        }
-        if self.clock.next.is_some_and(|due| due <= now) {
-            let interval = self.clock.interval();
-            // A frame still in the encoder is ready at the latest when the next
-            // one starts.
-            self.hand_over(now);
-            let grant = self.sender.frame_due(now, interval);
-            self.clock.advance(flow);
-            if grant.size > Bytes::ZERO {
-                let most = self.content.amount_in(interval);
-                let size = self.encoder.encode(grant.size).min(most).max(Bytes::new(1));
-                self.encoding = Some((now + self.encode_time, size));
-            }
-            if self.encode_time == TimeDelta::ZERO {
-                self.hand_over(now);
-            }
-        }
-        self.sender.timer(now);
-    }
-
-    fn hand_over(&mut self, now: Time) {
-        if let Some((_, size)) = self.encoding.take() {
-            let packets = packetise(size, self.packet_size, self.overhead);
-            self.sender.frame_encoded(now, packets);
-        }
+        self.stream.wake(now);
     }
 
     /// The packet that leaves at `now`, if one does.
     pub(crate) fn poll(&mut self, now: Time, flow: &FlowConfig, number: u32) -> Option<SimPacket> {
-        let out = self.sender.poll_packet(now)?;
+        let out = self.stream.poll(now)?;
         Some(SimPacket {
             sent: now,
             size: out.size,

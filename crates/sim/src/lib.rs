@@ -28,6 +28,7 @@ mod metrics;
 mod observe;
 pub mod scenario;
 mod simulation;
+mod stream;
 mod tcp;
 
 pub use metrics::{
@@ -36,3 +37,4 @@ pub use metrics::{
 pub use observe::{Observer, PacketFate, PacketRecord};
 pub use scenario::{Loaded, Scenario, ScenarioError, load};
 pub use simulation::{Window, run};
+pub use stream::Stream;

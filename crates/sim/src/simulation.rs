@@ -160,12 +160,12 @@ impl<'a> Simulation<'a> {
         let id = number as u32;
         match &mut flow.source {
             Source::Video(video) => {
-                video.wake(now, &flow.config);
+                video.wake(now);
                 while let Some(packet) = video.poll(now, &flow.config, id) {
                     self.collector.sent(&packet);
                     self.link.offer(now, packet, &mut self.dropped);
                 }
-                while let Some(life) = video.sender.poll_frame() {
+                while let Some(life) = video.stream.sender.poll_frame() {
                     self.collector.frame(number, &life);
                     observer.frame(number, &life);
                 }
@@ -237,7 +237,7 @@ impl<'a> Simulation<'a> {
     fn finish(mut self, observer: &mut impl Observer) -> Outcome {
         for (number, flow) in self.flows.iter().enumerate() {
             if let Source::Video(video) = &flow.source {
-                for life in video.sender.open_frames() {
+                for life in video.stream.sender.open_frames() {
                     self.collector.frame(number, life);
                     observer.frame(number, life);
                 }

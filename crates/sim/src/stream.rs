@@ -1,14 +1,16 @@
-//! The sending end of a video flow, without a clock: frame clock, encoder, sender.
+//! The sending end of a video flow, whatever the network: frame clock, encoder, sender.
 //!
-//! It draws from the same random streams as the simulated flow of that name, so that
-//! with the same seed both have the same phase and the same noise of the encoder.
+//! Its randomness is the run's seed and the flow's name, so that a flow has the same
+//! phase and the same noise of its encoder in every network.
 
 use mimosa_net::{Encoder, Random};
 use mimosa_session::{Outgoing, Report, Sender, packetise};
-use mimosa_sim::scenario::{FlowConfig, VideoConfig};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// When frames are due: at whole multiples of the frame interval.
+use crate::scenario::{FlowConfig, VideoConfig};
+
+/// When frames are due: at whole multiples of the frame interval, to the
+/// nanosecond, with no rounding that adds up.
 #[derive(Debug)]
 struct FrameClock {
     first: Time,
@@ -41,9 +43,10 @@ impl FrameClock {
 
 /// A video flow's sending end.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub struct Stream {
     flow: FlowConfig,
-    pub(crate) sender: Sender,
+    /// Pacing, history, controller.
+    pub sender: Sender,
     encoder: Encoder,
     clock: FrameClock,
     /// A frame in the encoder: when it will be ready, and its size.
@@ -57,7 +60,8 @@ pub(crate) struct Stream {
 impl Stream {
     /// A flow that has sent nothing; `None` when its controller cannot be made, which a
     /// loaded scenario has ruled out.
-    pub(crate) fn new(flow: &FlowConfig, video: &VideoConfig, seed: u64) -> Option<Self> {
+    #[must_use]
+    pub fn new(flow: &FlowConfig, video: &VideoConfig, seed: u64) -> Option<Self> {
         let params = toml::Value::Table(video.params.clone());
         let controller = mimosa_cc::build(&video.controller, params, video.limits).ok()?;
         let name = &flow.name;
@@ -85,7 +89,8 @@ impl Stream {
     }
 
     /// When to call [`Self::wake`].
-    pub(crate) fn deadline(&self) -> Time {
+    #[must_use]
+    pub fn deadline(&self) -> Time {
         let frame = self.clock.next.unwrap_or(Time::MAX);
         let encoded = self.encoding.map_or(Time::MAX, |(ready, _)| ready);
         let sender = self.sender.deadline().unwrap_or(Time::MAX);
@@ -93,12 +98,12 @@ impl Stream {
     }
 
     /// A report has come.
-    pub(crate) fn feedback(&mut self, now: Time, report: &Report) {
+    pub fn feedback(&mut self, now: Time, report: &Report) {
         self.sender.feedback(now, report);
     }
 
     /// Everything that is due by `now`, but for sending.
-    pub(crate) fn wake(&mut self, now: Time) {
+    pub fn wake(&mut self, now: Time) {
         if self.encoding.is_some_and(|(ready, _)| ready <= now) {
             self.hand_over(now);
         }
@@ -129,7 +134,7 @@ impl Stream {
     }
 
     /// The packet that leaves at `now`, if one does.
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Outgoing> {
+    pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
         self.sender.poll_packet(now)
     }
 }
