@@ -3,10 +3,12 @@
 use mimosa_control::{Controller, Limits};
 use serde::de::DeserializeOwned;
 
+use crate::fixed::{self, Fixed};
+use crate::parameter::ParameterError;
 use crate::pudica::{self, Pudica};
 
 /// The names that [`build`] knows.
-pub const NAMES: &[&str] = &["pudica"];
+pub const NAMES: &[&str] = &["fixed", "pudica"];
 
 /// Why a controller could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -24,6 +26,9 @@ pub enum BuildError {
     /// A parameter has a value with which the algorithm means nothing.
     #[error(transparent)]
     Pudica(#[from] pudica::ConfigError),
+    /// The same, of the other algorithms.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
 }
 
 /// Makes the controller called `name` with `params` over its defaults.
@@ -42,6 +47,11 @@ where
     D::Error: std::fmt::Display,
 {
     match name {
+        "fixed" => {
+            let config: fixed::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Fixed::new(config, limits)))
+        }
         "pudica" => {
             let config: pudica::Config = read(params)?;
             config.check()?;
