@@ -4,6 +4,7 @@
 //! crate adds nothing to that interface. [`build`] makes one by name.
 
 pub mod fixed;
+pub mod oracle;
 mod parameter;
 pub mod pudica;
 mod registry;

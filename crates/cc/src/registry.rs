@@ -4,11 +4,12 @@ use mimosa_control::{Controller, Limits};
 use serde::de::DeserializeOwned;
 
 use crate::fixed::{self, Fixed};
+use crate::oracle::{self, Oracle};
 use crate::parameter::ParameterError;
 use crate::pudica::{self, Pudica};
 
 /// The names that [`build`] knows.
-pub const NAMES: &[&str] = &["fixed", "pudica"];
+pub const NAMES: &[&str] = &["fixed", "oracle", "pudica"];
 
 /// Why a controller could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -51,6 +52,11 @@ where
             let config: fixed::Config = read(params)?;
             config.check()?;
             Ok(Box::new(Fixed::new(config, limits)))
+        }
+        "oracle" => {
+            let config: oracle::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Oracle::new(config, limits)))
         }
         "pudica" => {
             let config: pudica::Config = read(params)?;

@@ -31,6 +31,8 @@ pub enum Cause {
     ApplicationLimited,
     /// The configured maximum is reached.
     AtMaximum,
+    /// The rate is what the controller was told.
+    Told,
     /// The rate is set by configuration alone.
     Fixed,
 }
@@ -53,6 +55,7 @@ impl Cause {
             Self::PathChange => "path-change",
             Self::ApplicationLimited => "application-limited",
             Self::AtMaximum => "at-maximum",
+            Self::Told => "told",
             Self::Fixed => "fixed",
         }
     }

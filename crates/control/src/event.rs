@@ -1,6 +1,6 @@
 //! What a controller may learn.
 
-use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
 /// A frame's number in its stream, counted from zero.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -103,6 +103,17 @@ pub enum Event<'a> {
         reports: &'a [PacketReport],
         /// Data sent and neither arrived nor lost, as far as is known now.
         in_flight: Bytes,
+    },
+    /// Somebody who knows the network tells what of the link was this flow's to use
+    /// `age` ago. Simulations and emulations can, before each frame; for a bound that
+    /// others are measured against.
+    Told {
+        /// The rate then.
+        rate: Rate,
+        /// The mean rate since the moment that was told of before.
+        mean: Rate,
+        /// How long ago it held.
+        age: TimeDelta,
     },
     /// The time named by `Controller::deadline` has come.
     Timer,

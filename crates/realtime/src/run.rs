@@ -163,7 +163,7 @@ fn act(
             let thread = Builder::new()
                 .name("sender".to_owned())
                 .spawn_scoped(scope, move || {
-                    stage.over_if_failed(both_ends(&stage, seed, index, flow, sockets))
+                    stage.over_if_failed(both_ends(&stage, scenario, seed, index, sockets))
                 });
             let thread = thread.map_err(LinkError::Thread);
             threads.push(stage.over_if_failed(thread.map_err(RealtimeError::from))?);
@@ -275,14 +275,17 @@ fn sockets(ends: &Ends, index: usize, flow: &FlowConfig) -> Result<Sockets, Real
 /// Runs both ends of a flow until the run is over.
 fn both_ends(
     stage: &Stage<'_>,
+    scenario: &Scenario,
     seed: u64,
     index: usize,
-    flow: &FlowConfig,
     sockets: Sockets,
 ) -> Result<Sending, RealtimeError> {
+    let Some(flow) = scenario.flows.get(index) else {
+        return Ok(Sending::default());
+    };
     match (&flow.kind, sockets) {
         (FlowKind::Video(config), Sockets::Udp { sender, receiver }) => {
-            let stream = Stream::new(flow, config, seed).ok_or(RealtimeError::Unsupported {
+            let stream = Stream::new(scenario, index, seed).ok_or(RealtimeError::Unsupported {
                 flow: flow.name.clone(),
                 problem: Unsupported::Controller,
             })?;

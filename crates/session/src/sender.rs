@@ -6,7 +6,7 @@ use mimosa_control::{
     Controller, Decision, Event, FrameId, PacketKind, PacketReport, SentPacket, Sequence,
 };
 use mimosa_pace::{Bounds, Pacer, Policy};
-use mimosa_units::{Bytes, PeerTime, Time, TimeDelta};
+use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
 use crate::frame::{FrameEnd, FrameGrant, FrameLife};
 use crate::history::{History, Media};
@@ -162,6 +162,12 @@ impl Sender {
                 .unwrap_or_else(|| decision.target.amount_in(interval)),
             cause: decision.cause,
         }
+    }
+
+    /// Somebody tells the controller what of the link was its own to use, `age` ago and on
+    /// the mean since the time before; see [`Event::Told`].
+    pub fn told(&mut self, now: Time, rate: Rate, mean: Rate, age: TimeDelta) {
+        self.decide(now, Event::Told { rate, mean, age });
     }
 
     /// The frame last asked for is encoded: `packets` gives the sizes on the

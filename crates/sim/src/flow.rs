@@ -6,7 +6,7 @@ use mimosa_session::{Arrival, Receiver, Report};
 use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
 
 use crate::delay_line::DelayLine;
-use crate::scenario::{CbrConfig, FlowConfig, FlowKind, VideoConfig};
+use crate::scenario::{CbrConfig, FlowConfig, FlowKind, Scenario, VideoConfig};
 use crate::stream::Stream;
 use crate::tcp::Tcp;
 
@@ -66,10 +66,14 @@ pub(crate) enum Source {
 impl Flow {
     /// A flow that has sent nothing; `None` when its controller cannot be made,
     /// which a loaded scenario has ruled out.
-    pub(crate) fn new(config: &FlowConfig, seed: u64) -> Option<Self> {
+    pub(crate) fn new(scenario: &Scenario, number: usize, seed: u64) -> Option<Self> {
+        let config = scenario.flows.get(number)?;
         let name = &config.name;
         let source = match &config.kind {
-            FlowKind::Video(video) => Source::Video(Box::new(Video::new(config, video, seed)?)),
+            FlowKind::Video(video) => {
+                let stream = Stream::new(scenario, number, seed)?;
+                Source::Video(Box::new(Video::new(stream, config, video, seed)))
+            }
             FlowKind::Cbr(cbr) => Source::Cbr(Cbr {
                 config: *cbr,
                 next: config.active_from(Time::ZERO),
@@ -147,16 +151,16 @@ pub(crate) struct Video {
 }
 
 impl Video {
-    fn new(flow: &FlowConfig, video: &VideoConfig, seed: u64) -> Option<Self> {
-        Some(Self {
-            stream: Stream::new(flow, video, seed)?,
+    fn new(stream: Stream, flow: &FlowConfig, video: &VideoConfig, seed: u64) -> Self {
+        Self {
+            stream,
             receiver: Receiver::new(video.feedback, video.feedback_repeat),
             reverse: Path::new(video.reverse, seed, &format!("{} reverse", flow.name)),
             aggregation: video.aggregation,
             reports: DelayLine::default(),
             clock_offset: video.clock_offset,
             clock_drift_ppb: video.clock_drift_ppb,
-        })
+        }
     }
 
     fn deadline(&self) -> Time {

@@ -21,6 +21,7 @@
 //! # Ok::<(), mimosa_sim::ScenarioError>(())
 //! ```
 
+mod available;
 mod deadlines;
 mod delay_line;
 mod flow;

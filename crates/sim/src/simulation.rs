@@ -75,10 +75,8 @@ impl<'a> Simulation<'a> {
     fn new(scenario: &'a Scenario, seed: u64, window: Window) -> Self {
         let end = Time::ZERO + scenario.duration;
         let queue = scenario.link.queue.build(seed);
-        let flows: Vec<_> = scenario
-            .flows
-            .iter()
-            .filter_map(|config| Flow::new(config, seed))
+        let flows: Vec<_> = (0..scenario.flows.len())
+            .filter_map(|number| Flow::new(scenario, number, seed))
             .collect();
         let mut deadlines = Deadlines::new(1 + 2 * flows.len());
         for (index, flow) in flows.iter().enumerate() {

@@ -7,7 +7,8 @@ use mimosa_net::{Encoder, Random};
 use mimosa_session::{Outgoing, Report, Sender, packetise};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-use crate::scenario::{FlowConfig, VideoConfig};
+use crate::available::Available;
+use crate::scenario::{FlowConfig, FlowKind, Scenario};
 
 /// When frames are due: at whole multiples of the frame interval, to the
 /// nanosecond, with no rounding that adds up.
@@ -41,10 +42,17 @@ impl FrameClock {
     }
 }
 
+/// The controller that is told what no other can know.
+const TOLD: &str = "oracle";
+
 /// A video flow's sending end.
 #[derive(Debug)]
 pub struct Stream {
     flow: FlowConfig,
+    /// For a controller that is told; nothing else may look.
+    available: Option<Available>,
+    /// The moment that it was told of last.
+    told: Time,
     /// Pacing, history, controller.
     pub sender: Sender,
     encoder: Encoder,
@@ -58,10 +66,15 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A flow that has sent nothing; `None` when its controller cannot be made, which a
-    /// loaded scenario has ruled out.
+    /// The scenario's flow with this number, which has sent nothing; `None` when it is no
+    /// video flow, or its controller cannot be made, which a loaded scenario has ruled
+    /// out.
     #[must_use]
-    pub fn new(flow: &FlowConfig, video: &VideoConfig, seed: u64) -> Option<Self> {
+    pub fn new(scenario: &Scenario, number: usize, seed: u64) -> Option<Self> {
+        let flow = scenario.flows.get(number)?;
+        let FlowKind::Video(video) = &flow.kind else {
+            return None;
+        };
         let params = toml::Value::Table(video.params.clone());
         let controller = mimosa_cc::build(&video.controller, params, video.limits).ok()?;
         let name = &flow.name;
@@ -85,6 +98,10 @@ impl Stream {
             packet_size: video.packet_size,
             overhead: video.overhead,
             flow: flow.clone(),
+            available: (video.controller == TOLD)
+                .then(|| Available::to(scenario, number))
+                .flatten(),
+            told: Time::ZERO,
         })
     }
 
@@ -112,6 +129,12 @@ impl Stream {
             // A frame still in the encoder is ready at the latest when the next
             // one starts.
             self.hand_over(now);
+            if let Some(available) = &self.available {
+                let at = now - available.age.min(now.since(Time::ZERO));
+                let (rate, mean) = (available.at(at), available.mean(self.told, at));
+                self.told = at;
+                self.sender.told(now, rate, mean, now.since(at));
+            }
             let grant = self.sender.frame_due(now, interval);
             self.clock.advance(&self.flow);
             if grant.size > Bytes::ZERO {
