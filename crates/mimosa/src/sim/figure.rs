@@ -22,7 +22,7 @@ pub(super) fn draw(file: &Path, input: &Input, job: &Job, runs: &[Run], seen: &S
         y_range: None,
         series,
     };
-    let bitrates = series::bitrates(job.scenario, &flows, window, bins);
+    let bitrates = series::bitrates(job.scenario, &flows, packets, window, bins);
     let delays = series::frame_delays(&flows, job.scenario.duration, bins);
     let utilization = series::utilization(&flows, window, bins);
     let waits = series::queue_delays(packets, window, bins);

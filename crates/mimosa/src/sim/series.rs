@@ -1,12 +1,14 @@
 //! What was seen of a run, as series over time.
 
+use std::collections::BTreeMap;
+
 use mimosa_net::Schedule;
 use mimosa_plot::{Kind, Series};
 use mimosa_record::FrameRow;
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_sim::scenario::{FlowConfig, FlowKind};
 use mimosa_sim::{PacketFate, PacketRecord, Scenario, Window};
-use mimosa_units::{Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::bins::{Bins, Summary};
 
@@ -15,6 +17,8 @@ const MOST_STEPS: usize = 500;
 /// A frame still open at the end that is older counts as never completed, as
 /// it does in the figures.
 const OVERDUE: TimeDelta = TimeDelta::from_millis(200);
+/// Below it, the throughput of a flow is a matter of single packets.
+const LEAST_WIDTH: TimeDelta = TimeDelta::from_millis(200);
 /// Where frames that were never completed are drawn when no frame was.
 const NO_DELAY_MS: f64 = 100.0;
 
@@ -51,10 +55,12 @@ pub(super) fn flows<'a>(
         .collect()
 }
 
-/// The link's rate, each video flow's target, and the rates of cross traffic.
+/// The link's rate, each video flow's target, the rates of cross traffic, and what TCP
+/// flows send through the link.
 pub(super) fn bitrates(
     scenario: &Scenario,
     flows: &[Flow],
+    packets: &[PacketRecord],
     window: Window,
     bins: Bins,
 ) -> Vec<Series> {
@@ -69,12 +75,49 @@ pub(super) fn bitrates(
         let target = |life: &FrameLife| Some(life.decision.target.as_mbps());
         all.extend(flow.series(kind, bins, Summary::Mean, target));
     }
-    for flow in &scenario.flows {
-        if let FlowKind::Cbr(cbr) = &flow.kind {
-            all.extend(cross_traffic(flow, cbr.rate, window));
+    for (number, flow) in scenario.flows.iter().enumerate() {
+        match &flow.kind {
+            FlowKind::Video(_) => {}
+            FlowKind::Cbr(cbr) => all.extend(cross_traffic(flow, cbr.rate, window)),
+            FlowKind::Tcp(_) => {
+                let own = packets.iter().filter(|packet| packet.flow == number);
+                let width = bins.width().max(LEAST_WIDTH);
+                all.extend(series(
+                    &flow.name,
+                    Kind::Line,
+                    throughput(own, window, width),
+                ));
+            }
         }
     }
     all
+}
+
+/// Mean rates, over `width` each, of what leaves the link: from the first of `packets` to
+/// the last.
+fn throughput<'a>(
+    packets: impl Iterator<Item = &'a PacketRecord>,
+    window: Window,
+    width: TimeDelta,
+) -> Vec<(f64, f64)> {
+    let mut passed: BTreeMap<i64, Bytes> = BTreeMap::new();
+    for packet in packets {
+        if let Some(at) = packet.finished.filter(|at| within(window, *at)) {
+            let number = at.since(window.from).as_nanos() / width.as_nanos().max(1);
+            *passed.entry(number).or_default() += packet.size;
+        }
+    }
+    let (Some((first, _)), Some((last, _))) = (passed.first_key_value(), passed.last_key_value())
+    else {
+        return Vec::new();
+    };
+    let point = |number: i64| {
+        let size = passed.get(&number).copied().unwrap_or_default();
+        let from = window.from + TimeDelta::from_nanos(width.as_nanos().saturating_mul(number));
+        let at = (from + width / 2).min(window.to);
+        (at.as_secs(), Rate::of(size, width).as_mbps())
+    };
+    (*first..=*last).map(point).collect()
 }
 
 /// The delay of each frame; those without an end at the top.

@@ -167,7 +167,9 @@ fn dualpi2_drops_or_marks_a_classic_connection_by_what_it_understands() {
             return;
         };
         seen.print(if ecn { "dualpi2, ECN" } else { "dualpi2" });
-        assert!(seen.goodput_mbps > 45.0, "{}", seen.goodput_mbps);
+        // What the simulation of the same gives, with 1448 of 1500 bytes as payload: a lone
+        // connection leaves a little idle, since every drop may come at any time.
+        assert_near("dualpi2", seen.goodput_mbps, 45.9, 0.05);
         // The target of the classic queue is 15 ms.
         assert!((5.0..20.0).contains(&seen.wait(50)), "{}", seen.wait(50));
         if ecn {
