@@ -30,7 +30,7 @@ fn one_connection_fills_the_link_and_its_queue_as_the_kernels_does() {
     for (name, least, most) in [
         ("reno", 36.0, 44.0),
         ("cubic", 41.0, 51.0),
-        ("bbr", 0.5, 9.0),
+        ("bbr", 3.0, 9.0),
     ] {
         let flow = format!("[[flow]]\nkind = \"tcp\"\ncontroller = \"{name}\"");
         let outcome = part(&scenario(&link(DROPTAIL, &flow)), 1, window(5_000, 35_000));

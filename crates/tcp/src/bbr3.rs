@@ -10,8 +10,7 @@
 //! probing, over the short term by what a lossy round delivered.
 //!
 //! *Deviations*: no undo of a recovery that proves spurious, since the sender
-//! does not detect it. The offload quantum is one segment, since the pacer
-//! releases one at a time. The delivery rate in `ProbeRtt` is not marked as
+//! does not detect it. The delivery rate in `ProbeRtt` is not marked as
 //! limited by the application, but left out. Runs of lost segments are counted
 //! once per acknowledgement that tells of loss. Marks are ignored, as in the
 //! draft.
@@ -23,6 +22,7 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::congestion::{AckSample, Congestion, LostSegment, Rounds, initial_window};
 use crate::filter::{Dice, WindowedMax};
+use crate::pacer::{LEAST_SEGMENTS as LEAST_BURST, burst_segments};
 use model::{Aggregation, FullPipe, ShortTerm};
 use probing::{Cycle, Feedback, is_too_high};
 
@@ -88,9 +88,11 @@ const MARGIN: f64 = 0.99;
 const RATE_CYCLES: u64 = 2;
 /// Rounds after which `Drain` gives up (section 5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
-/// Segments in the offload, and more while probing (section 5.6.4).
-const OFFLOAD_SEGMENTS: u64 = 3;
+/// Bursts in the offload, and segments more while probing (section 5.6.4).
+const OFFLOAD_BURSTS: u64 = 3;
 const UP_SEGMENTS: u64 = 2;
+/// Below this rate a segment is a burst (section 5.6.3).
+const BURST_RATE: Rate = Rate::from_kbps(1_200);
 /// The round trip before the first sample (section 5.6.2).
 const FIRST_RTT: TimeDelta = TimeDelta::from_millis(1);
 
@@ -194,7 +196,9 @@ impl Bbr3 {
 
     /// `QuantizationBudget`.
     fn with_budget(&self, in_flight: Bytes) -> Bytes {
-        let least = self.segments(OFFLOAD_SEGMENTS).max(self.least_window());
+        let burst = self.burst(self.mss, Bytes::ZERO);
+        let least = self.segments(OFFLOAD_BURSTS * burst);
+        let least = least.max(self.least_window());
         let more = if self.state == State::Up {
             self.segments(UP_SEGMENTS)
         } else {
@@ -463,6 +467,16 @@ impl Congestion for Bbr3 {
 
     fn pacing_rate(&self) -> Option<Rate> {
         Some(self.pacing_rate)
+    }
+
+    /// `BBRSetSendQuantum`.
+    fn burst(&self, mss: Bytes, allowance: Bytes) -> u64 {
+        let least = if self.pacing_rate < BURST_RATE {
+            1
+        } else {
+            LEAST_BURST
+        };
+        burst_segments(self.pacing_rate, mss, allowance, least)
     }
 
     fn governs_recovery(&self) -> bool {

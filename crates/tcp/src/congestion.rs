@@ -8,6 +8,7 @@ use crate::bbr1::Bbr1;
 use crate::bbr2;
 use crate::bbr3::{self, Bbr3};
 use crate::delivery::DeliverySample;
+use crate::pacer::{LEAST_SEGMENTS, burst_segments};
 use crate::{cubic::Cubic, dctcp::Dctcp, prague::Prague, reno::Reno};
 
 /// One acknowledgement, as the sender understands it.
@@ -35,6 +36,8 @@ pub struct AckSample {
     pub is_window_limited: bool,
     /// Whether the sender is still reducing its window: it must not grow.
     pub is_reducing: bool,
+    /// How long until the pacer lets the next burst leave.
+    pub pacing_wait: TimeDelta,
 }
 
 /// One segment judged lost.
@@ -87,6 +90,19 @@ pub trait Congestion: Debug + Send {
     /// How fast payload may leave; `None` for as fast as the window allows.
     fn pacing_rate(&self) -> Option<Rate> {
         None
+    }
+
+    /// How many segments of `mss` leave at once when they are paced;
+    /// `allowance` is what more may because the receiver is near.
+    fn burst(&self, mss: Bytes, allowance: Bytes) -> u64 {
+        let rate = self.pacing_rate().unwrap_or(Rate::ZERO);
+        burst_segments(rate, mss, allowance, LEAST_SEGMENTS)
+    }
+
+    /// Whether it keeps the flight small on purpose: rates measured of what
+    /// leaves then count as limited by the application.
+    fn limits_itself(&self) -> bool {
+        false
     }
 
     /// Whether [`window`](Self::window) holds during recovery as it stands,

@@ -222,6 +222,7 @@ mod tests {
             delivery: None::<DeliverySample>,
             is_window_limited: true,
             is_reducing: false,
+            pacing_wait: TimeDelta::ZERO,
         }
     }
 

@@ -116,6 +116,8 @@ impl Congestion for Dctcp {
 
 #[cfg(test)]
 mod tests {
+    use mimosa_units::TimeDelta;
+
     use super::*;
     use crate::delivery::DeliverySample;
 
@@ -143,6 +145,7 @@ mod tests {
                     }),
                     is_window_limited: false,
                     is_reducing: false,
+                    pacing_wait: TimeDelta::ZERO,
                 },
             );
         }

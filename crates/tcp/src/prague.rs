@@ -28,6 +28,8 @@ const FAST_GROWTH: TimeDelta = TimeDelta::from_millis(1);
 /// 1.92 MB/s (`udp_prague`).
 const CALM_ROUNDS: f64 = 7.0;
 const CALM_RATE: f64 = 1.92e6;
+/// What leaves at once (`udp_prague`: burst time).
+const BURST_TIME: TimeDelta = TimeDelta::from_micros(250);
 /// Slow start paces at twice the window per round trip: Linux
 /// `tcp_pacing_ss_ratio`.
 const SLOW_START_GAIN: f64 = 2.0;
@@ -198,5 +200,10 @@ impl Congestion for Prague {
         };
         self.rtt
             .map(|rtt| Rate::of(Bytes::from_f64(self.window * gain), rtt))
+    }
+
+    fn burst(&self, mss: Bytes, _allowance: Bytes) -> u64 {
+        let rate = self.pacing_rate().unwrap_or(Rate::ZERO);
+        (rate.amount_in(BURST_TIME).get() / mss.get().max(1)).max(1)
     }
 }

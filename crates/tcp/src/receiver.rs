@@ -5,8 +5,9 @@
 //! echo at each change).
 //!
 //! *Deviations*: the window is constant, the application reads at once, and
-//! nothing is reneged. There is no quick-acknowledgement phase at the start,
-//! as Linux has. RFC 8257 sends two acknowledgements when the mark changes,
+//! nothing is reneged. Of what Linux has, there are no quick acknowledgements at
+//! the start, none for a read of pushed data, and no compression of those that
+//! tell of gaps (`tcp_comp_sack_delay_ns`). RFC 8257 sends two acknowledgements when the mark changes,
 //! since its echo is one bit; here the counts are exact and one is enough. An
 //! acknowledgement out of order echoes the timestamp of the segment that
 //! caused it, where RFC 7323 echoes the last one in order: this is what RACK

@@ -113,6 +113,11 @@ impl Scoreboard {
         first.is_some_and(|entry| entry.sequence == sequence)
     }
 
+    /// When the first unacknowledged segment last left.
+    pub(crate) fn first_sent(&self) -> Option<Time> {
+        self.entries.front().map(|entry| entry.last.at)
+    }
+
     /// A new segment leaves, after all others in the stream.
     pub(crate) fn push(&mut self, sequence: u64, length: u64, transmission: Transmission) {
         self.entries.push_back(Entry {

@@ -12,6 +12,8 @@
 //! when the first segment is sent again, as Linux derives it from that
 //! segment's departure.
 
+mod burst;
+
 use mimosa_units::{Bytes, Ecn, Time, TimeDelta};
 
 use crate::application::Application;
@@ -72,6 +74,8 @@ pub struct Sender {
     probe: Option<Probe>,
     probe_is_due: bool,
     answer_is_due: bool,
+    /// A burst waits for acknowledgements that give it room.
+    is_waiting_for_room: bool,
     /// Segments before this were sent while the window was full.
     limited_until: u64,
     ce_bytes: Bytes,
@@ -115,6 +119,7 @@ impl Sender {
             probe: None,
             probe_is_due: false,
             answer_is_due: false,
+            is_waiting_for_room: false,
             limited_until: 0,
             ce_bytes: Bytes::ZERO,
             statistics: Statistics::default(),
@@ -150,6 +155,14 @@ impl Sender {
         if !self.pacer.is_ready(now) {
             return None;
         }
+        if self.congestion.pacing_rate().is_some() && !self.pacer.is_in_burst(now) {
+            let Some(segments) = self.plan_burst(now, lost.is_some()) else {
+                self.is_waiting_for_room = true;
+                self.limited_until = self.next;
+                return None;
+            };
+            self.pacer.begin(now, segments);
+        }
         Some(self.send(now, sequence, length, lost.is_some()))
     }
 
@@ -158,6 +171,7 @@ impl Sender {
         if ack.cumulative > self.next {
             return; // Not of this connection (RFC 9293, section 3.10.7.4).
         }
+        self.is_waiting_for_room = false;
         let prior_in_flight = self.board.in_flight();
         let prior_lost = self.delivery.lost();
         let is_window_limited = self.una < self.limited_until;
@@ -203,8 +217,12 @@ impl Sender {
             delivery,
             is_window_limited,
             is_reducing: self.is_reducing(),
+            pacing_wait: self.pacer.next().since(now),
         };
         self.congestion.on_ack(now, &sample);
+        if self.congestion.limits_itself() {
+            self.delivery.on_app_limited(self.board.in_flight());
+        }
         if self.is_reducing() {
             self.prr.on_ack(
                 acked,
@@ -235,7 +253,7 @@ impl Sender {
                 application.ready_at(start, self.next, mss)
             };
             ready_at
-                .filter(|_| self.fits(length))
+                .filter(|_| self.fits(length) && !self.is_waiting_for_room)
                 .map(|ready_at| ready_at.max(self.pacer.next()))
         });
         [self.timeout_at, self.probe_at, self.reorder_at, send_at]
@@ -246,6 +264,7 @@ impl Sender {
 
     /// Lets time pass: what was waited for until `now` and did not come.
     pub fn timer(&mut self, now: Time) {
+        self.is_waiting_for_room = false;
         let is_past = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if is_past(self.reorder_at) {
             self.reorder_at = None;
