@@ -3,8 +3,8 @@
 //! *Deviations*: the threshold on a loss is a fraction of the window, not of
 //! the flight. `HyStart`++ (RFC 9406) is off; slow start ends by the delay
 //! rule of the older `HyStart` as Linux `tcp_cubic` has it (its rule of
-//! acknowledgement trains is left out). Spurious reductions are not undone
-//! (section 4.9).
+//! acknowledgement trains is left out). Before the first loss the window grows by at
+//! least 5 % in a round, as in Linux. Spurious reductions are not undone (section 4.9).
 
 use mimosa_units::{Bytes, Time, TimeDelta};
 
@@ -21,6 +21,10 @@ const BETA: f64 = 0.7;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// The target is at most this much over the window (section 4.2).
 const MAX_GROWTH: f64 = 1.5;
+/// Until the first loss the window grows by at least this part of itself in a round:
+/// nobody knows yet how much there is (Linux `bictcp_update`, at most 20 acknowledgements
+/// a segment while `last_max_cwnd` is zero).
+const LEAST_FIRST_GROWTH: f64 = 1.0 / 20.0;
 /// Round-trip samples per round for the delay rule: Linux
 /// `HYSTART_MIN_SAMPLES`.
 const DELAY_SAMPLES: u32 = 8;
@@ -121,6 +125,9 @@ impl Cubic {
         } else {
             let target = at(elapsed + rtt).clamp(window, MAX_GROWTH * window);
             self.window += (target - window) / window * acked;
+        }
+        if maximum == 0.0 {
+            self.window = self.window.max(window + LEAST_FIRST_GROWTH * acked);
         }
     }
 }
@@ -270,6 +277,22 @@ mod tests {
         cubic.on_loss(Time::ZERO, Bytes::ZERO);
         cubic.on_loss(Time::ZERO, Bytes::ZERO);
         assert!((cubic.maximum - 595.0).abs() < 0.5, "{}", cubic.maximum);
+    }
+
+    /// A hundred segments after slow start: 5 % a round, until there is a maximum.
+    #[test]
+    fn what_there_is_is_sought_faster_before_the_first_loss() {
+        let mut cubic = Cubic::new(MSS);
+        cubic.window = 100.0;
+        cubic.threshold = 100.0;
+        pass(&mut cubic, Time::ZERO, Time::from_millis(500));
+        // Less than 1.05 to the fifth, as a round acknowledges whole segments.
+        assert!((125.0..127.7).contains(&cubic.window), "{}", cubic.window);
+        cubic.on_loss(Time::ZERO, Bytes::ZERO);
+        let after = cubic.window;
+        pass(&mut cubic, Time::from_millis(500), Time::from_millis(600));
+        // Then the curve is concave from there: 3 C K^2 a second.
+        assert!(cubic.window < after + 3.2, "{} {after}", cubic.window);
     }
 
     /// With ten segments the cubic is too slow, and Reno's line is followed:
