@@ -3,11 +3,20 @@
 //! Every algorithm implements [`Controller`](mimosa_control::Controller); this
 //! crate adds nothing to that interface. [`build`] makes one by name.
 
+pub mod bbr_app;
+pub mod c3g;
+pub mod copa;
 pub mod fixed;
+pub mod gcc;
+pub mod nada;
 pub mod oracle;
 mod parameter;
 pub mod pudica;
 mod registry;
+pub mod salsify;
+pub mod scream;
+mod send_queue;
+pub mod sqp;
 mod windowed_min;
 
 pub use parameter::ParameterError;

@@ -12,13 +12,12 @@
 
 use std::collections::VecDeque;
 
-use mimosa_control::{
-    Cause, Controller, Decision, Event, Evidence, FrameId, Limits, Pacing, PacketKind,
-};
+use mimosa_control::{Cause, Controller, Decision, Event, Evidence, Limits, Pacing};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
+use crate::send_queue::SendQueue;
 
 /// Packets sent since the moment that was told of; more than a second's at a gigabit.
 const MOST_SENT: usize = 1 << 17;
@@ -50,7 +49,7 @@ impl Config {
 }
 
 /// What waits in the network, as far as it can be known.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Queue {
     /// Until when `waits` is known.
     known: Time,
@@ -93,14 +92,13 @@ impl Queue {
 }
 
 /// The oracle.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Oracle {
     config: Config,
     limits: Limits,
     decision: Decision,
     queue: Queue,
-    /// The frame last handed over, and what of it has not left.
-    unsent: (FrameId, Bytes),
+    unsent: SendQueue,
     is_told: bool,
 }
 
@@ -113,7 +111,7 @@ impl Oracle {
             limits,
             decision: Decision::starting_at(limits.start()),
             queue: Queue::default(),
-            unsent: (FrameId(0), Bytes::ZERO),
+            unsent: SendQueue::default(),
             is_told: false,
         }
     }
@@ -135,7 +133,7 @@ impl Oracle {
             return;
         }
         let used = self.queue.rate.scale(self.config.share);
-        let waits = self.queue.at(now).0 + self.unsent.1;
+        let waits = self.queue.at(now).0 + self.unsent.bytes();
         let least = self.limits.min().amount_in(interval);
         let most = self.decision.target.amount_in(interval);
         let drains = used.amount_in(interval) - waits;
@@ -160,15 +158,15 @@ impl Controller for Oracle {
         match event {
             Event::Told { rate, mean, age } => self.told(now, (rate, mean), age),
             Event::FrameDue { interval, .. } => self.due(now, interval),
-            Event::FrameEncoded { frame, size, .. } => self.unsent = (frame, size),
-            Event::FrameGivenUp { frame } if frame == self.unsent.0 => {
-                self.unsent.1 = Bytes::ZERO;
-            }
+            Event::FrameEncoded {
+                frame,
+                size,
+                packets,
+            } => self.unsent.push(now, frame, size, packets),
+            Event::FrameGivenUp { frame } => self.unsent.given_up(frame),
             Event::PacketSent(packet) => {
                 self.queue.send(packet.sent, packet.size);
-                if packet.kind == PacketKind::Media && packet.frame == self.unsent.0 {
-                    self.unsent.1 = self.unsent.1 - packet.size;
-                }
+                self.unsent.sent(&packet);
             }
             _ => {}
         }
@@ -182,7 +180,7 @@ impl Controller for Oracle {
 
 #[cfg(test)]
 mod tests {
-    use mimosa_control::{SentPacket, Sequence};
+    use mimosa_control::{FrameId, PacketKind, SentPacket, Sequence};
 
     use super::*;
 

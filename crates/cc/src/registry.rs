@@ -3,13 +3,24 @@
 use mimosa_control::{Controller, Limits};
 use serde::de::DeserializeOwned;
 
+use crate::bbr_app::{self, BbrApp};
+use crate::c3g::{self, C3g};
+use crate::copa::{self, Copa};
 use crate::fixed::{self, Fixed};
+use crate::gcc::{self, Gcc};
+use crate::nada::{self, Nada};
 use crate::oracle::{self, Oracle};
 use crate::parameter::ParameterError;
 use crate::pudica::{self, Pudica};
+use crate::salsify::{self, Salsify};
+use crate::scream::{self, Scream};
+use crate::sqp::{self, Sqp};
 
 /// The names that [`build`] knows.
-pub const NAMES: &[&str] = &["fixed", "oracle", "pudica"];
+pub const NAMES: &[&str] = &[
+    "bbr-app", "c3g", "copa", "fixed", "gcc", "nada", "oracle", "pudica", "salsify", "scream",
+    "sqp",
+];
 
 /// Why a controller could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -48,10 +59,35 @@ where
     D::Error: std::fmt::Display,
 {
     match name {
+        "bbr-app" => {
+            let config: bbr_app::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(BbrApp::new(config, limits)))
+        }
+        "c3g" => {
+            let config: c3g::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(C3g::new(config, limits)))
+        }
+        "copa" => {
+            let config: copa::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Copa::new(config, limits)))
+        }
         "fixed" => {
             let config: fixed::Config = read(params)?;
             config.check()?;
             Ok(Box::new(Fixed::new(config, limits)))
+        }
+        "gcc" => {
+            let config: gcc::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Gcc::new(config, limits)))
+        }
+        "nada" => {
+            let config: nada::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Nada::new(config, limits)))
         }
         "oracle" => {
             let config: oracle::Config = read(params)?;
@@ -62,6 +98,21 @@ where
             let config: pudica::Config = read(params)?;
             config.check()?;
             Ok(Box::new(Pudica::new(config, limits)))
+        }
+        "salsify" => {
+            let config: salsify::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Salsify::new(config, limits)))
+        }
+        "scream" => {
+            let config: scream::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Scream::new(config, limits)))
+        }
+        "sqp" => {
+            let config: sqp::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Sqp::new(config, limits)))
         }
         _ => Err(BuildError::UnknownName {
             name: name.to_owned(),

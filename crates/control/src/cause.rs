@@ -31,8 +31,40 @@ pub enum Cause {
     ApplicationLimited,
     /// The configured maximum is reached.
     AtMaximum,
+    /// No queue has shown yet: raised with every acknowledgement.
+    SlowStart,
+    /// Less queue than the algorithm aims at: raised.
+    BelowQueueTarget,
+    /// More queue than the algorithm aims at: lowered.
+    AboveQueueTarget,
+    /// Moved towards the estimate of what the path can carry.
+    TowardsEstimate,
+    /// As much as arrives within the delay allowed, by the estimate of what the path
+    /// can carry.
+    DelayBudget,
     /// The rate is what the controller was told.
     Told,
+    /// Packets were lost: reduced.
+    Loss,
+    /// Packets came with congestion experienced (ECN): reduced.
+    Marked,
+    /// The queueing delay is above its target: reduced.
+    QueueDelay,
+    /// No sign of congestion: raised by a step.
+    AdditiveIncrease,
+    /// Moved in proportion to the congestion signal's distance from its target and to
+    /// its change.
+    GradualUpdate,
+    /// Nothing speaks for a change: left as it is.
+    Hold,
+    /// Lower rates have done better: lowered by a step.
+    StepBack,
+    /// More in flight than the path holds: lowered by a factor.
+    MultiplicativeDecrease,
+    /// The delay rises: below the receiving rate.
+    DelayTrend,
+    /// A probe has found what the link carries: set to it.
+    ProbeResult,
     /// The rate is set by configuration alone.
     Fixed,
 }
@@ -55,7 +87,22 @@ impl Cause {
             Self::PathChange => "path-change",
             Self::ApplicationLimited => "application-limited",
             Self::AtMaximum => "at-maximum",
+            Self::SlowStart => "slow-start",
+            Self::BelowQueueTarget => "below-queue-target",
+            Self::AboveQueueTarget => "above-queue-target",
+            Self::TowardsEstimate => "towards-estimate",
+            Self::DelayBudget => "delay-budget",
             Self::Told => "told",
+            Self::Loss => "loss",
+            Self::Marked => "marked",
+            Self::QueueDelay => "queue-delay",
+            Self::AdditiveIncrease => "additive-increase",
+            Self::GradualUpdate => "gradual-update",
+            Self::Hold => "hold",
+            Self::StepBack => "step-back",
+            Self::MultiplicativeDecrease => "multiplicative-decrease",
+            Self::DelayTrend => "delay-trend",
+            Self::ProbeResult => "probe-result",
             Self::Fixed => "fixed",
         }
     }

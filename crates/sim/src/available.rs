@@ -3,17 +3,15 @@
 use mimosa_net::Schedule;
 use mimosa_units::{Rate, Time, TimeDelta};
 
-use crate::scenario::{FlowKind, Scenario};
+use crate::scenario::{FlowConfig, FlowKind, Scenario};
 
 /// The link's rate less the cross traffic of constant rate, in equal parts to the video
 /// flows that are there. TCP flows are not known in advance and count as none.
 #[derive(Clone, Debug)]
 pub(crate) struct Available {
     schedule: Schedule,
-    /// From when, until when, how much.
-    taken: Vec<(Time, Time, Rate)>,
-    /// When each video flow is there.
-    streams: Vec<(Time, Time)>,
+    /// The other flows, and this one.
+    flows: Vec<FlowConfig>,
     /// How long it takes until the flow may know.
     pub(crate) age: TimeDelta,
 }
@@ -26,20 +24,11 @@ impl Available {
         let FlowKind::Video(video) = &own.kind else {
             return None;
         };
-        let mut available = Self {
+        Some(Self {
             schedule: scenario.link.schedule.clone(),
-            taken: Vec::new(),
-            streams: Vec::new(),
+            flows: scenario.flows.clone(),
             age: own.forward.delay + video.reverse.delay,
-        };
-        for flow in &scenario.flows {
-            match &flow.kind {
-                FlowKind::Video(_) => available.streams.push((flow.start, flow.stop)),
-                FlowKind::Cbr(cbr) => available.taken.push((flow.start, flow.stop, cbr.rate)),
-                FlowKind::Tcp(_) => {}
-            }
-        }
-        Some(available)
+        })
     }
 
     /// What was available at `at`.
@@ -61,19 +50,19 @@ impl Available {
 
     /// A flow's part of so much of the link.
     fn share(&self, link: Rate, at: Time) -> Rate {
-        let is_there = |(from, to): (Time, Time)| from <= at && at < to;
-        let taken = self
-            .taken
-            .iter()
-            .filter(|taken| is_there((taken.0, taken.1)));
-        let free = taken.fold(link, |free, taken| {
-            Rate::from_bps(free.as_bps().saturating_sub(taken.2.as_bps()))
-        });
-        let streams = self
-            .streams
-            .iter()
-            .filter(|times| is_there(**times))
-            .count();
-        Rate::from_bps(free.as_bps() / streams.max(1) as u64)
+        let mut free = link.as_bps();
+        let mut streams = 0;
+        for flow in &self.flows {
+            // One that pauses takes nothing.
+            if flow.active_from(at) != Some(at) {
+                continue;
+            }
+            match &flow.kind {
+                FlowKind::Video(_) => streams += 1,
+                FlowKind::Cbr(cbr) => free = free.saturating_sub(cbr.rate.as_bps()),
+                FlowKind::Tcp(_) => {}
+            }
+        }
+        Rate::from_bps(free / streams.max(1))
     }
 }

@@ -123,7 +123,8 @@ fn flows_name_their_line_and_what_to_write() {
         ),
         (
             "controller = \"best\"\n",
-            "run.toml:7: there is no controller `best`; there is pudica",
+            "run.toml:7: there is no controller `best`; there is bbr-app, c3g, copa, fixed, gcc, \
+             nada, oracle, pudica, salsify, scream, sqp",
         ),
         (
             "kind = \"cbr\"\nrate = \"1Mbit/s\"\nfps = 60\n",

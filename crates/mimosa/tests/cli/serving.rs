@@ -137,8 +137,8 @@ fn mistakes_are_refused_where_they_are() {
         ),
         (
             None,
-            &["--controller", "gcc"],
-            "error: --controller: `controller.name` must be `pudica`",
+            &["--controller", "best"],
+            "error: --controller: `controller.name` must be `bbr-app`, `c3g`",
         ),
         (
             None,

@@ -1,0 +1,163 @@
+//! C3G's parameters: the paper's, and what it leaves open.
+
+use mimosa_units::{Rate, TimeDelta};
+use serde::Deserialize;
+
+use crate::parameter::{ParameterError, require};
+
+/// What makes the network state dictionary and the exploration gain begin anew.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forget {
+    /// A drain: an increase "has caused drainNeeded".
+    #[default]
+    Drain,
+    /// Equation 1 alone: "since congestion was last detected".
+    Congestion,
+}
+
+/// All parameters. `Default` gives the paper's values where it has them (section named at
+/// each) and ours where it is silent (marked *open*).
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The control period, Δt. *Open*: 100 ms, three frames at the paper's 30 fps.
+    pub period: TimeDelta,
+    /// `RTVL_th`, the longest acceptable RTVL. Section IV-A: 100 ms.
+    pub threshold: TimeDelta,
+    /// A frame is shown this long after its first packet, whole or not. Section V-B: 100 ms.
+    pub presentation_timeout: TimeDelta,
+    /// For how long ε remembers a difference that no rising RTVL came with. *Open*
+    /// ("periodically updated"): 10 s.
+    pub epsilon_window: TimeDelta,
+    /// The longest drain, for when the formula has none. *Open*: 2 s.
+    pub longest_drain: TimeDelta,
+    /// When exploration begins anew. *Open*: section IV-B says both.
+    pub forget: Forget,
+    /// `g_max`, the highest exploration gain. Section IV-B: 50.
+    pub highest_gain: u32,
+    /// `λ_exp,min`, the step at gain one, and what rates are rounded to in the network state
+    /// dictionary. Section IV-B: 10 kbit/s.
+    pub smallest_step: Rate,
+    /// a: weight of the mean RTVL, in ms, in the rating. Section IV-B: 1.
+    pub weight_mean: f64,
+    /// b: weight of its standard deviation. Section IV-B: 10.
+    pub weight_deviation: f64,
+    /// c: weight of its maximum. Section IV-B: 1.
+    pub weight_max: f64,
+    /// d: weight of the queued data. Section IV-B: 2; *open*: per kB.
+    pub weight_queued: f64,
+    /// e: weight of the share of retransmissions. Section V-B; *open*: 1000, so that 1 % counts
+    /// as 10 ms.
+    pub weight_resent: f64,
+    /// f: weight of the share of packets lost. Section V-B; *open*: as of retransmissions.
+    pub weight_lost: f64,
+    /// How far the ratio of sent to target bitrate (section V-C) is believed: below it the
+    /// encoder is limited by its content, and no rise goes beyond what was sent over this
+    /// share. *Open*: 0.5.
+    pub lowest_ratio: f64,
+    /// Weight of the newest frame in that ratio. *Open*: 1/16.
+    pub ratio_weight: f64,
+    /// Without any RTVL yet, silence this long is congestion. *Open*: 1 s.
+    pub silence: TimeDelta,
+    /// The share of the target to come back to after silence, where no arrival tells the
+    /// capacity. *Open*: 0.5.
+    pub after_silence: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            period: TimeDelta::from_millis(100),
+            threshold: TimeDelta::from_millis(100),
+            presentation_timeout: TimeDelta::from_millis(100),
+            epsilon_window: TimeDelta::from_millis(10_000),
+            longest_drain: TimeDelta::from_millis(2_000),
+            forget: Forget::Drain,
+            highest_gain: 50,
+            smallest_step: Rate::from_kbps(10),
+            weight_mean: 1.0,
+            weight_deviation: 10.0,
+            weight_max: 1.0,
+            weight_queued: 2.0,
+            weight_resent: 1_000.0,
+            weight_lost: 1_000.0,
+            lowest_ratio: 0.5,
+            ratio_weight: 1.0 / 16.0,
+            silence: TimeDelta::from_millis(1_000),
+            after_silence: 0.5,
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what means nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ParameterError`].
+    pub fn check(&self) -> Result<(), ParameterError> {
+        let is_span = |span: TimeDelta| {
+            (TimeDelta::from_millis(1)..=TimeDelta::from_millis(100_000)).contains(&span)
+        };
+        let span = "from 1 ms to 100 s";
+        require(is_span(self.period), "period", span)?;
+        require(is_span(self.threshold), "threshold", span)?;
+        require(
+            is_span(self.presentation_timeout),
+            "presentation_timeout",
+            span,
+        )?;
+        require(is_span(self.epsilon_window), "epsilon_window", span)?;
+        require(is_span(self.longest_drain), "longest_drain", span)?;
+        require(is_span(self.silence), "silence", span)?;
+        let is_gain = (1..=10_000).contains(&self.highest_gain);
+        require(is_gain, "highest_gain", "from 1 to 10000")?;
+        require(
+            self.smallest_step > Rate::ZERO,
+            "smallest_step",
+            "above zero",
+        )?;
+        for (key, weight) in [
+            ("weight_mean", self.weight_mean),
+            ("weight_deviation", self.weight_deviation),
+            ("weight_max", self.weight_max),
+            ("weight_queued", self.weight_queued),
+            ("weight_resent", self.weight_resent),
+            ("weight_lost", self.weight_lost),
+        ] {
+            require((0.0..=1e6).contains(&weight), key, "from 0 to 1000000")?;
+        }
+        let share = "from 0.001 to 1";
+        for (key, value) in [
+            ("lowest_ratio", self.lowest_ratio),
+            ("ratio_weight", self.ratio_weight),
+            ("after_silence", self.after_silence),
+        ] {
+            require((1e-3..=1.0).contains(&value), key, share)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_nothing_is_refused_by_name() {
+        assert_eq!(Config::default().check(), Ok(()));
+        let plain = Config::default();
+        #[rustfmt::skip]
+        let wrong = [
+            ("period", Config { period: TimeDelta::ZERO, ..plain }),
+            ("highest_gain", Config { highest_gain: 0, ..plain }),
+            ("smallest_step", Config { smallest_step: Rate::ZERO, ..plain }),
+            ("weight_deviation", Config { weight_deviation: f64::NAN, ..plain }),
+            ("lowest_ratio", Config { lowest_ratio: 0.0, ..plain }),
+        ];
+        for (key, config) in wrong {
+            assert_eq!(config.check().unwrap_err().key, key);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Copa's parameters.
+
+use mimosa_units::{Bytes, TimeDelta};
+use serde::Deserialize;
+
+use crate::parameter::{ParameterError, require};
+
+/// All parameters. `Default` gives the paper's values where it has them, and ours where it
+/// is silent (marked *open*). Pudica's comparison (section 5.1) has `delta` at 0.1.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// What delay weighs against throughput: 1 / delta packets of queue are aimed at.
+    /// Section 2.2: 0.5. mvfst, `kDefaultLatencyFactor`: 0.05; Pudica, section 5.1: 0.1.
+    pub delta: f64,
+    /// Window of the smallest round trip. Section 2.1: 10 s.
+    pub min_rtt_window: TimeDelta,
+    /// Window of the standing round trip, in smoothed round trips. Section 2.1: 1/2.
+    pub standing_share: f64,
+    /// Rounds in one direction from which on the velocity doubles. Section 2.1: 3.
+    pub rounds_before_doubling: u32,
+    /// Whether the velocity ends as soon as the target is crossed, and not with the round.
+    /// mvfst's `changeDirection`; the paper has no such rule.
+    pub reset_on_turn: bool,
+    /// How much faster than the window over the standing round trip packets leave.
+    /// Section 2.1: 2.
+    pub pace: f64,
+    /// Whether the window holds packets back in the pacer. Without it the window sets the
+    /// target and the pace alone. The paper's sender keeps to its window.
+    pub window: bool,
+    /// Whether a frame is made smaller by what still waits in the pacer. *Open*: the paper
+    /// knows no frames, and Pudica's comparison does not say.
+    pub subtract_waiting: bool,
+    /// What counts as one packet. *Open*.
+    pub packet: Bytes,
+    /// The window grows up to this multiple of the most that was in flight lately. *Open*.
+    pub application_headroom: f64,
+    /// After so long without news of an arrival the window is halved, and again each time
+    /// as long. *Open*.
+    pub feedback_timeout: TimeDelta,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            delta: 0.5,
+            min_rtt_window: TimeDelta::from_millis(10_000),
+            standing_share: 0.5,
+            rounds_before_doubling: 3,
+            reset_on_turn: true,
+            pace: 2.0,
+            window: true,
+            subtract_waiting: true,
+            packet: Bytes::new(1_200),
+            application_headroom: 2.0,
+            feedback_timeout: TimeDelta::from_millis(500),
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what means nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ParameterError`].
+    pub fn check(&self) -> Result<(), ParameterError> {
+        require(
+            (1e-3..=10.0).contains(&self.delta),
+            "delta",
+            "from 0.001 to 10",
+        )?;
+        require(
+            self.min_rtt_window > TimeDelta::ZERO,
+            "min_rtt_window",
+            "above zero",
+        )?;
+        require(
+            (0.01..=10.0).contains(&self.standing_share),
+            "standing_share",
+            "from 0.01 to 10",
+        )?;
+        require(
+            self.rounds_before_doubling > 0,
+            "rounds_before_doubling",
+            "at least 1",
+        )?;
+        require((1.0..=1e3).contains(&self.pace), "pace", "from 1 to 1000")?;
+        require(
+            (100..=65_535).contains(&self.packet.get()),
+            "packet",
+            "from 100 B to 65535 B",
+        )?;
+        require(
+            (1.0..=1e3).contains(&self.application_headroom),
+            "application_headroom",
+            "from 1 to 1000",
+        )?;
+        require(
+            self.feedback_timeout > TimeDelta::ZERO,
+            "feedback_timeout",
+            "above zero",
+        )
+    }
+}

@@ -1,0 +1,167 @@
+//! Differences in sending and in arrival between groups of packets
+//! (`InterArrivalDelta`).
+
+use mimosa_units::{PeerTime, Time, TimeDelta};
+
+use super::config::Config;
+
+/// The receiver's clock has jumped when arrivals are so much further apart than reports
+/// of them (`kArrivalTimeOffsetThreshold`).
+const CLOCK_JUMP: TimeDelta = TimeDelta::from_millis(3_000);
+/// So many groups in a row that arrive before their predecessor begin anew
+/// (`kReorderedResetThreshold`).
+const MOST_REORDERED: u32 = 3;
+
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    first_sent: Time,
+    last_sent: Time,
+    first_arrival: PeerTime,
+    complete: PeerTime,
+    /// When the last of it was reported.
+    known: Time,
+}
+
+/// How much later than the group before one was sent, and arrived.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Deltas {
+    pub(super) sent: TimeDelta,
+    pub(super) arrival: TimeDelta,
+}
+
+/// Puts packets together into groups.
+#[derive(Debug, Default)]
+pub(super) struct InterArrival {
+    current: Option<Group>,
+    previous: Option<Group>,
+    reordered: u32,
+}
+
+impl InterArrival {
+    /// A packet sent at `sent` arrived at `at`, as is known `now`. A packet that begins a
+    /// group gives the deltas of the two before it.
+    pub(super) fn add(
+        &mut self,
+        config: &Config,
+        now: Time,
+        sent: Time,
+        at: PeerTime,
+    ) -> Option<Deltas> {
+        let Some(current) = &mut self.current else {
+            self.current = Some(Group::new(now, sent, at));
+            return None;
+        };
+        if sent < current.first_sent {
+            return None;
+        }
+        if !current.is_followed(config, sent, at) {
+            current.last_sent = current.last_sent.max(sent);
+            current.complete = at;
+            current.known = now;
+            return None;
+        }
+        let current = *current;
+        let deltas = match self.previous {
+            Some(previous) => Some(self.deltas(previous, current)?),
+            None => None,
+        };
+        self.previous = Some(current);
+        self.current = Some(Group::new(now, sent, at));
+        deltas
+    }
+
+    /// `None` when the groups are out of order; then nothing changes, or all begins anew.
+    fn deltas(&mut self, previous: Group, current: Group) -> Option<Deltas> {
+        let deltas = Deltas {
+            sent: current.last_sent - previous.last_sent,
+            arrival: current.complete - previous.complete,
+        };
+        if deltas.arrival - (current.known - previous.known) >= CLOCK_JUMP {
+            *self = Self::default();
+            return None;
+        }
+        if deltas.arrival < TimeDelta::ZERO {
+            self.reordered += 1;
+            if self.reordered >= MOST_REORDERED {
+                *self = Self::default();
+            }
+            return None;
+        }
+        self.reordered = 0;
+        Some(deltas)
+    }
+}
+
+impl Group {
+    const fn new(now: Time, sent: Time, at: PeerTime) -> Self {
+        Self {
+            first_sent: sent,
+            last_sent: sent,
+            first_arrival: at,
+            complete: at,
+            known: now,
+        }
+    }
+
+    /// Whether the packet belongs to another group than this one.
+    fn is_followed(&self, config: &Config, sent: Time, at: PeerTime) -> bool {
+        let arrival = at - self.complete;
+        let sending = sent - self.last_sent;
+        let is_burst = sending == TimeDelta::ZERO
+            || arrival < sending
+                && arrival <= config.burst_gap
+                && at - self.first_arrival < config.longest_burst;
+        !is_burst && sent.since(self.first_sent) > config.group_length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> PeerTime {
+        PeerTime::from_nanos(ms * 1_000_000)
+    }
+
+    fn add(groups: &mut InterArrival, sent: u64, arrived: i64) -> Option<(f64, f64)> {
+        let known = Time::from_millis(arrived.unsigned_abs());
+        let sent = Time::from_millis(sent);
+        groups
+            .add(&Config::default(), known, sent, at(arrived))
+            .map(|deltas| (deltas.sent.as_millis(), deltas.arrival.as_millis()))
+    }
+
+    #[test]
+    fn packets_sent_within_5_ms_are_one_group() {
+        let mut groups = InterArrival::default();
+        for (sent, arrived) in [(0, 100), (2, 102), (5, 108), (17, 120), (20, 125)] {
+            assert_eq!(add(&mut groups, sent, arrived), None, "sent at {sent}");
+        }
+        // From 5 and 108 to 20 and 125.
+        assert_eq!(add(&mut groups, 33, 140), Some((15.0, 17.0)));
+    }
+
+    #[test]
+    fn what_a_queue_lets_go_at_once_is_one_group() {
+        let mut groups = InterArrival::default();
+        // 10 ms apart when sent, 4 ms when they arrive: one group for 100 ms.
+        for i in 0..30 {
+            assert_eq!(
+                add(&mut groups, 10 * i, 500 + 4 * i.cast_signed()),
+                None,
+                "{i}"
+            );
+        }
+        // From 240 and 596 to 290 and 616.
+        assert_eq!(add(&mut groups, 1_000, 1_500), Some((50.0, 20.0)));
+    }
+
+    #[test]
+    fn a_packet_from_before_the_group_counts_for_nothing() {
+        let mut groups = InterArrival::default();
+        add(&mut groups, 0, 100);
+        add(&mut groups, 20, 120);
+        assert_eq!(add(&mut groups, 10, 130), None);
+        assert_eq!(add(&mut groups, 40, 140), Some((20.0, 20.0)));
+    }
+}
