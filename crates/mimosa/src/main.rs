@@ -3,6 +3,7 @@
 mod beside;
 mod doctor;
 mod emulate;
+mod lab;
 mod link;
 mod report;
 mod serve;
@@ -36,6 +37,8 @@ enum Command {
     /// Run a scenario in real time, with real packets across an emulated link, and print
     /// what came of it.
     Emulate(Box<emulate::Args>),
+    /// Run a suite of scenarios for every controller and make a page of it.
+    Lab(lab::Args),
     /// Emulate a link between two hosts on this machine.
     Link(Box<link::Args>),
     /// Print what came of a recorded session and draw it as a page of HTML.
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         },
         Command::Sim(args) => sim::run(&args).map_err(|error| error.to_string()),
         Command::Emulate(args) => emulate::run(&args).map_err(|error| error.to_string()),
+        Command::Lab(args) => lab::run(&args).map_err(|error| error.to_string()),
         Command::Link(args) => match link::run(&args) {
             Ok(code) => return code,
             Err(error) => Err(error.to_string()),

@@ -59,6 +59,10 @@ const CRATES: &[(&str, Role)] = &[
         ]),
     ),
     ("mimosa-plot", Role::Pure(&["mimosa-units"])),
+    (
+        "mimosa-lab",
+        Role::Pure(&["mimosa-units", "mimosa-cc", "mimosa-sim", "mimosa-plot"]),
+    ),
     ("mimosa-wire", Role::Pure(&["mimosa-units"])),
     (
         "mimosa-video",

@@ -7,7 +7,7 @@ mod figure;
 mod input;
 mod outputs;
 mod series;
-mod sweep;
+pub(crate) mod sweep;
 mod table;
 
 use mimosa_record::{FrameRow, Table};

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Runs `work` for each job, on as many threads as there are cores, and hands
 /// the results to `take` as soon as may be, in the order of the jobs. Stops at
 /// the first error that `take` gives. Shows progress on a terminal.
-pub(super) fn run<J: Sync, R: Send, E>(
+pub(crate) fn run<J: Sync, R: Send, E>(
     jobs: &[J],
     work: impl Fn(usize, &J) -> R + Sync,
     mut take: impl FnMut(&J, R) -> Result<(), E>,

@@ -1,0 +1,154 @@
+//! What is seen of a run, packet by packet.
+
+use mimosa_sim::{Observer, PacketFate, PacketRecord, Scenario, Window};
+use mimosa_units::{Time, TimeDelta};
+
+/// RFC 8867, section 3: the typical measurement interval.
+pub(crate) const BIN: TimeDelta = TimeDelta::from_millis(200);
+/// A second of them.
+pub(crate) const PER_SECOND: usize = 5;
+
+/// Bytes in each [`BIN`] of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Bins(Vec<u64>);
+
+impl Bins {
+    pub(crate) fn new(duration: TimeDelta) -> Self {
+        let whole = duration.as_nanos() / BIN.as_nanos();
+        Self(vec![0; usize::try_from(whole).unwrap_or(0)])
+    }
+
+    /// The bin that `at` lies in.
+    pub(crate) fn index(at: Time) -> usize {
+        usize::try_from(at.as_nanos() / BIN.as_nanos().unsigned_abs()).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn add(&mut self, at: Time, bytes: u64) {
+        if let Some(bin) = self.0.get_mut(Self::index(at)) {
+            *bin += bytes;
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The bins that lie within, as Mbit/s.
+    pub(crate) fn mbps(&self, from: Time, to: Time) -> Vec<f64> {
+        let from = Self::index(from + (BIN - TimeDelta::from_nanos(1))).min(self.0.len());
+        let to = Self::index(to).clamp(from, self.0.len());
+        let mbps = |bytes: &u64| *bytes as f64 * 8.0 / BIN.as_secs() / 1e6;
+        self.0[from..to].iter().map(mbps).collect()
+    }
+
+    /// Whole seconds from the beginning, in kbit/s.
+    pub(crate) fn seconds_kbps(&self) -> Vec<u64> {
+        let seconds = self.0.chunks(PER_SECOND);
+        seconds
+            .map(|second| second.iter().sum::<u64>() * 8 / 1000)
+            .collect()
+    }
+
+    /// The bytes of the second that begins with this bin; `None` beyond the end.
+    pub(crate) fn second(&self, first: usize) -> Option<u64> {
+        Some(
+            self.0
+                .get(first..first.checked_add(PER_SECOND)?)?
+                .iter()
+                .sum(),
+        )
+    }
+}
+
+/// One flow's packets.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) sent: Bins,
+    pub(crate) arrived: Bins,
+    /// From departure to arrival, of packets sent within the window.
+    pub(crate) delays: Vec<TimeDelta>,
+    /// Packets sent within the window, and those of them that did not arrive.
+    pub(crate) packets: u64,
+    pub(crate) lost: u64,
+}
+
+/// Sees the packets of video flows one by one, and those of TCP flows together.
+pub(crate) struct Watch {
+    window: Window,
+    /// Where the packets of each flow of the scenario go; `None` for nowhere.
+    place: Vec<Option<usize>>,
+    /// The video flows in their order, then all TCP flows.
+    pub(crate) seen: Vec<Seen>,
+}
+
+impl Watch {
+    pub(crate) fn new(scenario: &Scenario, window: Window) -> Self {
+        let is_video = |kind: &str| kind == "video";
+        let kinds = scenario
+            .flows
+            .iter()
+            .map(mimosa_sim::scenario::FlowConfig::kind_name);
+        let videos = kinds.clone().filter(|kind| is_video(kind)).count();
+        let mut next = 0..videos;
+        let place = kinds
+            .map(|kind| match kind {
+                "video" => next.next(),
+                "tcp" => Some(videos),
+                _ => None,
+            })
+            .collect();
+        let bins = Bins::new(scenario.duration);
+        let seen = Seen {
+            sent: bins.clone(),
+            arrived: bins,
+            delays: Vec::new(),
+            packets: 0,
+            lost: 0,
+        };
+        Self {
+            window,
+            place,
+            seen: vec![seen; videos + 1],
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn packet(&mut self, record: &PacketRecord) {
+        let place = self.place.get(record.flow).copied().flatten();
+        let Some(seen) = place.and_then(|place| self.seen.get_mut(place)) else {
+            return;
+        };
+        seen.sent.add(record.sent, record.size.get());
+        let counts = self.window.from <= record.sent && record.sent < self.window.to;
+        seen.packets += u64::from(counts);
+        if let PacketFate::Arrived(at) = record.fate {
+            seen.arrived.add(at, record.size.get());
+            if counts {
+                seen.delays.push(at.since(record.sent));
+            }
+        } else {
+            seen.lost += u64::from(counts);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_counts_only_when_all_of_it_lies_within() {
+        let at = Time::from_millis;
+        let mut bins = Bins::new(TimeDelta::from_millis(1_000));
+        for millis in (0..1_000).step_by(200) {
+            bins.add(at(millis), 25_000 * (millis / 200 + 1));
+        }
+        assert_eq!(bins.mbps(at(0), at(1_000)), [1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(bins.mbps(at(1), at(999)), [2.0, 3.0, 4.0]);
+        assert_eq!(bins.mbps(at(200), at(600)), [2.0, 3.0]);
+        assert_eq!(bins.mbps(at(900), Time::MAX), [0.0; 0]);
+        assert_eq!(bins.seconds_kbps(), [3_000]);
+        assert_eq!((bins.second(0), bins.second(1)), (Some(375_000), None));
+    }
+}

@@ -1,0 +1,82 @@
+//! The suites that are part of the program.
+
+use mimosa_sim::scenario::Files;
+
+/// A file of a suite, and what it holds.
+type Embedding = (&'static str, &'static str);
+
+/// The suites by name, with their files.
+pub const SUITES: &[(&str, &[Embedding])] = &[
+    ("rfc8867", RFC8867),
+    ("rfc8869", RFC8869),
+    ("scoreboard", SCOREBOARD),
+];
+
+/// Declares the files of one suite.
+macro_rules! suite {
+    ($folder:literal: $($file:literal),* $(,)?) => {
+        &[$(($file, include_str!(concat!("../../../lab/", $folder, "/", $file)))),*]
+    };
+}
+
+const RFC8867: &[Embedding] = suite!("rfc8867":
+    "suite.toml",
+    "5.1-variable-capacity.toml",
+    "5.2-variable-capacity-two-flows.toml",
+    "5.3-reference.toml",
+    "5.4-three-flows.toml",
+    "5.5-round-trip-fairness.toml",
+    "5.6-long-tcp.toml",
+    "5.7-short-tcp.toml",
+    "5.8-pause-and-resume.toml",
+    "6.1-priority.toml",
+);
+
+const RFC8869: &[Embedding] = suite!("rfc8869":
+    "suite.toml",
+    "2.1-cellular.toml",
+    "2.1-cellular.txt",
+    "3.1-wired-bottleneck.toml",
+    "3.1-on-off.toml",
+    "3.1-off-on.toml",
+    "3.1-tcp.toml",
+    "3.2-wifi-downlink.toml",
+    "3.2-wifi.txt",
+);
+
+const SCOREBOARD: &[Embedding] = suite!("scoreboard":
+    "suite.toml",
+    "constant.toml",
+    "steps.toml",
+    "noise.toml",
+    "jitter.toml",
+    "loss.toml",
+    "two-flows.toml",
+    "three-flows.toml",
+    "trace.toml",
+    "../../traces/ethernet.txt",
+    "../../traces/wifi.txt",
+    "../../traces/4g.txt",
+    "../../traces/5g.txt",
+);
+
+/// The files of one of [`SUITES`].
+#[derive(Clone, Copy, Debug)]
+pub struct Embedded(&'static [Embedding]);
+
+impl Embedded {
+    /// Those of the suite called `name`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let found = SUITES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, files)| Self(files))
+    }
+}
+
+impl Files for Embedded {
+    fn read(&mut self, path: &str) -> Result<String, String> {
+        let found = self.0.iter().find(|(file, _)| *file == path);
+        let text = found.map(|(_, text)| (*text).to_owned());
+        text.ok_or_else(|| "the suite has no such file".to_owned())
+    }
+}

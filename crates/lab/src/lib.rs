@@ -1,0 +1,43 @@
+//! Suites of scenarios, what is measured in them, and their result pages.
+//!
+//! A [`Suite`] is a folder of scenario files and an index, `suite.toml`, which says of
+//! each case where it comes from, which part of it counts, and what of it the simulation
+//! does not carry. [`Suite::jobs`] are its runs; [`Suite::run`] makes a [`Record`] of one,
+//! and [`page`] a page of all. Nothing here reads a clock or a file: the same suite gives
+//! the same bytes.
+//!
+//! ```
+//! use mimosa_lab::{Choice, Embedded, Suite};
+//!
+//! let mut files = Embedded::named("scoreboard").ok_or("no such suite")?;
+//! let suite = Suite::load("scoreboard", &mut files, &[])?;
+//! let choice = Choice {
+//!     controllers: vec!["pudica".to_owned()],
+//!     seeds: Some((1, 1)),
+//!     cases: vec!["constant-8".to_owned()],
+//! };
+//! let job = &suite.jobs(&choice)?[0];
+//! let record = suite.run(job);
+//! assert!(record.link.utilization > Some(0.8));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bins;
+mod convergence;
+mod embedded;
+mod error;
+mod index;
+mod measure;
+mod numbers;
+mod page;
+mod reader;
+mod record;
+mod scoreboard;
+mod suite;
+mod table;
+
+pub use embedded::{Embedded, SUITES};
+pub use error::SuiteError;
+pub use page::{Page, page};
+pub use record::{Converged, Delays, FlowRecord, Key, LinkRecord, Record, TcpRecord};
+pub use suite::{Body, Case, Choice, Job, PageKind, Setting, Suite};

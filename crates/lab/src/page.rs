@@ -1,0 +1,277 @@
+//! The results of a suite as one page.
+
+use std::fmt::Write as _;
+
+use mimosa_plot::{Figure, Kind, Panel, Part, PlotError, Series, Table};
+use mimosa_units::{Rate, Time, TimeDelta};
+
+use crate::numbers::mean;
+use crate::record::Record;
+use crate::scoreboard;
+use crate::suite::{Body, Case, PageKind, Setting, Suite};
+use crate::table::{Column, FLOWS, LINK, without_empty};
+
+/// The most flows whose bitrates stand side by side.
+const MOST_SHOWN: usize = 5;
+
+/// A page in both forms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// Text, tables and figures.
+    pub html: String,
+    /// Text and tables.
+    pub markdown: String,
+}
+
+/// Makes the page of `records`, which are in the order of the suite's jobs. Cases of which
+/// there is no record are left out, but for those that are not carried.
+///
+/// # Errors
+///
+/// [`PlotError`] when a figure cannot be drawn.
+pub fn page(suite: &Suite, records: &[Record]) -> Result<Page, PlotError> {
+    let mut parts = vec![Part::Text(suite.about.clone())];
+    match suite.page {
+        PageKind::Cases => {
+            for case in &suite.cases {
+                chapter(case, records, &mut parts);
+            }
+        }
+        PageKind::Scoreboard => scoreboard::parts(suite, records, &mut parts),
+    }
+    let page = mimosa_plot::Page {
+        title: suite.title.clone(),
+        subtitle: conditions(records),
+        parts,
+    };
+    Ok(Page {
+        html: page.to_html()?,
+        markdown: markdown(&page),
+    })
+}
+
+/// With which seeds and controllers.
+fn conditions(records: &[Record]) -> String {
+    let seeds = || records.iter().map(|record| record.key.seed);
+    let mut controllers: Vec<_> = records
+        .iter()
+        .map(|record| record.key.controller.as_str())
+        .collect();
+    controllers.sort_unstable();
+    controllers.dedup();
+    let seeds = match (seeds().min(), seeds().max()) {
+        (Some(first), Some(last)) if first != last => format!("means of seeds {first} to {last}"),
+        (Some(only), _) => format!("seed {only}"),
+        _ => "no runs".to_owned(),
+    };
+    format!("{seeds}; {}", controllers.join(", "))
+}
+
+/// The records of one setting and controller.
+pub(crate) fn runs<'a>(
+    records: &'a [Record],
+    case: &Case,
+    setting: &Setting,
+    controller: &str,
+) -> Vec<&'a Record> {
+    records
+        .iter()
+        .filter(|record| {
+            record.key.case == case.name
+                && record.key.variant == setting.variant
+                && record.key.controller == controller
+        })
+        .collect()
+}
+
+/// The controllers of one setting, in the order of the records.
+pub(crate) fn controllers<'a>(
+    records: &'a [Record],
+    case: &Case,
+    setting: &Setting,
+) -> Vec<&'a str> {
+    let mut names: Vec<_> = records
+        .iter()
+        .filter(|record| record.key.case == case.name && record.key.variant == setting.variant)
+        .map(|record| record.key.controller.as_str())
+        .collect();
+    names.dedup();
+    names
+}
+
+fn chapter(case: &Case, records: &[Record], parts: &mut Vec<Part>) {
+    let settings = match &case.body {
+        Body::Carried(settings) => settings,
+        Body::NotCarried(why) => {
+            heading(case, parts);
+            parts.push(Part::Text(format!("Not carried. {why}")));
+            return;
+        }
+    };
+    let mut flows = table("Video flows; delays in ms", FLOWS, case, settings, records);
+    if flows.rows.is_empty() {
+        return;
+    }
+    for (row, each) in flows.rows.iter_mut().zip(all_each(case, settings, records)) {
+        row.push(each);
+    }
+    flows.headers.push("each Mbit/s".to_owned());
+    let link = table("Link; delays in ms", LINK, case, settings, records);
+    heading(case, parts);
+    for mut table in [flows, link] {
+        without_empty(&mut table);
+        parts.push(Part::Table(table));
+    }
+    for setting in settings {
+        parts.extend(figure(case, setting, records).map(Part::Figure));
+    }
+}
+
+pub(crate) fn heading(case: &Case, parts: &mut Vec<Part>) {
+    parts.push(Part::Heading(format!("{}: {}", case.name, case.title)));
+    let mut text = format!("{}.", case.source);
+    if let Some(expected) = &case.expected {
+        let _ = write!(text, " Expected: {expected}");
+    }
+    if let Some(differs) = &case.differs {
+        let _ = write!(text, " Not as there: {differs}");
+    }
+    parts.push(Part::Text(text));
+}
+
+/// A row for each variant and controller.
+fn table(
+    title: &str,
+    columns: &[Column],
+    case: &Case,
+    settings: &[Setting],
+    records: &[Record],
+) -> Table {
+    let headers = columns.iter().map(|column| column.header);
+    let rows = groups(case, settings, records);
+    let rows = rows.map(|(setting, controller, runs)| {
+        let variant = setting.variant.clone().unwrap_or_default();
+        let cells = columns.iter().map(|column| column.text(column.of(&runs)));
+        [controller.to_owned(), variant]
+            .into_iter()
+            .chain(cells)
+            .collect()
+    });
+    Table {
+        title: title.to_owned(),
+        headers: ["controller", "variant"]
+            .into_iter()
+            .chain(headers)
+            .map(str::to_owned)
+            .collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// The records, variant by variant and controller by controller.
+fn groups<'a>(
+    case: &'a Case,
+    settings: &'a [Setting],
+    records: &'a [Record],
+) -> impl Iterator<Item = (&'a Setting, &'a str, Vec<&'a Record>)> {
+    settings.iter().flat_map(move |setting| {
+        controllers(records, case, setting)
+            .into_iter()
+            .map(move |controller| {
+                let runs = runs(records, case, setting, controller);
+                (setting, controller, runs)
+            })
+    })
+}
+
+fn all_each<'a>(
+    case: &'a Case,
+    settings: &'a [Setting],
+    records: &'a [Record],
+) -> impl Iterator<Item = String> {
+    groups(case, settings, records).map(|(_, _, runs)| each(&runs))
+}
+
+/// The bitrate of each of several flows; nothing of one, or of more than can be told apart.
+fn each(runs: &[&Record]) -> String {
+    let flows = runs.first().map_or(0, |run| run.flows.len());
+    if !(2..=MOST_SHOWN).contains(&flows) {
+        return String::new();
+    }
+    let bitrate = |flow: usize| {
+        let of = |run: &&Record| run.flows.get(flow)?.bitrate_mbps;
+        mean(runs.iter().filter_map(of))
+    };
+    let bitrates = (0..flows).map(|flow| format!("{:.2}", bitrate(flow).unwrap_or(0.0)));
+    bitrates.collect::<Vec<_>>().join(" ")
+}
+
+/// What arrived in the first run of each controller, second by second.
+fn figure(case: &Case, setting: &Setting, records: &[Record]) -> Option<Figure> {
+    let capacity = capacity(setting);
+    let mut panels = Vec::new();
+    let mut seed = None;
+    for controller in controllers(records, case, setting) {
+        let runs = runs(records, case, setting, controller);
+        let run = runs.first()?;
+        seed = Some(run.key.seed);
+        let flows = run.flows.iter().map(|flow| Series {
+            name: flow.name.clone(),
+            points: seconds(flow.arrived_kbps.iter().map(|kbps| *kbps as f64 / 1e3)),
+            kind: Kind::Steps,
+        });
+        let link = Series {
+            name: "link".to_owned(),
+            points: capacity.clone(),
+            kind: Kind::Reference,
+        };
+        panels.push(Panel {
+            title: controller.to_owned(),
+            y_label: "Mbit/s".to_owned(),
+            y_range: None,
+            series: [link].into_iter().chain(flows).collect(),
+        });
+    }
+    Some(Figure {
+        title: format!("What arrived of case {}", case.name),
+        subtitle: match &setting.variant {
+            Some(variant) => format!("{variant}; seed {}; means of a second", seed?),
+            None => format!("seed {}; means of a second", seed?),
+        },
+        x_label: "Time (s)".to_owned(),
+        panels,
+    })
+}
+
+/// What could have passed in each second, in Mbit/s.
+fn capacity(setting: &Setting) -> Vec<(f64, f64)> {
+    let second = TimeDelta::from_millis(1_000);
+    let mut at = Time::ZERO;
+    let end = Time::ZERO + setting.scenario.duration;
+    let mut rates = Vec::new();
+    while at < end {
+        let amount = setting.scenario.link.schedule.capacity(at, at + second);
+        rates.push(Rate::of(amount, second).as_mbps());
+        at += second;
+    }
+    seconds(rates.into_iter())
+}
+
+fn seconds(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
+    (0_u32..).map(f64::from).zip(values).collect()
+}
+
+/// The page without its figures.
+fn markdown(page: &mimosa_plot::Page) -> String {
+    let mut text = format!("# {}\n\n{}\n", page.title, page.subtitle);
+    for part in &page.parts {
+        let part = match part {
+            Part::Heading(heading) => format!("## {heading}\n"),
+            Part::Text(words) => format!("{words}\n"),
+            Part::Table(table) => table.to_markdown(),
+            _ => continue,
+        };
+        let _ = write!(text, "\n{part}");
+    }
+    text
+}

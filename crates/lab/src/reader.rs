@@ -1,0 +1,176 @@
+//! From the files of a suite to what there is to run.
+
+use mimosa_sim::scenario::Files;
+use mimosa_sim::{Scenario, Window};
+use mimosa_units::{Time, TimeDelta};
+
+use crate::error::SuiteError;
+use crate::index;
+use crate::measure::Parts;
+use crate::suite::{Body, Case, Setting};
+
+/// What a scenario reads to get the trace that its case names.
+const TRACE: &str = "trace.txt";
+
+/// FNV-1a, 64 bits.
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0100_0000_01b3;
+
+/// Reads the files of a suite, and digests them.
+pub(crate) struct Reader<'a> {
+    suite: &'a str,
+    files: &'a mut dyn Files,
+    pub(crate) digest: u64,
+    /// What is read for [`TRACE`].
+    trace: Option<String>,
+}
+
+impl Files for Reader<'_> {
+    fn read(&mut self, path: &str) -> Result<String, String> {
+        let path = match &self.trace {
+            Some(trace) if path == TRACE => trace,
+            _ => path,
+        };
+        let text = self.files.read(path)?;
+        for byte in text.bytes().chain([0]) {
+            self.digest = (self.digest ^ u64::from(byte)).wrapping_mul(PRIME);
+        }
+        Ok(text)
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(suite: &'a str, files: &'a mut dyn Files) -> Self {
+        Self {
+            suite,
+            files,
+            digest: OFFSET,
+            trace: None,
+        }
+    }
+}
+
+impl Reader<'_> {
+    pub(crate) fn file(&mut self, file: &str) -> Result<String, SuiteError> {
+        self.read(file).map_err(|why| SuiteError::Read {
+            suite: self.suite.to_owned(),
+            file: file.to_owned(),
+            why,
+        })
+    }
+
+    pub(crate) fn wrong(&self, case: &str, why: &str) -> SuiteError {
+        SuiteError::Case {
+            suite: self.suite.to_owned(),
+            case: case.to_owned(),
+            why: why.to_owned(),
+        }
+    }
+
+    /// `case` over another trace, after which it is named.
+    pub(crate) fn traced(&mut self, case: &index::Case, trace: &str) -> Result<Case, SuiteError> {
+        let file = std::path::Path::new(trace);
+        let name = file.with_extension("").display().to_string();
+        self.trace = Some(trace.to_owned());
+        let body = self.body(case);
+        self.trace = None;
+        Ok(Case {
+            title: format!("Recorded link {name}"),
+            name,
+            source: format!("the trace {trace}"),
+            expected: case.expected.clone(),
+            differs: case.differs.clone(),
+            body: body?,
+        })
+    }
+
+    pub(crate) fn case(&mut self, case: &index::Case) -> Result<Case, SuiteError> {
+        self.trace.clone_from(&case.trace);
+        let body = self.body(case);
+        self.trace = None;
+        Ok(Case {
+            name: case.name.clone(),
+            title: case.title.clone(),
+            source: case.source.clone(),
+            expected: case.expected.clone(),
+            differs: case.differs.clone(),
+            body: body?,
+        })
+    }
+
+    fn body(&mut self, case: &index::Case) -> Result<Body, SuiteError> {
+        let file = match (&case.file, &case.not_carried) {
+            (Some(file), None) => file,
+            (None, Some(why)) => return Ok(Body::NotCarried(why.clone())),
+            _ => {
+                let why = "it needs either `file = \"….toml\"` or the reason `not_carried = \"…\"`";
+                return Err(self.wrong(&case.name, why));
+            }
+        };
+        let text = self.file(file)?;
+        let place = format!("{}/{file}", self.suite);
+        let loaded = mimosa_sim::load(&text, &place, self)?;
+        let open = open_flows(&text);
+        let mut settings = Vec::new();
+        for (variant, scenario) in loaded.variants {
+            let belongs = |names: &Vec<String>| variant.as_ref().is_some_and(|v| names.contains(v));
+            if case.variants.as_ref().is_none_or(belongs) {
+                let parts = self.parts(case, &scenario)?;
+                settings.push(Setting {
+                    variant,
+                    scenario,
+                    parts,
+                    open: open.clone(),
+                });
+            }
+        }
+        let wanted = case.variants.as_ref().map_or(1, Vec::len);
+        if settings.len() < wanted {
+            let why = format!("{file} has not all of these `variants`; write those it has");
+            return Err(self.wrong(&case.name, &why));
+        }
+        Ok(Body::Carried(settings))
+    }
+
+    fn parts(&self, case: &index::Case, scenario: &Scenario) -> Result<Parts, SuiteError> {
+        let window = |from: Option<TimeDelta>, to: Option<TimeDelta>| {
+            let to = to.unwrap_or(scenario.duration);
+            let from = from.unwrap_or(TimeDelta::ZERO);
+            let valid = TimeDelta::ZERO <= from && from < to && to <= scenario.duration;
+            valid.then_some(Window {
+                from: Time::ZERO + from,
+                to: Time::ZERO + to,
+            })
+        };
+        let fair_from = case.fair_from.or(case.from);
+        let fair_to = case.fair_to.or(case.to);
+        let parts = window(case.from, case.to).zip(window(fair_from, fair_to));
+        let (window, fair) = parts.ok_or_else(|| {
+            let why = format!(
+                "what counts is no part of the run, which lasts {}; let `from` be before `to`",
+                scenario.duration
+            );
+            self.wrong(&case.name, &why)
+        })?;
+        Ok(Parts {
+            window,
+            fair,
+            converges: case.converges,
+        })
+    }
+}
+
+/// The video flows of a scenario, by their number, that name no controller.
+fn open_flows(text: &str) -> Vec<usize> {
+    let table: toml::Table = toml::from_str(text).unwrap_or_default();
+    let flows = table.get("flow").and_then(toml::Value::as_array);
+    let is_open = |flow: &toml::Value| {
+        let kind = flow.get("kind").and_then(toml::Value::as_str);
+        kind.is_none_or(|kind| kind == "video") && flow.get("controller").is_none()
+    };
+    let numbered = flows.into_iter().flatten().enumerate();
+    numbered
+        .filter(|(_, flow)| is_open(flow))
+        .map(|(number, _)| number)
+        .collect()
+}

@@ -1,0 +1,259 @@
+//! A suite, read and checked.
+
+use std::collections::BTreeSet;
+
+use mimosa_sim::Scenario;
+use mimosa_sim::scenario::{Files, FlowKind};
+
+use crate::error::SuiteError;
+use crate::index::Index;
+use crate::measure::{self, Parts};
+use crate::reader::Reader;
+use crate::record::{Key, Record};
+
+pub use crate::index::PageKind;
+
+/// A suite, ready to run.
+#[derive(Debug)]
+pub struct Suite {
+    /// Its name on the command line.
+    pub name: String,
+    /// What it is called.
+    pub title: String,
+    /// What it is for.
+    pub about: String,
+    /// How its results are shown.
+    pub page: PageKind,
+    /// First and last seed when none are asked for.
+    pub seeds: (u64, u64),
+    /// The controller that the others are compared with.
+    pub reference: Option<String>,
+    /// In the order of the index.
+    pub cases: Vec<Case>,
+    /// Stands for every byte that was read: another digest, another suite.
+    pub digest: u64,
+}
+
+/// A case of a suite.
+#[derive(Debug)]
+pub struct Case {
+    /// Its short name.
+    pub name: String,
+    /// What it is about.
+    pub title: String,
+    /// Where it comes from.
+    pub source: String,
+    /// What the source expects.
+    pub expected: Option<String>,
+    /// In what the scenario is not as in the source.
+    pub differs: Option<String>,
+    /// What there is to run.
+    pub body: Body,
+}
+
+/// What there is to run of a case.
+#[derive(Debug)]
+pub enum Body {
+    /// The forms of its scenario.
+    Carried(Vec<Setting>),
+    /// Nothing, for this reason.
+    NotCarried(String),
+}
+
+/// One form of a case's scenario.
+#[derive(Debug)]
+pub struct Setting {
+    /// The variant's name.
+    pub variant: Option<String>,
+    /// The scenario, as the file has it.
+    pub scenario: Scenario,
+    pub(crate) parts: Parts,
+    /// The video flows that name no controller.
+    pub(crate) open: Vec<usize>,
+}
+
+/// What of a suite is to be run.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Of the flows that name none, one after the other; empty for all but `fixed`.
+    pub controllers: Vec<String>,
+    /// First and last seed; `None` for the suite's.
+    pub seeds: Option<(u64, u64)>,
+    /// Names of cases; empty for all.
+    pub cases: Vec<String>,
+}
+
+/// One run.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// Its name in the results.
+    pub key: Key,
+    setting: &'a Setting,
+}
+
+impl Suite {
+    /// Reads the suite called `name` from its folder. When there are `traces`, paths that
+    /// `files` can read, they take the place of those that the index names.
+    ///
+    /// # Errors
+    ///
+    /// [`SuiteError`] with the first thing that is wrong.
+    pub fn load(name: &str, files: &mut dyn Files, traces: &[String]) -> Result<Self, SuiteError> {
+        let mut reader = Reader::new(name, files);
+        let text = reader.file("suite.toml")?;
+        let index: Index = toml::from_str(&text).map_err(|error| SuiteError::Index {
+            suite: name.to_owned(),
+            line: error.span().map_or(1, |at| {
+                let before = text.get(..at.start).unwrap_or_default();
+                before.matches('\n').count() + 1
+            }),
+            why: error.message().trim().replace('\n', " "),
+        })?;
+        let (first, last) = index.seeds;
+        if first > last {
+            return Err(SuiteError::Index {
+                suite: name.to_owned(),
+                line: 1,
+                why: format!("`seeds` = [{first}, {last}] is no range; write the least first"),
+            });
+        }
+        if let Some(reference) = &index.reference {
+            check_controller(reference)?;
+        }
+        let mut cases = Vec::new();
+        let mut names = BTreeSet::new();
+        let mut traces = Some(traces).filter(|traces| !traces.is_empty());
+        for case in &index.case {
+            if case.trace.is_some() && traces.is_some_and(<[_]>::is_empty) {
+                continue;
+            }
+            let Some(given) = traces.filter(|_| case.trace.is_some()) else {
+                cases.push(reader.case(case)?);
+                continue;
+            };
+            for trace in given {
+                cases.push(reader.traced(case, trace)?);
+            }
+            traces = Some(&[]);
+        }
+        if traces.is_some_and(|traces| !traces.is_empty()) {
+            return Err(SuiteError::NoTraces {
+                suite: name.to_owned(),
+            });
+        }
+        for case in &cases {
+            if !names.insert(&case.name) {
+                return Err(reader.wrong(&case.name, "its name is taken; give it another one"));
+            }
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            title: index.title,
+            about: index.about,
+            page: index.page,
+            seeds: index.seeds,
+            reference: index.reference,
+            cases,
+            digest: reader.digest,
+        })
+    }
+
+    /// The runs, in the order of their results: case by case, variant by variant,
+    /// controller by controller, seed by seed. The reference is always among them.
+    ///
+    /// # Errors
+    ///
+    /// [`SuiteError`] when a controller or case does not exist.
+    pub fn jobs(&self, choice: &Choice) -> Result<Vec<Job<'_>>, SuiteError> {
+        for name in &choice.cases {
+            self.check_case(name)?;
+        }
+        let controllers = self.controllers(choice)?;
+        let (first, last) = choice.seeds.unwrap_or(self.seeds);
+        let mut jobs = Vec::new();
+        let wanted = |case: &&Case| choice.cases.is_empty() || choice.cases.contains(&case.name);
+        for case in self.cases.iter().filter(wanted) {
+            let Body::Carried(settings) = &case.body else {
+                continue;
+            };
+            for setting in settings {
+                for controller in &controllers {
+                    jobs.extend((first..=last).map(|seed| Job {
+                        key: Key {
+                            case: case.name.clone(),
+                            variant: setting.variant.clone(),
+                            controller: controller.clone(),
+                            seed,
+                        },
+                        setting,
+                    }));
+                }
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// Those that are asked for, each once and in the order of their names, and the
+    /// reference.
+    fn controllers(&self, choice: &Choice) -> Result<BTreeSet<String>, SuiteError> {
+        let mut controllers: BTreeSet<String> = choice.controllers.iter().cloned().collect();
+        if controllers.is_empty() {
+            let all = mimosa_cc::NAMES.iter().filter(|name| **name != "fixed");
+            controllers.extend(all.map(|name| (*name).to_owned()));
+        }
+        for name in &controllers {
+            check_controller(name)?;
+        }
+        controllers.extend(self.reference.clone());
+        Ok(controllers)
+    }
+
+    fn check_case(&self, name: &str) -> Result<(), SuiteError> {
+        let found = self.cases.iter().find(|case| case.name == *name);
+        match found.map(|case| &case.body) {
+            Some(Body::Carried(_)) => Ok(()),
+            Some(Body::NotCarried(why)) => Err(SuiteError::NotCarried {
+                suite: self.name.clone(),
+                name: name.to_owned(),
+                why: why.clone(),
+            }),
+            None => {
+                let known: Vec<_> = self.cases.iter().map(|case| case.name.as_str()).collect();
+                Err(SuiteError::UnknownCase {
+                    suite: self.name.clone(),
+                    name: name.to_owned(),
+                    known: known.join(", "),
+                })
+            }
+        }
+    }
+
+    /// Runs one of [`Suite::jobs`]. The same job gives the same record.
+    #[must_use]
+    pub fn run(&self, job: &Job<'_>) -> Record {
+        let Setting {
+            scenario,
+            parts,
+            open,
+            ..
+        } = job.setting;
+        let mut scenario = scenario.clone();
+        for &number in open {
+            if let Some(flow) = scenario.flows.get_mut(number)
+                && let FlowKind::Video(video) = &mut flow.kind
+            {
+                video.controller.clone_from(&job.key.controller);
+            }
+        }
+        measure::run(&scenario, *parts, job.key.clone())
+    }
+}
+
+fn check_controller(name: &str) -> Result<(), SuiteError> {
+    if mimosa_cc::NAMES.contains(&name) {
+        return Ok(());
+    }
+    Err(SuiteError::UnknownController {
+        name: name.to_owned(),
+    })
+}

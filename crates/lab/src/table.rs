@@ -1,0 +1,213 @@
+//! The figures of several runs, side by side.
+
+use crate::numbers::mean;
+use crate::record::{Converged, Delays, FlowRecord, Record};
+
+/// A ratio of stalls counts where the reference has more.
+const LEAST_STALLS: f64 = 0.01;
+
+/// One figure of a run, and how it is written.
+pub(crate) struct Column {
+    pub(crate) header: &'static str,
+    form: Form,
+    /// Means over the video flows.
+    figure: fn(&Record) -> Option<f64>,
+    /// Over the seeds: the mean, or the worst.
+    over: Over,
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Number(usize),
+    Percent,
+}
+
+#[derive(Clone, Copy)]
+enum Over {
+    Mean,
+    Worst,
+}
+
+impl Column {
+    const fn new(header: &'static str, form: Form, figure: fn(&Record) -> Option<f64>) -> Self {
+        Self {
+            header,
+            form,
+            figure,
+            over: Over::Mean,
+        }
+    }
+
+    /// Over these runs; `None` where none of them has the figure.
+    pub(crate) fn of(&self, runs: &[&Record]) -> Option<f64> {
+        let figures = runs.iter().filter_map(|run| (self.figure)(run));
+        match self.over {
+            Over::Mean => mean(figures),
+            Over::Worst => figures.reduce(f64::max),
+        }
+    }
+
+    /// How `value` stands to the reference's; `None` where that is so small that the ratio
+    /// says nothing.
+    pub(crate) fn ratio(&self, value: Option<f64>, reference: Option<f64>) -> Option<f64> {
+        let least = if self.is_stall() { LEAST_STALLS } else { 0.0 };
+        Some(value? / reference.filter(|reference| *reference > least)?)
+    }
+
+    fn is_stall(&self) -> bool {
+        self.header.starts_with('>')
+    }
+
+    pub(crate) fn text(&self, value: Option<f64>) -> String {
+        match (value, self.form) {
+            (None, _) => "-".to_owned(),
+            (Some(value), Form::Number(decimals)) => format!("{value:.decimals$}"),
+            (Some(value), Form::Percent) => format!("{:.2}%", value * 100.0),
+        }
+    }
+}
+
+fn flows(record: &Record, figure: impl Fn(&FlowRecord) -> Option<f64>) -> Option<f64> {
+    mean(record.flows.iter().filter_map(figure))
+}
+
+fn frames(record: &Record, figure: fn(&Delays) -> f64) -> Option<f64> {
+    flows(record, |flow| flow.frame_delay_ms.as_ref().map(figure))
+}
+
+fn packets(record: &Record, figure: fn(&Delays) -> f64) -> Option<f64> {
+    flows(record, |flow| flow.packet_delay_ms.as_ref().map(figure))
+}
+
+fn queue(record: &Record, figure: fn(&Delays) -> f64) -> Option<f64> {
+    record.link.queue_delay_ms.as_ref().map(figure)
+}
+
+/// The share of the changes that are over before the next one.
+fn reached(record: &Record, time: fn(&Converged) -> Option<f64>) -> Option<f64> {
+    mean(
+        record
+            .converged
+            .iter()
+            .map(|change| f64::from(u8::from(time(change).is_some()))),
+    )
+}
+
+/// Several flows, as far as there were several.
+fn several(record: &Record) -> Option<&Record> {
+    (record.flows.len() > 1).then_some(record)
+}
+
+const FRAME_MEAN: Column = Column::new("frame mean", Form::Number(1), |run| {
+    frames(run, |delays| delays.mean)
+});
+const FRAME_P95: Column = Column::new("p95", Form::Number(1), |run| {
+    frames(run, |delays| delays.p95)
+});
+const FRAME_P99: Column = Column::new("p99", Form::Number(1), |run| {
+    frames(run, |delays| delays.p99)
+});
+const STALL_50: Column = Column::new(">50ms", Form::Percent, |run| {
+    flows(run, |flow| flow.stall_50ms)
+});
+const STALL_100: Column = Column::new(">100ms", Form::Percent, |run| {
+    flows(run, |flow| flow.stall_100ms)
+});
+const STALL_200: Column = Column::new(">200ms", Form::Percent, |run| {
+    flows(run, |flow| flow.stall_200ms)
+});
+const BITRATE: Column = Column::new("Mbit/s", Form::Number(2), |run| {
+    flows(run, |flow| flow.bitrate_mbps)
+});
+const VALID: Column = Column::new("valid", Form::Number(2), |run| {
+    flows(run, |flow| flow.valid_bitrate_mbps)
+});
+const USED: Column = Column::new("used", Form::Percent, |run| run.link.utilization);
+const JAIN: Column = Column::new("Jain", Form::Number(3), |run| several(run)?.jain);
+const EVEN: Column = Column::new("even after s", Form::Number(1), |run| {
+    mean(
+        several(run)?
+            .converged
+            .iter()
+            .filter_map(|change| change.even_s),
+    )
+});
+const LOSS: Column = Column::new("loss", Form::Percent, |run| {
+    flows(run, |flow| flow.loss_rate)
+});
+
+/// What the scoreboard shows.
+pub(crate) const SCOREBOARD: &[Column] = &[
+    FRAME_MEAN, FRAME_P95, FRAME_P99, STALL_50, STALL_100, STALL_200, BITRATE, VALID, USED, JAIN,
+    EVEN,
+];
+
+/// What a case shows of its video flows: RFC 8867, section 4.1, 1.
+pub(crate) const FLOWS: &[Column] = &[
+    FRAME_MEAN,
+    FRAME_P95,
+    FRAME_P99,
+    Column::new("packet mean", Form::Number(1), |run| {
+        packets(run, |delays| delays.mean)
+    }),
+    Column::new("p95", Form::Number(1), |run| {
+        packets(run, |delays| delays.p95)
+    }),
+    BITRATE,
+    Column::new("variation", Form::Number(2), |run| {
+        flows(run, |flow| flow.rate_variation)
+    }),
+    Column::new("turns/min", Form::Number(1), |run| {
+        flows(run, |flow| flow.turns_per_minute)
+    }),
+    Column::new("swing", Form::Number(2), |run| {
+        flows(run, |flow| flow.swing)
+    }),
+    LOSS,
+    JAIN,
+];
+
+/// What it shows of the link, of convergence and of TCP: 1.E, 2, and section 5.6.
+pub(crate) const LINK: &[Column] = &[
+    USED,
+    Column::new("queue mean", Form::Number(1), |run| {
+        queue(run, |delays| delays.mean)
+    }),
+    Column::new("p95", Form::Number(1), |run| {
+        queue(run, |delays| delays.p95)
+    }),
+    Column {
+        header: "max",
+        form: Form::Number(1),
+        figure: |run| queue(run, |delays| delays.max),
+        over: Over::Worst,
+    },
+    Column::new("share after s", Form::Number(1), |run| {
+        mean(run.converged.iter().filter_map(|change| change.share_s))
+    }),
+    Column::new("reached", Form::Percent, |run| {
+        reached(run, |change| change.share_s)
+    }),
+    EVEN,
+    Column::new("TCP Mbit/s", Form::Number(2), |run| {
+        run.tcp.map(|tcp| tcp.throughput_mbps)
+    }),
+    Column::new("TCP variation", Form::Number(2), |run| {
+        run.tcp?.rate_variation
+    }),
+    Column::new("TCP loss", Form::Percent, |run| run.tcp?.loss_rate),
+];
+
+/// The columns without those in which all rows have nothing.
+pub(crate) fn without_empty(table: &mut mimosa_plot::Table) {
+    let empty: Vec<_> = (0..table.headers.len())
+        .map(|column| {
+            let mut cells = table.rows.iter().filter_map(|row| row.get(column));
+            cells.all(|cell| cell.is_empty() || cell.starts_with('-'))
+        })
+        .collect();
+    for row in std::iter::once(&mut table.headers).chain(&mut table.rows) {
+        let mut column = empty.iter();
+        row.retain(|_| column.next() != Some(&true));
+    }
+}
