@@ -12,7 +12,7 @@ use crate::session::{FrameRtp, SentAgain, SessionFrame};
 use crate::values::Values;
 
 /// All causes, to find one by its name.
-const CAUSES: [Cause; 14] = [
+const CAUSES: [Cause; 30] = [
     Cause::Start,
     Cause::AwaitFeedback,
     Cause::MultiplicativeIncrease,
@@ -26,6 +26,22 @@ const CAUSES: [Cause; 14] = [
     Cause::PathChange,
     Cause::ApplicationLimited,
     Cause::AtMaximum,
+    Cause::SlowStart,
+    Cause::BelowQueueTarget,
+    Cause::AboveQueueTarget,
+    Cause::TowardsEstimate,
+    Cause::DelayBudget,
+    Cause::Told,
+    Cause::Loss,
+    Cause::Marked,
+    Cause::QueueDelay,
+    Cause::AdditiveIncrease,
+    Cause::GradualUpdate,
+    Cause::Hold,
+    Cause::StepBack,
+    Cause::MultiplicativeDecrease,
+    Cause::DelayTrend,
+    Cause::ProbeResult,
     Cause::Fixed,
 ];
 
