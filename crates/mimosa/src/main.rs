@@ -41,7 +41,7 @@ enum Command {
     Lab(lab::Args),
     /// Emulate a link between two hosts on this machine.
     Link(Box<link::Args>),
-    /// Print what came of a recorded session and draw it as a page of HTML.
+    /// Print what came of a recorded session or link and draw it as a page of HTML.
     Report(report::Args),
     /// Describe, convert, change and make traces of links.
     Trace(trace::Args),
