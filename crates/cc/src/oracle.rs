@@ -19,6 +19,9 @@ use serde::Deserialize;
 use crate::parameter::{ParameterError, require};
 use crate::send_queue::SendQueue;
 
+/// Its name, by which simulations and emulations know whom to tell.
+pub const NAME: &str = "oracle";
+
 /// Packets sent since the moment that was told of; more than a second's at a gigabit.
 const MOST_SENT: usize = 1 << 17;
 

@@ -89,7 +89,7 @@ where
             config.check()?;
             Ok(Box::new(Nada::new(config, limits)))
         }
-        "oracle" => {
+        oracle::NAME => {
             let config: oracle::Config = read(params)?;
             config.check()?;
             Ok(Box::new(Oracle::new(config, limits)))

@@ -11,7 +11,7 @@ const WINDOW: TimeDelta = TimeDelta::from_millis(1_000);
 /// Delays above a minute count as one.
 const LONGEST_NANOS: u64 = 60_000_000_000;
 
-/// Waiting in a queue, of packets that passed it.
+/// Delays of many packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Delays {
     /// Median.
@@ -20,26 +20,35 @@ pub struct Delays {
     pub p95: TimeDelta,
     /// 99th percentile.
     pub p99: TimeDelta,
+    /// What one of a thousand exceeds.
+    pub p999: TimeDelta,
     /// The longest.
     pub most: TimeDelta,
 }
 
-/// Delays as they come, to two digits.
+/// Delays as they come, in bounded memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelayCount {
-    /// `None` only if the histogram's own constants were refused.
+    /// `None` only if the histogram was refused.
     counts: Option<Histogram<u64>>,
 }
 
 impl Default for DelayCount {
+    /// To two digits.
     fn default() -> Self {
-        Self {
-            counts: Histogram::new_with_bounds(1, LONGEST_NANOS, 2).ok(),
-        }
+        Self::new(2)
     }
 }
 
 impl DelayCount {
+    /// None yet; they are told apart to so many digits, at most five.
+    #[must_use]
+    pub fn new(digits: u8) -> Self {
+        Self {
+            counts: Histogram::new_with_bounds(1, LONGEST_NANOS, digits.min(5)).ok(),
+        }
+    }
+
     /// Adds one; below zero counts as zero.
     pub fn note(&mut self, delay: TimeDelta) {
         if let Some(counts) = &mut self.counts {
@@ -55,11 +64,10 @@ impl DelayCount {
         Some(TimeDelta::from_nanos(nanos.cast_signed()))
     }
 
-    /// The mean; `None` without any.
+    /// The longest; zero without any.
     #[must_use]
-    pub fn mean(&self) -> Option<TimeDelta> {
-        let counts = self.counts.as_ref().filter(|counts| !counts.is_empty())?;
-        Some(TimeDelta::from_secs(counts.mean() / 1e9))
+    pub fn most(&self) -> TimeDelta {
+        self.at(1.0).unwrap_or(TimeDelta::ZERO)
     }
 
     /// The usual ones; `None` without any delay.
@@ -69,6 +77,7 @@ impl DelayCount {
             p50: self.at(0.5)?,
             p95: self.at(0.95)?,
             p99: self.at(0.99)?,
+            p999: self.at(0.999)?,
             most: self.at(1.0)?,
         })
     }
@@ -194,6 +203,26 @@ mod tests {
             finished: None,
             fate: Fate::Dropped,
         }
+    }
+
+    #[test]
+    fn rare_delays_are_told_from_the_longest() {
+        let mut delays = DelayCount::new(3);
+        assert_eq!((delays.delays(), delays.most()), (None, TimeDelta::ZERO));
+        for (count, millis) in [(9_980, 1), (15, 10), (5, 100)] {
+            for _ in 0..count {
+                delays.note(TimeDelta::from_millis(millis));
+            }
+        }
+        let Delays {
+            p50,
+            p99,
+            p999,
+            most,
+            ..
+        } = delays.delays().unwrap();
+        let millis = [p50, p99, p999, most].map(|delay| delay.as_nanos() / 1_000_000);
+        assert_eq!(millis, [1, 1, 10, 100]);
     }
 
     #[test]

@@ -45,6 +45,6 @@ pub use error::LinkError;
 pub use namespace::{Namespace, become_own_root, join_user_namespace, may_make_devices, within};
 pub use program::Program;
 pub use sides::{End, Side, Sides};
-pub use tally::{Lateness, Tally};
+pub use tally::Tally;
 pub use translation::Translation;
 pub use tun::Tun;

@@ -111,6 +111,7 @@ impl Way {
         loop {
             let now = self.clock.now();
             let Some(release) = self.direction.release(now) else {
+                self.tally.monitor.timer(now);
                 break;
             };
             self.tally.lateness.note(now.since(release.due));
@@ -128,9 +129,8 @@ impl Way {
     }
 
     /// Waits for a packet or an order, or until a packet is due.
-    fn wait(&mut self) {
+    fn wait(&self) {
         let now = self.clock.now();
-        self.tally.monitor.timer(now);
         let rest = rest(self.direction.deadline(), now, LONGEST_SLEEP);
         let Some(sleep) = slept(rest, self.waiting.spin) else {
             std::hint::spin_loop();

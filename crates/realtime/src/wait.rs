@@ -4,7 +4,8 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::os::fd::BorrowedFd;
 
-use mimosa_link::{Clock, Lateness};
+use mimosa_emulation::DelayCount;
+use mimosa_link::Clock;
 use mimosa_units::{Time, TimeDelta};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -88,8 +89,8 @@ impl Spread {
     }
 }
 
-impl From<&Lateness> for Spread {
-    fn from(lateness: &Lateness) -> Self {
+impl From<&DelayCount> for Spread {
+    fn from(lateness: &DelayCount) -> Self {
         let at = |share| lateness.at(share).unwrap_or(TimeDelta::ZERO);
         Self {
             p50: at(0.5),

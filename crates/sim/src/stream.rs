@@ -42,9 +42,6 @@ impl FrameClock {
     }
 }
 
-/// The controller that is told what no other can know.
-const TOLD: &str = "oracle";
-
 /// A video flow's sending end.
 #[derive(Debug)]
 pub struct Stream {
@@ -98,7 +95,7 @@ impl Stream {
             packet_size: video.packet_size,
             overhead: video.overhead,
             flow: flow.clone(),
-            available: (video.controller == TOLD)
+            available: (video.controller == mimosa_cc::oracle::NAME)
                 .then(|| Available::to(scenario, number))
                 .flatten(),
             told: Time::ZERO,

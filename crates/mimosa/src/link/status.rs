@@ -101,7 +101,7 @@ impl From<Delays> for Quantiles {
             p50: millis(delays.p50),
             p95: millis(delays.p95),
             p99: millis(delays.p99),
-            p999: millis(delays.most),
+            p999: millis(delays.p999),
             max: millis(delays.most),
         }
     }

@@ -1,5 +1,7 @@
 //! What this program has, for checking settings.
 
+use std::sync::LazyLock;
+
 use mimosa_control::Limits;
 use mimosa_settings::Checks;
 
@@ -15,7 +17,12 @@ pub(crate) const fn checks() -> &'static dyn Checks {
 
 impl Checks for Program {
     fn controllers(&self) -> &[&str] {
-        mimosa_cc::NAMES
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+            // Nobody here could tell it the network's rate.
+            let is_usable = |name: &&&str| **name != mimosa_cc::oracle::NAME;
+            mimosa_cc::NAMES.iter().filter(is_usable).copied().collect()
+        });
+        &NAMES
     }
 
     fn params(&self, controller: &str, params: &toml::Table, limits: Limits) -> Result<(), String> {

@@ -142,6 +142,11 @@ fn mistakes_are_refused_where_they_are() {
         ),
         (
             None,
+            &["--controller", "oracle"],
+            "error: --controller: `controller.name` must be `bbr-app`, `c3g`",
+        ),
+        (
+            None,
             &["--params", "alhpa = 1"],
             "error: --params: `controller.params`: unknown field",
         ),
