@@ -23,6 +23,36 @@ pub enum Jitter {
         /// From the beginning of one block to the next.
         every: TimeDelta,
     },
+    /// As somebody measured it: the delay exceeded by half of the packets, by one in a
+    /// hundred, by one in a thousand and by none, straight in between, and nothing at
+    /// the least. Each packet's is drawn alone; a packet never overtakes.
+    Quantiles {
+        /// The median.
+        p50: TimeDelta,
+        /// The 99th percentile.
+        p99: TimeDelta,
+        /// The 99.9th percentile.
+        p999: TimeDelta,
+        /// The largest.
+        most: TimeDelta,
+    },
+}
+
+impl Jitter {
+    /// The delay at `share`, from 0 to 1, of a distribution given by its quantiles.
+    fn at(share: f64, knots: [TimeDelta; 4]) -> TimeDelta {
+        const SHARES: [f64; 5] = [0.0, 0.5, 0.99, 0.999, 1.0];
+        let [p50, p99, p999, most] = knots;
+        let delays = [TimeDelta::ZERO, p50, p99, p999, most];
+        let upper = SHARES
+            .iter()
+            .position(|knot| share <= *knot)
+            .unwrap_or(SHARES.len() - 1)
+            .max(1);
+        let (from, to) = (SHARES[upper - 1], SHARES[upper]);
+        let (least, greatest) = (delays[upper - 1], delays[upper]);
+        least + (greatest - least).scale(((share - from) / (to - from)).clamp(0.0, 1.0))
+    }
 }
 
 /// Which packets vanish.
@@ -127,6 +157,12 @@ impl Path {
                 plain + deviation.scale(self.jitter.normal().abs()).min(most)
             }
             Some(Jitter::Block { length, every }) => held(plain, length, every),
+            Some(Jitter::Quantiles {
+                p50,
+                p99,
+                p999,
+                most,
+            }) => plain + Jitter::at(self.jitter.uniform(), [p50, p99, p999, most]),
         };
         if let Some(Reordering { share, extra }) = self.config.reordering
             && self.reordering.chance(share)
@@ -221,6 +257,36 @@ mod tests {
         let extra = |(sent, at): (usize, &Time)| at.since(Time::from_millis(sent as u64 + 10));
         let most = at.iter().enumerate().map(extra).max().unwrap();
         assert!(most <= MS(15) && most > MS(12), "{most}");
+    }
+
+    #[test]
+    fn quantiles_are_met_and_the_order_is_kept() {
+        let us = TimeDelta::from_micros;
+        let config = PathConfig {
+            jitter: Some(Jitter::Quantiles {
+                p50: us(40),
+                p99: us(400),
+                p999: us(900),
+                most: us(990),
+            }),
+            ..PLAIN
+        };
+        // A millisecond apart, so that none waits for the one before it.
+        let at: Vec<_> = arrivals(config, 100_000).into_iter().flatten().collect();
+        assert!(at.is_sorted());
+        let extra = |(sent, at): (usize, &Time)| at.since(Time::from_millis(sent as u64 + 10));
+        let mut extra: Vec<_> = at.iter().enumerate().map(extra).collect();
+        extra.sort_unstable();
+        let near = |rank: usize, expected: i64, off: i64| {
+            let delay = extra[rank].as_nanos() / 1_000;
+            assert!((delay - expected).abs() <= off, "{delay} at {rank}");
+        };
+        // Three standard errors of a rank among 100 000, times the slope beside it.
+        near(25_000, 20, 1);
+        near(50_000, 40, 4);
+        near(99_000, 400, 52);
+        near(99_900, 900, 17);
+        assert!(extra[99_999] <= us(990));
     }
 
     #[test]

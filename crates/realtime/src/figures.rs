@@ -5,9 +5,10 @@ use std::net::IpAddr;
 
 use mimosa_emulation::{Fate, Passage};
 use mimosa_link::Tally;
-use mimosa_net::Header;
+use mimosa_net::{Header, Random};
 use mimosa_sim::scenario::FlowKind;
 use mimosa_sim::{Collector, Counted, Scenario, Window};
+use mimosa_tcp::DELAYED_ACK;
 use mimosa_units::{Time, TimeDelta};
 
 use crate::plan::addresses;
@@ -33,6 +34,12 @@ pub struct Punctuality {
     /// Packets sent and never seen by the link, and packets that the other side did not
     /// take.
     pub vanished: u64,
+    /// How much later than on a path without hosts acknowledgements of TCP flows came:
+    /// from the time at which the flow's newest segment was due at the receiver's side
+    /// until the acknowledgement came back to the link, and then the link's own lateness,
+    /// a draw from that of all packets on the way back. Those later than half of the
+    /// receiver's timer waited for it and are left out; all zero without TCP.
+    pub acknowledging: Spread,
 }
 
 impl Punctuality {
@@ -52,6 +59,7 @@ impl fmt::Display for Punctuality {
             senders,
             entry,
             vanished,
+            acknowledging: _,
         } = self;
         write!(
             f,
@@ -65,6 +73,8 @@ impl fmt::Display for Punctuality {
 pub(crate) struct Records {
     /// Of the way there.
     pub(crate) passages: Vec<Passage>,
+    /// Of the way back.
+    pub(crate) returns: Vec<Passage>,
     /// Of the way there, then of the way back.
     pub(crate) tallies: Vec<Tally>,
     /// Of each flow; empty for TCP.
@@ -109,7 +119,10 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
             Fate::Due(_) | Fate::Dropped | Fate::Lost => inside += 1,
         }
     }
-    let mut punctuality = Punctuality::default();
+    let mut punctuality = Punctuality {
+        acknowledging: Spread::of(acknowledging(scenario, &records)),
+        ..Punctuality::default()
+    };
     let mut steps = 0;
     let lateness = [&mut punctuality.there, &mut punctuality.back];
     for (tally, lateness) in records.tallies.iter().zip(lateness) {
@@ -152,6 +165,45 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
         outcome: collector.outcome(scenario, inside, steps),
         punctuality,
     }
+}
+
+/// From each acknowledgement back to the newest arrival of its flow before it, and the
+/// link's lateness.
+fn acknowledging(scenario: &Scenario, records: &Records) -> Vec<TimeDelta> {
+    let is_tcp = |flow: usize| {
+        let kind = scenario.flows.get(flow).map(|flow| &flow.kind);
+        matches!(kind, Some(FlowKind::Tcp(_)))
+    };
+    let mut arrivals: Vec<Vec<Time>> = vec![Vec::new(); scenario.flows.len()];
+    for passage in &records.passages {
+        if let Some(flow) = flow_of(&passage.header, scenario)
+            && let Some(times) = arrivals.get_mut(flow).filter(|_| is_tcp(flow))
+            && let Fate::Due(at) = passage.fate
+        {
+            times.push(at);
+        }
+    }
+    for times in &mut arrivals {
+        times.sort_unstable();
+    }
+    let mut draw = Random::new(0, "lateness");
+    let lateness = records.tallies.get(1).map(|back| &back.lateness);
+    let lag = |passage: &Passage| {
+        let header = Header {
+            source: passage.header.destination,
+            destination: passage.header.source,
+            source_port: passage.header.destination_port,
+            destination_port: passage.header.source_port,
+            ..passage.header
+        };
+        let times = arrivals.get(flow_of(&header, scenario)?)?;
+        let before = times.partition_point(|at| *at <= passage.offered);
+        let newest = times.get(before.checked_sub(1)?)?;
+        let lag = passage.offered.since(*newest);
+        let late = lateness.and_then(|count| count.at(draw.uniform()));
+        (lag < DELAYED_ACK / 2).then_some(lag + late.unwrap_or(TimeDelta::ZERO))
+    };
+    records.returns.iter().filter_map(lag).collect()
 }
 
 /// The flow whose packet this is; `None` for what the kernel says by itself.

@@ -186,14 +186,15 @@ fn act(
     let sendings = sendings?;
     drain(clock, end);
     let tallies = engine.stop();
-    let passages = passages.into_iter().filter(|(is_there, _)| *is_there);
-    let passages: Vec<Passage> = passages.map(|(_, passage)| passage).collect();
+    let (there, back): (Vec<_>, Vec<_>) = passages.into_iter().partition(|(is_there, _)| *is_there);
+    let alone = |passages: Vec<(bool, Passage)>| passages.into_iter().map(|(_, p)| p).collect();
     let window = Window {
         from: window.from,
         to: window.to.min(end),
     };
     let records = Records {
-        passages,
+        passages: alone(there),
+        returns: alone(back),
         tallies,
         sendings,
     };

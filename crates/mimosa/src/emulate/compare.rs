@@ -15,12 +15,24 @@ struct Figure {
 
 /// A row for each plan and figure: means over the runs that count.
 pub(super) fn table(plans: &[Plan], runs: &[&Run<'_>]) -> Table {
-    let headers = ["variant", "figure", "simulated", "emulated", "difference"];
+    let headers = [
+        "variant",
+        "figure",
+        "simulated",
+        "emulated",
+        "difference",
+        "with the host's lag",
+        "difference",
+    ];
     let mut rows = Vec::new();
     for plan in plans {
         let own = || runs.iter().filter(|run| run.label == plan.label.as_deref());
         let simulated: Vec<_> = own()
             .filter_map(|run| run.simulated.as_ref())
+            .map(figures)
+            .collect();
+        let with_lag: Vec<_> = own()
+            .filter_map(|run| run.with_lag.as_ref())
             .map(figures)
             .collect();
         let emulated: Vec<_> = own().map(|run| figures(&run.emulated.outcome)).collect();
@@ -29,6 +41,7 @@ pub(super) fn table(plans: &[Plan], runs: &[&Run<'_>]) -> Table {
                 sim::mean(all.iter().map(|figures| figures.get(index)?.value))
             };
             let (simulated, emulated) = (mean(&simulated), mean(&emulated));
+            let with_lag = mean(&with_lag);
             let number = |value: Option<f64>| {
                 let decimals = figure.decimals;
                 value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
@@ -39,6 +52,8 @@ pub(super) fn table(plans: &[Plan], runs: &[&Run<'_>]) -> Table {
                 number(simulated),
                 number(emulated),
                 difference(simulated, emulated),
+                number(with_lag),
+                difference(with_lag, emulated),
             ]);
         }
     }

@@ -6,7 +6,9 @@ mod compare;
 mod report;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use mimosa_realtime::{Emulated, Ends, RealtimeError};
+use mimosa_net::Jitter;
+use mimosa_realtime::{Emulated, Ends, RealtimeError, Spread};
+use mimosa_sim::scenario::FlowKind;
 use mimosa_sim::{Outcome, Scenario, Window};
 use mimosa_units::Time;
 
@@ -49,6 +51,9 @@ struct Run<'a> {
     emulated: Emulated,
     /// The same in virtual time.
     simulated: Option<Outcome>,
+    /// The same again, with the receiving host's delay of acknowledgements as the run in
+    /// real time had it; `None` without TCP.
+    with_lag: Option<Outcome>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), EmulateError> {
@@ -122,14 +127,37 @@ impl Plan {
             run: label.map_or_else(String::new, |label| format!("{label}: ")),
             error,
         })?;
-        let simulate = || mimosa_sim::run(&self.scenario, seed, self.window, &mut ());
+        let simulate = |scenario| mimosa_sim::run(scenario, seed, self.window, &mut ());
+        let lagging = lagging(&self.scenario, emulated.punctuality.acknowledging);
         Ok(Run {
             seed,
             label,
             emulated,
-            simulated: compare.then(simulate),
+            simulated: compare.then(|| simulate(&self.scenario)),
+            with_lag: lagging.filter(|_| compare).as_ref().map(simulate),
         })
     }
+}
+
+/// `scenario` with acknowledgements of TCP that come as late as `lag` says; `None` when no
+/// flow's do, or when the scenario states a jitter of its own.
+fn lagging(scenario: &Scenario, lag: Spread) -> Option<Scenario> {
+    let mut scenario = scenario.clone();
+    let mut is_changed = false;
+    for flow in &mut scenario.flows {
+        if let FlowKind::Tcp(tcp) = &mut flow.kind
+            && tcp.reverse.jitter.is_none()
+        {
+            tcp.reverse.jitter = Some(Jitter::Quantiles {
+                p50: lag.p50,
+                p99: lag.p99,
+                p999: lag.p999,
+                most: lag.most,
+            });
+            is_changed = true;
+        }
+    }
+    is_changed.then_some(scenario)
 }
 
 /// One run in real time, between two new namespaces.
@@ -163,4 +191,53 @@ fn progress(plans: &[Plan], repeat: u64) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_units::TimeDelta;
+
+    use super::*;
+
+    fn scenario(link: &str, kind: &str) -> Scenario {
+        let text = format!(
+            "duration = \"1s\"\n[link]\nrate = \"9Mbit/s\"\n{link}\n[[flow]]\nkind = \"{kind}\"\n"
+        );
+        mimosa_sim::load(&text, "test", &mut ())
+            .unwrap()
+            .variants
+            .remove(0)
+            .1
+    }
+
+    fn jitter(scenario: Option<Scenario>) -> Option<Jitter> {
+        match &scenario?.flows[0].kind {
+            FlowKind::Tcp(tcp) => tcp.reverse.jitter,
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn what_the_host_adds_is_put_on_tcps_way_back_alone() {
+        let us = TimeDelta::from_micros;
+        let lag = Spread {
+            p50: us(40),
+            p99: us(400),
+            p999: us(900),
+            most: us(9_000),
+        };
+        let expected = Jitter::Quantiles {
+            p50: us(40),
+            p99: us(400),
+            p999: us(900),
+            most: us(9_000),
+        };
+        assert_eq!(jitter(lagging(&scenario("", "tcp"), lag)), Some(expected));
+        assert!(lagging(&scenario("", "video"), lag).is_none());
+        let own = "return_jitter = { kind = \"normal\" }";
+        assert!(
+            lagging(&scenario(own, "tcp"), lag).is_none(),
+            "the scenario's own"
+        );
+    }
 }

@@ -47,6 +47,7 @@ fn punctuality(runs: &[Run<'_>]) -> Table {
             punctuality.back.to_string(),
             punctuality.senders.to_string(),
             punctuality.entry.to_string(),
+            punctuality.acknowledging.to_string(),
             punctuality.vanished.to_string(),
             if is_valid { "yes" } else { "no" }.to_owned(),
         ]
@@ -58,6 +59,7 @@ fn punctuality(runs: &[Run<'_>]) -> Table {
         "link back",
         "senders",
         "into the link",
+        "acknowledging",
         "vanished",
         "counts",
     ];
@@ -81,6 +83,8 @@ struct Line<'a> {
     outcome: &'a Outcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     simulated: Option<&'a Outcome>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simulated_with_lag: Option<&'a Outcome>,
 }
 
 /// Who was how late.
@@ -90,6 +94,7 @@ struct Lateness {
     back: Micros,
     senders: Micros,
     entry: Micros,
+    acknowledging: Micros,
 }
 
 /// A spread in microseconds.
@@ -125,10 +130,12 @@ pub(super) fn json(run: &Run<'_>) -> Result<Vec<u8>, serde_json::Error> {
             back: punctuality.back.into(),
             senders: punctuality.senders.into(),
             entry: punctuality.entry.into(),
+            acknowledging: punctuality.acknowledging.into(),
         },
         vanished: punctuality.vanished,
         outcome: &run.emulated.outcome,
         simulated: run.simulated.as_ref(),
+        simulated_with_lag: run.with_lag.as_ref(),
     };
     let mut text = serde_json::to_vec(&line)?;
     text.push(b'\n');

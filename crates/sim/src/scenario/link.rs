@@ -166,12 +166,35 @@ impl Reader<'_> {
                 deviation: raw.deviation.unwrap_or(TimeDelta::from_millis(5)),
                 most: raw.most.unwrap_or(TimeDelta::from_millis(15)),
             })),
+            "quantiles" => {
+                let mend = "a measured jitter has `p50`, `p99`, `p999` and `most`";
+                let given = [
+                    ("p50", raw.p50),
+                    ("p99", raw.p99),
+                    ("p999", raw.p999),
+                    ("most", raw.most),
+                ];
+                let mut delays = [TimeDelta::ZERO; 4];
+                for (delay, (key, value)) in delays.iter_mut().zip(given) {
+                    *delay = value.ok_or_else(|| missing(key, mend))?;
+                }
+                let must = "at least zero, and each at least the one before it";
+                let valid = delays.is_sorted() && delays[0] >= TimeDelta::ZERO;
+                self.range(spanned.span(), "p50", valid, must)?;
+                let [p50, p99, p999, most] = delays;
+                Ok(Some(Jitter::Quantiles {
+                    p50,
+                    p99,
+                    p999,
+                    most,
+                }))
+            }
             name => Err(self.error(
                 raw.kind.span(),
                 Problem::UnknownName {
                     what: "jitter",
                     name: name.to_owned(),
-                    known: "block, normal",
+                    known: "block, normal, quantiles",
                 },
             )),
         }

@@ -245,6 +245,12 @@ pub(super) struct Jitter {
     pub(super) deviation: Option<TimeDelta>,
     #[serde(default)]
     pub(super) most: Option<TimeDelta>,
+    #[serde(default)]
+    pub(super) p50: Option<TimeDelta>,
+    #[serde(default)]
+    pub(super) p99: Option<TimeDelta>,
+    #[serde(default)]
+    pub(super) p999: Option<TimeDelta>,
 }
 
 /// `reordering = { … }`.
