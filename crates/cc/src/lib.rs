@@ -9,6 +9,7 @@ pub mod copa;
 pub mod fixed;
 pub mod gcc;
 pub mod nada;
+pub mod needs;
 pub mod oracle;
 mod parameter;
 pub mod pudica;
@@ -17,6 +18,7 @@ pub mod salsify;
 pub mod scream;
 mod send_queue;
 pub mod sqp;
+pub mod transport;
 mod windowed_min;
 
 pub use parameter::ParameterError;

@@ -1,6 +1,7 @@
 //! Controllers by name.
 
 use mimosa_control::{Controller, Limits};
+use mimosa_tcp::Algorithm;
 use serde::de::DeserializeOwned;
 
 use crate::bbr_app::{self, BbrApp};
@@ -15,11 +16,12 @@ use crate::pudica::{self, Pudica};
 use crate::salsify::{self, Salsify};
 use crate::scream::{self, Scream};
 use crate::sqp::{self, Sqp};
+use crate::transport::{self, Transport};
 
 /// The names that [`build`] knows.
 pub const NAMES: &[&str] = &[
-    "bbr-app", "c3g", "copa", "fixed", "gcc", "nada", "oracle", "pudica", "salsify", "scream",
-    "sqp",
+    "bbr-app", "bbr2", "bbr3", "c3g", "copa", "fixed", "gcc", "nada", "oracle", "prague", "pudica",
+    "salsify", "scream", "sqp",
 ];
 
 /// Why a controller could not be made.
@@ -64,6 +66,8 @@ where
             config.check()?;
             Ok(Box::new(BbrApp::new(config, limits)))
         }
+        "bbr2" => of_transport(Algorithm::Bbr2, params, limits),
+        "bbr3" => of_transport(Algorithm::Bbr3, params, limits),
         "c3g" => {
             let config: c3g::Config = read(params)?;
             config.check()?;
@@ -94,6 +98,7 @@ where
             config.check()?;
             Ok(Box::new(Oracle::new(config, limits)))
         }
+        "prague" => of_transport(Algorithm::Prague, params, limits),
         "pudica" => {
             let config: pudica::Config = read(params)?;
             config.check()?;
@@ -118,6 +123,21 @@ where
             name: name.to_owned(),
         }),
     }
+}
+
+/// A transport's congestion control.
+fn of_transport<'de, D>(
+    algorithm: Algorithm,
+    params: D,
+    limits: Limits,
+) -> Result<Box<dyn Controller>, BuildError>
+where
+    D: serde::Deserializer<'de>,
+    D::Error: std::fmt::Display,
+{
+    let config: transport::Config = read(params)?;
+    config.check()?;
+    Ok(Box::new(Transport::new(algorithm, config, limits)))
 }
 
 fn read<'de, T, D>(params: D) -> Result<T, BuildError>

@@ -19,7 +19,7 @@ pub enum Cause {
     FrameFallback,
     /// The oldest frame is overdue: the next one alone is smaller.
     NextDelayFallback,
-    /// Several frames met a queue: below the receiving rate until it is gone.
+    /// A queue has built up: below the receiving rate until it is gone.
     Drain,
     /// The queue is gone: to the receiving rate in one step.
     Recover,
@@ -33,6 +33,10 @@ pub enum Cause {
     AtMaximum,
     /// No queue has shown yet: raised with every acknowledgement.
     SlowStart,
+    /// Above the estimate of what the path can carry, to learn whether it is more.
+    Probing,
+    /// Little in flight for a while, to learn the path's delay without a queue.
+    ProbeRtt,
     /// Less queue than the algorithm aims at: raised.
     BelowQueueTarget,
     /// More queue than the algorithm aims at: lowered.
@@ -63,6 +67,8 @@ pub enum Cause {
     MultiplicativeDecrease,
     /// The delay rises: below the receiving rate.
     DelayTrend,
+    /// Others fill the queue: moved towards the part of it that losses leave.
+    Competing,
     /// A probe has found what the link carries: set to it.
     ProbeResult,
     /// The rate is set by configuration alone.
@@ -88,6 +94,8 @@ impl Cause {
             Self::ApplicationLimited => "application-limited",
             Self::AtMaximum => "at-maximum",
             Self::SlowStart => "slow-start",
+            Self::Probing => "probing",
+            Self::ProbeRtt => "probe-rtt",
             Self::BelowQueueTarget => "below-queue-target",
             Self::AboveQueueTarget => "above-queue-target",
             Self::TowardsEstimate => "towards-estimate",
@@ -102,6 +110,7 @@ impl Cause {
             Self::StepBack => "step-back",
             Self::MultiplicativeDecrease => "multiplicative-decrease",
             Self::DelayTrend => "delay-trend",
+            Self::Competing => "competing",
             Self::ProbeResult => "probe-result",
             Self::Fixed => "fixed",
         }

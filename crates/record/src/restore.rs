@@ -12,7 +12,7 @@ use crate::session::{FrameRtp, SentAgain, SessionFrame};
 use crate::values::Values;
 
 /// All causes, to find one by its name.
-const CAUSES: [Cause; 30] = [
+const CAUSES: [Cause; 33] = [
     Cause::Start,
     Cause::AwaitFeedback,
     Cause::MultiplicativeIncrease,
@@ -27,6 +27,8 @@ const CAUSES: [Cause; 30] = [
     Cause::ApplicationLimited,
     Cause::AtMaximum,
     Cause::SlowStart,
+    Cause::Probing,
+    Cause::ProbeRtt,
     Cause::BelowQueueTarget,
     Cause::AboveQueueTarget,
     Cause::TowardsEstimate,
@@ -41,6 +43,7 @@ const CAUSES: [Cause; 30] = [
     Cause::StepBack,
     Cause::MultiplicativeDecrease,
     Cause::DelayTrend,
+    Cause::Competing,
     Cause::ProbeResult,
     Cause::Fixed,
 ];
@@ -60,6 +63,7 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
             decision: cells.decision(pacing)?,
             handed_over: cells.time("handed_over_ns")?,
             pacing,
+            bucket: None,
             size: cells.bytes("size_bytes")?,
             packets: cells.small("packets")?,
             first_sent: cells.maybe_time("first_sent_ns")?,

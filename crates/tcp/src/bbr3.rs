@@ -20,7 +20,7 @@ mod probing;
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-use crate::congestion::{AckSample, Congestion, LostSegment, Rounds, initial_window};
+use crate::congestion::{AckSample, Congestion, LostSegment, Rounds, Stage, initial_window};
 use crate::filter::{Dice, WindowedMax};
 use crate::pacer::{LEAST_SEGMENTS as LEAST_BURST, burst_segments};
 use model::{Aggregation, FullPipe, ShortTerm};
@@ -481,5 +481,19 @@ impl Congestion for Bbr3 {
 
     fn governs_recovery(&self) -> bool {
         true
+    }
+
+    fn bandwidth(&self) -> Option<Rate> {
+        self.rate.get().map(|rate| rate.min(self.short_term.rate))
+    }
+
+    fn stage(&self) -> Option<Stage> {
+        Some(match self.state {
+            State::Startup => Stage::Startup,
+            State::Drain | State::Down => Stage::Drain,
+            State::Cruise | State::Refill => Stage::Cruise,
+            State::Up => Stage::Probe,
+            State::ProbeRtt => Stage::ProbeRtt,
+        })
     }
 }

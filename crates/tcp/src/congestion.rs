@@ -110,6 +110,31 @@ pub trait Congestion: Debug + Send {
     fn governs_recovery(&self) -> bool {
         false
     }
+
+    /// What the path carries, for those that have a model of it.
+    fn bandwidth(&self) -> Option<Rate> {
+        None
+    }
+
+    /// What it is about; `None` while it moves by its rule of growth and reduction alone.
+    fn stage(&self) -> Option<Stage> {
+        None
+    }
+}
+
+/// What a congestion control is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Stage {
+    /// Grows until the path is full: slow start, or BBR's startup.
+    Startup,
+    /// Below what the path carries, until a queue is gone.
+    Drain,
+    /// At what it believes that the path carries.
+    Cruise,
+    /// Above that, to learn whether the path carries more.
+    Probe,
+    /// With little in flight, to learn the least round trip.
+    ProbeRtt,
 }
 
 /// How a sender uses explicit congestion notification.

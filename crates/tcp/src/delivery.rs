@@ -10,19 +10,29 @@
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-use crate::scoreboard::Delivered;
-
 /// What was known when a segment left.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
-    pub(crate) is_app_limited: bool,
+    /// Whether the application, not the path, limited the flight.
+    pub is_app_limited: bool,
     /// In flight just after it left, itself included, in bytes.
-    pub(crate) in_flight: u64,
+    pub in_flight: u64,
     /// Lost until it left, in bytes.
-    pub(crate) lost: u64,
+    pub lost: u64,
+}
+
+/// One transmission of a segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmission {
+    /// Counts transmissions, so that two at one time have an order.
+    pub number: u64,
+    /// When it left.
+    pub at: Time,
+    /// What was known then.
+    pub snapshot: Snapshot,
 }
 
 /// What one acknowledgement says about the path's rate.
@@ -51,9 +61,9 @@ impl DeliverySample {
     }
 }
 
-/// The connection's side of the estimator.
+/// The connection's side of the estimator, for whoever keeps the transmissions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Delivery {
+pub struct Delivery {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
@@ -64,24 +74,31 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    pub(crate) const fn delivered(&self) -> u64 {
+    /// Everything delivered, in bytes.
+    #[must_use]
+    pub const fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    pub(crate) const fn lost(&self) -> u64 {
+    /// Everything judged lost, in bytes.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    pub(crate) const fn on_lost(&mut self, bytes: u64) {
+    /// That many bytes are judged lost.
+    pub const fn on_lost(&mut self, bytes: u64) {
         self.lost = self.lost.saturating_add(bytes);
     }
 
-    pub(crate) const fn is_app_limited(&self) -> bool {
+    /// Whether what leaves now counts as limited by the application.
+    #[must_use]
+    pub const fn is_app_limited(&self) -> bool {
         self.app_limited_until.is_some()
     }
 
     /// A segment of `length` bytes leaves while `in_flight` are on their way.
-    pub(crate) fn on_sent(&mut self, now: Time, in_flight: u64, length: u64) -> Snapshot {
+    pub fn on_sent(&mut self, now: Time, in_flight: u64, length: u64) -> Snapshot {
         if in_flight == 0 {
             self.first_sent = now;
             self.delivered_at = now;
@@ -97,20 +114,25 @@ impl Delivery {
     }
 
     /// The application has nothing to send although the window is open.
-    pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
+    pub fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = Some(self.delivered.saturating_add(in_flight).max(1));
     }
 
-    /// Takes what one acknowledgement delivered.
-    pub(crate) fn on_ack(
+    /// Takes what one acknowledgement delivered: the length of each segment and its last
+    /// transmission. A rate over less than `min_rtt` is not believed.
+    pub fn on_ack(
         &mut self,
         now: Time,
-        delivered: &[Delivered],
+        delivered: impl IntoIterator<Item = (u64, Transmission)>,
         min_rtt: Option<TimeDelta>,
     ) -> Option<DeliverySample> {
-        for segment in delivered {
-            self.delivered = self.delivered.saturating_add(segment.length);
+        let mut newest: Option<Transmission> = None;
+        for (length, last) in delivered {
+            self.delivered = self.delivered.saturating_add(length);
             self.delivered_at = now;
+            newest = newest
+                .filter(|newest| newest.number > last.number)
+                .or(Some(last));
         }
         if self
             .app_limited_until
@@ -118,10 +140,10 @@ impl Delivery {
         {
             self.app_limited_until = None;
         }
-        let newest = delivered.iter().max_by_key(|segment| segment.last.number)?;
-        let then = newest.last.snapshot;
-        self.first_sent = newest.last.at;
-        let sending = newest.last.at.since(then.first_sent);
+        let newest = newest?;
+        let then = newest.snapshot;
+        self.first_sent = newest.at;
+        let sending = newest.at.since(then.first_sent);
         let acknowledging = now.since(then.delivered_at);
         let interval = sending.max(acknowledging);
         let is_plausible =
@@ -140,7 +162,6 @@ impl Delivery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoreboard::Transmission;
 
     const LENGTH: u64 = 1000;
 
@@ -151,23 +172,18 @@ mod tests {
         let sent: Vec<_> = (0..20)
             .map(|index| {
                 let at = Time::from_millis(index);
-                let last = Transmission {
+                let sent = Transmission {
                     number: index,
                     at,
                     snapshot: delivery.on_sent(at, index * LENGTH, LENGTH),
                 };
-                Delivered {
-                    end: (index + 1) * LENGTH,
-                    length: LENGTH,
-                    is_retransmitted: false,
-                    last,
-                }
+                (LENGTH, sent)
             })
             .collect();
         let mut sample = None;
-        for (index, segment) in (0..).zip(&sent) {
+        for (index, segment) in (0..).zip(sent) {
             let now = Time::from_millis(if is_compressed { 20 } else { 10 + index });
-            sample = delivery.on_ack(now, std::slice::from_ref(segment), None);
+            sample = delivery.on_ack(now, [segment], None);
         }
         sample.unwrap()
     }
@@ -187,20 +203,15 @@ mod tests {
     fn an_interval_below_the_least_round_trip_says_nothing() {
         let mut delivery = Delivery::default();
         let at = Time::from_millis(5);
-        let segment = Delivered {
-            end: LENGTH,
-            length: LENGTH,
-            is_retransmitted: true,
-            last: Transmission {
-                number: 1,
-                at,
-                snapshot: delivery.on_sent(at, 0, LENGTH),
-            },
+        let sent = Transmission {
+            number: 1,
+            at,
+            snapshot: delivery.on_sent(at, 0, LENGTH),
         };
         delivery.on_app_limited(LENGTH);
         assert!(delivery.is_app_limited());
         let least = Some(TimeDelta::from_millis(30));
-        let sample = delivery.on_ack(Time::from_millis(10), &[segment], least);
+        let sample = delivery.on_ack(Time::from_millis(10), [(LENGTH, sent)], least);
         assert_eq!(sample.unwrap().rate(), None);
     }
 }

@@ -11,6 +11,9 @@
 //! Time is an argument, and the same calls give the same answers. A segment's
 //! length is its payload; what headers a link carries is the driver's to say.
 //!
+//! Who keeps packets of another kind can drive a [`Congestion`] too: [`Delivery`] and
+//! [`Rtt`] make what it wants to know.
+//!
 //! ```
 //! use mimosa_tcp::{Algorithm, Application, Config, Feedback, Receiver, Sender};
 //! use mimosa_units::{Bytes, Time};
@@ -59,12 +62,13 @@ pub use application::Application;
 pub use bbr1::Bbr1;
 pub use bbr3::Bbr3;
 pub use config::{Config, Statistics};
-pub use congestion::{AckSample, Algorithm, Congestion, EcnUse, LostSegment};
+pub use congestion::{AckSample, Algorithm, Congestion, EcnUse, LostSegment, Stage};
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
-pub use delivery::DeliverySample;
+pub use delivery::{Delivery, DeliverySample, Snapshot, Transmission};
 pub use prague::Prague;
 pub use receiver::{DELAYED_ACK, Feedback, Receiver};
 pub use reno::Reno;
+pub use rtt::Rtt;
 pub use sender::Sender;
 pub use wire::{Ack, Block, MAX_BLOCKS, Segment};

@@ -13,11 +13,11 @@
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-use crate::congestion::{AckSample, Congestion, initial_window, least_threshold};
+use crate::congestion::{AckSample, Congestion, Stage, initial_window, least_threshold};
 
 /// The estimation gain g of DCTCP (RFC 8257, section 4.2).
 const GAIN: f64 = 1.0 / 16.0;
-/// The least virtual round trip (`udp_prague`: reference RTT).
+/// The least virtual round trip (`udp_prague`: reference RTT, outside its frame mode).
 const REFERENCE_RTT: TimeDelta = TimeDelta::from_millis(25);
 /// Room over the paced window (`udp_prague`: W * 1.03 + 1 packet).
 const WINDOW_ROOM: f64 = 1.03;
@@ -38,6 +38,9 @@ const SLOW_START_GAIN: f64 = 2.0;
 #[derive(Clone, Debug)]
 pub struct Prague {
     mss: Bytes,
+    /// The least virtual round trip, and the gain that belongs to it.
+    reference_rtt: TimeDelta,
+    gain: f64,
     window: f64,
     /// Below this, slow start.
     threshold: f64,
@@ -59,8 +62,18 @@ impl Prague {
     /// A fresh state for segments of `mss`.
     #[must_use]
     pub fn new(mss: Bytes) -> Self {
+        Self::with_reference_rtt(mss, REFERENCE_RTT)
+    }
+
+    /// The same with another least virtual round trip than 25 ms: the frame interval, in
+    /// the frame mode of `udp_prague`. Marks are averaged over as long as with 25 ms
+    /// (`get_alpha_shift`).
+    #[must_use]
+    pub fn with_reference_rtt(mss: Bytes, reference_rtt: TimeDelta) -> Self {
         Self {
             mss,
+            reference_rtt,
+            gain: (GAIN * reference_rtt.ratio(REFERENCE_RTT)).min(1.0),
             window: initial_window(mss).get() as f64,
             threshold: f64::INFINITY,
             fraction: 1.0,
@@ -86,7 +99,8 @@ impl Prague {
     }
 
     fn virtual_rtt(&self) -> TimeDelta {
-        self.rtt.map_or(REFERENCE_RTT, |rtt| rtt.max(REFERENCE_RTT))
+        self.rtt
+            .map_or(self.reference_rtt, |rtt| rtt.max(self.reference_rtt))
     }
 
     /// The window per round trip, in bytes per second.
@@ -106,7 +120,7 @@ impl Prague {
         }
         if self.reduced_at.is_some() && self.acked > 0.0 {
             let marked = (self.marked / self.acked).min(1.0);
-            self.fraction += GAIN * (marked - self.fraction);
+            self.fraction += self.gain * (marked - self.fraction);
         }
         self.calm = if self.marked > 0.0 {
             0
@@ -205,5 +219,9 @@ impl Congestion for Prague {
     fn burst(&self, mss: Bytes, _allowance: Bytes) -> u64 {
         let rate = self.pacing_rate().unwrap_or(Rate::ZERO);
         (rate.amount_in(BURST_TIME).get() / mss.get().max(1)).max(1)
+    }
+
+    fn stage(&self) -> Option<Stage> {
+        self.is_slow_start().then_some(Stage::Startup)
     }
 }

@@ -16,8 +16,9 @@ const MAX_TIMEOUT: TimeDelta = TimeDelta::from_millis(120_000);
 /// For how long a minimum is believed: Linux `tcp_min_rtt_wlen`, 300 s.
 const MIN_MEMORY: TimeDelta = TimeDelta::from_millis(300_000);
 
+/// What is known of a connection's round trip.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rtt {
+pub struct Rtt {
     smoothed: Option<TimeDelta>,
     variance: TimeDelta,
     minimum: Option<(Time, TimeDelta)>,
@@ -26,7 +27,7 @@ pub(crate) struct Rtt {
 
 impl Rtt {
     /// Takes a sample, delays of the acknowledgement included.
-    pub(crate) fn sample(&mut self, rtt: TimeDelta) {
+    pub fn sample(&mut self, rtt: TimeDelta) {
         if let Some(smoothed) = self.smoothed {
             // Rule 2.3: beta = 1/4, alpha = 1/8.
             let error = smoothed - rtt;
@@ -40,7 +41,7 @@ impl Rtt {
     }
 
     /// Takes a sample for the minimum, without delay of the acknowledgement.
-    pub(crate) fn sample_minimum(&mut self, now: Time, rtt: TimeDelta) {
+    pub fn sample_minimum(&mut self, now: Time, rtt: TimeDelta) {
         let is_lower = self
             .minimum
             .is_none_or(|(at, minimum)| rtt <= minimum || now.since(at) > MIN_MEMORY);
@@ -49,16 +50,21 @@ impl Rtt {
         }
     }
 
-    pub(crate) const fn smoothed(&self) -> Option<TimeDelta> {
+    /// The smoothed round trip; `None` before the first.
+    #[must_use]
+    pub const fn smoothed(&self) -> Option<TimeDelta> {
         self.smoothed
     }
 
-    pub(crate) fn minimum(&self) -> Option<TimeDelta> {
+    /// The least of the last 300 s.
+    #[must_use]
+    pub fn minimum(&self) -> Option<TimeDelta> {
         self.minimum.map(|(_, minimum)| minimum)
     }
 
     /// The retransmission timeout, doublings included.
-    pub(crate) fn timeout(&self) -> TimeDelta {
+    #[must_use]
+    pub fn timeout(&self) -> TimeDelta {
         let timeout = self.smoothed.map_or(INITIAL_TIMEOUT, |smoothed| {
             smoothed + (self.variance * 4).max(MIN_TIMEOUT)
         });
@@ -72,10 +78,12 @@ impl Rtt {
     }
 
     /// Whether nothing was acknowledged since the timer last went off.
+    #[must_use]
     pub(crate) const fn is_doubled(&self) -> bool {
         self.doublings > 0
     }
 
+    /// Something was acknowledged.
     pub(crate) const fn reset_doubling(&mut self) {
         self.doublings = 0;
     }

@@ -8,17 +8,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use mimosa_units::{Time, TimeDelta};
 
-use crate::delivery::Snapshot;
+use crate::delivery::{Snapshot, Transmission};
 use crate::wire::{Ack, Block};
-
-/// One transmission of a segment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Transmission {
-    /// Counts transmissions, so that two at one time have an order.
-    pub(crate) number: u64,
-    pub(crate) at: Time,
-    pub(crate) snapshot: Snapshot,
-}
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {

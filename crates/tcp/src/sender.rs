@@ -19,13 +19,13 @@ use mimosa_units::{Bytes, Ecn, Time, TimeDelta};
 use crate::application::Application;
 use crate::config::{Config, Statistics};
 use crate::congestion::{AckSample, Congestion, EcnUse, LostSegment};
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, Transmission};
 use crate::pacer::Pacer;
 use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::receiver::DELAYED_ACK;
 use crate::rtt::Rtt;
-use crate::scoreboard::{Delivered, Lost, Scoreboard, Transmission};
+use crate::scoreboard::{Delivered, Lost, Scoreboard};
 use crate::wire::{Ack, Segment};
 
 /// Probe timeout before the first round trip is known (RFC 8985, section 7.2).
@@ -181,9 +181,9 @@ impl Sender {
         self.board.acknowledge(ack, &mut self.delivered);
 
         let rtt = self.measure(now, ack);
-        let delivery = self
-            .delivery
-            .on_ack(now, &self.delivered, self.rtt.minimum());
+        let delivered = self.delivered.iter();
+        let delivered = delivered.map(|segment| (segment.length, segment.last));
+        let delivery = self.delivery.on_ack(now, delivered, self.rtt.minimum());
         self.rack.on_delivered(now, ack.echo, &self.delivered);
         self.rack
             .on_duplicate(ack.is_duplicate, self.una, self.next);

@@ -17,14 +17,22 @@ enum Role {
 const CRATES: &[(&str, Role)] = &[
     ("mimosa-units", Role::Pure(&[])),
     ("mimosa-control", Role::Pure(&["mimosa-units"])),
-    ("mimosa-cc", Role::Pure(&["mimosa-units", "mimosa-control"])),
+    (
+        "mimosa-cc",
+        Role::Pure(&["mimosa-units", "mimosa-control", "mimosa-tcp"]),
+    ),
     (
         "mimosa-pace",
         Role::Pure(&["mimosa-units", "mimosa-control"]),
     ),
     (
         "mimosa-session",
-        Role::Pure(&["mimosa-units", "mimosa-control", "mimosa-pace"]),
+        Role::Pure(&[
+            "mimosa-units",
+            "mimosa-control",
+            "mimosa-pace",
+            "mimosa-wire",
+        ]),
     ),
     ("mimosa-net", Role::Pure(&["mimosa-units"])),
     (
@@ -61,7 +69,13 @@ const CRATES: &[(&str, Role)] = &[
     ("mimosa-plot", Role::Pure(&["mimosa-units"])),
     (
         "mimosa-lab",
-        Role::Pure(&["mimosa-units", "mimosa-cc", "mimosa-sim", "mimosa-plot"]),
+        Role::Pure(&[
+            "mimosa-units",
+            "mimosa-cc",
+            "mimosa-session",
+            "mimosa-sim",
+            "mimosa-plot",
+        ]),
     ),
     ("mimosa-wire", Role::Pure(&["mimosa-units"])),
     (

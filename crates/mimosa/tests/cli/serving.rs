@@ -138,12 +138,12 @@ fn mistakes_are_refused_where_they_are() {
         (
             None,
             &["--controller", "best"],
-            "error: --controller: `controller.name` must be `bbr-app`, `c3g`",
+            "error: --controller: `controller.name` must be `bbr-app`, `bbr2`, `bbr3`, `c3g`",
         ),
         (
             None,
             &["--controller", "oracle"],
-            "error: --controller: `controller.name` must be `bbr-app`, `c3g`",
+            "error: --controller: `controller.name` must be `bbr-app`, `bbr2`, `bbr3`, `c3g`",
         ),
         (
             None,
