@@ -124,6 +124,18 @@ impl<P> Pacer<P> {
         self.pacing = pacing;
     }
 
+    /// The same for a bucket whose depth is an amount of data: what has left and not leaked
+    /// yet stays that amount when the rate changes. By [`Self::set_pacing`] it stays a time.
+    pub fn set_bucket(&mut self, now: Time, rate: Rate, burst: Bytes) {
+        if let Pacing::Bucket { rate: before, .. } = self.pacing
+            && before != rate
+        {
+            let held = before.amount_in(self.bucket.since(now));
+            self.bucket = now + rate.transmit_time(held);
+        }
+        self.pacing = Pacing::Bucket { rate, burst };
+    }
+
     /// Hands over a frame of `size` in all; `packets` gives each packet's size
     /// and payload in order.
     pub fn push_frame(
@@ -374,6 +386,53 @@ mod tests {
             frame(&mut pacer, Time::ZERO, 0, 4);
             assert_eq!(micros(&departures(&mut pacer)), expected);
         }
+    }
+
+    /// A bucket of 4 packets that leaks one in 1 ms; 8 wait when it changes.
+    #[test]
+    fn a_bucket_that_changes_while_packets_wait_keeps_what_it_holds() {
+        let packets = |count: u64| Bytes::new(count * PACKET.get());
+        let (fast, slow) = (Rate::from_kbps(8_000), Rate::from_kbps(2_000));
+        for (rate, burst, expected) in [
+            // Four have left; each further one waits for its predecessor's room.
+            (fast, 4, [1_000, 2_000, 3_000, 4_000]),
+            // Half of a packet has leaked: the other half takes four times as long.
+            (slow, 4, [2_500, 6_500, 10_500, 14_500]),
+            // 3.5 packets are in a bucket for one: 2.5 leak first, then the next.
+            (fast, 1, [4_000, 5_000, 6_000, 7_000]),
+            // Room for 2.5 more: as many whole ones leave at once.
+            (fast, 6, [500, 500, 1_000, 2_000]),
+        ] {
+            let mut pacer = Pacer::new(Bounds::default());
+            pacer.set_bucket(Time::ZERO, fast, packets(3));
+            frame(&mut pacer, Time::ZERO, 0, 8);
+            while pacer.pop(Time::ZERO, Bytes::MAX).is_some() {}
+            assert_eq!(pacer.waiting(), packets(4));
+            let now = Time::ZERO + TimeDelta::from_micros(500);
+            pacer.set_bucket(now, rate, packets(burst - 1));
+            let mut times = Vec::new();
+            while let Some(due) = pacer.next_due(Bytes::MAX) {
+                let due = due.max(now);
+                pacer.pop(due, Bytes::MAX).expect("due means due");
+                times.push(due.as_nanos() / 1_000);
+            }
+            assert_eq!(times, expected, "{burst} at {rate}");
+        }
+    }
+
+    /// A packet takes 8000 s at one bit a second; what is left of it after 9 s does not
+    /// take as long at another rate.
+    #[test]
+    fn a_bucket_that_all_but_stood_still_leaks_again() {
+        let mut pacer = Pacer::new(Bounds::default());
+        pacer.set_bucket(Time::ZERO, Rate::from_bps(1), Bytes::ZERO);
+        frame(&mut pacer, Time::ZERO, 0, 2);
+        assert!(pacer.pop(Time::ZERO, Bytes::MAX).is_some());
+        let now = Time::from_secs(9);
+        assert_eq!(pacer.next_due(Bytes::MAX), Some(Time::from_secs(8_000)));
+        pacer.set_bucket(now, Rate::from_kbps(8_000), Bytes::ZERO);
+        let due = now + TimeDelta::from_micros(999);
+        assert_eq!(pacer.next_due(Bytes::MAX), Some(due));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing, PacketKind};
 use mimosa_record::{FrameRow, Recording, Row, Run, Table};
-use mimosa_session::{FrameEnd, FrameLife};
+use mimosa_session::{BucketCause, BucketChange, FrameEnd, FrameLife};
 use mimosa_sim::{Observer, PacketFate, PacketRecord};
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 use parquet::file::metadata::RowGroupMetaData;
@@ -47,6 +47,7 @@ fn whole() -> FrameLife {
         pacing: Pacing::Spread {
             over: TimeDelta::from_millis(8),
         },
+        bucket: None,
         size: Bytes::new(9_000),
         packets: 8,
         first_sent: Some(ms(102)),
@@ -66,8 +67,16 @@ fn bare(end: Option<FrameEnd>) -> FrameLife {
         decision: Decision::starting_at(Rate::MAX),
         pacing: Pacing::Bucket {
             rate: Rate::from_kbps(7_000),
-            burst: Bytes::ZERO,
+            burst: Bytes::new(6_000),
         },
+        bucket: Some(BucketChange {
+            at: Time::from_millis(95),
+            depth: Bytes::new(6_000),
+            cause: BucketCause::QueueThreshold,
+            queue_delay: Some(TimeDelta::from_millis(4)),
+            capacity: Rate::from_kbps(30_000),
+            queue: Some(Bytes::new(15_000)),
+        }),
         first_sent: None,
         last_sent: None,
         first_arrival: None,
@@ -155,15 +164,16 @@ fn frames_come_back_as_they_were() {
     let reader = reader("frames.parquet", &bytes(&observed::<FrameRow>()));
     let open = "game 7 100000000 101000000 - - - - - - 9000 8 0 0 0 9223372036854775807 - \
                 bucket - 7000000 start - - - - -";
+    let bucket = "6000 queue-threshold 15000 4000000 30000000";
     assert_eq!(
         rows(&reader),
         [
             "18446744073709551615 - game 7 100000000 101000000 102000000 109000000 -5 6 \
              131000000 30000000 9000 8 8 2 1 5000000 9000 spread 8000000 - frame-fallback \
-             0.5 0.25 20000000 300 -3000 acknowledged"
+             0.5 0.25 20000000 300 -3000 acknowledged -  - - -"
                 .to_owned(),
-            format!("18446744073709551615 - {open} given-up"),
-            format!("2 slow \"Wi-Fi\" {open} open"),
+            format!("18446744073709551615 - {open} given-up {bucket}"),
+            format!("2 slow \"Wi-Fi\" {open} open {bucket}"),
         ]
     );
 }

@@ -67,6 +67,7 @@ fn frame(number: u64) -> SessionFrame {
             },
             handed_over: at(6_400),
             pacing,
+            bucket: None,
             size: Bytes::new(size + 300),
             packets: 10,
             first_sent: known.then(|| at(6_500)),

@@ -1,6 +1,7 @@
 //! The life of a frame, as the sender knows it.
 
 use mimosa_control::{Cause, Decision, FrameId, Pacing};
+use mimosa_pace::BucketChange;
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
 /// What the encoder may make of the next frame.
@@ -40,6 +41,8 @@ pub struct FrameLife {
     pub handed_over: Time,
     /// How its packets were paced.
     pub pacing: Pacing,
+    /// Why its bucket is as deep as it is, where the pacer's policy adapts it.
+    pub bucket: Option<BucketChange>,
     /// All of its packets, on the wire.
     pub size: Bytes,
     /// How many packets.

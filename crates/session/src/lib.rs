@@ -10,13 +10,17 @@
 //! sender.feedback <- Report <- receiver.packet <-------------+
 //! ```
 //!
-//! Sequence numbers are 16 bits wide on the wire and unwrapped here.
+//! Sequence numbers are 16 bits wide on the wire and unwrapped here. [`ReportWriter`] and
+//! [`ReportReader`] turn reports into RTCP and back.
 
 mod frame;
 mod history;
 mod receiver;
 mod sender;
+mod wire;
 
 pub use frame::{FrameEnd, FrameGrant, FrameLife};
+pub use mimosa_pace::{BucketCause, BucketChange};
 pub use receiver::{Arrival, FeedbackMode, Receiver, Report};
 pub use sender::{Broken, Outgoing, Sender, SenderConfig, packetise};
+pub use wire::{FeedbackFormat, REPORT_HEADERS, ReadError, ReportReader, ReportWriter};

@@ -3,14 +3,18 @@
 use std::collections::VecDeque;
 
 use mimosa_control::{
-    Controller, Decision, Event, FrameId, PacketKind, PacketReport, SentPacket, Sequence,
+    Controller, Decision, Event, FrameId, Pacing, PacketKind, PacketReport, SentPacket, Sequence,
 };
-use mimosa_pace::{Bounds, Pacer, Policy};
+use mimosa_pace::{Bounds, BucketChange, Pacer, Policy, Rule};
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
 use crate::frame::{FrameEnd, FrameGrant, FrameLife};
 use crate::history::{History, Media};
 use crate::receiver::Report;
+
+/// Where there is a window, at least so many packets in it ask for a report, so that one
+/// under way can open it again when it becomes smaller. Our choice.
+const ASKS_PER_WINDOW: u64 = 8;
 
 /// What a sender needs to know besides its controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +57,8 @@ pub struct Outgoing {
     /// Size on the wire.
     pub size: Bytes,
     /// Asks the receiver for a report: the last packet of a frame or of a
-    /// group of probes, and every retransmission.
+    /// group of probes, every retransmission, and where there is a window, one in
+    /// each eighth of it and the last one that it lets out.
     pub asks_feedback: bool,
 }
 
@@ -86,6 +91,8 @@ type Handle = (u32, Option<Sequence>);
 pub struct Sender {
     config: SenderConfig,
     controller: Box<dyn Controller>,
+    /// The policy at work.
+    rule: Rule,
     pacer: Pacer<Handle>,
     history: History,
     /// Frames in order, from the oldest that has not ended.
@@ -97,6 +104,8 @@ pub struct Sender {
     next_frame: FrameId,
     /// The window and the deadline of the decision that stands, kept at hand.
     window: Bytes,
+    /// Sent after the last packet that asked for a report.
+    unasked: Bytes,
     timer: Option<Time>,
     /// When the next packet may leave or the timer ends; [`Time::MAX`] for never.
     next: Time,
@@ -113,8 +122,10 @@ impl Sender {
     #[must_use]
     pub fn new(config: SenderConfig, controller: Box<dyn Controller>) -> Self {
         Self {
+            rule: config.policy.start(),
             pacer: Pacer::new(config.bounds),
             window: controller.decision().window.unwrap_or(Bytes::MAX),
+            unasked: Bytes::ZERO,
             timer: controller.deadline(),
             next: controller.deadline().unwrap_or(Time::MAX),
             config,
@@ -136,6 +147,12 @@ impl Sender {
     #[must_use]
     pub fn decision(&self) -> &Decision {
         self.controller.decision()
+    }
+
+    /// The last decision about the depth of the pacer's bucket, where a policy adapts it.
+    #[must_use]
+    pub fn bucket(&self) -> Option<BucketChange> {
+        self.rule.bucket()
     }
 
     /// Data sent and neither acknowledged nor lost.
@@ -201,6 +218,7 @@ impl Sender {
             decision: granted,
             handed_over: now,
             pacing: self.pacer.pacing(),
+            bucket: self.rule.bucket(),
             size,
             packets: count,
             first_sent: None,
@@ -242,6 +260,12 @@ impl Sender {
         }
         self.decide(now, Event::PacketSent(packet));
         self.refresh();
+        self.unasked += packet.size;
+        let asks_feedback =
+            released.last || packet.kind == PacketKind::Retransmission || self.window_asks();
+        if asks_feedback {
+            self.unasked = Bytes::ZERO;
+        }
         #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
         Some(Outgoing {
             sequence: packet.sequence.0 as u16,
@@ -249,7 +273,7 @@ impl Sender {
             frame: packet.frame,
             index,
             size: packet.size,
-            asks_feedback: released.last || packet.kind == PacketKind::Retransmission,
+            asks_feedback,
         })
     }
 
@@ -404,11 +428,17 @@ impl Sender {
     fn decide(&mut self, now: Time, event: Event<'_>) -> bool {
         let decision = self.controller.handle(now, event);
         let window = decision.window.unwrap_or(Bytes::MAX);
-        let pacing = self.config.policy.pacing(decision, self.pacer.waiting());
+        self.rule.handle(now, &event, decision);
+        let pacing = self.rule.pacing(decision, self.pacer.waiting());
         let mut changed = window < Bytes::MAX || self.window < Bytes::MAX;
         self.window = window;
         if self.pacer.pacing() != pacing {
-            self.pacer.set_pacing(pacing);
+            match pacing {
+                Pacing::Bucket { rate, burst } if self.rule.has_depth() => {
+                    self.pacer.set_bucket(now, rate, burst);
+                }
+                _ => self.pacer.set_pacing(pacing),
+            }
             changed = true;
         }
         if let Some(probe) = &decision.probe {
@@ -427,6 +457,17 @@ impl Sender {
     }
 
     /// How much more may be in flight.
+    /// Whether the window wants the packet that leaves to ask: what would ask next may be
+    /// held back until an answer comes.
+    fn window_asks(&self) -> bool {
+        if self.window == Bytes::MAX {
+            return false;
+        }
+        let is_stuck =
+            self.pacer.waiting() > Bytes::ZERO && self.pacer.next_due(self.room()).is_none();
+        is_stuck || self.unasked.get().saturating_mul(ASKS_PER_WINDOW) >= self.window.get()
+    }
+
     fn room(&self) -> Bytes {
         if self.window == Bytes::MAX {
             Bytes::MAX

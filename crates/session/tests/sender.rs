@@ -6,8 +6,10 @@ use mimosa_control::{
     Cause, Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketKind, Probe,
     ProbeStart,
 };
+use mimosa_pace::Policy;
 use mimosa_session::{
-    Arrival, Broken, FeedbackMode, FrameEnd, Outgoing, Receiver, Sender, SenderConfig, packetise,
+    Arrival, Broken, BucketCause, FeedbackMode, FrameEnd, Outgoing, Receiver, Sender, SenderConfig,
+    packetise,
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 use std::sync::{Arc, Mutex};
@@ -200,6 +202,28 @@ fn a_window_holds_packets_back_until_there_is_room() {
     assert!(sender.poll_packet(Time::from_millis(10)).is_none());
 }
 
+/// Else the report that opens the window would be asked for by a packet that it holds back.
+#[test]
+fn the_last_packet_that_the_window_lets_out_asks() {
+    let asking = |packets: &[Outgoing]| -> Vec<u16> {
+        let asks = packets.iter().filter(|packet| packet.asks_feedback);
+        asks.map(|packet| packet.sequence).collect()
+    };
+    let (mut windowed, _) = sender(Decision {
+        window: Some(Bytes::new(16_500)),
+        ..decision()
+    });
+    let out = frame(&mut windowed, Time::ZERO, 18);
+    // The third, with which an eighth is full, 2062 bytes; and the last of the sixteen.
+    assert_eq!(asking(&out), [2, 5, 8, 11, 14, 15]);
+    let now = Time::ZERO + MS;
+    report(&mut windowed, now, &[0, 1, 2, 3]);
+    let out: Vec<_> = std::iter::from_fn(|| windowed.poll_packet(now)).collect();
+    assert_eq!(asking(&out), [17], "the last of its frame");
+    let (mut free, _) = sender(decision());
+    assert_eq!(asking(&frame(&mut free, Time::ZERO, 18)), [17], "no window");
+}
+
 #[test]
 fn what_the_pacer_gives_up_ends_its_frame() {
     let mut windowed = decision();
@@ -350,4 +374,35 @@ fn a_frame_that_cannot_be_mended_is_broken_once() {
     };
     assert_eq!(sender.poll_broken(), Some(broken));
     assert_eq!(sender.poll_broken(), None);
+}
+
+/// The bucket begins with a frame of the target's size, 9600 bytes in 16 ms: of twelve
+/// packets ten leave at once, and the next when 400 bytes more have leaked.
+#[test]
+fn a_policy_that_adapts_is_asked_and_its_reason_is_kept() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let puppet = Puppet {
+        decision: decision(),
+        heard,
+    };
+    let config = SenderConfig {
+        policy: Policy::from_name("ace-n").unwrap(),
+        ..SenderConfig::default()
+    };
+    let mut sender = Sender::new(config, Box::new(puppet));
+    assert_eq!(sender.bucket(), None);
+    let now = Time::from_millis(5);
+    assert_eq!(frame(&mut sender, now, 12).len(), 10);
+    let next = sender.deadline().unwrap();
+    assert_eq!(next.since(now).as_nanos() / 1_000, 666);
+    assert!(sender.poll_packet(next).is_some());
+
+    let bucket = sender.bucket().unwrap();
+    assert_eq!((bucket.at, bucket.depth), (now, Bytes::new(9_600)));
+    assert_eq!(bucket.cause, BucketCause::Start);
+    let life = sender.open_frames().next().unwrap();
+    assert_eq!(life.bucket, Some(bucket));
+    let burst = bucket.depth;
+    let rate = decision().target;
+    assert_eq!(life.pacing, Pacing::Bucket { rate, burst });
 }

@@ -190,6 +190,7 @@ mod tests {
             decision: Decision::starting_at(Rate::from_kbps(1_000)),
             handed_over: START,
             pacing: Pacing::Burst,
+            bucket: None,
             size: Bytes::new(1_000),
             packets: 1,
             first_sent: Some(START + MS),

@@ -22,6 +22,7 @@ fn frame(number: u64) -> SessionFrame {
             decision: Decision::starting_at(Rate::from_kbps(9_000)),
             handed_over: at(6),
             pacing: Pacing::Burst,
+            bucket: None,
             size: Bytes::new(18_000),
             packets: 16,
             first_sent: Some(at(6)),

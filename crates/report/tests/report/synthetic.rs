@@ -147,6 +147,7 @@ fn frame(number: u32, coded: &Coded, noise: &mut Noise) -> SessionFrame {
             },
             handed_over,
             pacing,
+            bucket: None,
             size: size.scale(1.04),
             packets: 1 + u32::try_from(size.get() / 1_150).unwrap_or(u32::MAX),
             first_sent: Some(handed_over),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use mimosa_cc::BuildError;
+use mimosa_pace::PolicyError;
 use mimosa_trace::TraceError;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
@@ -202,4 +203,7 @@ pub enum Problem {
     /// The controller cannot be made.
     #[error("{0}")]
     Controller(BuildError),
+    /// The pacer cannot be made.
+    #[error("{0}")]
+    Pacer(PolicyError),
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use mimosa_control::Limits;
 use mimosa_net::{EncoderModel, PathConfig};
-use mimosa_pace::{Bounds, Policy};
-use mimosa_session::{FeedbackMode, SenderConfig};
+use mimosa_pace::Bounds;
+use mimosa_session::SenderConfig;
 use mimosa_tcp::{Algorithm, Application, EcnUse};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 use toml::Spanned;
@@ -265,7 +265,7 @@ impl Reader<'_> {
             )?;
         }
         let sender = SenderConfig {
-            policy: self.pacer(raw)?,
+            policy: self.pacer(raw, limits)?,
             bounds,
             retransmission_deadline: value(
                 raw.retransmission_deadline.as_ref(),
@@ -273,6 +273,7 @@ impl Reader<'_> {
             ),
             ..SenderConfig::default()
         };
+        let (feedback, feedback_format) = self.feedback(raw, fps)?;
         Ok(VideoConfig {
             controller,
             params,
@@ -285,7 +286,8 @@ impl Reader<'_> {
             packet_size,
             overhead,
             sender,
-            feedback: self.feedback(raw)?,
+            feedback,
+            feedback_format,
             feedback_repeat: repeat,
             reverse,
             aggregation: value(link.return_aggregation.as_ref(), TimeDelta::ZERO),
@@ -408,49 +410,6 @@ impl Reader<'_> {
             return Err(self.error(path.span(), problem));
         }
         Ok(EncoderModel::Recorded(sizes))
-    }
-
-    pub(super) fn pacer(&self, raw: &raw::Flow) -> Read<Policy> {
-        let Some(name) = &raw.pacer else {
-            return Ok(Policy::Controller);
-        };
-        let text = name.get_ref().as_str();
-        let multiple = text.strip_suffix('x').and_then(|n| n.parse::<f64>().ok());
-        match (text, multiple) {
-            ("controller", _) => Ok(Policy::Controller),
-            ("webrtc", _) => Ok(Policy::WebRtc),
-            ("burst", _) => Ok(Policy::Burst),
-            (_, Some(factor)) if factor.is_finite() && factor > 0.0 => Ok(Policy::Multiple(factor)),
-            _ => {
-                let problem = Problem::UnknownName {
-                    what: "pacer",
-                    name: text.to_owned(),
-                    known: "controller, webrtc, burst, and multiples of the bitrate such as 2x",
-                };
-                Err(self.error(name.span(), problem))
-            }
-        }
-    }
-
-    pub(super) fn feedback(&self, raw: &raw::Flow) -> Read<FeedbackMode> {
-        let Some(mode) = &raw.feedback else {
-            return Ok(FeedbackMode::PerPacket);
-        };
-        match mode.get_ref().as_str() {
-            "packet" => Ok(FeedbackMode::PerPacket),
-            "frame" => Ok(FeedbackMode::OnRequest),
-            text => match text.parse() {
-                Ok(interval) if interval > TimeDelta::ZERO => Ok(FeedbackMode::Every(interval)),
-                _ => {
-                    let problem = Problem::UnknownName {
-                        what: "feedback",
-                        name: text.to_owned(),
-                        known: "packet, frame, and intervals such as 50ms",
-                    };
-                    Err(self.error(mode.span(), problem))
-                }
-            },
-        }
     }
 
     pub(super) fn drift(&self, raw: &raw::Flow) -> Read<i64> {

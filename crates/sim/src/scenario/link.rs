@@ -181,12 +181,11 @@ impl Reader<'_> {
                 let must = "at least zero, and each at least the one before it";
                 let valid = delays.is_sorted() && delays[0] >= TimeDelta::ZERO;
                 self.range(spanned.span(), "p50", valid, must)?;
-                let [p50, p99, p999, most] = delays;
                 Ok(Some(Jitter::Quantiles {
-                    p50,
-                    p99,
-                    p999,
-                    most,
+                    p50: delays[0],
+                    p99: delays[1],
+                    p999: delays[2],
+                    most: delays[3],
                 }))
             }
             name => Err(self.error(

@@ -1,17 +1,19 @@
 //! Scenarios: data that names a run completely, but for its seed.
 
 mod error;
+mod feedback;
 mod flow;
 mod htb;
 mod link;
 mod network;
+mod pacer;
 mod parse;
 mod queue;
 mod raw;
 
 use mimosa_control::Limits;
 use mimosa_net::{EncoderModel, PathConfig, Schedule};
-use mimosa_session::{FeedbackMode, SenderConfig};
+use mimosa_session::{FeedbackFormat, FeedbackMode, SenderConfig};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 pub use error::{ScenarioError, Where};
@@ -116,6 +118,8 @@ pub struct VideoConfig {
     pub sender: SenderConfig,
     /// When the receiver reports.
     pub feedback: FeedbackMode,
+    /// What its reports are written as.
+    pub feedback_format: FeedbackFormat,
     /// Arrivals that each report repeats.
     pub feedback_repeat: usize,
     /// The way back.

@@ -278,16 +278,29 @@ impl<'a> Reader<'a> {
 /// A variant's keys over a flow's; parameters one by one.
 fn lay_over(flow: &raw::Flow, over: &raw::Flow) -> raw::Flow {
     let mut laid = flow.under(over);
-    if let (Some(below), Some(above), Some(params)) = (&flow.params, &over.params, &mut laid.params)
-    {
-        let mut merged = below.get_ref().clone();
-        for (key, value) in above.get_ref() {
-            merged.remove(key);
-            merged.insert(key.clone(), value.clone());
-        }
-        *params.get_mut() = merged;
-    }
+    merge(&mut laid.params, flow.params.as_ref(), over.params.as_ref());
+    merge(
+        &mut laid.pacer_params,
+        flow.pacer_params.as_ref(),
+        over.pacer_params.as_ref(),
+    );
     laid
+}
+
+/// What `above` says and the rest from `below`, where there are both.
+fn merge(
+    merged: &mut Option<Spanned<raw::Params>>,
+    below: Option<&Spanned<raw::Params>>,
+    above: Option<&Spanned<raw::Params>>,
+) {
+    if let (Some(merged), Some(below), Some(above)) = (merged, below, above) {
+        let mut params = below.get_ref().clone();
+        for (key, value) in above.get_ref() {
+            params.remove(key);
+            params.insert(key.clone(), value.clone());
+        }
+        *merged.get_mut() = params;
+    }
 }
 
 pub(super) fn value<T: Copy>(given: Option<&Spanned<T>>, otherwise: T) -> T {
