@@ -14,16 +14,44 @@ use mimosa_control::{
     SentPacket, Sequence,
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
-use serde::de::value::{Error, MapDeserializer};
 
-/// Parameters that make a controller take other paths than its defaults do.
+/// Parameters, as TOML, that make a controller take other paths than its defaults do.
 /// The defaults of every name in [`mimosa_cc::NAMES`] are run without being
 /// listed here.
-const VARIANTS: &[(&str, &[(&str, &str)])] = &[
-    ("pudica", &[("estimator", "sqp")]),
-    ("pudica", &[("estimator", "salsify")]),
-    ("pudica", &[("adaptation", "ai/md"), ("pacing", "fixed")]),
-    ("pudica", &[("growth", "exponential"), ("pacing", "burst")]),
+const VARIANTS: &[(&str, &str)] = &[
+    (
+        "bbr-app",
+        "inflight = 'window'\nplateau = '20Mbit/s'\nsilence = '100ms'",
+    ),
+    ("bbr2", "follow_pace = false\nsubtract_waiting = false"),
+    ("bbr3", "follow_pace = false\nsubtract_waiting = false"),
+    ("c3g", "forget = 'congestion'"),
+    ("copa", "mode_switching = true\nreset_on_turn = false"),
+    ("copa", "window = false\nsubtract_waiting = false"),
+    ("fixed", "rate = '8Mbit/s'\npace = 0"),
+    ("gcc", "window_time = '200ms'\nhold_when_limited = true"),
+    ("gcc", "probing = false\nloss_based = false"),
+    (
+        "nada",
+        "priority = 0.5\nfilter_samples = 1\nfeedback_timeout = '50ms'",
+    ),
+    ("oracle", "share = 0.5"),
+    ("prague", "follow_pace = false\nsubtract_waiting = false"),
+    ("pudica", "estimator = 'sqp'"),
+    ("pudica", "estimator = 'salsify'"),
+    ("pudica", "adaptation = 'ai/md'\npacing = 'fixed'"),
+    ("pudica", "growth = 'exponential'\npacing = 'burst'"),
+    ("pudica", "fallback = false\ndrain = false\nprobes = 0"),
+    ("salsify", "budget = '100ms'\npace = 0\nmost_skipped = 0"),
+    (
+        "scream",
+        "l4s = 'on'\nloss_policer = true\nclock_drift = false",
+    ),
+    (
+        "scream",
+        "l4s = 'off'\ncompeting_flows = true\nreduce_jitter = true",
+    ),
+    ("sqp", "pace = 1\ntarget = 0.5\nfeedback_timeout = '50ms'"),
 ];
 
 /// Packets remembered for being reported; older ones can only be made up.
@@ -131,6 +159,12 @@ enum Step {
         reports: Vec<Report>,
         in_flight: Amount,
     },
+    /// [`Event::Told`] with any values.
+    Told {
+        rate: Amount,
+        mean: Amount,
+        age: Span,
+    },
 }
 
 /// A packet with any values, sent or not.
@@ -180,7 +214,7 @@ enum Fate {
 }
 
 fuzz_target!(|input: Input| {
-    let defaults = mimosa_cc::NAMES.iter().map(|name| (*name, &[][..]));
+    let defaults = mimosa_cc::NAMES.iter().map(|name| (*name, ""));
     for (name, params) in defaults.chain(VARIANTS.iter().copied()) {
         let [a, b, c] = input.limits.map(|amount| Rate::from_bps(amount.get()));
         let limits = Limits::new(a, b, c);
@@ -194,7 +228,7 @@ fuzz_target!(|input: Input| {
 /// Two copies of a controller, and what the checks need to know of the past.
 struct Run {
     name: &'static str,
-    params: &'static [(&'static str, &'static str)],
+    params: &'static str,
     limits: Limits,
     pair: [Box<dyn Controller>; 2],
     now: Time,
@@ -209,14 +243,11 @@ struct Run {
 }
 
 impl Run {
-    fn new(
-        name: &'static str,
-        params: &'static [(&'static str, &'static str)],
-        limits: Limits,
-    ) -> Self {
+    fn new(name: &'static str, params: &'static str, limits: Limits) -> Self {
         let build = || {
-            let params = MapDeserializer::<_, Error>::new(params.iter().copied());
-            mimosa_cc::build(name, params, limits)
+            let table: toml::Table = toml::from_str(params)
+                .unwrap_or_else(|error| panic!("{name} is not built: {error}"));
+            mimosa_cc::build(name, toml::Value::Table(table), limits)
                 .unwrap_or_else(|error| panic!("{name} is not built: {error}"))
         };
         Self {
@@ -287,6 +318,11 @@ impl Run {
                 let reports: Vec<_> = reports.iter().map(|report| self.report(*report)).collect();
                 self.feedback(&reports, in_flight.get());
             }
+            Step::Told { rate, mean, age } => self.handle(Event::Told {
+                rate: Rate::from_bps(rate.get()),
+                mean: Rate::from_bps(mean.get()),
+                age: age.get(),
+            }),
         }
     }
 

@@ -8,7 +8,8 @@
 use std::collections::BTreeSet;
 
 use libfuzzer_sys::fuzz_target;
-use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_units::{Bytes, PeerTime, Time, TimeDelta};
+use mimosa_wire::congestion_control::{CongestionFeedback, ReportClock, ReportTime};
 use mimosa_wire::control::{Client, FromPage, Millis, ToPage};
 use mimosa_wire::frames::{ClockMap, FrameMessage};
 use mimosa_wire::h264::{Packetiser, depacketise, units};
@@ -47,6 +48,7 @@ fn list(mut data: &[u8]) -> Vec<&[u8]> {
 
 fn compound(data: &[u8]) {
     let mut unwrapper = Unwrapper::new();
+    let mut clock = ReportClock::new();
     for packet in rtcp::packets(data).flatten() {
         if let Ok(nack) = Nack::parse(&packet) {
             let again = only(&nack.to_bytes(), |packet| Nack::parse(packet).ok());
@@ -66,7 +68,31 @@ fn compound(data: &[u8]) {
             }
             assert_ne!(sequence, feedback.base_sequence, "a report on nothing");
         }
+        if let Ok(feedback) = CongestionFeedback::parse(&packet) {
+            congestion_control(&feedback, &mut clock);
+        }
     }
+}
+
+/// A report of RFC 8888, whole and in the smallest parts.
+fn congestion_control(feedback: &CongestionFeedback, clock: &mut ReportClock) {
+    let again = only(&feedback.to_bytes(), |packet| {
+        CongestionFeedback::parse(packet).ok()
+    });
+    assert_eq!(again, *feedback);
+    let said: Vec<_> = clock.statuses(feedback).collect();
+    let count: usize = feedback.streams().iter().map(|s| s.metrics().count()).sum();
+    assert_eq!(said.len(), count);
+    let time = ReportTime::not_before(PeerTime::from_nanos(0));
+    let streams = feedback.streams().iter().cloned();
+    let parts = CongestionFeedback::packets(feedback.sender_ssrc(), time, streams, 0);
+    let metrics = |all: &[CongestionFeedback]| {
+        let streams = all.iter().flat_map(CongestionFeedback::streams);
+        streams
+            .flat_map(|stream| stream.metrics().map(|metric| (stream.ssrc(), metric)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(metrics(&parts), metrics(std::slice::from_ref(feedback)));
 }
 
 /// What a compound of one packet says.

@@ -7,6 +7,14 @@ type Embedding = (&'static str, &'static str);
 
 /// The suites by name, with their files.
 pub const SUITES: &[(&str, &[Embedding])] = &[
+    ("feedback", FEEDBACK),
+    ("pudica-fig7", PUDICA_FIG7),
+    ("pudica-fig12", PUDICA_FIG12),
+    ("pudica-fig13", PUDICA_FIG13),
+    ("pudica-fig15", PUDICA_FIG15),
+    ("pudica-fig16", PUDICA_FIG16),
+    ("pudica-fig17", PUDICA_FIG17),
+    ("pudica-fig18", PUDICA_FIG18),
     ("rfc8867", RFC8867),
     ("rfc8869", RFC8869),
     ("scoreboard", SCOREBOARD),
@@ -18,6 +26,51 @@ macro_rules! suite {
         &[$(($file, include_str!(concat!("../../../lab/", $folder, "/", $file)))),*]
     };
 }
+
+const FEEDBACK: &[Embedding] = suite!("feedback":
+    "suite.toml",
+    "constant.toml",
+    "steps.toml",
+);
+
+const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":
+    "suite.toml",
+    "fixed.toml",
+    "burst.toml",
+    "adaptive.toml",
+    "probes.toml",
+);
+
+const PUDICA_FIG12: &[Embedding] = suite!("pudica-fig12":
+    "suite.toml",
+    "fall-and-rise.toml",
+);
+
+const PUDICA_FIG13: &[Embedding] = suite!("pudica-fig13":
+    "suite.toml",
+    "three-flows.toml",
+);
+
+const PUDICA_FIG15: &[Embedding] = suite!("pudica-fig15":
+    "suite.toml",
+    "controllers.toml",
+    "schemes.toml",
+);
+
+const PUDICA_FIG16: &[Embedding] = suite!("pudica-fig16":
+    "suite.toml",
+    "constant.toml",
+);
+
+const PUDICA_FIG17: &[Embedding] = suite!("pudica-fig17":
+    "suite.toml",
+    "jitter.toml",
+);
+
+const PUDICA_FIG18: &[Embedding] = suite!("pudica-fig18":
+    "suite.toml",
+    "cubic.toml",
+);
 
 const RFC8867: &[Embedding] = suite!("rfc8867":
     "suite.toml",

@@ -4,7 +4,9 @@ use std::io::{ErrorKind, IoSliceMut};
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 
-use mimosa_session::{Arrival, FrameLife, Receiver, Report};
+use mimosa_session::{
+    Arrival, FeedbackFormat, FrameLife, Receiver, Report, ReportReader, ReportWriter,
+};
 use mimosa_sim::Stream;
 use mimosa_sim::scenario::VideoConfig;
 use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
@@ -34,12 +36,14 @@ pub(crate) struct Sending {
 /// Sends until the run is over.
 pub(crate) fn send(
     stage: &Stage<'_>,
+    video: &VideoConfig,
     mut stream: Stream,
     socket: &UdpSocket,
 ) -> Result<Sending, RealtimeError> {
     wait::sleep_exactly();
     let mut sending = Sending::default();
     let mut report = Report::default();
+    let mut rtcp = ReportReader::new();
     let (mut out, mut buffer) = (Vec::new(), vec![0; LARGEST_READ]);
     let mut due = stream.deadline();
     loop {
@@ -52,7 +56,11 @@ pub(crate) fn send(
         }
         while let Some(length) = stage.io("receive a report", socket.recv(&mut buffer))? {
             let bytes = buffer.get(..length).unwrap_or_default();
-            if wire::read_report(bytes, &mut report) == Some(true) {
+            let is_whole = match video.feedback_format {
+                FeedbackFormat::Exact => wire::read_report(bytes, &mut report) == Some(true),
+                _ => rtcp.read(bytes, &mut report).is_ok(),
+            };
+            if is_whole {
                 stream.feedback(now, &report);
                 report.arrivals.clear();
             }
@@ -93,9 +101,14 @@ pub(crate) fn receive(
     let with_ecn = UdpSocketState::new(socket.into())
         .map_err(|error| stage.failed("ask for the ECN field", error))?;
     let mut receiver = Receiver::new(video.feedback, video.feedback_repeat);
+    let mut writer = ReportWriter::new(video.feedback_format);
     let mut buffer = vec![0; LARGEST_READ];
-    let send_back = |receiver: &mut Receiver, report: Report| {
-        for datagram in wire::write_report(&report) {
+    let mut send_back = |receiver: &mut Receiver, now: PeerTime, report: Report| {
+        let datagrams = match video.feedback_format {
+            FeedbackFormat::Exact => wire::write_report(&report),
+            _ => writer.write(now, &report),
+        };
+        for datagram in datagrams {
             stage.io("send a report", socket.send(&datagram))?;
         }
         receiver.recycle(report);
@@ -124,13 +137,14 @@ pub(crate) fn receive(
                     ecn,
                 };
                 if let Some(report) = receiver.packet(arrival, told.asks) {
-                    send_back(&mut receiver, report)?;
+                    send_back(&mut receiver, now, report)?;
                 }
             }
             continue;
         }
-        if let Some(report) = receiver.timer(peer_time(video, now)) {
-            send_back(&mut receiver, report)?;
+        let peer_now = peer_time(video, now);
+        if let Some(report) = receiver.timer(peer_now) {
+            send_back(&mut receiver, peer_now, report)?;
         }
         let due = receiver.deadline().map_or(Time::MAX, |due| {
             now + (due - peer_time(video, now)).max(TimeDelta::ZERO)

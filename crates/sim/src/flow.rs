@@ -2,7 +2,9 @@
 
 use mimosa_control::PacketKind;
 use mimosa_net::{Fate, Header, Packet, Path};
-use mimosa_session::{Arrival, Receiver, Report};
+use mimosa_session::{
+    Arrival, FeedbackFormat, REPORT_HEADERS, Receiver, Report, ReportReader, ReportWriter,
+};
 use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
 
 use crate::delay_line::DelayLine;
@@ -138,6 +140,15 @@ impl Cbr {
     }
 }
 
+/// A report on the way back.
+#[derive(Debug)]
+enum OnTheWay {
+    /// As no format has it.
+    Exact(Report),
+    /// One RTCP packet.
+    Rtcp(Vec<u8>),
+}
+
 /// The two ends of a video stream, the encoder, and the way back.
 #[derive(Debug)]
 pub(crate) struct Video {
@@ -145,7 +156,13 @@ pub(crate) struct Video {
     receiver: Receiver,
     reverse: Path,
     aggregation: TimeDelta,
-    reports: DelayLine<Report>,
+    reports: DelayLine<OnTheWay>,
+    /// For reports that are RTCP.
+    rtcp: Option<(ReportWriter, ReportReader)>,
+    /// One that is being read.
+    told: Report,
+    /// When each datagram of a report left, and its size with all headers, until taken.
+    pub(crate) reported: Vec<(Time, Bytes)>,
     clock_offset: TimeDelta,
     clock_drift_ppb: i64,
 }
@@ -158,6 +175,12 @@ impl Video {
             reverse: Path::new(video.reverse, seed, &format!("{} reverse", flow.name)),
             aggregation: video.aggregation,
             reports: DelayLine::default(),
+            rtcp: match video.feedback_format {
+                FeedbackFormat::Exact => None,
+                format => Some((ReportWriter::new(format), ReportReader::new())),
+            },
+            told: Report::default(),
+            reported: Vec::new(),
             clock_offset: video.clock_offset,
             clock_drift_ppb: video.clock_drift_ppb,
         }
@@ -169,9 +192,14 @@ impl Video {
 
     /// Everything that the sending end does at `now`, but for sending.
     pub(crate) fn wake(&mut self, now: Time) {
-        while let Some(report) = self.reports.pop(now) {
-            self.stream.feedback(now, &report);
-            self.receiver.recycle(report);
+        while let Some(arrived) = self.reports.pop(now) {
+            match arrived {
+                OnTheWay::Exact(report) => {
+                    self.stream.feedback(now, &report);
+                    self.receiver.recycle(report);
+                }
+                OnTheWay::Rtcp(packet) => self.read(now, &packet),
+            }
         }
         self.stream.wake(now);
     }
@@ -228,19 +256,48 @@ impl Video {
         })
     }
 
+    /// The sender learns what the bytes of a report say.
+    fn read(&mut self, now: Time, packet: &[u8]) {
+        let Some((_, reader)) = &mut self.rtcp else {
+            return;
+        };
+        let read = reader.read(packet, &mut self.told);
+        debug_assert_eq!(read, Ok(()));
+        self.stream.feedback(now, &self.told);
+        self.told.arrivals.clear();
+    }
+
     fn send_back(&mut self, now: Time, report: Report) {
-        match self.reverse.send(now, (None, None)) {
-            Fate::Arrives(at) => {
-                let slot = self.aggregation.as_nanos().unsigned_abs();
-                let at = if slot == 0 {
-                    at
-                } else {
-                    Time::from_nanos(at.as_nanos().div_ceil(slot).saturating_mul(slot))
-                };
-                self.reports.push(at, report);
+        let peer_now = self.peer_time(now);
+        let Some((writer, _)) = &mut self.rtcp else {
+            match self.way_back(now) {
+                Some(at) => self.reports.push(at, OnTheWay::Exact(report)),
+                None => self.receiver.recycle(report),
             }
-            Fate::Lost => self.receiver.recycle(report),
+            return;
+        };
+        let packets = writer.write(peer_now, &report);
+        self.receiver.recycle(report);
+        for packet in packets {
+            let size = Bytes::new(packet.len() as u64) + REPORT_HEADERS;
+            self.reported.push((now, size));
+            if let Some(at) = self.way_back(now) {
+                self.reports.push(at, OnTheWay::Rtcp(packet));
+            }
         }
+    }
+
+    /// When what leaves the receiver at `now` comes back; `None` for never.
+    fn way_back(&mut self, now: Time) -> Option<Time> {
+        let Fate::Arrives(at) = self.reverse.send(now, (None, None)) else {
+            return None;
+        };
+        let slot = self.aggregation.as_nanos().unsigned_abs();
+        Some(if slot == 0 {
+            at
+        } else {
+            Time::from_nanos(at.as_nanos().div_ceil(slot).saturating_mul(slot))
+        })
     }
 
     /// The receiver's clock at `now`.

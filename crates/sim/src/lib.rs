@@ -33,7 +33,8 @@ mod stream;
 mod tcp;
 
 pub use metrics::{
-    Balance, Collector, Counted, FlowOutcome, FrameDelays, LinkOutcome, Outcome, QueueDelays,
+    Balance, Collector, Counted, FeedbackOutcome, FlowOutcome, FrameDelays, LinkOutcome, Outcome,
+    QueueDelays,
 };
 pub use observe::{Observer, PacketFate, PacketRecord};
 pub use scenario::{Loaded, Scenario, ScenarioError, load};

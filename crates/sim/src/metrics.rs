@@ -87,6 +87,18 @@ pub struct FlowOutcome {
     pub throughput_mbps: f64,
     /// Share of packets that were dropped or lost.
     pub loss_rate: Option<f64>,
+    /// What was sent back, where reports have bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<FeedbackOutcome>,
+}
+
+/// Reports that a receiver sent, lost ones included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct FeedbackOutcome {
+    /// How many datagrams.
+    pub datagrams: u64,
+    /// All of them together, with the headers of IPv4, UDP and SRTCP.
+    pub bytes: u64,
 }
 
 /// Frame delays in milliseconds.
@@ -150,6 +162,7 @@ struct FlowCount {
     arrived: Bytes,
     sent: u64,
     lost: u64,
+    feedback: Option<FeedbackOutcome>,
 }
 
 /// A packet as far as the figures are concerned.
@@ -267,6 +280,17 @@ impl Collector {
         }
     }
 
+    /// Takes the datagrams of reports that left a flow's receiver: when, and their sizes.
+    pub(crate) fn reported(&mut self, flow: usize, datagrams: &mut Vec<(Time, Bytes)>) {
+        for (at, size) in datagrams.drain(..) {
+            if self.window.contains(at) {
+                let feedback = self.flows[flow].feedback.get_or_insert_default();
+                feedback.datagrams += 1;
+                feedback.bytes += size.get();
+            }
+        }
+    }
+
     /// A frame whose life has ended, or the run has.
     pub fn frame(&mut self, flow: usize, life: &FrameLife) {
         if !self.window.contains(life.handed_over) {
@@ -375,6 +399,7 @@ impl FlowCount {
             valid_bitrate_mbps: valid.map(|share| mbps(self.size.scale(share))),
             throughput_mbps: mbps(self.arrived),
             loss_rate: share(self.lost, self.sent),
+            feedback: self.feedback,
         }
     }
 }

@@ -196,7 +196,10 @@ impl<'a> Simulation<'a> {
             self.arrive(number, now, &packet);
         }
         match &mut self.flows[number].source {
-            Source::Video(video) => video.report_timer(now),
+            Source::Video(video) => {
+                video.report_timer(now);
+                self.collector.reported(number, &mut video.reported);
+            }
             Source::Tcp(tcp) => tcp.ack_timer(now),
             Source::Cbr(_) => {}
         }
@@ -211,7 +214,10 @@ impl<'a> Simulation<'a> {
         }
         self.collector.arrived(at, packet);
         match &mut self.flows[number].source {
-            Source::Video(video) => video.arrive(at, packet),
+            Source::Video(video) => {
+                video.arrive(at, packet);
+                self.collector.reported(number, &mut video.reported);
+            }
             Source::Tcp(tcp) => tcp.arrive(at, packet),
             Source::Cbr(_) => {}
         }

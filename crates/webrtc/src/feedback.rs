@@ -1,10 +1,9 @@
 //! What a browser's RTCP says of our packets.
 
-use mimosa_session::{Arrival, Report};
-use mimosa_units::Ecn;
+use mimosa_session::{Report, ReportReader};
 use mimosa_wire::nack::Nack;
 use mimosa_wire::rtcp;
-use mimosa_wire::transport_cc::{TransportFeedback, Unwrapper};
+use mimosa_wire::transport_cc::TransportFeedback;
 
 /// Missing packets heeded in one compound packet. A browser asks for what it lacks
 /// of a few frames; thousands would only keep us busy.
@@ -18,7 +17,7 @@ const MOST_COVERED: usize = 1 << 16;
 /// Reads feedback; remembers the browser's clock.
 #[derive(Debug)]
 pub(crate) struct Feedback {
-    clock: Unwrapper,
+    reader: ReportReader,
     refused: u64,
 }
 
@@ -37,7 +36,7 @@ impl Feedback {
     /// Nothing heard yet.
     pub(crate) const fn new() -> Self {
         Self {
-            clock: Unwrapper::new(),
+            reader: ReportReader::new(),
             refused: 0,
         }
     }
@@ -77,16 +76,7 @@ impl Feedback {
 
     fn arrivals(&mut self, feedback: &TransportFeedback, heard: &mut Heard) {
         let report = heard.report.get_or_insert_default();
-        let statuses = self.clock.statuses(feedback);
-        let arrived = statuses.inspect(|_| heard.covered += 1);
-        report.arrivals.extend(arrived.filter_map(|(sequence, at)| {
-            Some(Arrival {
-                sequence,
-                at: at?,
-                // The format has no room for it.
-                ecn: Ecn::NotEct,
-            })
-        }));
+        heard.covered += self.reader.transport_wide(feedback, report);
     }
 
     fn refuse(&mut self, error: &dyn std::fmt::Display) {

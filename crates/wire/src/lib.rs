@@ -5,6 +5,7 @@
 //! error says what is wrong, where, and what is expected.
 
 mod action;
+pub mod congestion_control;
 pub mod control;
 pub mod dependency;
 mod fields;

@@ -10,6 +10,8 @@ const PADDING_MASK: u8 = 0x20;
 const FORMAT_MASK: u8 = 0x1f;
 /// Lengths are counted in words of four bytes.
 const WORD: usize = 4;
+/// Most bytes of a packet: its length has 16 bits.
+pub(crate) const LONGEST: usize = HEADER + WORD * u16::MAX as usize;
 
 /// Transport-layer feedback (RFC 4585, section 6.1).
 pub const TRANSPORT_FEEDBACK: u8 = 205;
