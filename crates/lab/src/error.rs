@@ -36,6 +36,18 @@ pub enum SuiteError {
         /// What is wrong, and what to write.
         why: String,
     },
+    /// A figure or a claim of the index means nothing.
+    #[error("{suite}/suite.toml: {what} `{name}`: {why}")]
+    Entry {
+        /// The suite.
+        suite: String,
+        /// A figure or a claim.
+        what: &'static str,
+        /// Its name or text.
+        name: String,
+        /// What is wrong, and what to write.
+        why: String,
+    },
     /// A scenario is wrong.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),

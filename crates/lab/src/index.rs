@@ -1,7 +1,11 @@
 //! `suite.toml`: the index of a suite as it stands in the file.
 
+use std::collections::BTreeMap;
+
 use mimosa_units::TimeDelta;
 use serde::Deserialize;
+
+use crate::figure::{Quantity, Shown};
 
 /// The whole index.
 #[derive(Debug, Deserialize)]
@@ -18,8 +22,18 @@ pub(crate) struct Index {
     /// The controller that all others are compared with; it always runs.
     #[serde(default)]
     pub(crate) reference: Option<String>,
+    /// The controllers that run when none are asked for; without it all but `fixed`.
+    #[serde(default)]
+    pub(crate) controllers: Vec<String>,
+    /// Parameters by controller, where it takes the place of those of flows without any.
+    #[serde(default)]
+    pub(crate) params: BTreeMap<String, toml::Table>,
     #[serde(default)]
     pub(crate) case: Vec<Case>,
+    #[serde(default)]
+    pub(crate) figure: Vec<Figure>,
+    #[serde(default)]
+    pub(crate) claim: Vec<Claim>,
 }
 
 /// How the results of a suite are shown.
@@ -30,6 +44,8 @@ pub enum PageKind {
     Cases,
     /// All controllers over all cases, and their ratios to the reference.
     Scoreboard,
+    /// Claims of a paper with what came of them here, and plots in its axes.
+    Figure,
 }
 
 /// One case.
@@ -74,4 +90,89 @@ pub(crate) struct Case {
     /// Whether the time to converge is measured after each change.
     #[serde(default)]
     pub(crate) converges: bool,
+}
+
+/// A plot in the axes of the source.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Figure {
+    /// What its file is called.
+    pub(crate) name: String,
+    pub(crate) title: String,
+    /// The cases it shows, one after the other.
+    pub(crate) cases: Vec<String>,
+    pub(crate) shows: Shown,
+    /// The lowest and highest value shown; without it all.
+    #[serde(default)]
+    pub(crate) range: Option<(f64, f64)>,
+    /// Lines of the source's own values.
+    #[serde(default)]
+    pub(crate) mark: Vec<Mark>,
+}
+
+/// A value of the source, drawn as a line.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mark {
+    pub(crate) name: String,
+    pub(crate) value: f64,
+}
+
+/// What a source says, and when it holds here.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    /// In its words, or nearly.
+    pub(crate) text: String,
+    /// Where it says so.
+    pub(crate) source: String,
+    /// The source's own number, in the quantity's unit.
+    #[serde(default)]
+    pub(crate) paper: Option<f64>,
+    pub(crate) quantity: Quantity,
+    pub(crate) case: String,
+    /// Without it all variants of the case.
+    #[serde(default)]
+    pub(crate) variant: Option<String>,
+    /// Of which it is claimed, of each alone.
+    pub(crate) controllers: Vec<String>,
+    /// The delay that counts as long.
+    #[serde(default)]
+    pub(crate) above: Option<TimeDelta>,
+    /// The part of the run that counts; without it the case's.
+    #[serde(default)]
+    pub(crate) from: Option<TimeDelta>,
+    #[serde(default)]
+    pub(crate) to: Option<TimeDelta>,
+    /// The shares of the link in use that count.
+    #[serde(default)]
+    pub(crate) used: Option<(f64, f64)>,
+    /// It holds up to here, or with `than` below so many times the other.
+    #[serde(default)]
+    pub(crate) at_most: Option<f64>,
+    /// It holds from here on, or with `than` above so many times the other.
+    #[serde(default)]
+    pub(crate) at_least: Option<f64>,
+    /// What it is compared with.
+    #[serde(default)]
+    pub(crate) than: Option<Than>,
+}
+
+/// What a claim compares with. What is left out is as in the claim.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Than {
+    /// Each alone.
+    #[serde(default)]
+    pub(crate) controllers: Vec<String>,
+    #[serde(default)]
+    pub(crate) case: Option<String>,
+    #[serde(default)]
+    pub(crate) variant: Option<String>,
+    #[serde(default)]
+    pub(crate) from: Option<TimeDelta>,
+    #[serde(default)]
+    pub(crate) to: Option<TimeDelta>,
+    #[serde(default)]
+    pub(crate) used: Option<(f64, f64)>,
 }

@@ -3,8 +3,9 @@
 //! A [`Suite`] is a folder of scenario files and an index, `suite.toml`, which says of
 //! each case where it comes from, which part of it counts, and what of it the simulation
 //! does not carry. [`Suite::jobs`] are its runs; [`Suite::run`] makes a [`Record`] of one,
-//! and [`page`] a page of all. Nothing here reads a clock or a file: the same suite gives
-//! the same bytes.
+//! and [`page`] a page of all. A suite may hold a paper's claims: [`verdicts`] says which of
+//! them hold in the runs. Nothing here reads a clock or a file: the same suite gives the same
+//! bytes.
 //!
 //! ```
 //! use mimosa_lab::{Choice, Embedded, Suite};
@@ -26,7 +27,9 @@ mod bins;
 mod convergence;
 mod embedded;
 mod error;
+mod figure;
 mod index;
+mod means;
 mod measure;
 mod numbers;
 mod page;
@@ -35,9 +38,13 @@ mod record;
 mod scoreboard;
 mod suite;
 mod table;
+mod trace;
 
 pub use embedded::{Embedded, SUITES};
 pub use error::SuiteError;
-pub use page::{Page, page};
+pub use figure::{Claim, Plot, Quantity, Shown, Verdict, verdicts};
+pub use means::{Means, means};
+pub use page::{Drawing, Page, page};
 pub use record::{Converged, Delays, FlowRecord, Key, LinkRecord, Record, TcpRecord};
 pub use suite::{Body, Case, Choice, Job, PageKind, Setting, Suite};
+pub use trace::{FlowTrace, Round, Trace};

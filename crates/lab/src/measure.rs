@@ -7,6 +7,7 @@ use crate::bins::{BIN, PER_SECOND, Seen, Watch};
 use crate::convergence;
 use crate::numbers::{delays, jain, mean, round, turns, variation};
 use crate::record::{Delays, FlowRecord, Key, LinkRecord, Record, TcpRecord};
+use crate::trace::{Kept, Tracer};
 
 /// Which parts of a run count.
 #[derive(Clone, Copy, Debug)]
@@ -16,13 +17,21 @@ pub(crate) struct Parts {
     pub(crate) fair: Window,
     /// Whether the time to converge is measured.
     pub(crate) converges: bool,
+    /// What of the run over time is kept.
+    pub(crate) kept: Kept,
 }
 
 /// Runs `scenario` and measures it.
 pub(crate) fn run(scenario: &Scenario, parts: Parts, key: Key) -> Record {
-    let mut watch = Watch::new(scenario, parts.window);
+    let is_kept = parts.kept != Kept::default();
+    let tracer = is_kept.then(|| Tracer::new(scenario, parts.kept));
+    let mut watch = (Watch::new(scenario, parts.window), tracer);
     let outcome = mimosa_sim::run(scenario, key.seed, parts.window, &mut watch);
-    record(scenario, parts, key, &outcome, watch.seen)
+    let (watch, tracer) = watch;
+    Record {
+        trace: tracer.map(|tracer| tracer.trace(scenario)),
+        ..record(scenario, parts, key, &outcome, watch.seen)
+    }
 }
 
 fn record(
@@ -69,6 +78,7 @@ fn record(
         },
         jain: jain(&fair),
         converged,
+        trace: None,
     }
 }
 

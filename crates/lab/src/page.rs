@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use mimosa_plot::{Figure, Kind, Panel, Part, PlotError, Series, Table};
 use mimosa_units::{Rate, Time, TimeDelta};
 
+use crate::figure;
 use crate::numbers::mean;
 use crate::record::Record;
 use crate::scoreboard;
@@ -19,8 +20,19 @@ const MOST_SHOWN: usize = 5;
 pub struct Page {
     /// Text, tables and figures.
     pub html: String,
-    /// Text and tables.
+    /// Text and tables, and references to the figures.
     pub markdown: String,
+    /// The figures, in their order.
+    pub figures: Vec<Drawing>,
+}
+
+/// A figure as a file of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    /// What its file is called, counted from the page's folder.
+    pub file: String,
+    /// An SVG document.
+    pub svg: String,
 }
 
 /// Makes the page of `records`, which are in the order of the suite's jobs. Cases of which
@@ -38,16 +50,56 @@ pub fn page(suite: &Suite, records: &[Record]) -> Result<Page, PlotError> {
             }
         }
         PageKind::Scoreboard => scoreboard::parts(suite, records, &mut parts),
+        PageKind::Figure => figure::parts(suite, records, &mut parts),
     }
     let page = mimosa_plot::Page {
         title: suite.title.clone(),
         subtitle: conditions(records),
         parts,
     };
+    let files = files(suite, &page);
+    let figures = page.parts.iter().filter_map(|part| match part {
+        Part::Figure(figure) => Some(figure),
+        _ => None,
+    });
+    let drawn = figures.zip(&files).map(|(figure, file)| {
+        Ok(Drawing {
+            file: file.clone(),
+            svg: figure.to_svg()?,
+        })
+    });
     Ok(Page {
         html: page.to_html()?,
-        markdown: markdown(&page),
+        figures: drawn.collect::<Result<_, PlotError>>()?,
+        markdown: markdown(&page, &files),
     })
+}
+
+/// What the files of the page's figures are called: after the suite's plots, or after what
+/// the figures show.
+fn files(suite: &Suite, page: &mimosa_plot::Page) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in &page.parts {
+        let Part::Figure(figure) = part else {
+            continue;
+        };
+        let plot = suite.plots.iter().find(|plot| plot.title == figure.title);
+        let name = plot.map_or(&figure.title, |plot| &plot.name);
+        let name = plain(name);
+        let file = |end: &str| format!("figures/{name}{end}.svg");
+        // Figures of one title are numbered.
+        let mut file_names =
+            std::iter::once(file("")).chain((2..).map(|number: usize| file(&format!("-{number}"))));
+        names.extend(file_names.find(|file| !names.contains(file)));
+    }
+    names
+}
+
+/// Letters and digits, and a dash for each stretch of anything else.
+fn plain(text: &str) -> String {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    words.join("-").to_lowercase()
 }
 
 /// With which seeds and controllers.
@@ -140,7 +192,7 @@ pub(crate) fn heading(case: &Case, parts: &mut Vec<Part>) {
 }
 
 /// A row for each variant and controller.
-fn table(
+pub(crate) fn table(
     title: &str,
     columns: &[Column],
     case: &Case,
@@ -169,7 +221,7 @@ fn table(
 }
 
 /// The records, variant by variant and controller by controller.
-fn groups<'a>(
+pub(crate) fn groups<'a>(
     case: &'a Case,
     settings: &'a [Setting],
     records: &'a [Record],
@@ -261,14 +313,19 @@ fn seconds(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
     (0_u32..).map(f64::from).zip(values).collect()
 }
 
-/// The page without its figures.
-fn markdown(page: &mimosa_plot::Page) -> String {
+/// The page with references to its figures, which are in these files.
+fn markdown(page: &mimosa_plot::Page, files: &[String]) -> String {
     let mut text = format!("# {}\n\n{}\n", page.title, page.subtitle);
+    let mut files = files.iter();
     for part in &page.parts {
         let part = match part {
             Part::Heading(heading) => format!("## {heading}\n"),
             Part::Text(words) => format!("{words}\n"),
             Part::Table(table) => table.to_markdown(),
+            Part::Figure(figure) => match files.next() {
+                Some(file) => format!("![{}]({file})\n", figure.title),
+                None => continue,
+            },
             _ => continue,
         };
         let _ = write!(text, "\n{part}");

@@ -5,9 +5,11 @@ use mimosa_sim::{Scenario, Window};
 use mimosa_units::{Time, TimeDelta};
 
 use crate::error::SuiteError;
+use crate::figure::{Claim, Plot, kept};
 use crate::index;
 use crate::measure::Parts;
-use crate::suite::{Body, Case, Setting};
+use crate::suite::{Body, Case, PageKind, Setting};
+use crate::trace::Kept;
 
 /// What a scenario reads to get the trace that its case names.
 const TRACE: &str = "trace.txt";
@@ -98,6 +100,50 @@ impl Reader<'_> {
         })
     }
 
+    /// The figures and claims of an index, whose cases are told what to keep for them.
+    pub(crate) fn figures(
+        &self,
+        index: &index::Index,
+        cases: &mut [Case],
+    ) -> Result<(Vec<Plot>, Vec<Claim>), SuiteError> {
+        let entry = |what, name: &str, why: String| SuiteError::Entry {
+            suite: self.suite.to_owned(),
+            what,
+            name: name.to_owned(),
+            why,
+        };
+        let mut plots: Vec<Plot> = Vec::new();
+        for figure in &index.figure {
+            let taken = plots.iter().any(|plot| plot.name == figure.name);
+            let plot = plot(figure, taken, index.page, cases);
+            plots.push(plot.map_err(|why| entry("figure", &figure.name, why))?);
+        }
+        let mut claims = Vec::new();
+        for claim in &index.claim {
+            let made = if index.page == PageKind::Figure {
+                Claim::of(claim, cases)
+            } else {
+                Err("claims stand on a page of their own; write `page = \"figure\"`".to_owned())
+            };
+            claims.extend(made.map_err(|why| entry("claim", &claim.text, why))?);
+        }
+        if index.page == PageKind::Figure && (plots.is_empty() || claims.is_empty()) {
+            return Err(SuiteError::Index {
+                suite: self.suite.to_owned(),
+                line: 1,
+                why: "a page of this kind needs a `[[figure]]` and a `[[claim]]`".to_owned(),
+            });
+        }
+        for case in cases {
+            if let Body::Carried(settings) = &mut case.body {
+                for setting in settings {
+                    setting.parts.kept = kept(&case.name, &plots, &claims);
+                }
+            }
+        }
+        Ok((plots, claims))
+    }
+
     fn body(&mut self, case: &index::Case) -> Result<Body, SuiteError> {
         let file = match (&case.file, &case.not_carried) {
             (Some(file), None) => file,
@@ -156,8 +202,50 @@ impl Reader<'_> {
             window,
             fair,
             converges: case.converges,
+            kept: Kept::default(),
         })
     }
+}
+
+/// What a figure of the index stands for.
+fn plot(
+    figure: &index::Figure,
+    taken: bool,
+    page: PageKind,
+    cases: &[Case],
+) -> Result<Plot, String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    if page != PageKind::Figure {
+        return Err("it stands on a page of its own; write `page = \"figure\"`".to_owned());
+    }
+    if figure.name.is_empty() || !figure.name.chars().all(is_plain) {
+        return Err("its name is to be a file's; use a-z, 0-9 and -".to_owned());
+    }
+    if taken {
+        return Err("its name is taken; give it another one".to_owned());
+    }
+    let known: Vec<_> = cases.iter().map(|case| case.name.as_str()).collect();
+    let unknown = |name: &&String| !known.contains(&name.as_str());
+    if let Some(name) = figure.cases.iter().find(unknown) {
+        let known = known.join(", ");
+        return Err(format!("there is no case `{name}`; there is {known}"));
+    }
+    let is_range = |(low, high): (f64, f64)| low < high && (high - low).is_finite();
+    if !figure.range.is_none_or(is_range) {
+        return Err("`range` is the lowest and the highest value, e.g. [0.0, 50.0]".to_owned());
+    }
+    Ok(Plot {
+        name: figure.name.clone(),
+        title: figure.title.clone(),
+        cases: figure.cases.clone(),
+        shows: figure.shows,
+        range: figure.range,
+        marks: figure
+            .mark
+            .iter()
+            .map(|mark| (mark.name.clone(), mark.value))
+            .collect(),
+    })
 }
 
 /// The video flows of a scenario, by their number, that name no controller.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::trace::Trace;
+
 /// Which run it is.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Key {
@@ -33,6 +35,9 @@ pub struct Record {
     /// One for each change of the link or of who uses it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub converged: Vec<Converged>,
+    /// The run over time, where figures are drawn of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
 }
 
 /// The figures of one video flow.

@@ -1,11 +1,12 @@
 //! A suite, read and checked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mimosa_sim::Scenario;
 use mimosa_sim::scenario::{Files, FlowKind};
 
 use crate::error::SuiteError;
+use crate::figure::{Claim, Plot};
 use crate::index::Index;
 use crate::measure::{self, Parts};
 use crate::reader::Reader;
@@ -28,8 +29,16 @@ pub struct Suite {
     pub seeds: (u64, u64),
     /// The controller that the others are compared with.
     pub reference: Option<String>,
+    /// The controllers that run when none are asked for; empty for all but `fixed`.
+    pub controllers: Vec<String>,
+    /// Parameters by controller, where it takes the place of those of flows without any.
+    pub params: BTreeMap<String, toml::Table>,
     /// In the order of the index.
     pub cases: Vec<Case>,
+    /// Plots in the axes of a source.
+    pub plots: Vec<Plot>,
+    /// What a source claims.
+    pub claims: Vec<Claim>,
     /// Stands for every byte that was read: another digest, another suite.
     pub digest: u64,
 }
@@ -72,10 +81,22 @@ pub struct Setting {
     pub(crate) open: Vec<usize>,
 }
 
+impl Setting {
+    /// The controller of the first video flow when all of them name theirs.
+    fn own_controller(&self) -> Option<&str> {
+        let mut flows = self.scenario.flows.iter();
+        let first = flows.find_map(|flow| match &flow.kind {
+            FlowKind::Video(video) => Some(video.controller.as_str()),
+            FlowKind::Cbr(_) | FlowKind::Tcp(_) => None,
+        });
+        first.filter(|_| self.open.is_empty())
+    }
+}
+
 /// What of a suite is to be run.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Of the flows that name none, one after the other; empty for all but `fixed`.
+    /// Of the flows that name none, one after the other; empty for the suite's.
     pub controllers: Vec<String>,
     /// First and last seed; `None` for the suite's.
     pub seeds: Option<(u64, u64)>,
@@ -117,8 +138,11 @@ impl Suite {
                 why: format!("`seeds` = [{first}, {last}] is no range; write the least first"),
             });
         }
-        if let Some(reference) = &index.reference {
-            check_controller(reference)?;
+        for name in index.reference.iter().chain(&index.controllers) {
+            check_controller(name)?;
+        }
+        for name in index.params.keys() {
+            check_controller(name)?;
         }
         let mut cases = Vec::new();
         let mut names = BTreeSet::new();
@@ -146,20 +170,29 @@ impl Suite {
                 return Err(reader.wrong(&case.name, "its name is taken; give it another one"));
             }
         }
-        Ok(Self {
+        let (plots, claims) = reader.figures(&index, &mut cases)?;
+        let suite = Self {
             name: name.to_owned(),
             title: index.title,
             about: index.about,
             page: index.page,
             seeds: index.seeds,
             reference: index.reference,
+            controllers: index.controllers,
+            params: index.params,
             cases,
+            plots,
+            claims,
             digest: reader.digest,
-        })
+        };
+        suite.check_params()?;
+        Ok(suite)
     }
 
     /// The runs, in the order of their results: case by case, variant by variant,
-    /// controller by controller, seed by seed. The reference is always among them.
+    /// controller by controller, seed by seed. The reference is always among them. A
+    /// scenario all of whose video flows name their controllers runs as it is, once for each
+    /// seed, under the name of the first's.
     ///
     /// # Errors
     ///
@@ -177,7 +210,9 @@ impl Suite {
                 continue;
             };
             for setting in settings {
-                for controller in &controllers {
+                let own = setting.own_controller().map(str::to_owned);
+                let own = own.map(|name| BTreeSet::from([name]));
+                for controller in own.as_ref().unwrap_or(&controllers) {
                     jobs.extend((first..=last).map(|seed| Job {
                         key: Key {
                             case: case.name.clone(),
@@ -198,6 +233,9 @@ impl Suite {
     fn controllers(&self, choice: &Choice) -> Result<BTreeSet<String>, SuiteError> {
         let mut controllers: BTreeSet<String> = choice.controllers.iter().cloned().collect();
         if controllers.is_empty() {
+            controllers.extend(self.controllers.iter().cloned());
+        }
+        if controllers.is_empty() {
             let all = mimosa_cc::NAMES.iter().filter(|name| **name != "fixed");
             controllers.extend(all.map(|name| (*name).to_owned()));
         }
@@ -206,6 +244,34 @@ impl Suite {
         }
         controllers.extend(self.reference.clone());
         Ok(controllers)
+    }
+
+    /// Whether parameters fit the controllers they are of, in every scenario.
+    fn check_params(&self) -> Result<(), SuiteError> {
+        let settings = self.cases.iter().filter_map(|case| match &case.body {
+            Body::Carried(settings) => Some(settings),
+            Body::NotCarried(_) => None,
+        });
+        for setting in settings.flatten() {
+            for &number in &setting.open {
+                let flow = setting.scenario.flows.get(number);
+                let Some(FlowKind::Video(video)) = flow.map(|flow| &flow.kind) else {
+                    continue;
+                };
+                for (controller, params) in &self.params {
+                    let params = toml::Value::Table(params.clone());
+                    mimosa_cc::build(controller, params, video.limits).map_err(|error| {
+                        SuiteError::Entry {
+                            suite: self.name.clone(),
+                            what: "params of",
+                            name: controller.clone(),
+                            why: error.to_string(),
+                        }
+                    })?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn check_case(&self, name: &str) -> Result<(), SuiteError> {
@@ -243,6 +309,11 @@ impl Suite {
                 && let FlowKind::Video(video) = &mut flow.kind
             {
                 video.controller.clone_from(&job.key.controller);
+                if let Some(params) = self.params.get(&job.key.controller)
+                    && video.params.is_empty()
+                {
+                    video.params.clone_from(params);
+                }
             }
         }
         measure::run(&scenario, *parts, job.key.clone())

@@ -2,31 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use common::given;
 use mimosa_lab::{Body, Choice, Delays, Embedded, SUITES, Suite, page};
-use mimosa_sim::scenario::Files;
-
-/// Files by name.
-struct Given(&'static [(&'static str, String)]);
-
-impl Files for Given {
-    fn read(&mut self, path: &str) -> Result<String, String> {
-        let found = self.0.iter().find(|(name, _)| *name == path);
-        found
-            .map(|(_, text)| text.clone())
-            .ok_or("no such file".to_owned())
-    }
-}
-
-fn given(files: &[(&'static str, &str)]) -> Given {
-    let files: Vec<_> = files
-        .iter()
-        .map(|(name, text)| (*name, (*text).to_owned()))
-        .collect();
-    Given(files.leak())
-}
 
 const INDEX: &str = r#"
 title = "Known"

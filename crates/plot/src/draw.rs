@@ -48,6 +48,9 @@ const THICK: u32 = THIN * 3 / 2;
 /// The most intervals between ticks, across and up.
 const INTERVALS: (f64, f64) = (9.0, 6.5);
 
+/// The most across a square panel.
+const SQUARE_INTERVALS: f64 = 5.0;
+
 /// The radius of a dot.
 const DOT: i32 = 2 * UNIT;
 
@@ -105,6 +108,65 @@ pub(crate) fn png(svg: &str) -> Result<Vec<u8>, PlotError> {
     encoded.map_err(|error| PlotError::Render(Box::new(error)))
 }
 
+/// Where panels stand: one below the other, or square ones side by side.
+struct Grid {
+    columns: usize,
+    /// The height of a panel with its title.
+    panel: i32,
+    is_square: bool,
+}
+
+/// The place of a panel below the head.
+struct Cell {
+    at: (i32, i32),
+    width: i32,
+    panel: i32,
+    /// The room for the labels of the x axis below.
+    labels: i32,
+}
+
+impl Grid {
+    fn of(figure: &Figure, left: i32) -> Self {
+        if !is_square(figure) {
+            return Self {
+                columns: 1,
+                panel: PANEL,
+                is_square: false,
+            };
+        }
+        let columns: u8 = match figure.panels.len() {
+            0..=2 | 4 => 2,
+            _ => 3,
+        };
+        let width = WIDTH / i32::from(columns);
+        Self {
+            columns: usize::from(columns),
+            panel: (width - MARGIN - left - RIGHT).max(PANEL / 2) + PANEL_TITLE,
+            is_square: true,
+        }
+    }
+
+    fn cell(&self, index: usize, panels: usize) -> Cell {
+        let number = |count: usize| i32::try_from(count).unwrap_or(0);
+        let width = WIDTH / number(self.columns).max(1);
+        let labels = if self.is_square { X_LABELS } else { 0 };
+        let (row, column) = (index / self.columns, index % self.columns);
+        let is_last = index + 1 == panels;
+        Cell {
+            at: (number(column) * width, number(row) * (self.panel + labels)),
+            width,
+            panel: self.panel,
+            labels: if is_last { X_LABELS } else { labels },
+        }
+    }
+}
+
+/// Whether the figure has a path.
+fn is_square(figure: &Figure) -> bool {
+    let mut series = figure.panels.iter().flat_map(|panel| &panel.series);
+    series.any(|series| series.kind == Kind::Path)
+}
+
 /// The room for the labels and the names of `y_axes`.
 fn labels(y_axes: &[Axis]) -> i32 {
     let labels = y_axes
@@ -123,27 +185,34 @@ fn draw(figure: &Figure, room: i32, svg: &mut String) -> Drawn<i32> {
     let size = (WIDTH.unsigned_abs(), i32::MAX.unsigned_abs());
     let canvas: Canvas = SVGBackend::with_string(svg, size).into_drawing_area();
     let colours = Colours::of(figure);
-    let mut top = head::draw(&canvas, figure, &colours)?;
+    let top = head::draw(&canvas, figure, &colours)?;
+    let grid = Grid::of(figure, left);
+    let mut bottom = top;
     for (index, (panel, y_axis)) in figure.panels.iter().zip(&y_axes).enumerate() {
-        let last = index + 1 == figure.panels.len();
-        let height = if last { PANEL + X_LABELS } else { PANEL };
-        let place = canvas.clone().shrink((0, top), (WIDTH, height));
+        let Cell {
+            at: (x, y),
+            width,
+            panel: panel_height,
+            labels,
+        } = grid.cell(index, figure.panels.len());
+        let height = panel_height + labels;
+        let place = canvas.clone().shrink((x, top + y), (width, height));
         let mut chart = ChartBuilder::on(&place)
             .margin_top(PANEL_TITLE)
             .margin_left(MARGIN)
             .margin_right(RIGHT)
             .set_label_area_size(LabelAreaPosition::Left, left)
-            .set_label_area_size(LabelAreaPosition::Bottom, height - PANEL)
+            .set_label_area_size(LabelAreaPosition::Bottom, labels)
             .build_cartesian_2d(x_axis.clone(), y_axis.clone())?;
-        let title = text::fit(&panel.title, PANEL_TEXT, WIDTH - MARGIN - left - RIGHT);
+        let title = text::fit(&panel.title, PANEL_TEXT, width - MARGIN - left - RIGHT);
         let style = text::font(PANEL_TEXT).color(&INK);
         place.draw_text(&title, &style, (MARGIN + left, PANEL_TITLE * 2 / 5))?;
         draw_axes(&mut chart, &figure.x_label, &panel.y_label)?;
         draw_series(&mut chart, &panel.series, &colours)?;
-        top += height;
+        bottom = bottom.max(top + y + height);
     }
     canvas.present()?;
-    Ok(top + MARGIN)
+    Ok(bottom + MARGIN)
 }
 
 /// The axis all panels share.
@@ -151,7 +220,12 @@ fn x_axis(figure: &Figure) -> Axis {
     let series = figure.panels.iter().flat_map(|panel| &panel.series);
     let samples = series.flat_map(shape::samples);
     let (low, high) = extent(samples.filter_map(|(x, y)| y.and(Some(x))));
-    Axis::exact(low, high, INTERVALS.0)
+    let intervals = if is_square(figure) {
+        SQUARE_INTERVALS
+    } else {
+        INTERVALS.0
+    };
+    Axis::exact(low, high, intervals)
 }
 
 /// The panel's own axis.
@@ -204,7 +278,7 @@ fn draw_series(chart: &mut Chart, series: &[Series], colours: &Colours) -> Drawn
     let order = of(&[Kind::Area])
         .rev()
         .chain(of(&[Kind::Reference]))
-        .chain(of(&[Kind::Line, Kind::Steps, Kind::Dots]));
+        .chain(of(&[Kind::Line, Kind::Steps, Kind::Dots, Kind::Path]));
     let mut empty = true;
     for series in order {
         let colour = colours.get(series);

@@ -60,7 +60,7 @@ impl<'a> Colours<'a> {
     pub(crate) fn get(&self, series: &Series) -> RGBColor {
         match series.kind {
             Kind::Reference => REFERENCE,
-            Kind::Line | Kind::Steps | Kind::Dots | Kind::Area => {
+            Kind::Line | Kind::Steps | Kind::Dots | Kind::Area | Kind::Path => {
                 *self.0.get(series.name.as_str()).unwrap_or(&INK)
             }
         }

@@ -74,6 +74,9 @@ pub enum Kind {
     /// behind all else and earlier ones above later ones, so that series of
     /// growing sums make a stack.
     Area,
+    /// Straight lines between the points as they are given, which may lead back and forth.
+    /// The panels of a figure with one are square and stand side by side.
+    Path,
     /// A grey line to compare with, e.g. the link's rate. Each value holds
     /// until the next point, the last one to the end of the axis.
     Reference,

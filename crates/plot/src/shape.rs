@@ -18,7 +18,7 @@ const LONGEST: usize = 2_000;
 /// The largest value drawn. The widest range then has a finite width.
 const LARGEST: f64 = 1e300;
 
-/// The series' points in order of x, without those that cannot be drawn: for
+/// The series' points in order of x, or as given for a path, without those that cannot be drawn: for
 /// each x the value there, or `None` for a gap.
 pub(crate) fn samples(series: &Series) -> Vec<(f64, Option<f64>)> {
     let drawable = |value: f64| value.abs() <= LARGEST;
@@ -32,7 +32,9 @@ pub(crate) fn samples(series: &Series) -> Vec<(f64, Option<f64>)> {
             samples.push((at, (drawable(x) && drawable(y)).then_some(y)));
         }
     }
-    samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if series.kind != Kind::Path {
+        samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
     samples
 }
 
@@ -58,6 +60,9 @@ pub(crate) fn runs(series: &Series, low: f64, high: f64) -> Vec<Run> {
     }
     if !run.is_empty() {
         runs.push(run);
+    }
+    if series.kind == Kind::Path {
+        return runs;
     }
     thin(runs, low, high)
 }

@@ -135,6 +135,7 @@ fn no_number_escapes_the_canvas() {
         Kind::Steps,
         Kind::Dots,
         Kind::Area,
+        Kind::Path,
         Kind::Reference,
     ] {
         let mut figure = figure(vec![vec![series("extreme", kind, pairs().collect())]]);
@@ -207,4 +208,34 @@ fn a_page_has_its_parts_in_order_and_its_axes_in_line() {
         })
         .collect();
     assert_eq!(axes[0], axes[1]);
+}
+
+#[test]
+fn a_path_leads_back_and_its_panels_are_square() {
+    let there_and_back = vec![(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
+    let one = || vec![series("way", Kind::Path, there_and_back.clone())];
+    let svg = figure(vec![one(), one(), one()]).to_svg().unwrap();
+    let ways: Vec<Vec<(f64, f64)>> = svg
+        .match_indices("stroke=\"#0072B2\" stroke-width=\"15\" points=\"")
+        .map(|(at, mark)| {
+            let points = svg[at + mark.len()..].split('"').next().unwrap();
+            let points = points.split_whitespace().map(|point| {
+                let (x, y) = point.split_once(',').unwrap();
+                (x.parse().unwrap(), y.parse().unwrap())
+            });
+            points.collect()
+        })
+        .collect();
+    assert_eq!(ways.len(), 3);
+    for way in &ways {
+        assert_eq!((way.len(), way[0]), (5, way[4]), "it ends where it begins");
+        let (across, up) = (way[1].0 - way[0].0, way[1].1 - way[2].1);
+        // Zero and one, and what is left free above one.
+        assert!(
+            across > 0.0 && (0.8..=1.0).contains(&(up / across)),
+            "{across} by {up}"
+        );
+    }
+    assert!(ways[0][0].0 < ways[1][0].0 && ways[1][0].0 < ways[2][0].0);
+    assert!((ways[0][0].1 - ways[2][0].1).abs() < 0.5, "in one row");
 }

@@ -26,7 +26,7 @@ pub(super) struct Run {
     pub(super) suite: String,
 
     /// The controller of the video flows that name none; again for several. Without it
-    /// every controller but `fixed`.
+    /// the suite's, or every controller but `fixed`.
     #[arg(long = "controller", value_name = "NAME")]
     pub(super) controllers: Vec<String>,
 

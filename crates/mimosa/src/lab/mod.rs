@@ -109,16 +109,31 @@ fn write_results(
     let page = mimosa_lab::page(suite, &records)?;
     let mut results = lines.join("\n");
     results.push('\n');
-    for (name, text) in [
-        ("results.jsonl", results),
-        ("page.html", page.html),
-        ("page.md", page.markdown),
-    ] {
+    let mut means = serde_json::to_string_pretty(&mimosa_lab::means(suite, &records))?;
+    means.push('\n');
+    let mut files = vec![
+        ("means.json".to_owned(), means),
+        ("results.jsonl".to_owned(), results),
+        ("page.html".to_owned(), page.html),
+        ("page.md".to_owned(), page.markdown),
+    ];
+    if !suite.claims.is_empty() {
+        let verdicts = mimosa_lab::verdicts(suite, &records);
+        let mut claims = serde_json::to_string_pretty(&verdicts)?;
+        claims.push('\n');
+        files.push(("claims.json".to_owned(), claims));
+    }
+    let drawings = page.figures.into_iter();
+    files.extend(drawings.map(|drawing| (drawing.file, drawing.svg)));
+    for (name, text) in files {
         let path: PathBuf = folder.join(name);
-        std::fs::write(&path, text).map_err(|source| LabError::Write {
-            path: path.clone(),
-            source,
-        })?;
+        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        written
+            .and_then(|()| std::fs::write(&path, text))
+            .map_err(|source| LabError::Write {
+                path: path.clone(),
+                source,
+            })?;
     }
     let path = folder.join("page.html");
     Ok(print(&format!(

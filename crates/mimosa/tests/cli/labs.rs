@@ -7,10 +7,15 @@ use crate::{folder, mimosa, stdout};
 const RUN: &str = "lab run scoreboard --case constant-8 --case jitter --controller pudica \
                    --controller copa --seeds 1..2";
 
-/// What a run of `RUN` into `output` leaves: results and both pages.
-fn results(here: &Path, output: &str) -> [Vec<u8>; 3] {
-    ["results.jsonl", "page.html", "page.md"]
-        .map(|name| std::fs::read(here.join(output).join(name)).unwrap())
+/// What a run of `RUN` into `output` leaves: results, both pages and the figure.
+fn results(here: &Path, output: &str) -> [Vec<u8>; 4] {
+    [
+        "results.jsonl",
+        "page.html",
+        "page.md",
+        "figures/frame-delay-and-use-of-the-link.svg",
+    ]
+    .map(|name| std::fs::read(here.join(output).join(name)).unwrap())
 }
 
 fn refusal(here: &Path, arguments: &str) -> String {
@@ -57,6 +62,29 @@ fn a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
 }
 
 #[test]
+fn a_suite_of_figures_leaves_claims_and_figures() {
+    let here = folder("lab-figures");
+    let run = "lab run pudica-fig17 --controller pudica --seeds 1 --output out";
+    assert_eq!(stdout(&here, run), "1 runs; out/page.html\n");
+    let read = |name: &str| std::fs::read_to_string(here.join("out").join(name)).unwrap();
+    let claims: serde_json::Value = serde_json::from_str(&read("claims.json")).unwrap();
+    let [used, late, of_sqp, ..] = &claims.as_array().unwrap()[..] else {
+        panic!("{claims}");
+    };
+    assert!(
+        used["here"].as_f64().is_some_and(|here| here > 50.0),
+        "{used}"
+    );
+    assert!(used["holds"].is_boolean() && late["holds"].is_boolean());
+    assert!(of_sqp["holds"].is_null(), "SQP did not run: {of_sqp}");
+    for name in ["figures/bitrate.svg", "figures/delay.svg"] {
+        assert!(read(name).starts_with("<svg"), "{name}");
+        assert!(read("page.md").contains(&format!("]({name})")), "{name}");
+    }
+    assert!(read("page.html").contains("What is claimed, and what came of it"));
+}
+
+#[test]
 fn recorded_traces_take_the_place_of_generated_ones() {
     let here = folder("lab-traces");
     std::fs::create_dir_all(here.join("links/home")).unwrap();
@@ -93,8 +121,9 @@ fn what_is_not_there_is_refused_with_what_is() {
     let here = folder("lab-refusals");
     assert_eq!(
         refusal(&here, "lab run rfc9999"),
-        "error: there is no suite `rfc9999`; there is rfc8867, rfc8869, scoreboard, or name a \
-         folder with a suite.toml\n"
+        "error: there is no suite `rfc9999`; there is feedback, pudica-fig7, pudica-fig12, \
+         pudica-fig13, pudica-fig15, pudica-fig16, pudica-fig17, pudica-fig18, rfc8867, rfc8869, \
+         scoreboard, or name a folder with a suite.toml\n"
     );
     let error = refusal(&here, "lab run rfc8867 --controller pudicca");
     let known = "error: there is no controller `pudicca`; there is ";

@@ -1,0 +1,263 @@
+//! Quantities, measured in the traces of runs.
+
+use mimosa_sim::Window;
+use mimosa_units::{Time, TimeDelta};
+
+use super::quantity::Quantity;
+use crate::numbers::{jain, mean, round, variation};
+use crate::record::Record;
+use crate::trace::{FlowTrace, STEP, Trace};
+
+/// Bitrates are compared with the link in means of so long: RFC 8867, section 3.
+const MEANS_US: u64 = 200_000;
+/// Two flows are even when the means of so long are (Pudica, section 5.3).
+const EVEN_US: u64 = 2_000_000;
+/// And when the least has so much of the most.
+const EVEN: f64 = 0.8;
+
+/// Which part of a run counts, and what of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) window: Window,
+    pub(crate) above: Option<TimeDelta>,
+    /// Shares of the link in use.
+    pub(crate) used: Option<(f64, f64)>,
+}
+
+/// The part of a [`FlowTrace`] that counts.
+struct Flow {
+    frames: Vec<Frame>,
+    interval_us: u64,
+}
+
+/// A frame of it.
+#[derive(Clone, Copy)]
+struct Frame {
+    at_us: u64,
+    mbps: f64,
+    delay_us: Option<u64>,
+}
+
+impl Quantity {
+    /// Over these runs; `None` where there is nothing to measure.
+    pub(crate) fn of(self, records: &[&Record], part: &Part) -> Option<f64> {
+        let traces = records.iter().filter_map(|record| record.trace.as_ref());
+        let value = if self.is_estimate() {
+            self.of_estimates(traces, part)
+        } else {
+            mean(traces.filter_map(|trace| self.of_trace(trace, part)))
+        };
+        value.map(round)
+    }
+
+    fn of_trace(self, trace: &Trace, part: &Part) -> Option<f64> {
+        let flows: Vec<_> = trace
+            .flows
+            .iter()
+            .map(|flow| Flow::of(flow, part.window))
+            .filter(|flow| !flow.frames.is_empty())
+            .collect();
+        let (from, to) = (micros(part.window.from), micros(part.window.to));
+        match self {
+            Self::Used => {
+                let served = sum(&trace.served_kbps, part.window);
+                share(served, sum(&trace.capacity_kbps, part.window))
+            }
+            Self::Share => {
+                let own = trace.flows.iter();
+                let own: f64 = own.map(|flow| sum(&flow.arrived_kbps, part.window)).sum();
+                share(own, own + sum(&trace.tcp_kbps, part.window))
+            }
+            Self::Jain => {
+                let rates: Vec<_> = flows.iter().filter_map(Flow::bitrate).collect();
+                jain(&rates)
+            }
+            Self::EvenAfter => (flows.len() > 1).then(|| even_after(&flows, from, to)),
+            Self::Oversent => oversent(trace, &flows, from, to),
+            _ => mean(flows.iter().filter_map(|flow| self.of_flow(flow, part))),
+        }
+    }
+
+    fn of_flow(self, flow: &Flow, part: &Part) -> Option<f64> {
+        let frames = &flow.frames;
+        let mut delays: Vec<_> = frames.iter().filter_map(|frame| frame.delay_us).collect();
+        delays.sort_unstable();
+        let at = |share: f64| Some(*rank(&delays, share)? as f64 / 1e3);
+        let above = part.above.unwrap_or(TimeDelta::ZERO).as_nanos() / 1000;
+        let above = above.unsigned_abs();
+        let is_late = |frame: &Frame| frame.delay_us.is_none_or(|delay| delay > above);
+        let seconds = part.window.to.since(part.window.from).as_secs();
+        match self {
+            Self::FrameDelayMean => mean(delays.iter().map(|us| *us as f64 / 1e3)),
+            Self::FrameDelayP95 => at(0.95),
+            Self::FrameDelayP99 => at(0.99),
+            Self::FrameDelayMax => at(1.0),
+            Self::FrameDelaySpread => Some(at(0.95)? - at(0.05)?),
+            Self::Late => {
+                let late = frames.iter().filter(|frame| is_late(frame)).count();
+                share(late as f64, frames.len() as f64)
+            }
+            Self::Spikes => {
+                let rises = frames
+                    .windows(2)
+                    .filter(|pair| !is_late(&pair[0]) && is_late(&pair[1]));
+                Some(rises.count() as f64 * 60.0 / seconds)
+            }
+            Self::DrainedAfter | Self::DrainTime => {
+                // Of several frames as slow the last; one that never came is the slowest.
+                let slowest = (0..frames.len())
+                    .max_by_key(|index| frames[*index].delay_us.unwrap_or(u64::MAX))
+                    .filter(|index| is_late(&frames[*index]));
+                let Some(slowest) = slowest else {
+                    return Some(0.0);
+                };
+                let drained = frames[slowest..].iter().find(|frame| !is_late(frame));
+                let until = drained.map_or(micros(part.window.to), |frame| frame.at_us);
+                let from = match self {
+                    Self::DrainTime => frames[slowest].at_us,
+                    _ => micros(part.window.from),
+                };
+                Some(until.saturating_sub(from) as f64 / 1e6)
+            }
+            Self::Bitrate => flow.bitrate(),
+            Self::BitrateP99 => {
+                let mut mbps: Vec<_> = frames.iter().map(|frame| frame.mbps).collect();
+                mbps.sort_unstable_by(f64::total_cmp);
+                rank(&mbps, 0.99).copied()
+            }
+            Self::BitrateVariation => {
+                let mbps: Vec<_> = frames.iter().map(|frame| frame.mbps).collect();
+                variation(&mbps)
+            }
+            _ => None,
+        }
+    }
+
+    fn of_estimates<'a>(self, traces: impl Iterator<Item = &'a Trace>, part: &Part) -> Option<f64> {
+        let differences: Vec<_> = traces
+            .flat_map(|trace| &trace.rounds)
+            .filter(|round| {
+                let at = Time::from_secs(round.second);
+                let used = round.used as f64 / 1e3;
+                let counts = |(low, high): (f64, f64)| low <= used && used < high;
+                part.window.from <= at && at < part.window.to && part.used.is_none_or(counts)
+            })
+            .map(|round| (round.estimated as f64 - round.used as f64) / 1e3)
+            .collect();
+        let bias = mean(differences.iter().copied())?;
+        match self {
+            Self::EstimateError => mean(differences.iter().map(|x| x.abs())),
+            Self::EstimateDeviation => {
+                let squares = differences.iter().map(|x| (x - bias) * (x - bias));
+                mean(squares).map(f64::sqrt)
+            }
+            _ => Some(bias),
+        }
+    }
+}
+
+fn micros(at: Time) -> u64 {
+    at.as_nanos() / 1000
+}
+
+impl Flow {
+    /// The frames that were handed over within. Lists of other lengths end with the
+    /// shortest.
+    fn of(flow: &FlowTrace, window: Window) -> Self {
+        let (from, to) = (micros(window.from), micros(window.to));
+        let entries = flow.at_us.iter().zip(&flow.kbps).zip(&flow.delay_us);
+        let frames = entries.map(|((at_us, kbps), delay_us)| Frame {
+            at_us: *at_us,
+            mbps: *kbps as f64 / 1e3,
+            delay_us: *delay_us,
+        });
+        Self {
+            frames: frames
+                .filter(|frame| (from..to).contains(&frame.at_us))
+                .collect(),
+            interval_us: flow.interval_us,
+        }
+    }
+
+    /// Over the time from the first to the last frame: intervals without one count, too.
+    fn bitrate(&self) -> Option<f64> {
+        let (first, last) = (self.frames.first()?, self.frames.last()?);
+        let length = last.at_us.saturating_sub(first.at_us);
+        let length = length.saturating_add(self.interval_us);
+        self.mean(first.at_us, length)
+    }
+
+    /// In `length_us` from `from` on; `None` when there is no frame.
+    fn mean(&self, from: u64, length_us: u64) -> Option<f64> {
+        let first = self.frames.partition_point(|frame| frame.at_us < from);
+        let end = from.saturating_add(length_us);
+        let last = self.frames.partition_point(|frame| frame.at_us < end);
+        let frames = self.frames.get(first..last)?;
+        let sum: f64 = frames.iter().map(|frame| frame.mbps).sum();
+        (!frames.is_empty() && length_us > 0)
+            .then(|| sum * self.interval_us as f64 / length_us as f64)
+    }
+}
+
+/// In percent; `None` of nothing.
+fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole * 100.0)
+}
+
+/// Of a list with an entry for each [`STEP`].
+fn sum(list: &[u64], window: Window) -> f64 {
+    let step = STEP.as_nanos().unsigned_abs();
+    let index = |at: Time| usize::try_from(at.as_nanos() / step).unwrap_or(usize::MAX);
+    let to = index(window.to).min(list.len());
+    let part = list.get(index(window.from).min(to)..to);
+    part.unwrap_or_default()
+        .iter()
+        .map(|kbps| *kbps as f64)
+        .sum()
+}
+
+/// The smallest that at least `share` of the sorted values do not exceed.
+fn rank<T>(sorted: &[T], share: f64) -> Option<&T> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a length"
+    )]
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1)
+}
+
+fn even_after(flows: &[Flow], from: u64, to: u64) -> f64 {
+    let mut begin = from;
+    while begin + EVEN_US <= to {
+        let rates: Vec<_> = flows
+            .iter()
+            .filter_map(|flow| flow.mean(begin, EVEN_US))
+            .collect();
+        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = rates.iter().copied().fold(0.0, f64::max);
+        if rates.len() > 1 && least >= EVEN * most {
+            return (begin + EVEN_US - from) as f64 / 1e6;
+        }
+        begin += MEANS_US;
+    }
+    (to - from) as f64 / 1e6
+}
+
+fn oversent(trace: &Trace, flows: &[Flow], from: u64, to: u64) -> Option<f64> {
+    let step = STEP.as_nanos().unsigned_abs() / 1000;
+    let (mut above, mut all) = (0.0, 0.0);
+    for bin in from.div_ceil(MEANS_US)..to / MEANS_US {
+        let begin = bin * MEANS_US;
+        let rates = flows.iter().filter_map(|flow| flow.mean(begin, MEANS_US));
+        let index = usize::try_from(begin / step).unwrap_or(usize::MAX);
+        let Some(capacity) = trace.capacity_kbps.get(index) else {
+            break;
+        };
+        all += 1.0;
+        if rates.sum::<f64>() > *capacity as f64 / 1e3 {
+            above += 1.0;
+        }
+    }
+    share(above, all)
+}

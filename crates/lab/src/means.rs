@@ -1,0 +1,92 @@
+//! The figures of all cases as numbers, for other programs.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::page::groups;
+use crate::record::Record;
+use crate::suite::{Body, Suite};
+use crate::table::{Column, FLOWS, LINK, SCOREBOARD};
+
+/// What one controller came to in one form of a case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Means {
+    /// The case's name.
+    pub case: String,
+    /// The variant of its scenario.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// The controller.
+    pub controller: String,
+    /// How many runs it is the mean of.
+    pub runs: usize,
+    /// By the name of the page's column, percentiles with what they are of before them;
+    /// shares are numbers from 0 to 1. Figures that no run has are left out.
+    pub figures: BTreeMap<String, f64>,
+}
+
+/// The means of `records`, which are in the order of the suite's jobs: case by case, variant
+/// by variant, controller by controller.
+#[must_use]
+pub fn means(suite: &Suite, records: &[Record]) -> Vec<Means> {
+    let mut all = Vec::new();
+    for case in &suite.cases {
+        let Body::Carried(settings) = &case.body else {
+            continue;
+        };
+        let groups = groups(case, settings, records);
+        all.extend(groups.map(|(setting, controller, runs)| Means {
+            case: case.name.clone(),
+            variant: setting.variant.clone(),
+            controller: controller.to_owned(),
+            runs: runs.len(),
+            figures: figures(&runs),
+        }));
+    }
+    all
+}
+
+fn figures(runs: &[&Record]) -> BTreeMap<String, f64> {
+    let mut figures = BTreeMap::new();
+    for columns in [SCOREBOARD, FLOWS, LINK] {
+        let names = columns.iter().zip(names(columns));
+        figures.extend(names.filter_map(|(column, name)| Some((name, column.of(runs)?))));
+    }
+    figures
+}
+
+/// The columns' headers; `p95` and the like belong to the mean before them.
+fn names(columns: &[Column]) -> impl Iterator<Item = String> {
+    let mut of = "";
+    columns.iter().map(move |column| {
+        let header = column.header;
+        if let Some(what) = header.strip_suffix(" mean") {
+            of = what;
+        }
+        match header {
+            "p95" | "p99" | "max" => format!("{of} {header}"),
+            _ => header.to_owned(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_has_the_name_of_what_it_is_of() {
+        let flows: Vec<_> = names(FLOWS).take(5).collect();
+        let expected = [
+            "frame mean",
+            "frame p95",
+            "frame p99",
+            "packet mean",
+            "packet p95",
+        ];
+        assert_eq!(flows, expected);
+        let link: Vec<_> = names(LINK).take(4).collect();
+        assert_eq!(link, ["used", "queue mean", "queue p95", "queue max"]);
+    }
+}

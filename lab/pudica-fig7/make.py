@@ -1,0 +1,61 @@
+"""Writes the scenarios of this folder: Pudica's estimator beside a competing flow.
+
+Each second from the third on another flow of the same bitrate competes, its frames paced
+at a random multiple of that bitrate. The multiples are drawn once, from a fixed seed.
+"""
+
+import random
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BITRATE = 10
+ROUNDS = 20
+FIRST = 3
+# Of the link's rate, both flows together.
+USED = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
+METHODS = {
+    "fixed": ("a: frames at twice their bitrate", 'pacing = "fixed", probes = 0'),
+    "burst": ("b: frames in one burst", 'pacing = "burst", probes = 0'),
+    "adaptive": ("c: adaptive pacing", "probes = 0"),
+    "probes": ("d: adaptive pacing and probes", "probes = 4"),
+}
+
+
+def flow(name: str, lines: list[str]) -> str:
+    """A flow of that fixed bitrate."""
+    bounds = [
+        f'{bound}_bitrate = "{BITRATE}Mbit/s"' for bound in ("min", "start", "max")
+    ]
+    return "\n".join(["", "[[flow]]", f'name = "{name}"', *lines, *bounds, ""])
+
+
+def main() -> None:
+    """Writes one file for each way of sending."""
+    draw = random.Random(7)
+    paces = [round(draw.uniform(1.0, 5.0), 2) for _ in range(ROUNDS)]
+    for file, (title, params) in METHODS.items():
+        text = f"# Fig. 7{title} (Pudica, section 4.1, appendix A). Made by make.py.\n"
+        text += f'duration = "{FIRST + ROUNDS}s"\n\n[link]\n'
+        text += f'rate = "{2 * BITRATE}Mbit/s"\none_way_delay = "10ms"\n'
+        text += 'queue = { kind = "droptail", limit = "500kB" }\n'
+        own = f"params = {{ {params}, fallback = false, drain = false }}"
+        text += flow("probing", ['controller = "pudica"', own])
+        for number, pace in enumerate(paces):
+            start = FIRST + number
+            text += flow(
+                f"competing {number + 1}",
+                [
+                    'controller = "fixed"',
+                    f"params = {{ pace = {pace} }}",
+                    f'start = "{start}s"',
+                    f'stop = "{start + 1}s"',
+                ],
+            )
+        for used in USED:
+            rate = round(2 * BITRATE * 1e3 / used)
+            text += f'\n[[variant]]\nname = "{used}"\nlink.rate = "{rate}kbit/s"\n'
+        (HERE / f"{file}.toml").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

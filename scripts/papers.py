@@ -1,0 +1,102 @@
+"""Fills docs/papers.md, docs/feedback.md and docs/results again.
+
+In docs/papers.md, `<!-- claims: SUITE -->` is followed by the claims of that suite and what
+came of them, up to `<!-- end -->`. Figures and numbers are copied from the suite's results.
+In docs/feedback.md, `<!-- feedback: CASE -->` is followed by the table of that case. Of the
+suites in RESULTS the whole page becomes a document.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).absolute()
+PAGE = ROOT / "docs" / "papers.md"
+FEEDBACK = ROOT / "docs" / "feedback.md"
+FIGURES = ROOT / "docs" / "figures" / "papers"
+DOCUMENTS = ROOT / "docs" / "results"
+RESULTS = ["scoreboard", "rfc8867", "rfc8869"]
+CLAIMS = re.compile(r"(<!-- claims: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+CASES = re.compile(r"(<!-- feedback: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+TABLE = re.compile(r"A dash stands.*?:\n\n((?:\|.*\n)+)")
+
+
+def run(suite: str, results: Path) -> str:
+    """Runs a suite and gives its page."""
+    words = [str(MIMOSA), "lab", "run", suite, "--output", str(results)]
+    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    return (results / "page.md").read_text(encoding="utf-8")
+
+
+def table(suite: str, results: Path) -> str:
+    """Runs a suite, copies its figures and numbers, and gives its table of claims."""
+    page = run(suite, results)
+    shutil.copy(results / "claims.json", FIGURES / f"{suite}.json")
+    for figure in sorted((results / "figures").glob("*.svg")):
+        shutil.copy(figure, FIGURES / f"{suite}-{figure.name}")
+    found = TABLE.search(page)
+    if not found:
+        raise SystemExit(f"{suite}: its page has no claims")
+    return found.group(1)
+
+
+def document(suite: str, results: Path) -> None:
+    """Runs a suite and makes a document of its page, its figures and its numbers."""
+    page = run(suite, results)
+    note = f"`mimosa lab run {suite}`; the numbers are in [{suite}.json]({suite}.json)."
+    title, rest = page.split("\n", 1)
+    page = f"{title}\n\n{note}\n{rest}".replace("](figures/", f"]({suite}/")
+    (DOCUMENTS / f"{suite}.md").write_text(page, encoding="utf-8")
+    shutil.copy(results / "means.json", DOCUMENTS / f"{suite}.json")
+    shutil.rmtree(DOCUMENTS / suite, ignore_errors=True)
+    shutil.copytree(results / "figures", DOCUMENTS / suite)
+
+
+def feedback(results: Path) -> None:
+    """Runs the suite of reports and fills the tables about them."""
+    run("feedback", results)
+    means = json.loads((results / "means.json").read_text(encoding="utf-8"))
+
+    def cell(figures: dict[str, float]) -> str:
+        used, mean, late = (figures[name] for name in ("used", "frame mean", "frame p95"))
+        return f"{used * 100:.1f}; {mean:.0f}, {late:.0f}"
+
+    def again(match: re.Match[str]) -> str:
+        own = [row for row in means if row["case"] == match.group(2)]
+        variants = list(dict.fromkeys(row["variant"] for row in own))
+        rows = [f"| | {' | '.join(variants)} |", "|---" * (len(variants) + 1) + "|"]
+        for name in sorted({row["controller"] for row in own}):
+            cells = {r["variant"]: cell(r["figures"]) for r in own if r["controller"] == name}
+            rows.append(f"| `{name}` | " + " | ".join(cells[v] for v in variants) + " |")
+        table = "\n".join(rows)
+        return f"{match.group(1)}\n{table}\n\n{match.group(4)}"
+
+    text = FEEDBACK.read_text(encoding="utf-8")
+    FEEDBACK.write_text(CASES.sub(again, text), encoding="utf-8")
+
+
+def main() -> None:
+    """Runs every suite that the documents show."""
+    FIGURES.mkdir(parents=True, exist_ok=True)
+    DOCUMENTS.mkdir(parents=True, exist_ok=True)
+    text = PAGE.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+
+        def again(match: re.Match[str]) -> str:
+            suite = match.group(2)
+            rows = table(suite, Path(folder) / suite)
+            return f"{match.group(1)}\n{rows}\n{match.group(4)}"
+
+        PAGE.write_text(CLAIMS.sub(again, text), encoding="utf-8")
+        feedback(Path(folder) / "feedback")
+        for suite in RESULTS:
+            document(suite, Path(folder) / suite)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Runs the suites of the papers' figures, of the RFCs and the scoreboard, and puts what came
+# of them into docs/. Takes about five minutes.
+# MIMOSA names the program; without it, one is built.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ -z "${MIMOSA:-}" ]; then
+    cargo build --quiet --profile play --package mimosa
+fi
+python3 scripts/papers.py
