@@ -42,6 +42,9 @@ pub enum HostError {
     /// The controller's parameters are wrong.
     #[error("controller: {0}")]
     Controller(#[from] mimosa_cc::BuildError),
+    /// There is no such pacer.
+    #[error("pacer: {0}")]
+    Pacer(#[from] mimosa_pace::PolicyError),
     /// The folder for recordings cannot be used.
     #[error("cannot write recordings to {folder}: {error}")]
     Record {

@@ -121,6 +121,9 @@ keys! {
         /// The algorithm by which the bitrate follows the network.
         CONTROLLER: Text "controller.name" as "controller" = "pudica",
             "NAME", "the name of a controller";
+        /// How packets leave: as the controller wishes, or by a rule in its place.
+        PACER: Text "controller.pacer" as "pacer" = "controller",
+            "NAME", "the name of a pacer";
         /// The lowest bitrate.
         MIN_BITRATE: Text "controller.min_bitrate" as "min_bitrate" = "500kbit/s",
             "RATE", "a rate above zero with its unit, e.g. `500kbit/s`";

@@ -10,6 +10,7 @@
 //! # struct Checks;
 //! # impl mimosa_settings::Checks for Checks {
 //! #     fn controllers(&self) -> &[&str] { &["pudica"] }
+//! #     fn pacers(&self) -> &[&str] { &["controller"] }
 //! #     fn params(
 //! #         &self, _: &str, _: &toml::Table, _: mimosa_control::Limits,
 //! #     ) -> Result<(), String> { Ok(()) }

@@ -19,10 +19,13 @@ use crate::keys;
 use crate::settings::{ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, Token};
 use crate::source;
 
-/// What only the program knows, which has the controllers and the log.
+/// What only the program knows, which has the controllers, the pacers and the log.
 pub trait Checks {
     /// The controllers' names.
     fn controllers(&self) -> &[&str];
+
+    /// The pacers' names.
+    fn pacers(&self) -> &[&str];
 
     /// Whether the controller takes these parameters.
     ///
@@ -176,6 +179,10 @@ fn controller(said: &Said, checks: &dyn Checks) -> Result<ControllerSettings, Se
     let name = given.value.as_str().filter(|name| known.contains(name));
     let name = name.ok_or_else(|| given.wrong_as(&one_of(known)))?;
     let limits = bitrate::limits(said)?;
+    let known = checks.pacers();
+    let given = said.of(&keys::PACER);
+    let pacer = given.value.as_str().filter(|name| known.contains(name));
+    let pacer = pacer.ok_or_else(|| given.wrong_as(&one_of(known)))?;
     let (params, last) = params(said, name)?;
     if let Err(why) = checks.params(name, &params, limits) {
         let key = keys::PARAMS.path;
@@ -184,6 +191,7 @@ fn controller(said: &Said, checks: &dyn Checks) -> Result<ControllerSettings, Se
     Ok(ControllerSettings {
         name: name.to_owned(),
         params,
+        pacer: pacer.to_owned(),
         limits,
         blind_rate: said.read(&keys::BLIND_RATE, bitrate::rate)?,
     })

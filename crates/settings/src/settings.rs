@@ -137,6 +137,8 @@ pub struct ControllerSettings {
     pub name: String,
     /// Its parameters, as in a scenario's `[flow.params]`.
     pub params: toml::Table,
+    /// Name of the pacer, `controller` for the controller's own wish.
+    pub pacer: String,
     /// Bounds of the bitrate, and where it begins.
     pub limits: Limits,
     /// Bitrate for a viewer whose player reports nothing.

@@ -10,6 +10,7 @@ use mimosa_wire::problem::{ErrorCode, Problem};
 
 use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork};
 use crate::encode::EncoderThread;
+use crate::error::HostError;
 use crate::random::{bits_128, random_u32};
 use crate::recording::Recorder;
 use crate::session::{Profile, Session};
@@ -146,7 +147,7 @@ impl Network {
     }
 
     /// Controller and pacer of a new session.
-    fn sender(&self, peer: &Peer) -> Result<Sender, mimosa_cc::BuildError> {
+    fn sender(&self, peer: &Peer) -> Result<Sender, HostError> {
         let controller = &self.settings.controller;
         let limits = match peer.feedback() {
             FeedbackKind::OnRequest | FeedbackKind::Periodic => controller.limits,
@@ -163,7 +164,7 @@ impl Network {
             TimeDelta::ZERO
         };
         let config = SenderConfig {
-            policy: Policy::Controller,
+            policy: Policy::from_name(&controller.pacer)?,
             bounds: Bounds {
                 longest_wait: self.settings.presentation_deadline,
                 smallest_packet: OVERHEAD,

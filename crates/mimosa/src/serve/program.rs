@@ -25,6 +25,10 @@ impl Checks for Program {
         &NAMES
     }
 
+    fn pacers(&self) -> &[&str] {
+        mimosa_pace::NAMES
+    }
+
     fn params(&self, controller: &str, params: &toml::Table, limits: Limits) -> Result<(), String> {
         let params = toml::Value::Table(params.clone());
         mimosa_cc::build(controller, params, limits)

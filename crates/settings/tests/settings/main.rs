@@ -11,12 +11,16 @@ mod template;
 use mimosa_control::Limits;
 use mimosa_settings::{Checks, Flags, KEYS, Settings, SettingsError, resolve};
 
-/// A program with two controllers, one parameter and two log levels.
+/// A program with two controllers and two pacers, one parameter and two log levels.
 pub(crate) struct Program;
 
 impl Checks for Program {
     fn controllers(&self) -> &[&str] {
         &["pudica", "other"]
+    }
+
+    fn pacers(&self) -> &[&str] {
+        &["controller", "burst"]
     }
 
     fn params(&self, controller: &str, params: &toml::Table, _: Limits) -> Result<(), String> {

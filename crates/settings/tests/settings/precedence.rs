@@ -24,6 +24,7 @@ fn without_a_word_there_are_defaults() {
     assert_eq!(settings.encoder.complexity, Complexity::C0);
     assert_eq!(settings.encoder.threads, 1);
     assert_eq!(settings.controller.name, "pudica");
+    assert_eq!(settings.controller.pacer, "controller");
     assert!(settings.controller.params.is_empty());
     let limits = settings.controller.limits;
     let kbps = [limits.min(), limits.start(), limits.max()].map(|rate| rate.as_bps() / 1_000);

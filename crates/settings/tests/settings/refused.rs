@@ -174,6 +174,7 @@ fn the_ends_of_every_range() {
         ),
         ("encoder-threads", &["1", "16"], &["0", "17"]),
         ("controller", &["other"], &["", "Pudica"]),
+        ("pacer", &["burst"], &["", "Burst", "2x"]),
         ("min-bitrate", &["1bit/s"], &["0bit/s", "5Mbps", ""]),
         ("start-bitrate", &["1bit/s"], &["0bit/s"]),
         ("max-bitrate", &["1bit/s", "9Gbit/s"], &["0bit/s"]),

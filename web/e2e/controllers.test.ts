@@ -1,0 +1,57 @@
+// Every controller streams to a stock browser, and its recording says by which rules.
+
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { inbound, look, startBrowser, watchFrames } from "./support/browser";
+import { BINARY, startHost } from "./support/host";
+import { report } from "./support/report";
+import { until } from "./support/wait";
+
+/** Enough for what waits for a second of feedback. */
+const FRAMES = 120;
+
+/** What the program offers when it is asked for one that does not exist. */
+function offered(): string[] {
+  const { stderr } = spawnSync(BINARY, ["serve", "--controller", "none-such"], {
+    encoding: "utf8",
+  });
+  // "must be `bbr-app`, …, `scream` or `sqp`, not `none-such`"
+  return [...stderr.matchAll(/`([a-z0-9-]+)`/g)]
+    .map((match) => match[1] ?? "")
+    .filter((name) => name !== "none-such");
+}
+
+const names = offered();
+
+test("a host has all controllers but the oracle", () => {
+  expect(names).toContain("pudica");
+  expect(names).toContain("gcc");
+  expect(names.length).toBeGreaterThanOrEqual(10);
+  expect(names).not.toContain("oracle");
+});
+
+test.each(names)("%s streams", async (name) => {
+  const host = await startHost({
+    name: `controller-${name}`,
+    args: ["--controller", name, "--max-bitrate", "8Mbit/s"],
+  });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  await watchFrames(page, FRAMES);
+  const statistics = await until("there is feedback", async () => {
+    const { statistics } = await look(page);
+    const has = statistics?.target && statistics.cause && statistics.rtt !== null;
+    return has ? statistics : undefined;
+  });
+  expect(statistics.feedback).toBe("twcc-02");
+  expect(statistics.target).toBeLessThanOrEqual(8e6);
+  expect((await inbound(page)).framesDecoded).toBeGreaterThanOrEqual(FRAMES);
+  await page.close();
+  await host.stop();
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+
+  const { causes, frames } = report(host.recordings()[0]);
+  expect(frames).toBeGreaterThanOrEqual(FRAMES);
+  // It has decided something, and not only begun.
+  expect(causes.map(({ cause }) => cause).filter((cause) => cause !== "start")).not.toEqual([]);
+});
