@@ -9,10 +9,17 @@ use crate::parameter::{ParameterError, require};
 /// is silent (marked *open*). Pudica's comparison (section 5.1) has `delta` at 0.1.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switches a part that the paper or another implementation lacks"
+)]
 pub struct Config {
     /// What delay weighs against throughput: 1 / delta packets of queue are aimed at.
     /// Section 2.2: 0.5. mvfst, `kDefaultLatencyFactor`: 0.05; Pudica, section 5.1: 0.1.
     pub delta: f64,
+    /// Whether delta follows losses where others fill the queue. Section 2.2 has it on;
+    /// Pudica's comparison off.
+    pub mode_switching: bool,
     /// Window of the smallest round trip. Section 2.1: 10 s.
     pub min_rtt_window: TimeDelta,
     /// Window of the standing round trip, in smoothed round trips. Section 2.1: 1/2.
@@ -44,6 +51,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             delta: 0.5,
+            mode_switching: false,
             min_rtt_window: TimeDelta::from_millis(10_000),
             standing_share: 0.5,
             rounds_before_doubling: 3,

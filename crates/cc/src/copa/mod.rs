@@ -1,18 +1,21 @@
 //! Copa (V. Arun, H. Balakrishnan: *Copa: Practical Delay-Based Congestion Control for
-//! the Internet*, NSDI 2018), in its default mode.
+//! the Internet*, NSDI 2018).
 //!
 //! The window moves towards the rate `1 / (delta d_q)`, where `d_q` is the standing
 //! queue's delay (section 2.1): below it up, above it down, by `v / (delta cwnd)` packets
 //! for each one acknowledged. One flow alone keeps a queue that moves between zero and
 //! `2.5 / delta` packets in five round trips (section 3).
 //!
-//! *Deviations.* There is no competitive mode (section 2.2): a queue that others fill is
-//! conceded to them. The encoder's target is the window over the smoothed round trip (Pudica,
+//! With `mode_switching` delta follows losses where others fill the queue (section 2.2,
+//! `mode`); without it such a queue is conceded to them.
+//!
+//! *Deviations.* The encoder's target is the window over the smoothed round trip (Pudica,
 //! section 5.1), since a video has a rate and no backlog. Growth beyond what is sent, the
 //! velocity and the answer to silence are bounded; each bound is a parameter or a constant
 //! here. Rounds are spans of one smoothed round trip, as in mvfst's `Copa.cpp`.
 
 mod config;
+mod mode;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +28,7 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::send_queue::SendQueue;
 use crate::windowed_min::WindowedMin;
+use mode::{Mode, Path};
 
 /// TCP's smoothing of the round trip (RFC 6298, section 2.3).
 const RTT_GAIN: u32 = 8;
@@ -65,6 +69,9 @@ pub struct Copa {
     smoothed_rtt: Option<TimeDelta>,
     standing: WindowedMin,
     min_rtt: WindowedMin,
+    mode: Mode,
+    /// A frame's.
+    interval: TimeDelta,
     unsent: SendQueue,
     in_flight: Bytes,
     /// The most in flight in this and the last span, and when this span began.
@@ -92,6 +99,8 @@ impl Copa {
             smoothed_rtt: None,
             standing: WindowedMin::new(INITIAL_RTT / 2),
             min_rtt: WindowedMin::new(config.min_rtt_window),
+            mode: Mode::new(&config),
+            interval: TimeDelta::ZERO,
             unsent: SendQueue::default(),
             in_flight: Bytes::ZERO,
             peaks: [Bytes::ZERO; 2],
@@ -124,9 +133,17 @@ impl Copa {
         self.in_flight = in_flight;
         let mut cause = None;
         for report in reports {
-            if let Outcome::Arrived { .. } = report.outcome {
-                self.heard = now;
-                cause = Some(self.acknowledged(now, &report.packet));
+            match report.outcome {
+                Outcome::Arrived { .. } => {
+                    self.heard = now;
+                    cause = Some(self.acknowledged(now, &report.packet));
+                }
+                Outcome::Lost => {
+                    let rtt = self.smoothed_rtt.unwrap_or(INITIAL_RTT);
+                    if self.mode.lost(now, rtt) {
+                        cause = Some(Cause::Loss);
+                    }
+                }
             }
         }
         if let Some(cause) = cause {
@@ -143,7 +160,8 @@ impl Copa {
         self.decision.evidence.queue_delay = Some(queue);
         // lambda = cwnd / RTTstanding against lambda_t = 1 / (delta d_q), without a division
         // by a queue of nothing.
-        let is_below = self.window * self.config.delta * queue.as_secs() <= standing.as_secs();
+        let delta = self.mode.delta();
+        let is_below = self.window * delta * queue.as_secs() <= standing.as_secs();
         let acked = packet.size.min(LARGEST_PACKET).get() as f64 / self.config.packet.get() as f64;
         if is_below && self.slow_start {
             let cause = self.grow(acked, standing, Cause::SlowStart);
@@ -155,13 +173,17 @@ impl Copa {
         if self.config.reset_on_turn {
             self.turn(now, is_below);
         }
-        let step = self.velocity * acked / (self.config.delta * self.window);
+        let step = self.velocity * acked / (delta * self.window);
+        let cause = match is_below {
+            _ if self.mode.is_competitive() => Cause::Competing,
+            true => Cause::BelowQueueTarget,
+            false => Cause::AboveQueueTarget,
+        };
         if is_below {
-            self.grow(step, standing, Cause::BelowQueueTarget)
-        } else {
-            self.window = (self.window - step).max(LEAST_WINDOW);
-            Cause::AboveQueueTarget
+            return self.grow(step, standing, cause);
         }
+        self.window = (self.window - step).max(LEAST_WINDOW);
+        cause
     }
 
     fn round_trip(&mut self, now: Time, rtt: TimeDelta) {
@@ -180,6 +202,13 @@ impl Copa {
         self.standing
             .set_window(smoothed.scale(self.config.standing_share));
         self.standing.add(now, rtt);
+        let path = Path {
+            smoothed,
+            smallest: self.min_rtt.get().unwrap_or(rtt),
+            interval: self.interval,
+            window: self.window,
+        };
+        self.mode.acknowledged(now, rtt, &path);
     }
 
     /// Grows by `step` packets, as far as the limits and what is sent allow.
@@ -226,7 +255,7 @@ impl Copa {
             self.velocity = 1.0;
         }
         // One round trip at most doubles the window, as slow start does.
-        self.velocity = self.velocity.min(self.config.delta * self.window).max(1.0);
+        self.velocity = self.velocity.min(self.mode.delta() * self.window).max(1.0);
         self.round = Some((now, self.window));
     }
 
@@ -247,6 +276,7 @@ impl Copa {
 
     /// Halves what nothing is heard of, and makes the frame smaller by what still waits.
     fn frame_due(&mut self, now: Time, interval: TimeDelta) {
+        self.interval = interval.max(TimeDelta::ZERO);
         let is_silent = now.since(self.heard) >= self.config.feedback_timeout;
         if self.in_flight > Bytes::ZERO && is_silent {
             self.heard = now;
