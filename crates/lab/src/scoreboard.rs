@@ -128,39 +128,41 @@ fn summary(all: &[Score]) -> Table {
     table
 }
 
-/// Every case as a dot: the link's use, and the frame delay.
+/// Every case as a dot, the link's use and the frame delay: a panel for each controller,
+/// its own dots over those of all.
 fn figure(all: &[Score]) -> Figure {
     let place = |header: &str| SCOREBOARD.iter().position(|column| column.header == header);
     let (used, delay) = (place("used"), place("p95"));
-    let mut series: Vec<Series> = Vec::new();
-    for score in all {
+    let point = |score: &Score| {
         let at = |index: Option<usize>| score.values.get(index?).copied().flatten();
-        let (Some(used), Some(delay)) = (at(used), at(delay)) else {
-            continue;
-        };
-        let point = (used * 100.0, delay);
-        match series
-            .iter_mut()
-            .find(|series| series.name == score.controller)
-        {
-            Some(series) => series.points.push(point),
-            None => series.push(Series {
-                name: score.controller.clone(),
-                points: vec![point],
-                kind: Kind::Dots,
-            }),
-        }
-    }
-    Figure {
-        title: "Frame delay and use of the link".to_owned(),
-        subtitle: "a dot for each case, at the edge where it is slower; right and below is better"
-            .to_owned(),
-        x_label: "Used (%)".to_owned(),
-        panels: vec![Panel {
-            title: "95th percentile of the frame delay".to_owned(),
+        Some((at(used)? * 100.0, at(delay)?))
+    };
+    let dots = |name: &str, points: Vec<(f64, f64)>| Series {
+        name: name.to_owned(),
+        points,
+        kind: Kind::Dots,
+    };
+    let mut names: Vec<_> = all.iter().map(|score| score.controller.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let panel = |name: &str| {
+        let own = all.iter().filter(|score| score.controller == name);
+        Panel {
+            title: name.to_owned(),
             y_label: "ms".to_owned(),
             y_range: Some((0.0, 300.0)),
-            series,
-        }],
+            series: vec![
+                dots("all controllers", all.iter().filter_map(point).collect()),
+                dots("this one", own.filter_map(point).collect()),
+            ],
+        }
+    };
+    Figure {
+        title: "Frame delay and use of the link".to_owned(),
+        subtitle: "95th percentile of the frame delay; a dot for each case, at the edge where it \
+                   is slower; right and below is better"
+            .to_owned(),
+        x_label: "Used (%)".to_owned(),
+        panels: names.into_iter().map(panel).collect(),
     }
 }

@@ -161,10 +161,14 @@ impl Grid {
     }
 }
 
-/// Whether the figure has a path.
+/// Whether the figure has a path, or several panels of dots and nothing else.
 fn is_square(figure: &Figure) -> bool {
-    let mut series = figure.panels.iter().flat_map(|panel| &panel.series);
-    series.any(|series| series.kind == Kind::Path)
+    let kinds = || {
+        let series = figure.panels.iter().flat_map(|panel| &panel.series);
+        series.map(|series| series.kind)
+    };
+    let is_scatter = figure.panels.len() > 1 && kinds().all(|kind| kind == Kind::Dots);
+    is_scatter || kinds().any(|kind| kind == Kind::Path)
 }
 
 /// The room for the labels and the names of `y_axes`.

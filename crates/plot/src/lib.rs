@@ -68,7 +68,7 @@ pub enum Kind {
     Line,
     /// Each value holds until the next point.
     Steps,
-    /// The points alone.
+    /// The points alone. The panels of a figure with nothing else stand side by side.
     Dots,
     /// Filled from zero to a value, which holds until the next point. Areas lie
     /// behind all else and earlier ones above later ones, so that series of
