@@ -63,7 +63,9 @@ def feedback(results: Path) -> None:
     means = json.loads((results / "means.json").read_text(encoding="utf-8"))
 
     def cell(figures: dict[str, float]) -> str:
-        used, mean, late = (figures[name] for name in ("used", "frame mean", "frame p95"))
+        used, mean, late = (
+            figures[name] for name in ("used", "frame mean", "frame p95")
+        )
         return f"{used * 100:.1f}; {mean:.0f}, {late:.0f}"
 
     def again(match: re.Match[str]) -> str:
@@ -71,8 +73,12 @@ def feedback(results: Path) -> None:
         variants = list(dict.fromkeys(row["variant"] for row in own))
         rows = [f"| | {' | '.join(variants)} |", "|---" * (len(variants) + 1) + "|"]
         for name in sorted({row["controller"] for row in own}):
-            cells = {r["variant"]: cell(r["figures"]) for r in own if r["controller"] == name}
-            rows.append(f"| `{name}` | " + " | ".join(cells[v] for v in variants) + " |")
+            cells = {
+                r["variant"]: cell(r["figures"]) for r in own if r["controller"] == name
+            }
+            rows.append(
+                f"| `{name}` | " + " | ".join(cells[v] for v in variants) + " |"
+            )
         table = "\n".join(rows)
         return f"{match.group(1)}\n{table}\n\n{match.group(4)}"
 
