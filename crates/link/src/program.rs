@@ -11,11 +11,14 @@ use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal
 use crate::error::LinkError;
 use crate::namespace::Namespace;
 
+/// What the system says of this process.
+const STATUS: &str = "/proc/self/status";
 /// How often a program that is to end is looked at.
 const STEP: Duration = Duration::from_millis(5);
 
 /// A running program. Should this process die before it, whatever the cause, it is told
-/// so by a hang-up, as if its terminal had gone.
+/// so by a hang-up, as if its terminal had gone; where hang-ups are ignored, as under
+/// `nohup`, it is killed.
 #[derive(Debug)]
 pub struct Program {
     id: Option<Pid>,
@@ -101,7 +104,34 @@ fn id_of(child: &Child) -> Option<Pid> {
 
 /// Has the program told when its parent dies.
 fn hang_up_with_parent(command: &mut Command) -> &mut Command {
+    let status = std::fs::read_to_string(STATUS).unwrap_or_default();
+    let signal = if ignores_hang_ups(&status) {
+        Signal::KILL
+    } else {
+        Signal::HUP
+    };
     // SAFETY: between fork and exec only a system call is made, which allocates nothing
     // and takes no lock.
-    unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::HUP))?)) }
+    unsafe { command.pre_exec(move || Ok(set_parent_process_death_signal(Some(signal))?)) }
+}
+
+/// Whether the process with this status ignores hang-ups, which what it starts inherits.
+fn ignores_hang_ups(status: &str) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // A bit for each signal, the first for the first, which is this one.
+    mask.is_some_and(|mask| mask & 1 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_of_ignored_signals_has_hang_ups_first() {
+        let status = |mask: &str| format!("Name:\tlink\nSigBlk:\t0001\nSigIgn:\t{mask}\n");
+        assert!(ignores_hang_ups(&status("0000000000001001")));
+        assert!(!ignores_hang_ups(&status("0000000000001000")));
+        assert!(!ignores_hang_ups("") && !ignores_hang_ups(&status("?")));
+    }
 }

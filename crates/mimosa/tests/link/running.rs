@@ -121,6 +121,34 @@ fn is_running(argument: &str) -> bool {
     list.lines().any(|line| line == format!("sleep {argument}"))
 }
 
+/// A program that ignores hang-ups, as `nohup` makes it, ends all the same.
+#[test]
+fn nothing_is_left_when_it_is_killed_where_hang_ups_are_ignored() {
+    let Some(folder) = with_network("nohup", NETWORK) else {
+        return;
+    };
+    let long = format!("{}", 300_000 + std::process::id());
+    let run = link(
+        &folder,
+        &format!("run path.toml --isolated -- sleep {long}"),
+    );
+    let words: Vec<_> = std::iter::once(run.get_program())
+        .chain(run.get_args())
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let mut child = Command::new("sh")
+        .current_dir(&folder)
+        .args(["-c", &format!("trap '' HUP; exec {}", words.join(" "))])
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    assert!(soon(|| is_running(&long)));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(soon(|| !is_running(&long)));
+}
+
 #[test]
 fn nothing_is_left_when_it_is_killed() {
     let Some(folder) = with_network("kill", NETWORK) else {
