@@ -8,6 +8,7 @@ pub mod c3g;
 pub mod copa;
 pub mod fixed;
 pub mod gcc;
+pub mod mimosa;
 pub mod nada;
 pub mod needs;
 pub mod oracle;

@@ -86,6 +86,11 @@ pub fn needs(name: &str) -> Option<Needs> {
         "copa" => by_round_trips(COPA),
         "fixed" => by_arrivals(Reports::Never, Arrivals::Nothing, FIXED),
         "gcc" => by_arrivals(every(50), Arrivals::Packets, GCC),
+        "mimosa" => Needs {
+            made_for: Reports::PerPacket,
+            arrivals: Arrivals::Packets,
+            ..by_round_trips(MIMOSA)
+        },
         "nada" => Needs {
             uses_ecn: true,
             ..by_arrivals(every(100), Arrivals::Packets, NADA)
@@ -127,6 +132,9 @@ const COPA: &str = "the wait for a report counts as a queue, which it drains: a 
     fifth less of the link where packets ask for reports, next to nothing of it with seldom ones";
 const FIXED: &str = "it never changes its rate";
 const GCC: &str = "the same rates and the same queue";
+const MIMOSA: &str = "a frame without a report for two intervals is overdue, and the next one is \
+                      halved: two thirds of the link with reports 50 ms apart, less than half \
+                      with 100, next to nothing with 250";
 const NADA: &str = "the same rates and the same queue up to reports 100 ms apart; 250 ms apart it \
                     uses less of a link that changes; without ECN it goes by delay and losses";
 const ORACLE: &str = "it is told of the link itself";

@@ -9,6 +9,7 @@ use crate::c3g::{self, C3g};
 use crate::copa::{self, Copa};
 use crate::fixed::{self, Fixed};
 use crate::gcc::{self, Gcc};
+use crate::mimosa::{self, Mimosa};
 use crate::nada::{self, Nada};
 use crate::oracle::{self, Oracle};
 use crate::parameter::ParameterError;
@@ -20,8 +21,8 @@ use crate::transport::{self, Transport};
 
 /// The names that [`build`] knows.
 pub const NAMES: &[&str] = &[
-    "bbr-app", "bbr2", "bbr3", "c3g", "copa", "fixed", "gcc", "nada", "oracle", "prague", "pudica",
-    "salsify", "scream", "sqp",
+    "bbr-app", "bbr2", "bbr3", "c3g", "copa", "fixed", "gcc", "mimosa", "nada", "oracle", "prague",
+    "pudica", "salsify", "scream", "sqp",
 ];
 
 /// Why a controller could not be made.
@@ -87,6 +88,11 @@ where
             let config: gcc::Config = read(params)?;
             config.check()?;
             Ok(Box::new(Gcc::new(config, limits)))
+        }
+        "mimosa" => {
+            let config: mimosa::Config = read(params)?;
+            config.check()?;
+            Ok(Box::new(Mimosa::new(config, limits)))
         }
         "nada" => {
             let config: nada::Config = read(params)?;

@@ -124,7 +124,7 @@ fn flows_name_their_line_and_what_to_write() {
         (
             "controller = \"best\"\n",
             "run.toml:7: there is no controller `best`; there is bbr-app, bbr2, bbr3, c3g, \
-             copa, fixed, gcc, nada, oracle, prague, pudica, salsify, scream, sqp",
+             copa, fixed, gcc, mimosa, nada, oracle, prague, pudica, salsify, scream, sqp",
         ),
         (
             "kind = \"cbr\"\nrate = \"1Mbit/s\"\nfps = 60\n",

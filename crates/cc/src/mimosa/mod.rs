@@ -1,0 +1,369 @@
+//! Mimosa: the project's own controller.
+//!
+//! Pudica's idea, that the share of time in which the bottleneck is busy says how much
+//! room there is, with another estimate, one law, and an answer to falls by packets.
+//! `docs/mimosa.md` derives it and has what it comes to.
+//!
+//! ```text
+//! R  = sum of min(q_i, t_(i+1) - t_i) over the packets of an interval, over L
+//! B <- B (R* / R)^g e^(beta (1 - s))       once a feedback round; s = B over the link's rate
+//! next frame <= C R* L - backlog           where backlog = in flight - C min RTT stands
+//! ```
+//!
+//! *Deviations*: none, for there is no paper. The estimate and the answer to falls go back
+//! to experiments with Pudica's; what is Pudica's (S. Wang et al., NSDI 2024, section 4) is
+//! named where it is used.
+
+mod busy;
+mod config;
+mod service;
+#[cfg(test)]
+mod tests;
+
+pub use config::Config;
+
+use mimosa_control::{
+    Cause, Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketKind, PacketReport,
+    Probe, ProbeStart, SentPacket,
+};
+use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+
+use crate::windowed_min::WindowedMin;
+use busy::{Interval, Intervals};
+use service::Service;
+
+/// Below this a share cannot be told from an idle link.
+const LOWEST_SHARE: f64 = 0.01;
+/// What one round may make of the bitrate.
+const LEAST_FACTOR: f64 = 0.7;
+const GREATEST_FACTOR: f64 = 2.0;
+/// So many packets in a row at a frame's end that came too fast tell a hold-up.
+const RELEASED: u32 = 3;
+/// A backlog below three packets is none.
+const LEAST_BACKLOG: Bytes = Bytes::new(3_600);
+
+/// The controller.
+#[derive(Debug)]
+pub struct Mimosa {
+    config: Config,
+    limits: Limits,
+    /// B: the bitrate, apart from answers with single frames.
+    rate: Rate,
+    intervals: Intervals,
+    service: Service,
+    /// Smallest one-way delay, the clocks' offset included, and smallest round trip.
+    min_delay: WindowedMin,
+    min_rtt: WindowedMin,
+    /// L of the frame last asked for.
+    interval: TimeDelta,
+    /// The frame after the one last asked for: the first that a change reaches.
+    next_frame: FrameId,
+    /// No change before feedback of this frame.
+    hold_until: FrameId,
+    /// As the newest feedback had it. What has left since is not missing yet.
+    in_flight: Bytes,
+    newest_arrival: Option<PeerTime>,
+    /// Packets accounted for in this round, and those of them that were lost.
+    accounted: u32,
+    lost: u32,
+    silence_answered: Time,
+    /// The rule behind `rate`.
+    cause: Cause,
+    decision: Decision,
+}
+
+impl Mimosa {
+    /// One that begins at `limits.start()`.
+    #[must_use]
+    pub fn new(config: Config, limits: Limits) -> Self {
+        Self {
+            rate: limits.start(),
+            intervals: Intervals::default(),
+            service: Service::default(),
+            min_delay: WindowedMin::new(config.min_delay_window),
+            min_rtt: WindowedMin::new(config.min_delay_window),
+            interval: TimeDelta::ZERO,
+            next_frame: FrameId(0),
+            hold_until: FrameId(0),
+            in_flight: Bytes::ZERO,
+            newest_arrival: None,
+            accounted: 0,
+            lost: 0,
+            silence_answered: Time::ZERO,
+            cause: Cause::Start,
+            decision: Decision::starting_at(limits.start()),
+            config,
+            limits,
+        }
+    }
+
+    fn shortest(&self) -> TimeDelta {
+        self.min_delay.get().unwrap_or(TimeDelta::ZERO)
+    }
+
+    /// The encoder asks for a frame: smaller where a backlog stands or one is overdue.
+    fn frame_due(&mut self, now: Time, frame: FrameId, interval: TimeDelta) {
+        self.interval = interval.max(TimeDelta::ZERO);
+        self.next_frame = FrameId(frame.0.saturating_add(1));
+        self.decision.cause = self.cause;
+        let age = self.overdue(now);
+        let silence = self.interval.scale(self.config.silence);
+        if age > silence && now.since(self.silence_answered) > silence {
+            self.silence_answered = now;
+            self.set_rate(self.rate.scale(0.5), Cause::FeedbackTimeout);
+        }
+        let own = self.rate.amount_in(self.interval);
+        let least = self.limits.min().amount_in(self.interval);
+        let fits = self.beside_backlog(own);
+        let late = if age > self.interval.scale(self.config.stalled) {
+            Some(least)
+        } else {
+            (age > self.interval.scale(self.config.overdue)).then(|| own.scale(0.5))
+        };
+        let backlog = fits.map(|size| (size, Cause::FrameFallback));
+        let late = late.map(|size| (size, Cause::NextDelayFallback));
+        let smallest = [backlog, late]
+            .into_iter()
+            .flatten()
+            .filter(|(size, _)| *size < own)
+            .min_by_key(|(size, _)| *size);
+        self.decision.frame_limit = smallest.map(|(size, _)| size.max(least));
+        if let Some((_, cause)) = smallest {
+            self.decision.cause = cause;
+        }
+    }
+
+    /// Age of the oldest frame on its way, above the smallest round trip.
+    fn overdue(&mut self, now: Time) -> TimeDelta {
+        let min_rtt = self.min_rtt.get().unwrap_or(TimeDelta::ZERO);
+        let oldest = self.intervals.oldest_open().and_then(Interval::first_sent);
+        oldest.map_or(TimeDelta::ZERO, |sent| now.since(sent) - min_rtt)
+    }
+
+    /// What the next frame may have where a backlog stands; `own` is what it would have.
+    fn beside_backlog(&mut self, own: Bytes) -> Option<Bytes> {
+        let service = self.service.rate()?;
+        let min_rtt = self.min_rtt.get()?;
+        let backlog = self.in_flight - service.amount_in(min_rtt);
+        self.decision.evidence.backlog = Some(backlog);
+        self.decision.evidence.service_rate = Some(service);
+        let counts = own.scale(self.config.backlog_share).max(LEAST_BACKLOG);
+        let fits = service
+            .scale(self.config.target_share)
+            .amount_in(self.interval);
+        (backlog > counts).then(|| fits - backlog)
+    }
+
+    /// How the frame is sent, and what follows it: Pudica's pacing and probes (section 4.1),
+    /// by this busy share.
+    fn frame_encoded(&mut self, frame: FrameId, size: Bytes, packets: u32) {
+        let interval = self.interval;
+        let share = self.intervals.newest_share(self.shortest()).unwrap_or(0.0);
+        let spread = interval.scale(share.min(1.0) / self.config.pace_gain);
+        self.decision.pacing = if share > 0.0 {
+            Pacing::Spread { over: spread }
+        } else {
+            Pacing::Burst
+        };
+        let probes = self.config.probes;
+        self.decision.probe = (probes > 0).then_some(Probe {
+            id: frame.0,
+            packets: probes,
+            interval: (interval - spread) / (u32::from(probes) + 1),
+            size: None,
+            start: ProbeStart::AfterFrame(frame),
+        });
+        self.intervals
+            .push(Interval::new(frame, interval, size, packets));
+    }
+
+    fn packet_sent(&mut self, packet: &SentPacket) {
+        if packet.kind != PacketKind::Retransmission
+            && let Some(interval) = self.intervals.get_mut(packet.frame)
+        {
+            interval.sent(packet.sequence, packet.sent);
+        }
+    }
+
+    fn feedback(&mut self, now: Time, reports: &[PacketReport], in_flight: Bytes) {
+        self.in_flight = in_flight;
+        for report in reports {
+            let packet = &report.packet;
+            let is_media = packet.kind == PacketKind::Media;
+            self.accounted = self.accounted.saturating_add(1);
+            match report.outcome {
+                Outcome::Arrived { at, after_loss, .. } => {
+                    self.arrived(now, packet, at);
+                    if is_media && !after_loss {
+                        self.resolved(now, packet.frame);
+                    }
+                }
+                Outcome::Lost => {
+                    self.lost = self.lost.saturating_add(1);
+                    if is_media {
+                        self.resolved(now, packet.frame);
+                    }
+                }
+            }
+        }
+    }
+
+    fn arrived(&mut self, now: Time, packet: &SentPacket, at: PeerTime) {
+        let delay = at - packet.sent;
+        self.min_rtt.add(now, now.since(packet.sent));
+        self.min_delay.add(now, delay);
+        let shortest = self.shortest();
+        self.decision.evidence.queue_delay = Some((delay - shortest).max(TimeDelta::ZERO));
+        if packet.kind == PacketKind::Retransmission {
+            return;
+        }
+        let fastest = self.service.fastest().scale(self.config.release);
+        let before = self.newest_arrival;
+        if packet.kind == PacketKind::Media {
+            self.newest_arrival = Some(at);
+            self.service
+                .arrived(now, packet.sent, at, packet.size, shortest);
+        }
+        let Some(interval) = self.intervals.get_mut(packet.frame) else {
+            return;
+        };
+        interval.arrived(packet.sequence, delay);
+        if packet.kind == PacketKind::Media {
+            let is_rushed = fastest > Rate::ZERO
+                && before.is_some_and(|before| at - before < fastest.transmit_time(packet.size));
+            interval.rushed = if is_rushed {
+                interval.rushed.saturating_add(1)
+            } else {
+                0
+            };
+        }
+    }
+
+    /// One more packet of a frame is accounted for. With the last one its share is known.
+    fn resolved(&mut self, now: Time, id: FrameId) {
+        let shortest = self.shortest();
+        let smoothed = self.decision.evidence.smoothed_utilization;
+        let Some(interval) = self.intervals.get_mut(id) else {
+            return;
+        };
+        interval.resolved = interval.resolved.saturating_add(1);
+        if interval.resolved != interval.packets {
+            return;
+        }
+        interval.known = Some(now);
+        let Some(share) = interval.share(shortest) else {
+            return;
+        };
+        if share > 1.0 && interval.rushed >= RELEASED {
+            interval.replaced = smoothed.or(Some(1.0));
+        } else if share <= 1.0 {
+            self.service.confirm();
+        }
+        self.decision.evidence.utilization = Some(share);
+        self.adapt(now, id);
+    }
+
+    /// The law: one change a feedback round.
+    fn adapt(&mut self, now: Time, newest: FrameId) {
+        let since = now - self.config.smoothing_window;
+        let shortest = self.shortest();
+        let Some(share) = self.intervals.smoothed(since, self.rate, shortest) else {
+            return;
+        };
+        self.decision.evidence.smoothed_utilization = Some(share);
+        if newest < self.hold_until {
+            self.set_cause(Cause::AwaitFeedback);
+            return;
+        }
+        let lost = f64::from(self.lost) / f64::from(self.accounted.max(1));
+        (self.lost, self.accounted) = (0, 0);
+        let (rate, cause) = if lost > self.config.loss {
+            (self.rate.scale(1.0 - lost / 2.0), Cause::Loss)
+        } else {
+            let factor = self.factor(share.max(LOWEST_SHARE));
+            let cause = if factor >= 1.0 {
+                Cause::BelowQueueTarget
+            } else {
+                Cause::AboveQueueTarget
+            };
+            (self.rate.scale(factor), cause)
+        };
+        // A small frame says little about a rate many times its own.
+        let tried = self.intervals.get_mut(newest).map(|each| each.bitrate());
+        let bound = tried.map_or(Rate::MAX, |tried| {
+            tried.scale(self.config.application_headroom)
+        });
+        if rate > bound && bound <= self.rate {
+            self.set_cause(Cause::ApplicationLimited);
+            return;
+        }
+        let is_highest = self.rate == self.limits.max() && rate >= self.rate;
+        self.set_rate(
+            rate.min(bound),
+            if is_highest { Cause::AtMaximum } else { cause },
+        );
+        self.hold_until = self.next_frame;
+    }
+
+    fn factor(&self, share: f64) -> f64 {
+        let config = &self.config;
+        let gain = if share < config.knee {
+            config.far_gain
+        } else {
+            config.near_gain
+        };
+        let link = self.service.fastest();
+        let own = if link > Rate::ZERO {
+            self.rate.ratio(link).min(1.0)
+        } else {
+            1.0
+        };
+        let pull = libm::exp(config.pull * (1.0 - own));
+        let factor = libm::pow(config.target_share / share, gain) * pull;
+        factor.clamp(LEAST_FACTOR, GREATEST_FACTOR)
+    }
+
+    fn set_rate(&mut self, rate: Rate, cause: Cause) {
+        self.rate = self.limits.clamp(rate);
+        self.decision.target = self.rate;
+        self.set_cause(cause);
+    }
+
+    /// The rule behind the target, as long as no single frame has its own.
+    fn set_cause(&mut self, cause: Cause) {
+        self.cause = cause;
+        self.decision.cause = cause;
+    }
+}
+
+impl Controller for Mimosa {
+    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
+        match event {
+            Event::FrameDue { frame, interval } => self.frame_due(now, frame, interval),
+            Event::FrameEncoded {
+                frame,
+                size,
+                packets,
+            } => self.frame_encoded(frame, size, packets),
+            Event::FrameDecoded { frame } => {
+                if let Some(interval) = self.intervals.get_mut(frame) {
+                    interval.is_decoded = true;
+                }
+            }
+            Event::FrameGivenUp { frame } => {
+                // No share comes of it, and nothing of it is overdue.
+                if let Some(interval) = self.intervals.get_mut(frame) {
+                    interval.resolved = interval.resolved.max(interval.packets);
+                }
+            }
+            Event::PacketSent(packet) => self.packet_sent(&packet),
+            Event::Feedback { reports, in_flight } => self.feedback(now, reports, in_flight),
+            _ => {}
+        }
+        &self.decision
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.decision
+    }
+}

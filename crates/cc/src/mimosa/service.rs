@@ -1,0 +1,90 @@
+//! At which rate the bottleneck serves this flow while it is busy.
+
+use std::collections::VecDeque;
+
+use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+
+/// A busy period tells a rate from so many packets on.
+const LEAST_PACKETS: usize = 6;
+/// Only what arrived so lately counts.
+const WINDOW: TimeDelta = TimeDelta::from_millis(30);
+/// The fastest rate is that of this time.
+const FASTEST_MEMORY: TimeDelta = TimeDelta::from_millis(2_000);
+/// Packets remembered.
+const MOST: usize = 2_048;
+
+/// The newest busy period.
+#[derive(Debug, Default)]
+pub(super) struct Service {
+    /// When each arrived, and its size.
+    chain: VecDeque<(PeerTime, Bytes)>,
+    bytes: Bytes,
+    rate: Option<Rate>,
+    /// The greatest of this memory and of the one before, and when this one began.
+    fastest: [Rate; 2],
+    since: Time,
+}
+
+impl Service {
+    /// A packet sent at `sent` arrived; `shortest` is the smallest one-way delay.
+    pub(super) fn arrived(
+        &mut self,
+        now: Time,
+        sent: Time,
+        at: PeerTime,
+        size: Bytes,
+        shortest: TimeDelta,
+    ) {
+        // It came to the link before the one ahead of it had left.
+        let waits = self
+            .chain
+            .back()
+            .is_some_and(|(before, _)| at >= *before && *before - sent > shortest);
+        if !waits {
+            self.chain.clear();
+            self.bytes = Bytes::ZERO;
+        }
+        self.chain.push_back((at, size));
+        self.bytes += size;
+        while self.chain.len() > MOST
+            || self
+                .chain
+                .front()
+                .is_some_and(|(first, _)| at - *first > WINDOW)
+        {
+            let Some((_, size)) = self.chain.pop_front() else {
+                break;
+            };
+            self.bytes -= size;
+        }
+        let Some((first, size)) = self.chain.front() else {
+            return;
+        };
+        let span = at - *first;
+        if self.chain.len() >= LEAST_PACKETS && span > TimeDelta::ZERO {
+            let rate = Rate::of(self.bytes - *size, span);
+            self.rate = Some(rate);
+            if now.since(self.since) > FASTEST_MEMORY {
+                self.fastest = [Rate::ZERO, self.fastest[0]];
+                self.since = now;
+            }
+        }
+    }
+
+    /// A frame without a queue that stands has passed: the rate is one that the link serves.
+    pub(super) fn confirm(&mut self) {
+        if let Some(rate) = self.rate {
+            self.fastest[0] = self.fastest[0].max(rate);
+        }
+    }
+
+    /// The rate of the newest busy period that tells one.
+    pub(super) const fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
+    /// The greatest confirmed rate of the last seconds; zero before there is one.
+    pub(super) fn fastest(&self) -> Rate {
+        self.fastest[0].max(self.fastest[1])
+    }
+}
