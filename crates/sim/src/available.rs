@@ -1,19 +1,25 @@
-//! What of the link is a flow's own to use, for the oracle.
+//! What of the links is a flow's own to use, for the oracle.
 
 use mimosa_net::Schedule;
 use mimosa_units::{Rate, Time, TimeDelta};
 
 use crate::scenario::{FlowConfig, FlowKind, Scenario};
 
-/// The link's rate less the cross traffic of constant rate, in equal parts to the video
-/// flows that are there. TCP flows are not known in advance and count as none.
+/// The least over the links of the flow's route of the link's rate less the cross traffic
+/// of constant rate on it, in equal parts to the video flows that are there. TCP flows and
+/// reports are not known in advance and count as none.
 #[derive(Clone, Debug)]
 pub(crate) struct Available {
-    schedule: Schedule,
-    /// The other flows, and this one.
-    flows: Vec<FlowConfig>,
+    links: Vec<Shared>,
     /// How long it takes until the flow may know.
     pub(crate) age: TimeDelta,
+}
+
+/// A link, and all flows whose data pass it.
+#[derive(Clone, Debug)]
+struct Shared {
+    schedule: Schedule,
+    flows: Vec<FlowConfig>,
 }
 
 impl Available {
@@ -24,23 +30,76 @@ impl Available {
         let FlowKind::Video(video) = &own.kind else {
             return None;
         };
+        let links = scenario.links().enumerate();
+        let shared = links
+            .filter(|(number, _)| own.route.data.contains(number))
+            .map(|(number, link)| Shared {
+                schedule: link.schedule.clone(),
+                flows: scenario
+                    .flows
+                    .iter()
+                    .filter(|flow| flow.route.data.contains(&number))
+                    .cloned()
+                    .collect(),
+            });
         Some(Self {
-            schedule: scenario.link.schedule.clone(),
-            flows: scenario.flows.clone(),
+            links: shared.collect(),
             age: own.forward.delay + video.reverse.delay,
         })
     }
 
     /// What was available at `at`.
     pub(crate) fn at(&self, at: Time) -> Rate {
-        let until = at + TimeDelta::from_nanos(1);
-        let link = self.schedule.steps(at, until).next();
-        self.share(link.map_or(Rate::ZERO, |(_, rate)| rate), at)
+        self.least(|link| link.at(at))
     }
 
     /// What was available on the mean between two moments, with the other flows as they
     /// were at the second.
     pub(crate) fn mean(&self, from: Time, to: Time) -> Rate {
+        if let [link] = self.links.as_slice() {
+            return link.mean(from, to);
+        }
+        if to <= from {
+            return self.at(to);
+        }
+        // The slowest may be another link in between.
+        let steps = |link: &Shared| link.schedule.steps(from, to).map(|(at, _)| at).collect();
+        let mut times: Vec<Vec<Time>> = self.links.iter().map(steps).collect();
+        times.push(vec![to]);
+        let mut times = times.concat();
+        times.sort_unstable();
+        let bits: u128 = times
+            .iter()
+            .zip(times.iter().skip(1))
+            .map(|(&at, until)| {
+                let rate = self.least(|link| link.share(link.rate(at), to));
+                let length = until.since(at).as_nanos().unsigned_abs();
+                u128::from(rate.as_bps()) * u128::from(length)
+            })
+            .sum();
+        let length = to.since(from).as_nanos().unsigned_abs();
+        let mean = bits / u128::from(length.max(1));
+        Rate::from_bps(u64::try_from(mean).unwrap_or(u64::MAX))
+    }
+
+    fn least(&self, rate: impl Fn(&Shared) -> Rate) -> Rate {
+        self.links.iter().map(rate).min().unwrap_or(Rate::ZERO)
+    }
+}
+
+impl Shared {
+    fn at(&self, at: Time) -> Rate {
+        self.share(self.rate(at), at)
+    }
+
+    /// The link's own rate.
+    fn rate(&self, at: Time) -> Rate {
+        let until = at + TimeDelta::from_nanos(1);
+        let step = self.schedule.steps(at, until).next();
+        step.map_or(Rate::ZERO, |(_, rate)| rate)
+    }
+
+    fn mean(&self, from: Time, to: Time) -> Rate {
         if to <= from {
             return self.at(to);
         }

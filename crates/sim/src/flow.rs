@@ -1,16 +1,18 @@
 //! The flows of a simulation: who sends what, and what arrives.
 
 use mimosa_control::PacketKind;
-use mimosa_net::{Fate, Header, Packet, Path};
+use mimosa_net::{Header, Packet, Path};
 use mimosa_session::{
     Arrival, FeedbackFormat, REPORT_HEADERS, Receiver, Report, ReportReader, ReportWriter,
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
 
 use crate::delay_line::DelayLine;
+use crate::metrics::Balance;
 use crate::scenario::{CbrConfig, FlowConfig, FlowKind, Scenario, VideoConfig};
 use crate::stream::Stream;
 use crate::tcp::Tcp;
+use crate::way_back::WayBack;
 
 /// A packet in the simulated network.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,10 @@ pub(crate) struct SimPacket {
     pub(crate) dscp: u8,
     /// IANA's number of what is above IP.
     pub(crate) protocol: u8,
+    /// Links of its route that it has passed.
+    pub(crate) hop: u8,
+    /// It goes from the flow's receiver to its sender, and `frame` is its number there.
+    pub(crate) is_report: bool,
 }
 
 impl Packet for SimPacket {
@@ -43,7 +49,16 @@ impl Packet for SimPacket {
     }
 
     fn header(&self) -> Header {
-        Header::of_flow(self.flow, self.protocol, self.dscp)
+        let header = Header::of_flow(self.flow, self.protocol, self.dscp);
+        if self.is_report {
+            Header {
+                source: header.destination,
+                destination: header.source,
+                ..header
+            }
+        } else {
+            header
+        }
     }
 }
 
@@ -52,7 +67,8 @@ impl Packet for SimPacket {
 pub(crate) struct Flow {
     pub(crate) config: FlowConfig,
     pub(crate) forward: Path,
-    /// Packets arrive in the order in which they leave the link.
+    /// Packets arrive in the order in which they leave the link, and what an arrival
+    /// causes passes no link.
     pub(crate) in_order: bool,
     pub(crate) to_receiver: DelayLine<SimPacket>,
     pub(crate) source: Source,
@@ -85,7 +101,7 @@ impl Flow {
         Some(Self {
             config: config.clone(),
             forward: Path::new(config.forward, seed, &format!("{name} forward")),
-            in_order: config.forward.reordering.is_none(),
+            in_order: config.forward.reordering.is_none() && config.route.reports.is_empty(),
             to_receiver: DelayLine::default(),
             source,
         })
@@ -107,6 +123,68 @@ impl Flow {
             Source::Video(video) => arrival.min(video.report_deadline(now)),
             Source::Cbr(_) => arrival,
             Source::Tcp(tcp) => arrival.min(tcp.ack_deadline()),
+        }
+    }
+
+    /// The next packet of the receiving end for the first link of its way back, at `now`.
+    pub(crate) fn report(&mut self, now: Time, number: u32) -> Option<SimPacket> {
+        let ((report, size), protocol) = match &mut self.source {
+            Source::Video(video) => (video.back.next_leaving()?, Header::UDP),
+            Source::Tcp(tcp) => (tcp.back.next_leaving()?, Header::TCP),
+            Source::Cbr(_) => return None,
+        };
+        Some(SimPacket {
+            sent: now,
+            size,
+            frame: report,
+            index: 0,
+            flow: number,
+            sequence: 0,
+            kind: None,
+            asks: false,
+            ecn: Ecn::NotEct,
+            dscp: self.config.dscp,
+            protocol,
+            hop: 0,
+            is_report: true,
+        })
+    }
+
+    /// A packet of the receiving end has passed the last link of its way back.
+    pub(crate) fn report_through(
+        &mut self,
+        report: u64,
+        now: Time,
+        conditions: (Option<TimeDelta>, Option<f64>),
+    ) {
+        match &mut self.source {
+            Source::Video(video) => {
+                let lost = video.back.through(report, now, conditions);
+                video.recycle(lost);
+            }
+            Source::Tcp(tcp) => drop(tcp.back.through(report, now, conditions)),
+            Source::Cbr(_) => {}
+        }
+    }
+
+    /// A link gave up a packet of the receiving end.
+    pub(crate) fn report_dropped(&mut self, report: u64) {
+        match &mut self.source {
+            Source::Video(video) => {
+                let dropped = video.back.dropped(report);
+                video.recycle(dropped);
+            }
+            Source::Tcp(tcp) => drop(tcp.back.dropped(report)),
+            Source::Cbr(_) => {}
+        }
+    }
+
+    /// What became of the packets that its receiving end sent over links.
+    pub(crate) fn report_balance(&self) -> Balance {
+        match &self.source {
+            Source::Video(video) => video.back.balance(),
+            Source::Tcp(tcp) => tcp.back.balance(),
+            Source::Cbr(_) => Balance::default(),
         }
     }
 }
@@ -136,6 +214,8 @@ impl Cbr {
             ecn: flow.ecn,
             dscp: flow.dscp,
             protocol: Header::UDP,
+            hop: 0,
+            is_report: false,
         })
     }
 }
@@ -154,9 +234,7 @@ enum OnTheWay {
 pub(crate) struct Video {
     pub(crate) stream: Stream,
     receiver: Receiver,
-    reverse: Path,
-    aggregation: TimeDelta,
-    reports: DelayLine<OnTheWay>,
+    back: WayBack<OnTheWay>,
     /// For reports that are RTCP.
     rtcp: Option<(ReportWriter, ReportReader)>,
     /// One that is being read.
@@ -172,9 +250,11 @@ impl Video {
         Self {
             stream,
             receiver: Receiver::new(video.feedback, video.feedback_repeat),
-            reverse: Path::new(video.reverse, seed, &format!("{} reverse", flow.name)),
-            aggregation: video.aggregation,
-            reports: DelayLine::default(),
+            back: WayBack::new(
+                Path::new(video.reverse, seed, &format!("{} reverse", flow.name)),
+                !flow.route.reports.is_empty(),
+                video.aggregation,
+            ),
             rtcp: match video.feedback_format {
                 FeedbackFormat::Exact => None,
                 format => Some((ReportWriter::new(format), ReportReader::new())),
@@ -187,12 +267,12 @@ impl Video {
     }
 
     fn deadline(&self) -> Time {
-        self.stream.deadline().min(self.reports.deadline())
+        self.stream.deadline().min(self.back.deadline())
     }
 
     /// Everything that the sending end does at `now`, but for sending.
     pub(crate) fn wake(&mut self, now: Time) {
-        while let Some(arrived) = self.reports.pop(now) {
+        while let Some(arrived) = self.back.pop(now) {
             match arrived {
                 OnTheWay::Exact(report) => {
                     self.stream.feedback(now, &report);
@@ -219,6 +299,8 @@ impl Video {
             ecn: flow.ecn,
             dscp: flow.dscp,
             protocol: Header::UDP,
+            hop: 0,
+            is_report: false,
         })
     }
 
@@ -270,10 +352,12 @@ impl Video {
     fn send_back(&mut self, now: Time, report: Report) {
         let peer_now = self.peer_time(now);
         let Some((writer, _)) = &mut self.rtcp else {
-            match self.way_back(now) {
-                Some(at) => self.reports.push(at, OnTheWay::Exact(report)),
-                None => self.receiver.recycle(report),
+            let size = ideal_size(&report);
+            if self.back.is_linked() {
+                self.reported.push((now, size));
             }
+            let lost = self.back.send(now, size, OnTheWay::Exact(report));
+            self.recycle(lost);
             return;
         };
         let packets = writer.write(peer_now, &report);
@@ -281,23 +365,16 @@ impl Video {
         for packet in packets {
             let size = Bytes::new(packet.len() as u64) + REPORT_HEADERS;
             self.reported.push((now, size));
-            if let Some(at) = self.way_back(now) {
-                self.reports.push(at, OnTheWay::Rtcp(packet));
-            }
+            // The bytes of a lost one are nothing to keep.
+            let _lost = self.back.send(now, size, OnTheWay::Rtcp(packet));
         }
     }
 
-    /// When what leaves the receiver at `now` comes back; `None` for never.
-    fn way_back(&mut self, now: Time) -> Option<Time> {
-        let Fate::Arrives(at) = self.reverse.send(now, (None, None)) else {
-            return None;
-        };
-        let slot = self.aggregation.as_nanos().unsigned_abs();
-        Some(if slot == 0 {
-            at
-        } else {
-            Time::from_nanos(at.as_nanos().div_ceil(slot).saturating_mul(slot))
-        })
+    /// Keeps the memory of a report that nobody will read.
+    fn recycle(&mut self, lost: Option<OnTheWay>) {
+        if let Some(OnTheWay::Exact(report)) = lost {
+            self.receiver.recycle(report);
+        }
     }
 
     /// The receiver's clock at `now`.
@@ -311,4 +388,11 @@ impl Video {
         };
         PeerTime::from_nanos(nanos.saturating_add(drift)) + self.clock_offset
     }
+}
+
+/// Size of a report that no format has, with all headers: that of one of RFC 8888 about as
+/// many packets, 20 bytes and 2 for each, filled to a multiple of 4.
+fn ideal_size(report: &Report) -> Bytes {
+    let metrics = 2 * report.arrivals.len() as u64;
+    Bytes::new(20 + metrics.next_multiple_of(4)) + REPORT_HEADERS
 }
