@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use mimosa_plot::{Figure, Kind, Panel, Part, PlotError, Series, Table};
+use mimosa_sim::scenario::LinkConfig;
 use mimosa_units::{Rate, Time, TimeDelta};
 
 use crate::figure;
@@ -14,6 +15,8 @@ use crate::table::{Column, FLOWS, LINK, without_empty};
 
 /// The most flows whose bitrates stand side by side.
 const MOST_SHOWN: usize = 5;
+/// From so many Mbit/s on a link has no rate worth drawing.
+const MOST_DRAWN: f64 = 1e6;
 
 /// A page in both forms.
 #[derive(Clone, Debug, PartialEq)]
@@ -260,7 +263,7 @@ fn each(runs: &[&Record]) -> String {
 
 /// What arrived in the first run of each controller, second by second.
 fn figure(case: &Case, setting: &Setting, records: &[Record]) -> Option<Figure> {
-    let capacity = capacity(setting);
+    let capacities = capacities(setting);
     let mut panels = Vec::new();
     let mut seed = None;
     for controller in controllers(records, case, setting) {
@@ -272,16 +275,16 @@ fn figure(case: &Case, setting: &Setting, records: &[Record]) -> Option<Figure> 
             points: seconds(flow.arrived_kbps.iter().map(|kbps| *kbps as f64 / 1e3)),
             kind: Kind::Steps,
         });
-        let link = Series {
-            name: "link".to_owned(),
-            points: capacity.clone(),
+        let links = capacities.iter().map(|(name, points)| Series {
+            name: name.clone(),
+            points: points.clone(),
             kind: Kind::Reference,
-        };
+        });
         panels.push(Panel {
             title: controller.to_owned(),
             y_label: "Mbit/s".to_owned(),
             y_range: None,
-            series: [link].into_iter().chain(flows).collect(),
+            series: links.chain(flows).collect(),
         });
     }
     Some(Figure {
@@ -295,14 +298,34 @@ fn figure(case: &Case, setting: &Setting, records: &[Record]) -> Option<Figure> 
     })
 }
 
-/// What could have passed in each second, in Mbit/s.
-fn capacity(setting: &Setting) -> Vec<(f64, f64)> {
+/// The links that have a rate, and what could have passed each in each second, in Mbit/s.
+fn capacities(setting: &Setting) -> Vec<(String, Vec<(f64, f64)>)> {
+    let scenario = &setting.scenario;
+    let is_one = scenario.next.is_empty() && scenario.reverse.is_none();
+    let name = |number: usize| {
+        if is_one {
+            "link".to_owned()
+        } else if number > scenario.next.len() {
+            "link back".to_owned()
+        } else {
+            format!("link {}", number + 1)
+        }
+    };
+    scenario
+        .links()
+        .enumerate()
+        .map(|(number, link)| (name(number), capacity(link, scenario.duration)))
+        .filter(|(_, rates)| rates.iter().all(|(_, mbps)| *mbps < MOST_DRAWN))
+        .collect()
+}
+
+fn capacity(link: &LinkConfig, duration: TimeDelta) -> Vec<(f64, f64)> {
     let second = TimeDelta::from_millis(1_000);
     let mut at = Time::ZERO;
-    let end = Time::ZERO + setting.scenario.duration;
+    let end = Time::ZERO + duration;
     let mut rates = Vec::new();
     while at < end {
-        let amount = setting.scenario.link.schedule.capacity(at, at + second);
+        let amount = link.schedule.capacity(at, at + second);
         rates.push(Rate::of(amount, second).as_mbps());
         at += second;
     }
