@@ -8,7 +8,7 @@ use mimosa_units::{Rate, Time, TimeDelta};
 
 use crate::figure;
 use crate::numbers::mean;
-use crate::record::Record;
+use crate::record::{FlowRecord, Record};
 use crate::scoreboard;
 use crate::suite::{Body, Case, PageKind, Setting, Suite};
 use crate::table::{Column, FLOWS, LINK, without_empty};
@@ -167,10 +167,20 @@ fn chapter(case: &Case, records: &[Record], parts: &mut Vec<Part>) {
     if flows.rows.is_empty() {
         return;
     }
-    for (row, each) in flows.rows.iter_mut().zip(all_each(case, settings, records)) {
-        row.push(each);
+    let mut add = |header: &str, of: &dyn Fn(&[&Record]) -> String| {
+        flows.headers.push(header.to_owned());
+        for (row, (_, _, runs)) in flows.rows.iter_mut().zip(groups(case, settings, records)) {
+            row.push(of(&runs));
+        }
+    };
+    add("each Mbit/s", &|runs| {
+        each(runs, 2, |flow| flow.bitrate_mbps)
+    });
+    let is_even = |setting: &Setting| setting.scenario.videos_share_a_route();
+    if !settings.iter().all(is_even) {
+        let p95 = |flow: &FlowRecord| Some(flow.frame_delay_ms.as_ref()?.p95);
+        add("each frame p95", &|runs| each(runs, 0, p95));
     }
-    flows.headers.push("each Mbit/s".to_owned());
     let link = table("Link; delays in ms", LINK, case, settings, records);
     heading(case, parts);
     for mut table in [flows, link] {
@@ -239,26 +249,18 @@ pub(crate) fn groups<'a>(
     })
 }
 
-fn all_each<'a>(
-    case: &'a Case,
-    settings: &'a [Setting],
-    records: &'a [Record],
-) -> impl Iterator<Item = String> {
-    groups(case, settings, records).map(|(_, _, runs)| each(&runs))
-}
-
-/// The bitrate of each of several flows; nothing of one, or of more than can be told apart.
-fn each(runs: &[&Record]) -> String {
+/// A figure of each of several flows; nothing of one, or of more than can be told apart.
+fn each(runs: &[&Record], decimals: usize, figure: fn(&FlowRecord) -> Option<f64>) -> String {
     let flows = runs.first().map_or(0, |run| run.flows.len());
     if !(2..=MOST_SHOWN).contains(&flows) {
         return String::new();
     }
-    let bitrate = |flow: usize| {
-        let of = |run: &&Record| run.flows.get(flow)?.bitrate_mbps;
+    let figure = |flow: usize| {
+        let of = |run: &&Record| figure(run.flows.get(flow)?);
         mean(runs.iter().filter_map(of))
     };
-    let bitrates = (0..flows).map(|flow| format!("{:.2}", bitrate(flow).unwrap_or(0.0)));
-    bitrates.collect::<Vec<_>>().join(" ")
+    let figures = (0..flows).map(|flow| format!("{:.decimals$}", figure(flow).unwrap_or(0.0)));
+    figures.collect::<Vec<_>>().join(" ")
 }
 
 /// What arrived in the first run of each controller, second by second.

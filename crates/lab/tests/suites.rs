@@ -224,6 +224,7 @@ fn each_direction_of_5_3_has_its_changes() {
             assert!(flow.throughput_mbps > 0.3, "{case}: {flow:?}");
         }
         assert!(page.contains("link back") && !page.contains("link 2"));
+        assert!(page.contains("each frame p95"));
     }
 }
 
