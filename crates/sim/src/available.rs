@@ -1,13 +1,16 @@
 //! What of the links is a flow's own to use, for the oracle.
 
 use mimosa_net::Schedule;
+use mimosa_session::FeedbackMode;
 use mimosa_units::{Rate, Time, TimeDelta};
 
-use crate::scenario::{FlowConfig, FlowKind, Scenario};
+use crate::flow::ideal_size;
+use crate::scenario::{FlowConfig, FlowKind, Scenario, VideoConfig};
 
 /// The least over the links of the flow's route of the link's rate less the cross traffic
-/// of constant rate on it, in equal parts to the video flows that are there. TCP flows and
-/// reports are not known in advance and count as none.
+/// of constant rate on it, and less the reports of the other direction's video flows when
+/// these use what is theirs; in equal parts to the video flows that are there. TCP flows
+/// and acknowledgements are not known in advance and count as none.
 #[derive(Clone, Debug)]
 pub(crate) struct Available {
     links: Vec<Shared>,
@@ -20,6 +23,8 @@ pub(crate) struct Available {
 struct Shared {
     schedule: Schedule,
     flows: Vec<FlowConfig>,
+    /// Those whose reports do, with the links of their data.
+    reporting: Vec<(FlowConfig, Vec<Self>)>,
 }
 
 impl Available {
@@ -30,20 +35,16 @@ impl Available {
         let FlowKind::Video(video) = &own.kind else {
             return None;
         };
-        let links = scenario.links().enumerate();
-        let shared = links
-            .filter(|(number, _)| own.route.data.contains(number))
-            .map(|(number, link)| Shared {
-                schedule: link.schedule.clone(),
-                flows: scenario
-                    .flows
-                    .iter()
-                    .filter(|flow| flow.route.data.contains(&number))
-                    .cloned()
-                    .collect(),
-            });
+        let mut links = shared(scenario, own);
+        for (link, number) in links.iter_mut().zip(&own.route.data) {
+            let reporting = scenario.flows.iter();
+            let reporting = reporting.filter(|flow| flow.route.reports.contains(number));
+            link.reporting = reporting
+                .map(|flow| (flow.clone(), shared(scenario, flow)))
+                .collect();
+        }
         Some(Self {
-            links: shared.collect(),
+            links,
             age: own.forward.delay + video.reverse.delay,
         })
     }
@@ -87,6 +88,40 @@ impl Available {
     }
 }
 
+/// The links that a flow's data pass, as if no reports did.
+fn shared(scenario: &Scenario, flow: &FlowConfig) -> Vec<Shared> {
+    let links = scenario.links().enumerate();
+    links
+        .filter(|(number, _)| flow.route.data.contains(number))
+        .map(|(number, link)| Shared {
+            schedule: link.schedule.clone(),
+            flows: scenario
+                .flows
+                .iter()
+                .filter(|flow| flow.route.data.contains(&number))
+                .cloned()
+                .collect(),
+            reporting: Vec::new(),
+        })
+        .collect()
+}
+
+/// What the reports of a video flow of so much take, as if RFC 8888 had written them.
+fn reports(video: &VideoConfig, rate: Rate) -> Rate {
+    let fps = u64::from(video.fps);
+    let frame = rate.as_bps() / 8 / fps;
+    let packets = fps * frame.div_ceil(video.packet_size.get());
+    let reports = match video.feedback {
+        FeedbackMode::PerPacket => packets,
+        FeedbackMode::OnRequest => fps,
+        FeedbackMode::Every(interval) => {
+            1_000_000_000_u64.div_ceil(interval.as_nanos().unsigned_abs().max(1))
+        }
+    };
+    let each = ideal_size(packets.div_ceil(reports.max(1)));
+    Rate::from_bps(reports * each.get() * 8)
+}
+
 impl Shared {
     fn at(&self, at: Time) -> Rate {
         self.share(self.rate(at), at)
@@ -110,6 +145,15 @@ impl Shared {
     /// A flow's part of so much of the link.
     fn share(&self, link: Rate, at: Time) -> Rate {
         let mut free = link.as_bps();
+        for (flow, links) in &self.reporting {
+            let own = links.iter().map(|link| link.at(at)).min();
+            if let FlowKind::Video(video) = &flow.kind
+                && flow.active_from(at) == Some(at)
+            {
+                let own = own.unwrap_or(Rate::ZERO).min(video.limits.max());
+                free = free.saturating_sub(reports(video, own).as_bps());
+            }
+        }
         let mut streams = 0;
         for flow in &self.flows {
             // One that pauses takes nothing.

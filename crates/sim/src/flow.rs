@@ -352,7 +352,7 @@ impl Video {
     fn send_back(&mut self, now: Time, report: Report) {
         let peer_now = self.peer_time(now);
         let Some((writer, _)) = &mut self.rtcp else {
-            let size = ideal_size(&report);
+            let size = ideal_size(report.arrivals.len() as u64);
             if self.back.is_linked() {
                 self.reported.push((now, size));
             }
@@ -390,9 +390,8 @@ impl Video {
     }
 }
 
-/// Size of a report that no format has, with all headers: that of one of RFC 8888 about as
-/// many packets, 20 bytes and 2 for each, filled to a multiple of 4.
-fn ideal_size(report: &Report) -> Bytes {
-    let metrics = 2 * report.arrivals.len() as u64;
-    Bytes::new(20 + metrics.next_multiple_of(4)) + REPORT_HEADERS
+/// Size of a report about so many packets that no format has, with all headers: that of one
+/// of RFC 8888, 20 bytes and 2 for each, filled to a multiple of 4.
+pub(crate) fn ideal_size(packets: u64) -> Bytes {
+    Bytes::new(20 + (2 * packets).next_multiple_of(4)) + REPORT_HEADERS
 }

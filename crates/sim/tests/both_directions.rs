@@ -204,6 +204,37 @@ fn every_packet_both_ways_is_accounted_for() {
 }
 
 #[test]
+fn the_oracle_leaves_room_for_the_reports_of_the_other_direction() {
+    let text = r#"
+duration = "20s"
+[link]
+rate = "2Mbit/s"
+[link.reverse]
+rate = "1Mbit/s"
+[[flow]]
+controller = "oracle"
+fps = 30
+[[flow]]
+controller = "oracle"
+fps = 30
+direction = "back"
+"#;
+    let outcome = part(&scenario(text), 1, window(2_000, 20_000));
+    // Frames of 1 Mbit/s are 4 packets, so that reports take 30 times 4 times 72 B there:
+    // 69 kbit/s; those of 2 Mbit/s are 7, and take 121 kbit/s back.
+    for (flow, mbps) in outcome.flows.iter().zip([2.0 - 0.069, 1.0 - 0.121]) {
+        let got = flow.throughput_mbps;
+        assert!(
+            (0.96 * mbps..=1.01 * mbps).contains(&got),
+            "{got} of {mbps}"
+        );
+        // A frame interval, a round trip, and some reports before the last packet.
+        let delay = flow.frame_delay_ms.unwrap().p99;
+        assert!(delay < 34.0 + 20.0 + 10.0, "{delay} ms");
+    }
+}
+
+#[test]
 fn data_going_back_take_the_path_of_the_way_back() {
     let text = r#"
 duration = "2s"
