@@ -4,8 +4,8 @@ use mimosa_net::Schedule;
 use mimosa_session::FeedbackMode;
 use mimosa_units::{Rate, Time, TimeDelta};
 
-use crate::flow::ideal_size;
 use crate::scenario::{FlowConfig, FlowKind, Scenario, VideoConfig};
+use crate::video::ideal_size;
 
 /// The least over the links of the flow's route of the link's rate less the cross traffic
 /// of constant rate on it, and less the reports of the other direction's video flows when

@@ -31,6 +31,7 @@ pub mod scenario;
 mod simulation;
 mod stream;
 mod tcp;
+mod video;
 mod way_back;
 
 pub use metrics::{
