@@ -88,6 +88,39 @@ fn flows_may_share_one_link_of_several() {
 }
 
 #[test]
+fn what_leaves_makes_room_for_what_comes_in_the_same_moment() {
+    // The first link hands over a packet each millisecond, as the second is through with
+    // one. Since 5.5 ms another one waits there, and there is room for no more.
+    let text = r#"
+duration = "1s"
+[link]
+rate = "10Mbit/s"
+[[link.next]]
+rate = "10Mbit/s"
+queue = { kind = "droptail", limit = "1packets" }
+[[flow]]
+kind = "cbr"
+rate = "10Mbit/s"
+packet_size = "1250B"
+[[flow]]
+kind = "cbr"
+enters = 2
+rate = "10Mbit/s"
+packet_size = "1250B"
+start = "5.5ms"
+stop = "6ms"
+"#;
+    let outcome = whole(&scenario(text), 1);
+    assert_eq!(outcome.link.dropped, 0);
+    let log = Log::of(&scenario(text), 1);
+    let late = log.packets.iter().filter(|packet| {
+        let started = packet.started.map(|at| at.since(packet.sent));
+        packet.flow == 0 && started == Some(TimeDelta::from_millis(2))
+    });
+    assert!(late.count() > 980, "one waits all the time");
+}
+
+#[test]
 fn the_oracle_is_told_of_the_slowest_link() {
     let text = r#"
 duration = "20s"
