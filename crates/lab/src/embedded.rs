@@ -76,6 +76,7 @@ const RFC8867: &[Embedding] = suite!("rfc8867":
     "suite.toml",
     "5.1-variable-capacity.toml",
     "5.2-variable-capacity-two-flows.toml",
+    "5.3-congested-feedback.toml",
     "5.3-reference.toml",
     "5.4-three-flows.toml",
     "5.5-round-trip-fairness.toml",
@@ -83,6 +84,7 @@ const RFC8867: &[Embedding] = suite!("rfc8867":
     "5.7-short-tcp.toml",
     "5.8-pause-and-resume.toml",
     "6.1-priority.toml",
+    "6.3-multiple-bottlenecks.toml",
 );
 
 const RFC8869: &[Embedding] = suite!("rfc8869":
@@ -91,6 +93,7 @@ const RFC8869: &[Embedding] = suite!("rfc8869":
     "2.1-cellular.txt",
     "3.1-wired-bottleneck.toml",
     "3.1-on-off.toml",
+    "3.1-pair.toml",
     "3.1-off-on.toml",
     "3.1-tcp.toml",
     "3.2-wifi-downlink.toml",

@@ -76,7 +76,7 @@ fn record(
             utilization: outcome.link.utilization,
             queue_delay_ms: outcome.link.queue_delay_ms.map(Delays::from),
         },
-        jain: jain(&fair),
+        jain: jain(&fair).filter(|_| scenario.videos_share_a_route()),
         converged,
         trace: None,
     }

@@ -3,17 +3,20 @@
 use std::fmt::Write as _;
 
 use mimosa_plot::{Figure, Kind, Panel, Part, PlotError, Series, Table};
+use mimosa_sim::scenario::LinkConfig;
 use mimosa_units::{Rate, Time, TimeDelta};
 
 use crate::figure;
 use crate::numbers::mean;
-use crate::record::Record;
+use crate::record::{FlowRecord, Record};
 use crate::scoreboard;
 use crate::suite::{Body, Case, PageKind, Setting, Suite};
 use crate::table::{Column, FLOWS, LINK, without_empty};
 
 /// The most flows whose bitrates stand side by side.
 const MOST_SHOWN: usize = 5;
+/// From so many Mbit/s on a link has no rate worth drawing.
+const MOST_DRAWN: f64 = 1e6;
 
 /// A page in both forms.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,10 +167,20 @@ fn chapter(case: &Case, records: &[Record], parts: &mut Vec<Part>) {
     if flows.rows.is_empty() {
         return;
     }
-    for (row, each) in flows.rows.iter_mut().zip(all_each(case, settings, records)) {
-        row.push(each);
+    let mut add = |header: &str, of: &dyn Fn(&[&Record]) -> String| {
+        flows.headers.push(header.to_owned());
+        for (row, (_, _, runs)) in flows.rows.iter_mut().zip(groups(case, settings, records)) {
+            row.push(of(&runs));
+        }
+    };
+    add("each Mbit/s", &|runs| {
+        each(runs, 2, |flow| flow.bitrate_mbps)
+    });
+    let is_even = |setting: &Setting| setting.scenario.videos_share_a_route();
+    if !settings.iter().all(is_even) {
+        let p95 = |flow: &FlowRecord| Some(flow.frame_delay_ms.as_ref()?.p95);
+        add("each frame p95", &|runs| each(runs, 0, p95));
     }
-    flows.headers.push("each Mbit/s".to_owned());
     let link = table("Link; delays in ms", LINK, case, settings, records);
     heading(case, parts);
     for mut table in [flows, link] {
@@ -236,31 +249,23 @@ pub(crate) fn groups<'a>(
     })
 }
 
-fn all_each<'a>(
-    case: &'a Case,
-    settings: &'a [Setting],
-    records: &'a [Record],
-) -> impl Iterator<Item = String> {
-    groups(case, settings, records).map(|(_, _, runs)| each(&runs))
-}
-
-/// The bitrate of each of several flows; nothing of one, or of more than can be told apart.
-fn each(runs: &[&Record]) -> String {
+/// A figure of each of several flows; nothing of one, or of more than can be told apart.
+fn each(runs: &[&Record], decimals: usize, figure: fn(&FlowRecord) -> Option<f64>) -> String {
     let flows = runs.first().map_or(0, |run| run.flows.len());
     if !(2..=MOST_SHOWN).contains(&flows) {
         return String::new();
     }
-    let bitrate = |flow: usize| {
-        let of = |run: &&Record| run.flows.get(flow)?.bitrate_mbps;
+    let figure = |flow: usize| {
+        let of = |run: &&Record| figure(run.flows.get(flow)?);
         mean(runs.iter().filter_map(of))
     };
-    let bitrates = (0..flows).map(|flow| format!("{:.2}", bitrate(flow).unwrap_or(0.0)));
-    bitrates.collect::<Vec<_>>().join(" ")
+    let figures = (0..flows).map(|flow| format!("{:.decimals$}", figure(flow).unwrap_or(0.0)));
+    figures.collect::<Vec<_>>().join(" ")
 }
 
 /// What arrived in the first run of each controller, second by second.
 fn figure(case: &Case, setting: &Setting, records: &[Record]) -> Option<Figure> {
-    let capacity = capacity(setting);
+    let capacities = capacities(setting);
     let mut panels = Vec::new();
     let mut seed = None;
     for controller in controllers(records, case, setting) {
@@ -272,16 +277,16 @@ fn figure(case: &Case, setting: &Setting, records: &[Record]) -> Option<Figure> 
             points: seconds(flow.arrived_kbps.iter().map(|kbps| *kbps as f64 / 1e3)),
             kind: Kind::Steps,
         });
-        let link = Series {
-            name: "link".to_owned(),
-            points: capacity.clone(),
+        let links = capacities.iter().map(|(name, points)| Series {
+            name: name.clone(),
+            points: points.clone(),
             kind: Kind::Reference,
-        };
+        });
         panels.push(Panel {
             title: controller.to_owned(),
             y_label: "Mbit/s".to_owned(),
             y_range: None,
-            series: [link].into_iter().chain(flows).collect(),
+            series: links.chain(flows).collect(),
         });
     }
     Some(Figure {
@@ -295,14 +300,34 @@ fn figure(case: &Case, setting: &Setting, records: &[Record]) -> Option<Figure> 
     })
 }
 
-/// What could have passed in each second, in Mbit/s.
-fn capacity(setting: &Setting) -> Vec<(f64, f64)> {
+/// The links that have a rate, and what could have passed each in each second, in Mbit/s.
+fn capacities(setting: &Setting) -> Vec<(String, Vec<(f64, f64)>)> {
+    let scenario = &setting.scenario;
+    let is_one = scenario.next.is_empty() && scenario.reverse.is_none();
+    let name = |number: usize| {
+        if is_one {
+            "link".to_owned()
+        } else if number > scenario.next.len() {
+            "link back".to_owned()
+        } else {
+            format!("link {}", number + 1)
+        }
+    };
+    scenario
+        .links()
+        .enumerate()
+        .map(|(number, link)| (name(number), capacity(link, scenario.duration)))
+        .filter(|(_, rates)| rates.iter().all(|(_, mbps)| *mbps < MOST_DRAWN))
+        .collect()
+}
+
+fn capacity(link: &LinkConfig, duration: TimeDelta) -> Vec<(f64, f64)> {
     let second = TimeDelta::from_millis(1_000);
     let mut at = Time::ZERO;
-    let end = Time::ZERO + setting.scenario.duration;
+    let end = Time::ZERO + duration;
     let mut rates = Vec::new();
     while at < end {
-        let amount = setting.scenario.link.schedule.capacity(at, at + second);
+        let amount = link.schedule.capacity(at, at + second);
         rates.push(Rate::of(amount, second).as_mbps());
         at += second;
     }

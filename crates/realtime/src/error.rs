@@ -56,6 +56,11 @@ pub enum Unsupported {
         "its {0} differs from the first flow's, and the emulated link has one path each way; give the path under [link] alone"
     )]
     Path(&'static str),
+    /// One link is emulated.
+    #[error(
+        "the scenario has `{0}`, and one link is emulated, without a queue on the way back; leave it out, or run `mimosa sim`"
+    )]
+    Links(&'static str),
     /// Reports are packets here.
     #[error("`return_aggregation` is not emulated; leave it out")]
     Aggregation,

@@ -51,6 +51,12 @@ pub(crate) fn check(scenario: &Scenario, kernel: &[String]) -> Result<Paths, Rea
         if index >= MOST_FLOWS {
             return Err(refused(Unsupported::Many(MOST_FLOWS)));
         }
+        if scenario.reverse.is_some() {
+            return Err(refused(Unsupported::Links("[link.reverse]")));
+        }
+        if !scenario.next.is_empty() {
+            return Err(refused(Unsupported::Links("[[link.next]]")));
+        }
         check_kind(flow, kernel).map_err(refused)?;
         let back = match &flow.kind {
             FlowKind::Video(video) => Some(video.reverse),
@@ -145,6 +151,15 @@ mod tests {
                 (header.source, header.destination),
                 (from.into(), to.into())
             );
+        }
+    }
+
+    #[test]
+    fn other_links_are_refused() {
+        for table in ["[link.reverse]", "[[link.next]]"] {
+            let refusal = refusal(&format!("{table}\nrate = \"1Mbit/s\"\n[[flow]]\n"));
+            let said = format!("the scenario has `{table}`");
+            assert!(refusal.unwrap_or_default().contains(&said), "{table}");
         }
     }
 

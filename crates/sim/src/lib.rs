@@ -31,6 +31,8 @@ pub mod scenario;
 mod simulation;
 mod stream;
 mod tcp;
+mod video;
+mod way_back;
 
 pub use metrics::{
     Balance, Collector, Counted, FeedbackOutcome, FlowOutcome, FrameDelays, LinkOutcome, Outcome,

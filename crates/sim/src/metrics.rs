@@ -27,9 +27,10 @@ const LONGEST_NANOS: u64 = 3_600_000_000_000;
 pub struct Outcome {
     /// One for each flow, in the order of the scenario.
     pub flows: Vec<FlowOutcome>,
-    /// The bottleneck.
+    /// The first link.
     pub link: LinkOutcome,
-    /// Jain's index over the video flows' throughput: 1 when all are equal.
+    /// Jain's index over the video flows' throughput: 1 when all are equal. `None` when not
+    /// all pass the same links.
     pub jain: Option<f64>,
     /// How often a part of the simulation acted.
     #[serde(skip)]
@@ -42,13 +43,13 @@ pub struct Outcome {
 /// What became of every packet, each counted where it was seen.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Balance {
-    /// Offered to the queue.
+    /// Offered to a queue, reports included where they pass one.
     pub offered: u64,
-    /// Arrived at their receivers.
+    /// Arrived where they were to go.
     pub arrived: u64,
-    /// Given up by the queue or lost on a path.
+    /// Given up by a queue or lost on a path.
     pub lost: u64,
-    /// Found in the queue, the serialiser or on a path at the end.
+    /// Found in a queue, a serialiser or on a path at the end.
     pub inside: u64,
 }
 
@@ -116,14 +117,14 @@ pub struct FrameDelays {
     pub max: f64,
 }
 
-/// The figures of the bottleneck.
+/// The figures of the first link; packets are those of all flows, whichever links they pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkOutcome {
     /// Share of what could have passed that did.
     pub utilization: Option<f64>,
     /// Waiting in the queue, of packets that passed.
     pub queue_delay_ms: Option<QueueDelays>,
-    /// Packets offered to the queue.
+    /// Packets offered to a queue, but for reports.
     pub offered: u64,
     /// Those of them that arrived.
     pub delivered: u64,
@@ -291,6 +292,15 @@ impl Collector {
         }
     }
 
+    /// What became of the packets of a flow's receiver. Those inside links are counted with
+    /// all the others there.
+    pub(crate) fn reports(&mut self, balance: Balance) {
+        self.balance.offered += balance.offered;
+        self.balance.arrived += balance.arrived;
+        self.balance.lost += balance.lost;
+        self.balance.inside += balance.inside;
+    }
+
     /// A frame whose life has ended, or the run has.
     pub fn frame(&mut self, flow: usize, life: &FrameLife) {
         if !self.window.contains(life.handed_over) {
@@ -325,7 +335,7 @@ impl Collector {
     /// inside, after so many steps.
     #[must_use]
     pub fn outcome(mut self, scenario: &Scenario, inside: u64, steps: u64) -> Outcome {
-        self.balance.inside = inside;
+        self.balance.inside += inside;
         let flows = std::mem::take(&mut self.flows);
         let flows: Vec<_> = flows
             .into_iter()
@@ -344,13 +354,10 @@ impl Collector {
             .link
             .schedule
             .capacity(self.window.from, self.window.to);
+        let videos = flows.iter().filter(|flow| flow.kind == "video");
         Outcome {
-            jain: jain(
-                flows
-                    .iter()
-                    .filter(|flow| flow.kind == "video")
-                    .map(|flow| flow.throughput_mbps),
-            ),
+            jain: jain(videos.map(|flow| flow.throughput_mbps))
+                .filter(|_| scenario.videos_share_a_route()),
             flows,
             link: LinkOutcome {
                 utilization: share(self.served.get(), capacity.get()),

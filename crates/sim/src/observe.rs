@@ -9,13 +9,13 @@ use mimosa_units::{Bytes, Ecn, Time};
 pub enum PacketFate {
     /// It arrives at this time.
     Arrived(Time),
-    /// The queue gave it up.
+    /// A queue gave it up.
     DroppedByQueue,
     /// It was lost after the link.
     LostOnPath,
 }
 
-/// A packet's way through the network.
+/// A packet's way through the network; what a receiver sends is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacketRecord {
     /// The flow, counted from zero in the order of the scenario.
@@ -30,13 +30,13 @@ pub struct PacketRecord {
     pub index: u32,
     /// Size on the wire.
     pub size: Bytes,
-    /// ECN field after the queue.
+    /// ECN field after the last queue.
     pub ecn: Ecn,
-    /// When it left the sender and was offered to the queue.
+    /// When it left the sender and was offered to the first queue.
     pub sent: Time,
-    /// First bit on the link, unless the queue gave it up.
+    /// First bit on the last link, unless a queue gave it up.
     pub started: Option<Time>,
-    /// Last bit on the link.
+    /// Last bit there.
     pub finished: Option<Time>,
     /// What became of it.
     pub fate: PacketFate,

@@ -1,8 +1,11 @@
 //! The event loop.
 //!
-//! The link, and each flow's sending and receiving end, are *parts*; each says
+//! The links, and each flow's sending and receiving end, are *parts*; each says
 //! when it next has something to do, and the earliest goes first. There is no
 //! queue of events: a packet is an entry in the one part that holds it.
+//!
+//! Links come before ends, and of links the later ones of a route before the earlier
+//! ones: what is through at the moment in which another packet comes makes room first.
 
 use mimosa_net::{Fate, Link, Served};
 use mimosa_units::Time;
@@ -12,17 +15,6 @@ use crate::flow::{Flow, SimPacket, Source};
 use crate::metrics::{Collector, Outcome};
 use crate::observe::{Observer, PacketFate, PacketRecord};
 use crate::scenario::Scenario;
-
-/// The link's number among the parts; the flows' ends follow in pairs.
-const LINK: usize = 0;
-
-const fn sender_of(flow: usize) -> usize {
-    1 + 2 * flow
-}
-
-const fn receiver_of(flow: usize) -> usize {
-    2 + 2 * flow
-}
 
 /// Which part of a run the figures are about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -61,7 +53,8 @@ pub fn run(
 struct Simulation<'a> {
     scenario: &'a Scenario,
     end: Time,
-    link: Link<SimPacket>,
+    /// As [`Scenario::links`] has them.
+    links: Vec<Link<SimPacket>>,
     flows: Vec<Flow>,
     deadlines: Deadlines,
     dropped: Vec<SimPacket>,
@@ -74,13 +67,19 @@ struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     fn new(scenario: &'a Scenario, seed: u64, window: Window) -> Self {
         let end = Time::ZERO + scenario.duration;
-        let queue = scenario.link.queue.build(seed);
+        let links: Vec<_> = (0..)
+            .zip(scenario.links())
+            .map(|(number, link)| {
+                let queue = link.queue.build(queue_seed(seed, number));
+                Link::new(queue, link.schedule.clone())
+            })
+            .collect();
         let flows: Vec<_> = (0..scenario.flows.len())
             .filter_map(|number| Flow::new(scenario, number, seed))
             .collect();
-        let mut deadlines = Deadlines::new(1 + 2 * flows.len());
+        let mut deadlines = Deadlines::new(links.len() + 2 * flows.len());
         for (index, flow) in flows.iter().enumerate() {
-            deadlines.set(sender_of(index), flow.sender_deadline());
+            deadlines.set(links.len() + 2 * index, flow.sender_deadline());
         }
         let window = Window {
             from: window.from,
@@ -89,7 +88,7 @@ impl<'a> Simulation<'a> {
         Self {
             scenario,
             end,
-            link: Link::new(queue, scenario.link.schedule.clone()),
+            links,
             collector: Collector::new(window, end, &scenario.flows),
             flows,
             deadlines,
@@ -106,49 +105,97 @@ impl<'a> Simulation<'a> {
                 break;
             }
             self.steps += 1;
-            if part == LINK {
-                self.serve(now, observer);
-            } else if part % 2 == 1 {
-                self.send((part - 1) / 2, now, observer);
-            } else {
-                self.receive((part - 2) / 2, now);
+            match part.checked_sub(self.links.len()) {
+                None => self.serve(self.part_of_link(part), now, observer),
+                Some(end) if end % 2 == 0 => self.send(end / 2, now, observer),
+                Some(end) => self.receive(end / 2, now, observer),
             }
         }
     }
 
-    /// The link is through with a packet.
-    fn serve(&mut self, now: Time, observer: &mut impl Observer) {
-        if let Some(served) = self.link.poll(now, &mut self.dropped) {
-            let conditions = self.link.conditions();
-            let number = served.packet.flow as usize;
-            let flow = &mut self.flows[number];
-            let wait = served.started.since(served.offered);
-            self.collector
-                .served(served.finished, served.packet.size, wait);
-            let fate = match flow.forward.send(now, conditions) {
-                Fate::Arrives(at) => {
-                    if flow.in_order {
-                        // Nothing can overtake it, and what an arrival causes
-                        // happens no earlier than the arrival: it may be
-                        // worked out now.
-                        self.arrive(number, at, &served.packet);
-                    } else {
-                        flow.to_receiver.push(at, served.packet);
-                    }
-                    self.set_deadlines(number, now);
-                    PacketFate::Arrived(at)
-                }
-                Fate::Lost => {
-                    self.collector.lost(&served.packet);
-                    PacketFate::LostOnPath
-                }
+    /// A link's number among the parts; and the other way round.
+    const fn part_of_link(&self, link: usize) -> usize {
+        self.links.len() - 1 - link
+    }
+
+    const fn sender_of(&self, flow: usize) -> usize {
+        self.links.len() + 2 * flow
+    }
+
+    const fn receiver_of(&self, flow: usize) -> usize {
+        self.links.len() + 2 * flow + 1
+    }
+
+    /// Asks a link when it is through with its packet.
+    fn set_link(&mut self, link: usize) {
+        let at = self.links[link].deadline();
+        self.deadlines.set(self.part_of_link(link), at);
+    }
+
+    /// A link is through with a packet.
+    fn serve(&mut self, link: usize, now: Time, observer: &mut impl Observer) {
+        if let Some(served) = self.links[link].poll(now, &mut self.dropped) {
+            if link == 0 {
+                let wait = served.started.since(served.offered);
+                self.collector
+                    .served(served.finished, served.packet.size, wait);
+            }
+            let mut packet = served.packet;
+            packet.hop += 1;
+            let route = &self.flows[packet.flow as usize].config.route;
+            let route = if packet.is_report {
+                &route.reports
+            } else {
+                &route.data
             };
-            observer.packet(&record(&served.packet, Some(&served), fate));
+            if let Some(&next) = route.get(usize::from(packet.hop)) {
+                self.links[next].offer(now, packet, &mut self.dropped);
+                self.set_link(next);
+            } else {
+                self.leave(link, now, &served, observer);
+            }
         }
         if !self.dropped.is_empty() {
             self.drop_packets(observer);
         }
-        self.deadlines.set(LINK, self.link.deadline());
+        self.set_link(link);
+    }
+
+    /// A packet has passed the last link of its route.
+    fn leave(
+        &mut self,
+        link: usize,
+        now: Time,
+        served: &Served<SimPacket>,
+        observer: &mut impl Observer,
+    ) {
+        let conditions = self.links[link].conditions();
+        let number = served.packet.flow as usize;
+        let flow = &mut self.flows[number];
+        if served.packet.is_report {
+            flow.report_through(served.packet.frame, now, conditions);
+            self.set_deadlines(number, now);
+            return;
+        }
+        let fate = match flow.forward.send(now, conditions) {
+            Fate::Arrives(at) => {
+                if flow.in_order {
+                    // Nothing can overtake it, and what an arrival causes
+                    // happens no earlier than the arrival: it may be
+                    // worked out now.
+                    self.arrive(number, at, &served.packet);
+                } else {
+                    flow.to_receiver.push(at, served.packet);
+                }
+                self.set_deadlines(number, now);
+                PacketFate::Arrived(at)
+            }
+            Fate::Lost => {
+                self.collector.lost(&served.packet);
+                PacketFate::LostOnPath
+            }
+        };
+        observer.packet(&record(&served.packet, Some(served), fate));
     }
 
     /// A flow's sending end has something to do.
@@ -156,12 +203,14 @@ impl<'a> Simulation<'a> {
         let flow = &mut self.flows[number];
         #[expect(clippy::cast_possible_truncation, reason = "flows are few")]
         let id = number as u32;
+        let first = flow.config.route.data[0];
+        let link = &mut self.links[first];
         match &mut flow.source {
             Source::Video(video) => {
                 video.wake(now);
                 while let Some(packet) = video.poll(now, &flow.config, id) {
                     self.collector.sent(&packet);
-                    self.link.offer(now, packet, &mut self.dropped);
+                    link.offer(now, packet, &mut self.dropped);
                 }
                 while let Some(life) = video.stream.sender.poll_frame() {
                     self.collector.frame(number, &life);
@@ -172,26 +221,26 @@ impl<'a> Simulation<'a> {
                 tcp.wake(now);
                 while let Some(packet) = tcp.poll(now, &flow.config, id) {
                     self.collector.sent(&packet);
-                    self.link.offer(now, packet, &mut self.dropped);
+                    link.offer(now, packet, &mut self.dropped);
                 }
             }
             Source::Cbr(cbr) => {
                 while let Some(packet) = cbr.poll(now, &flow.config, id) {
                     self.collector.sent(&packet);
-                    self.link.offer(now, packet, &mut self.dropped);
+                    link.offer(now, packet, &mut self.dropped);
                 }
             }
         }
-        self.deadlines
-            .set(sender_of(number), flow.sender_deadline());
-        self.deadlines.set(LINK, self.link.deadline());
+        let deadline = flow.sender_deadline();
+        self.deadlines.set(self.sender_of(number), deadline);
+        self.set_link(first);
         if !self.dropped.is_empty() {
             self.drop_packets(observer);
         }
     }
 
     /// A flow's receiving end has something to do.
-    fn receive(&mut self, number: usize, now: Time) {
+    fn receive(&mut self, number: usize, now: Time, observer: &mut impl Observer) {
         while let Some(packet) = self.flows[number].to_receiver.pop(now) {
             self.arrive(number, now, &packet);
         }
@@ -204,6 +253,22 @@ impl<'a> Simulation<'a> {
             Source::Cbr(_) => {}
         }
         self.set_deadlines(number, now);
+        if let Some(&first) = self.flows[number].config.route.reports.first() {
+            self.send_back(number, first, now, observer);
+        }
+    }
+
+    /// Offers what a flow's receiver sends to the first link of its way back.
+    fn send_back(&mut self, number: usize, link: usize, now: Time, observer: &mut impl Observer) {
+        #[expect(clippy::cast_possible_truncation, reason = "flows are few")]
+        let id = number as u32;
+        while let Some(packet) = self.flows[number].report(now, id) {
+            self.links[link].offer(now, packet, &mut self.dropped);
+        }
+        self.set_link(link);
+        if !self.dropped.is_empty() {
+            self.drop_packets(observer);
+        }
     }
 
     /// A packet arrives at `at`, in the order of arrivals.
@@ -227,12 +292,16 @@ impl<'a> Simulation<'a> {
     fn set_deadlines(&mut self, number: usize, now: Time) {
         let flow = &self.flows[number];
         let (sender, receiver) = (flow.sender_deadline(), flow.receiver_deadline(now));
-        self.deadlines.set(sender_of(number), sender);
-        self.deadlines.set(receiver_of(number), receiver);
+        self.deadlines.set(self.sender_of(number), sender);
+        self.deadlines.set(self.receiver_of(number), receiver);
     }
 
     fn drop_packets(&mut self, observer: &mut impl Observer) {
         for packet in self.dropped.drain(..) {
+            if packet.is_report {
+                self.flows[packet.flow as usize].report_dropped(packet.frame);
+                continue;
+            }
             self.collector.lost(&packet);
             observer.packet(&record(&packet, None, PacketFate::DroppedByQueue));
         }
@@ -248,13 +317,22 @@ impl<'a> Simulation<'a> {
             }
         }
         let waiting: usize = self.flows.iter().map(|flow| flow.to_receiver.len()).sum();
-        let inside = self.link.packets() + waiting + self.propagating;
+        let in_links: usize = self.links.iter().map(Link::packets).sum();
+        let inside = in_links + waiting + self.propagating;
+        for flow in &self.flows {
+            self.collector.reports(flow.report_balance());
+        }
         let outcome = self
             .collector
             .outcome(self.scenario, inside as u64, self.steps);
         debug_assert!(outcome.balance.is_even(), "{:?}", outcome.balance);
         outcome
     }
+}
+
+/// The first link's queue has the run's seed, the others each another one.
+const fn queue_seed(seed: u64, link: u64) -> u64 {
+    seed.wrapping_add(link.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 fn record(

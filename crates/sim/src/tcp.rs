@@ -1,21 +1,20 @@
 //! A TCP connection among the flows: bulk data one way, acknowledgements back.
 
 use mimosa_control::PacketKind;
-use mimosa_net::{Fate, Header, Path};
+use mimosa_net::{Header, Path};
 use mimosa_tcp::{Ack, Algorithm, Config, EcnUse, Feedback, Receiver, Segment, Sender};
-use mimosa_units::{Bytes, Ecn, Time};
+use mimosa_units::{Bytes, Ecn, Time, TimeDelta};
 
-use crate::delay_line::DelayLine;
 use crate::flow::SimPacket;
 use crate::scenario::{FlowConfig, TcpConfig};
+use crate::way_back::WayBack;
 
 /// Both ends of a connection, and the way back.
 #[derive(Debug)]
 pub(crate) struct Tcp {
     sender: Sender,
     receiver: Receiver,
-    reverse: Path,
-    acks: DelayLine<Ack>,
+    pub(crate) back: WayBack<Ack>,
     overhead: Bytes,
     stop: Time,
     /// Whether `stop` has come: what the sender would still do, it does no more.
@@ -41,8 +40,11 @@ impl Tcp {
         Self {
             sender: Sender::new(config),
             receiver: Receiver::new(feedback, config.receive_window),
-            reverse: Path::new(tcp.reverse, seed, &format!("{} reverse", flow.name)),
-            acks: DelayLine::default(),
+            back: WayBack::new(
+                Path::new(tcp.reverse, seed, &format!("{} reverse", flow.name)),
+                !flow.route.reports.is_empty(),
+                TimeDelta::ZERO,
+            ),
             overhead: tcp.overhead,
             stop: flow.stop,
             is_stopped: false,
@@ -52,12 +54,12 @@ impl Tcp {
     /// When the sending end acts next.
     pub(crate) fn deadline(&self) -> Time {
         let sender = self.sender.deadline().filter(|_| !self.is_stopped);
-        self.acks.deadline().min(sender.unwrap_or(Time::MAX))
+        self.back.deadline().min(sender.unwrap_or(Time::MAX))
     }
 
     /// Everything that the sending end does at `now`, but for sending.
     pub(crate) fn wake(&mut self, now: Time) {
-        while let Some(ack) = self.acks.pop(now) {
+        while let Some(ack) = self.back.pop(now) {
             self.sender.acknowledge(now, &ack);
         }
         self.is_stopped |= now >= self.stop;
@@ -88,6 +90,8 @@ impl Tcp {
             ecn: segment.ecn,
             dscp: flow.dscp,
             protocol: Header::TCP,
+            hop: 0,
+            is_report: false,
         })
     }
 
@@ -124,10 +128,18 @@ impl Tcp {
     }
 
     fn send_back(&mut self, now: Time, ack: Ack) {
-        if let Fate::Arrives(at) = self.reverse.send(now, (None, None)) {
-            self.acks.push(at, ack);
-        }
+        // A lost one is not sent again.
+        let _lost = self.back.send(now, ack_size(&ack), ack);
     }
+}
+
+/// Size of an acknowledgement: headers of IPv4 and TCP without options, as segments have
+/// them, and where there are SACK blocks (D-SACK is one) the option as Linux writes it,
+/// 4 bytes and 8 for each.
+fn ack_size(ack: &Ack) -> Bytes {
+    let blocks = ack.sacks.iter().flatten().count() + usize::from(ack.is_duplicate);
+    let option = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+    Bytes::new(40 + option as u64)
 }
 
 /// How a connection uses ECN when its packets are to carry `ecn`; `None` when the

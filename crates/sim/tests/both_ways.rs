@@ -98,6 +98,10 @@ fn what_cannot_be_is_refused_at_its_place() {
             "path.toml:3: `return_aggregation` means nothing for an emulated link",
         ),
         (
+            "[link]\nrate = '1Mbit/s'\n[[link.next]]\nrate = '1Mbit/s'\n",
+            "path.toml:3: `next` means nothing for an emulated link",
+        ),
+        (
             "[link]\nrate = '1Mbit/s'\nreturn_loss = 0.1\n[link.reverse]\nloss = 0.2\n",
             "path.toml:4: `return_loss` and `[link.reverse]` exclude each other",
         ),
@@ -113,17 +117,4 @@ fn what_cannot_be_is_refused_at_its_place() {
         let error = read(text).unwrap_err();
         assert!(error.starts_with(message), "{error}");
     }
-}
-
-#[test]
-fn a_simulation_has_no_queue_on_the_way_back() {
-    let text =
-        "duration = '1s'\n[link]\nrate = '1Mbit/s'\n[link.reverse]\nrate = '1Mbit/s'\n[[flow]]\n";
-    let error = mimosa_sim::load(text, "run.toml", &mut ())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.starts_with("run.toml:4: `reverse` means nothing for a simulation"),
-        "{error}"
-    );
 }

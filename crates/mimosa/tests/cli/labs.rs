@@ -109,7 +109,8 @@ fn suites_are_listed_with_what_they_do_not_carry() {
     for line in [
         "rfc8867: RFC 8867: test cases",
         "  5.1              Variable available capacity with a single flow\n",
-        "  6.3              Multiple bottlenecks (not carried)\n",
+        "  6.3              Multiple bottlenecks\n",
+        "  3.3              EDCA/WMM, and links of different rates (not carried)\n",
         "scoreboard: Scoreboard\n",
     ] {
         assert!(list.contains(line), "{line} in {list}");
@@ -131,9 +132,9 @@ fn what_is_not_there_is_refused_with_what_is() {
         error.starts_with(known) && error.contains("pudica"),
         "{error}"
     );
-    let error = refusal(&here, "lab run rfc8867 --case 5.3");
+    let error = refusal(&here, "lab run rfc8869 --case 3.3");
     assert!(
-        error.contains("case `5.3` is not carried: The way back"),
+        error.contains("case `3.3` is not carried: Access categories"),
         "{error}"
     );
     let error = refusal(&here, "lab run rfc8867 --traces none");

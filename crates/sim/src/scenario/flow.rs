@@ -34,6 +34,7 @@ impl Reader<'_> {
         let (start, stop, pauses) = self.times(raw)?;
         let packet_size = self.packet_size(raw)?;
         let (forward, reverse) = self.paths(raw, link)?;
+        let mut route = self.route(raw, link)?;
         let kind = match raw.kind.as_ref().map(Spanned::get_ref).map(String::as_str) {
             None | Some("video") => {
                 if let Some(rate) = &raw.rate {
@@ -59,6 +60,8 @@ impl Reader<'_> {
                 };
                 let (rate, span) = (*rate.get_ref(), rate.span());
                 self.range(span, "rate", rate > Rate::ZERO, "above zero")?;
+                // Nobody answers it.
+                route.reports.clear();
                 FlowKind::Cbr(CbrConfig { rate, packet_size })
             }
             Some("tcp") => FlowKind::Tcp(self.tcp(raw, reverse)?),
@@ -93,6 +96,7 @@ impl Reader<'_> {
             start,
             stop,
             pauses,
+            route,
             forward,
             kind,
         })

@@ -71,32 +71,46 @@ impl Reader<'_> {
             .ok_or_else(|| self.error(path.span(), Problem::StepsOutOfOrder))
     }
 
-    /// The way there and the way back.
+    /// The way of a flow's data, and that of its reports.
     pub(super) fn paths(
         &self,
         raw: &raw::Flow,
         link: &raw::Link,
     ) -> Read<(PathConfig, PathConfig)> {
-        let link_delay = value(link.one_way_delay.as_ref(), TimeDelta::from_millis(10));
-        let delay = value(raw.one_way_delay.as_ref(), link_delay);
-        // Back as there, unless something is said of the way back.
-        let back = raw.return_delay.as_ref().or_else(|| {
-            let own = raw.one_way_delay.is_some();
-            link.return_delay.as_ref().filter(|_| !own)
-        });
-        let forward = PathConfig {
-            delay,
+        let there = PathConfig {
+            delay: value(link.one_way_delay.as_ref(), TimeDelta::from_millis(10)),
             jitter: self.jitter(link.jitter.as_ref())?,
             loss: self.loss(link)?,
             reordering: self.reordering("reordering", link.reordering.as_ref())?,
         };
-        let reverse = PathConfig {
-            delay: value(back, delay),
-            jitter: self.jitter(link.return_jitter.as_ref())?,
-            loss: LossModel::Random(self.share("return_loss", link.return_loss.as_ref())?),
-            reordering: self.reordering("return_reordering", link.return_reordering.as_ref())?,
+        // Back as there, unless something is said of the way back.
+        let return_delay = value(link.return_delay.as_ref(), there.delay);
+        let back = if let Some(own) = &link.reverse {
+            let own = own.get_ref();
+            PathConfig {
+                delay: value(own.one_way_delay.as_ref(), return_delay),
+                jitter: self.jitter(own.jitter.as_ref())?,
+                loss: self.loss(own)?,
+                reordering: self.reordering("reordering", own.reordering.as_ref())?,
+            }
+        } else {
+            let reordering = link.return_reordering.as_ref();
+            PathConfig {
+                delay: return_delay,
+                jitter: self.jitter(link.return_jitter.as_ref())?,
+                loss: LossModel::Random(self.share("return_loss", link.return_loss.as_ref())?),
+                reordering: self.reordering("return_reordering", reordering)?,
+            }
         };
-        Ok((forward, reverse))
+        let (mut data, mut reports) = if self.goes_back(raw, link)? {
+            (back, there)
+        } else {
+            (there, back)
+        };
+        let own = raw.one_way_delay.as_ref();
+        data.delay = value(own, data.delay);
+        reports.delay = value(raw.return_delay.as_ref().or(own), reports.delay);
+        Ok((data, reports))
     }
 
     pub(super) fn loss(&self, link: &raw::Link) -> Read<LossModel> {

@@ -10,6 +10,7 @@ mod pacer;
 mod parse;
 mod queue;
 mod raw;
+mod route;
 
 use mimosa_control::Limits;
 use mimosa_net::{EncoderModel, PathConfig, Schedule};
@@ -28,17 +29,51 @@ pub struct Scenario {
     pub duration: TimeDelta,
     /// The bottleneck.
     pub link: LinkConfig,
-    /// Who uses it, in the order of the file.
+    /// Those passed after it, in order.
+    pub next: Vec<LinkConfig>,
+    /// That of the way back; without one nothing waits there.
+    pub reverse: Option<LinkConfig>,
+    /// Who uses them, in the order of the file.
     pub flows: Vec<FlowConfig>,
 }
 
-/// The bottleneck: one queue, one serialiser.
+impl Scenario {
+    /// All links by their number, from zero: [`Self::link`], those of [`Self::next`], and
+    /// [`Self::reverse`].
+    pub fn links(&self) -> impl Iterator<Item = &LinkConfig> {
+        std::iter::once(&self.link)
+            .chain(&self.next)
+            .chain(&self.reverse)
+    }
+
+    /// Whether the data of all video flows pass the same links, so that equal parts are
+    /// fair.
+    #[must_use]
+    pub fn videos_share_a_route(&self) -> bool {
+        let is_video = |flow: &&FlowConfig| matches!(flow.kind, FlowKind::Video(_));
+        let mut videos = self.flows.iter().filter(is_video);
+        videos
+            .next()
+            .is_none_or(|first| videos.all(|flow| flow.route.data == first.route.data))
+    }
+}
+
+/// A bottleneck: one queue, one serialiser.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
     /// Rate, and perhaps delay and loss, over time.
     pub schedule: Schedule,
     /// The queue before it.
     pub queue: QueueConfig,
+}
+
+/// The links that a flow passes, by their numbers in [`Scenario::links`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Route {
+    /// What it sends: one link or more.
+    pub data: Vec<usize>,
+    /// What its receiver sends; empty where that passes no link.
+    pub reports: Vec<usize>,
 }
 
 /// One flow.
@@ -52,7 +87,9 @@ pub struct FlowConfig {
     pub stop: Time,
     /// When it is silent in between, in order.
     pub pauses: Vec<(Time, Time)>,
-    /// The way from the link to its receiver.
+    /// The links it passes.
+    pub route: Route,
+    /// The way from the last of its links to its receiver.
     pub forward: PathConfig,
     /// What it sends.
     pub kind: FlowKind,

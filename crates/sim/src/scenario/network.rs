@@ -81,6 +81,10 @@ impl Reader<'_> {
             let (key, kind) = ("return_aggregation", "an emulated link");
             return Err(self.error(slot.span(), Problem::KeyNotFor { key, kind }));
         }
+        if let Some(next) = &link.next {
+            let (key, kind) = ("next", "an emulated link");
+            return Err(self.error(next.span(), Problem::KeyNotFor { key, kind }));
+        }
         let names = self.flow_names(raw, &link);
         let (forward, plain_back) = self.paths(&raw::Flow::default(), &link)?;
         let there = Way {
@@ -112,30 +116,12 @@ impl Reader<'_> {
         reverse: &Spanned<Box<raw::Link>>,
         names: &[String],
     ) -> Read<Way> {
-        let own = reverse.get_ref().as_ref();
-        let nested = own.reverse.as_ref().map(|own| ("reverse", own.span()));
-        if let Some((key, at)) = own.return_key().or(nested) {
-            let kind = "`[link.reverse]`, which is the way back itself";
-            return Err(self.error(at, Problem::KeyNotFor { key, kind }));
-        }
-        if let Some((one, _)) = link.return_key().filter(|(key, _)| *key != "return_delay") {
-            let other = "[link.reverse]";
-            return Err(self.error(reverse.span(), Problem::Exclusive { one, other }));
-        }
-        let mut laid = own.clone();
-        let delays = [&own.one_way_delay, &link.return_delay, &link.one_way_delay];
-        laid.one_way_delay = delays.into_iter().find_map(Clone::clone);
-        let has_rate = own.rate.is_some() || own.steps.is_some() || own.trace.is_some();
-        let schedule = if has_rate {
-            self.schedule(own, reverse.span())?
-        } else {
-            unlimited()
-        };
-        let (path, _): (PathConfig, _) = self.paths(&raw::Flow::default(), &laid)?;
+        self.check_reverse(link, reverse)?;
+        let (_, path) = self.paths(&raw::Flow::default(), link)?;
         Ok(Way {
             link: LinkConfig {
-                schedule,
-                queue: self.way_queue(own, names)?,
+                schedule: self.reverse_schedule(reverse)?,
+                queue: self.way_queue(reverse.get_ref(), names)?,
             },
             path,
         })

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_units::{Time, TimeDelta};
 use toml::Spanned;
 
 use super::error::{Problem, ScenarioError, Where};
 use super::queue::Surroundings;
 use super::raw;
-use super::{FlowConfig, FlowKind, LinkConfig, Scenario};
+use super::route::largest_packet;
+use super::{LinkConfig, Scenario};
 
 /// The longest run: beyond it times would no longer be counted exactly.
 const LONGEST: TimeDelta = TimeDelta::from_millis(1_000 * 3600 * 24 * 30);
@@ -197,12 +198,6 @@ impl<'a> Reader<'a> {
             "longer than zero and at most 720h",
         )?;
         let plain = link_at.get_ref();
-        if let Some(reverse) = &plain.reverse {
-            let kind = "a simulation, whose way back has delay and loss (`return_delay` and \
-                        others) but no queue; `mimosa link` emulates both ways";
-            let key = "reverse";
-            return Err(self.error(reverse.span(), Problem::KeyNotFor { key, kind }));
-        }
         let link = variant.map_or_else(|| plain.clone(), |variant| plain.under(&variant.link));
         let mut flows = Vec::new();
         for (index, flow) in raw.flow.iter().enumerate() {
@@ -233,22 +228,21 @@ impl<'a> Reader<'a> {
                 return Err(self.error(raw.span(), Problem::NameTaken { name }));
             }
         }
-        let largest = flows
-            .iter()
-            .map(largest_packet)
-            .max()
-            .unwrap_or(Bytes::ZERO);
         let flow_names: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
+        let first = LinkConfig {
+            schedule: self.schedule(&link, link_at.span())?,
+            queue: self.queue(&Surroundings {
+                link: &link,
+                largest: largest_packet(&flows, 0),
+                flows: &flow_names,
+            })?,
+        };
+        let (next, reverse) = self.other_links(&link, &flows)?;
         Ok(Scenario {
             duration,
-            link: LinkConfig {
-                schedule: self.schedule(&link, link_at.span())?,
-                queue: self.queue(&Surroundings {
-                    link: &link,
-                    largest,
-                    flows: &flow_names,
-                })?,
-            },
+            link: first,
+            next,
+            reverse,
             flows,
         })
     }
@@ -305,12 +299,4 @@ fn merge(
 
 pub(super) fn value<T: Copy>(given: Option<&Spanned<T>>, otherwise: T) -> T {
     given.map_or(otherwise, |value| *value.get_ref())
-}
-
-fn largest_packet(flow: &FlowConfig) -> Bytes {
-    match &flow.kind {
-        FlowKind::Video(video) => video.packet_size + video.overhead,
-        FlowKind::Cbr(cbr) => cbr.packet_size,
-        FlowKind::Tcp(tcp) => tcp.packet_size + tcp.overhead,
-    }
 }

@@ -77,26 +77,45 @@ table! {
         return_reordering: Spanned<Reordering>,
         return_aggregation: Spanned<TimeDelta>,
         reverse: Spanned<Box<Link>>,
+        next: Spanned<Vec<Spanned<Link>>>,
     }
 }
 
+/// The first of these keys which is set, if one is, and where.
+macro_rules! first {
+    ($table:expr, $($field:ident),*) => {
+        None $(.or_else(|| {
+            $table.$field.as_ref().map(|value| (stringify!($field), value.span()))
+        }))*
+    };
+}
+
 impl Link {
-    /// The key of the way back which is set, if one is, and where.
+    /// The key of the way back which is set.
     pub(super) fn return_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
-        macro_rules! first {
-            ($($field:ident),*) => {
-                None $(.or_else(|| {
-                    self.$field.as_ref().map(|value| (stringify!($field), value.span()))
-                }))*
-            };
-        }
         first!(
+            self,
             return_jitter,
             return_loss,
             return_reordering,
             return_aggregation,
             return_delay
         )
+    }
+
+    /// The key which is set of those that are not about rate and queue.
+    pub(super) fn path_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
+        let own = first!(
+            self,
+            one_way_delay,
+            loss,
+            burst_loss,
+            jitter,
+            reordering,
+            reverse,
+            next
+        );
+        own.or_else(|| self.return_key())
     }
 }
 
@@ -279,6 +298,9 @@ table! {
         pauses: Spanned<Vec<Pause>>,
         one_way_delay: Spanned<TimeDelta>,
         return_delay: Spanned<TimeDelta>,
+        direction: Spanned<String>,
+        enters: Spanned<usize>,
+        leaves: Spanned<usize>,
         packet_size: Spanned<Bytes>,
         rate: Spanned<Rate>,
         size: Spanned<Bytes>,
@@ -322,14 +344,8 @@ impl Flow {
 
     /// The key among those that only a video flow has which is set.
     pub(super) fn video_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
-        macro_rules! first {
-            ($($field:ident),*) => {
-                None $(.or_else(|| {
-                    self.$field.as_ref().map(|value| (stringify!($field), value.span()))
-                }))*
-            };
-        }
         first!(
+            self,
             params,
             fps,
             phase,

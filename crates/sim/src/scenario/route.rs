@@ -1,0 +1,178 @@
+//! The links beside `[link]` (`[[link.next]]`, `[link.reverse]`), and which of them a flow
+//! passes.
+
+use mimosa_net::Schedule;
+use mimosa_units::{Bytes, Rate};
+use toml::Spanned;
+
+use super::error::Problem;
+use super::parse::{Read, Reader, value};
+use super::queue::Surroundings;
+use super::{FlowConfig, FlowKind, LinkConfig, Route, raw};
+
+/// Most links one after the other.
+const MOST_LINKS: usize = 100;
+/// A report about one packet, or an acknowledgement, with all headers: a queue must hold it.
+const SMALL_REPORT: Bytes = Bytes::new(72);
+
+impl Reader<'_> {
+    /// The links that a flow's data and reports pass.
+    pub(super) fn route(&self, raw: &raw::Flow, link: &raw::Link) -> Read<Route> {
+        let links = 1 + next_links(link).len();
+        let enters = value(raw.enters.as_ref(), 1);
+        let leaves = value(raw.leaves.as_ref(), links);
+        let must = "the number of a link: 1 is `[link]`, 2 the first `[[link.next]]`; and `enters` at most `leaves`";
+        for (key, given) in [("enters", &raw.enters), ("leaves", &raw.leaves)] {
+            if let Some(given) = given {
+                let valid = (1..=links).contains(given.get_ref()) && enters <= leaves;
+                self.range(given.span(), key, valid, must)?;
+            }
+        }
+        let there = (enters - 1..leaves).collect();
+        let back = link.reverse.iter().map(|_| links).collect();
+        Ok(if self.goes_back(raw, link)? {
+            Route {
+                data: back,
+                reports: there,
+            }
+        } else {
+            Route {
+                data: there,
+                reports: back,
+            }
+        })
+    }
+
+    /// Whether a flow's data go over the way back.
+    pub(super) fn goes_back(&self, raw: &raw::Flow, link: &raw::Link) -> Read<bool> {
+        let Some(direction) = &raw.direction else {
+            return Ok(false);
+        };
+        let problem = match direction.get_ref().as_str() {
+            "there" => return Ok(false),
+            "back" if link.reverse.is_some() => return Ok(true),
+            "back" => Problem::Missing {
+                key: "[link.reverse]",
+                mend: "`direction = \"back\"` needs it; add it, with e.g. `rate = \"2Mbit/s\"`",
+            },
+            name => Problem::UnknownName {
+                what: "direction",
+                name: name.to_owned(),
+                known: "there, back",
+            },
+        };
+        Err(self.error(direction.span(), problem))
+    }
+
+    /// Refuses what the table of the way back, or `link` beside it, cannot say.
+    pub(super) fn check_reverse(
+        &self,
+        link: &raw::Link,
+        reverse: &Spanned<Box<raw::Link>>,
+    ) -> Read<()> {
+        let own = reverse.get_ref().as_ref();
+        let nested = own.reverse.as_ref().map(|own| ("reverse", own.span()));
+        let nested = nested.or_else(|| own.next.as_ref().map(|next| ("next", next.span())));
+        if let Some((key, at)) = own.return_key().or(nested) {
+            let kind = "`[link.reverse]`, which is the way back itself";
+            return Err(self.error(at, Problem::KeyNotFor { key, kind }));
+        }
+        if let Some((one, _)) = link.return_key().filter(|(key, _)| *key != "return_delay") {
+            let other = "[link.reverse]";
+            return Err(self.error(reverse.span(), Problem::Exclusive { one, other }));
+        }
+        Ok(())
+    }
+
+    /// The schedule of the way back; without a rate it is as quick as no real link.
+    pub(super) fn reverse_schedule(&mut self, reverse: &Spanned<Box<raw::Link>>) -> Read<Schedule> {
+        let own = reverse.get_ref();
+        let has_rate = own.rate.is_some() || own.steps.is_some() || own.trace.is_some();
+        if has_rate {
+            self.schedule(own, reverse.span())
+        } else {
+            Ok(Schedule::constant(Rate::MAX))
+        }
+    }
+
+    /// The links after `[link]`, and the one of the way back.
+    pub(super) fn other_links(
+        &mut self,
+        link: &raw::Link,
+        flows: &[FlowConfig],
+    ) -> Read<(Vec<LinkConfig>, Option<LinkConfig>)> {
+        let mut next = Vec::new();
+        for (number, raw) in (1..).zip(next_links(link)) {
+            let kind = "`[[link.next]]`, which has a rate and a queue; say it of `[link]`";
+            if let Some((key, at)) = raw.get_ref().path_key() {
+                return Err(self.error(at, Problem::KeyNotFor { key, kind }));
+            }
+            next.push(LinkConfig {
+                schedule: self.schedule(raw.get_ref(), raw.span())?,
+                queue: self.plain_queue(raw.get_ref(), number, flows)?,
+            });
+        }
+        if let Some(given) = &link.next {
+            let must = "at most 99 tables";
+            self.range(given.span(), "next", next.len() < MOST_LINKS, must)?;
+        }
+        let reverse = match &link.reverse {
+            None => None,
+            Some(raw) => {
+                self.check_reverse(link, raw)?;
+                Some(LinkConfig {
+                    schedule: self.reverse_schedule(raw)?,
+                    queue: self.plain_queue(raw.get_ref(), 1 + next.len(), flows)?,
+                })
+            }
+        };
+        Ok((next, reverse))
+    }
+
+    /// A queue without classes, of the link with this number.
+    fn plain_queue(
+        &self,
+        link: &raw::Link,
+        number: usize,
+        flows: &[FlowConfig],
+    ) -> Read<super::QueueConfig> {
+        let kind = "a simulation but in `[link]`";
+        if let Some(class) = &link.class {
+            let key = "class";
+            return Err(self.error(class.span(), Problem::KeyNotFor { key, kind }));
+        }
+        if let Some(queue) = &link.queue
+            && queue.get_ref().kind.get_ref() == "htb"
+        {
+            let key = "kind = \"htb\"";
+            return Err(self.error(queue.span(), Problem::KeyNotFor { key, kind }));
+        }
+        self.queue(&Surroundings {
+            link,
+            largest: largest_packet(flows, number),
+            flows: &[],
+        })
+    }
+}
+
+fn next_links(link: &raw::Link) -> &[Spanned<raw::Link>] {
+    link.next.as_ref().map_or(&[], |next| next.get_ref())
+}
+
+/// The largest packet that is sure to come to a link.
+pub(super) fn largest_packet(flows: &[FlowConfig], link: usize) -> Bytes {
+    let of = |flow: &FlowConfig| {
+        if flow.route.data.contains(&link) {
+            match &flow.kind {
+                FlowKind::Video(video) => video.packet_size + video.overhead,
+                FlowKind::Cbr(cbr) => cbr.packet_size,
+                FlowKind::Tcp(tcp) => tcp.packet_size + tcp.overhead,
+            }
+        } else if flow.route.reports.contains(&link) {
+            SMALL_REPORT
+        } else {
+            Bytes::ZERO
+        }
+    };
+    flows.iter().map(of).max().unwrap_or(Bytes::ZERO)
+}
