@@ -17,6 +17,10 @@ impl Checks for Program {
         mimosa_cc::NAMES
     }
 
+    fn pacers(&self) -> &[&str] {
+        &["controller", "burst"]
+    }
+
     fn params(&self, name: &str, params: &toml::Table, limits: Limits) -> Result<(), String> {
         let params = toml::Value::Table(params.clone());
         let built = mimosa_cc::build(name, params, limits);
