@@ -148,18 +148,13 @@ fn the_kernels_connections_fill_the_queue_as_they_do_elsewhere() {
         // 250 packets of 0.24 ms, and no more.
         assert!(seen.wait(100) <= 60.24, "{}", seen.wait(100));
     }
-    // Its queue was between 3.4 and 8.9 ms, from run to run. What else the machine does
-    // makes acknowledgements late, which adds to it: the least of three runs counts.
-    let mut waits = Vec::new();
-    while waits.len() < 3 && waits.iter().all(|wait| *wait >= 10.0) {
-        let Some(seen) = download(&folder, "bbr", false) else {
-            return;
-        };
-        seen.print("bbr");
-        assert!(seen.goodput_mbps > 46.0, "{}", seen.goodput_mbps);
-        waits.push(seen.mean_wait());
-    }
-    assert!(waits.iter().any(|wait| *wait < 10.0), "{waits:?}");
+    let Some(seen) = download(&folder, "bbr", false) else {
+        return;
+    };
+    seen.print("bbr");
+    // Its queue was between 3.4 and 8.9 ms, from run to run.
+    assert!(seen.goodput_mbps > 46.0, "{}", seen.goodput_mbps);
+    assert!(seen.mean_wait() < 10.0, "{}", seen.mean_wait());
 }
 
 #[test]
