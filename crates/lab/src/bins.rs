@@ -1,5 +1,7 @@
 //! What is seen of a run, packet by packet.
 
+use mimosa_session::FrameLife;
+use mimosa_sim::scenario::{FlowConfig, FlowKind};
 use mimosa_sim::{Observer, PacketFate, PacketRecord, Scenario, Window};
 use mimosa_units::{Time, TimeDelta};
 
@@ -7,6 +9,9 @@ use mimosa_units::{Time, TimeDelta};
 pub(crate) const BIN: TimeDelta = TimeDelta::from_millis(200);
 /// A second of them.
 pub(crate) const PER_SECOND: usize = 5;
+
+/// A frame on its way for longer is late, whatever comes of it.
+const YOUNG: TimeDelta = TimeDelta::from_millis(200);
 
 /// Bytes in each [`BIN`] of a run.
 #[derive(Clone, Debug)]
@@ -70,11 +75,18 @@ pub(crate) struct Seen {
     /// Packets sent within the window, and those of them that did not arrive.
     pub(crate) packets: u64,
     pub(crate) lost: u64,
+    /// Frames handed over within the window whose delay is known, or known to be long; and
+    /// those of them that were late.
+    pub(crate) frames: u64,
+    pub(crate) late: u64,
 }
 
 /// Sees the packets of video flows one by one, and those of TCP flows together.
 pub(crate) struct Watch {
     window: Window,
+    end: Time,
+    /// The delay up to which frames of each flow of the scenario are in time.
+    in_time: Vec<TimeDelta>,
     /// Where the packets of each flow of the scenario go; `None` for nowhere.
     place: Vec<Option<usize>>,
     /// The video flows in their order, then all TCP flows.
@@ -82,12 +94,10 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(scenario: &Scenario, window: Window) -> Self {
+    /// Frames that take `late` more than the round trip are late.
+    pub(crate) fn new(scenario: &Scenario, window: Window, late: TimeDelta) -> Self {
         let is_video = |kind: &str| kind == "video";
-        let kinds = scenario
-            .flows
-            .iter()
-            .map(mimosa_sim::scenario::FlowConfig::kind_name);
+        let kinds = scenario.flows.iter().map(FlowConfig::kind_name);
         let videos = kinds.clone().filter(|kind| is_video(kind)).count();
         let mut next = 0..videos;
         let place = kinds
@@ -104,9 +114,17 @@ impl Watch {
             delays: Vec::new(),
             packets: 0,
             lost: 0,
+            frames: 0,
+            late: 0,
+        };
+        let in_time = |flow: &FlowConfig| match &flow.kind {
+            FlowKind::Video(video) => flow.forward.delay + video.reverse.delay + late,
+            FlowKind::Cbr(_) | FlowKind::Tcp(_) => TimeDelta::MAX,
         };
         Self {
             window,
+            end: Time::ZERO + scenario.duration,
+            in_time: scenario.flows.iter().map(in_time).collect(),
             place,
             seen: vec![seen; videos + 1],
         }
@@ -114,6 +132,23 @@ impl Watch {
 }
 
 impl Observer for Watch {
+    fn frame(&mut self, flow: usize, life: &FrameLife) {
+        let place = self.place.get(flow).copied().flatten();
+        let seen = place.and_then(|place| self.seen.get_mut(place));
+        let Some((seen, in_time)) = seen.zip(self.in_time.get(flow)) else {
+            return;
+        };
+        // As with stalls: of one that is on its way and young nothing can be said.
+        let age = self.end.since(life.handed_over);
+        let is_young = life.end.is_none() && age <= YOUNG.max(*in_time);
+        let counts = self.window.from <= life.handed_over && life.handed_over < self.window.to;
+        if !counts || is_young {
+            return;
+        }
+        seen.frames += 1;
+        seen.late += u64::from(life.delay().is_none_or(|delay| delay > *in_time));
+    }
+
     fn packet(&mut self, record: &PacketRecord) {
         let place = self.place.get(record.flow).copied().flatten();
         let Some(seen) = place.and_then(|place| self.seen.get_mut(place)) else {

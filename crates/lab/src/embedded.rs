@@ -17,6 +17,7 @@ pub const SUITES: &[(&str, &[Embedding])] = &[
     ("pudica-fig18", PUDICA_FIG18),
     ("rfc8867", RFC8867),
     ("rfc8869", RFC8869),
+    ("robust", ROBUST),
     ("scoreboard", SCOREBOARD),
 ];
 
@@ -98,6 +99,25 @@ const RFC8869: &[Embedding] = suite!("rfc8869":
     "3.1-tcp.toml",
     "3.2-wifi-downlink.toml",
     "3.2-wifi.txt",
+);
+
+const ROBUST: &[Embedding] = suite!("robust":
+    "suite.toml",
+    "rates.toml",
+    "frame-rates.toml",
+    "round-trips.toml",
+    "reports.toml",
+    "path-change.toml",
+    "beside-cubic.toml",
+    "beside-bbr.toml",
+    "two-round-trips.toml",
+    "three-in-turn.toml",
+    "five-flows.toml",
+    "losses.toml",
+    "pauses.toml",
+    "jitter.toml",
+    "clock.toml",
+    "queues.toml",
 );
 
 const SCOREBOARD: &[Embedding] = suite!("scoreboard":

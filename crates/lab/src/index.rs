@@ -44,6 +44,8 @@ pub enum PageKind {
     Cases,
     /// All controllers over all cases, and their ratios to the reference.
     Scoreboard,
+    /// A row for each case, with the controllers side by side, and all figures below.
+    Overview,
     /// Claims of a paper with what came of them here, and plots in its axes.
     Figure,
 }
@@ -90,6 +92,9 @@ pub(crate) struct Case {
     /// Whether the time to converge is measured after each change.
     #[serde(default)]
     pub(crate) converges: bool,
+    /// Frames that take so much more than the round trip are late; without it 30 ms.
+    #[serde(default)]
+    pub(crate) late: Option<TimeDelta>,
 }
 
 /// A plot in the axes of the source.

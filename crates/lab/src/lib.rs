@@ -32,6 +32,7 @@ mod index;
 mod means;
 mod measure;
 mod numbers;
+mod overview;
 mod page;
 mod reader;
 mod record;

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::page::groups;
 use crate::record::Record;
-use crate::suite::{Body, Suite};
-use crate::table::{Column, FLOWS, LINK, SCOREBOARD};
+use crate::suite::{Body, PageKind, Suite};
+use crate::table::{Column, FLOWS, LINK, OVERVIEW, SCOREBOARD};
 
 /// What one controller came to in one form of a case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,15 +41,20 @@ pub fn means(suite: &Suite, records: &[Record]) -> Vec<Means> {
             variant: setting.variant.clone(),
             controller: controller.to_owned(),
             runs: runs.len(),
-            figures: figures(&runs),
+            figures: figures(suite.page, &runs),
         }));
     }
     all
 }
 
-fn figures(runs: &[&Record]) -> BTreeMap<String, f64> {
+fn figures(page: PageKind, runs: &[&Record]) -> BTreeMap<String, f64> {
     let mut figures = BTreeMap::new();
-    for columns in [SCOREBOARD, FLOWS, LINK] {
+    let own = if page == PageKind::Overview {
+        OVERVIEW
+    } else {
+        SCOREBOARD
+    };
+    for columns in [own, FLOWS, LINK] {
         let names = columns.iter().zip(names(columns));
         figures.extend(names.filter_map(|(column, name)| Some((name, column.of(runs)?))));
     }
@@ -65,7 +70,7 @@ fn names(columns: &[Column]) -> impl Iterator<Item = String> {
             of = what;
         }
         match header {
-            "p95" | "p99" | "max" => format!("{of} {header}"),
+            "p50" | "p95" | "p99" | "max" => format!("{of} {header}"),
             _ => header.to_owned(),
         }
     })

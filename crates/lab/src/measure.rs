@@ -1,7 +1,7 @@
 //! From one run to its figures.
 
 use mimosa_sim::{FlowOutcome, FrameDelays, Outcome, QueueDelays, Scenario, Window};
-use mimosa_units::Time;
+use mimosa_units::{Time, TimeDelta};
 
 use crate::bins::{BIN, PER_SECOND, Seen, Watch};
 use crate::convergence;
@@ -15,6 +15,8 @@ pub(crate) struct Parts {
     pub(crate) window: Window,
     /// For fairness.
     pub(crate) fair: Window,
+    /// What frames may take beyond the round trip.
+    pub(crate) late: TimeDelta,
     /// Whether the time to converge is measured.
     pub(crate) converges: bool,
     /// What of the run over time is kept.
@@ -25,7 +27,7 @@ pub(crate) struct Parts {
 pub(crate) fn run(scenario: &Scenario, parts: Parts, key: Key) -> Record {
     let is_kept = parts.kept != Kept::default();
     let tracer = is_kept.then(|| Tracer::new(scenario, parts.kept));
-    let mut watch = (Watch::new(scenario, parts.window), tracer);
+    let mut watch = (Watch::new(scenario, parts.window, parts.late), tracer);
     let outcome = mimosa_sim::run(scenario, key.seed, parts.window, &mut watch);
     let (watch, tracer) = watch;
     Record {
@@ -94,6 +96,8 @@ fn flow_record(outcome: &FlowOutcome, seen: &mut Seen, active: Window) -> FlowRe
         name: outcome.name.clone(),
         controller: outcome.controller.clone().unwrap_or_default(),
         frame_delay_ms: outcome.frame_delay_ms.map(Delays::from),
+        frame_delay_p50_ms: outcome.frame_delay_ms.map(|delays| delays.p50),
+        late: (seen.frames > 0).then(|| round(seen.late as f64 / seen.frames as f64)),
         packet_delay_ms: delays(&mut seen.delays),
         stall_50ms: outcome.stall_50ms,
         stall_100ms: outcome.stall_100ms,

@@ -8,6 +8,7 @@ use mimosa_units::{Rate, Time, TimeDelta};
 
 use crate::figure;
 use crate::numbers::mean;
+use crate::overview;
 use crate::record::{FlowRecord, Record};
 use crate::scoreboard;
 use crate::suite::{Body, Case, PageKind, Setting, Suite};
@@ -53,6 +54,7 @@ pub fn page(suite: &Suite, records: &[Record]) -> Result<Page, PlotError> {
             }
         }
         PageKind::Scoreboard => scoreboard::parts(suite, records, &mut parts),
+        PageKind::Overview => overview::parts(suite, records, &mut parts),
         PageKind::Figure => figure::parts(suite, records, &mut parts),
     }
     let page = mimosa_plot::Page {

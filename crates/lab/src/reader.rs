@@ -14,6 +14,9 @@ use crate::trace::Kept;
 /// What a scenario reads to get the trace that its case names.
 const TRACE: &str = "trace.txt";
 
+/// Beyond the round trip a frame may take so long: with 20 ms it is there within 50.
+const LATE: TimeDelta = TimeDelta::from_millis(30);
+
 /// FNV-1a, 64 bits.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
@@ -198,9 +201,15 @@ impl Reader<'_> {
             );
             self.wrong(&case.name, &why)
         })?;
+        let late = case.late.unwrap_or(LATE);
+        if late < TimeDelta::ZERO {
+            let why = format!("`late` = \"{late}\" is before the frame; let it be 0s or more");
+            return Err(self.wrong(&case.name, &why));
+        }
         Ok(Parts {
             window,
             fair,
+            late,
             converges: case.converges,
             kept: Kept::default(),
         })

@@ -49,6 +49,10 @@ pub struct FlowRecord {
     pub controller: String,
     /// From hand-over to the acknowledgement of the last packet.
     pub frame_delay_ms: Option<Delays>,
+    /// The median of the same.
+    pub frame_delay_p50_ms: Option<f64>,
+    /// Share of frames that took longer than the round trip and what the case allows.
+    pub late: Option<f64>,
     /// From departure to arrival.
     pub packet_delay_ms: Option<Delays>,
     /// Share of frames above 50 ms.

@@ -43,6 +43,18 @@ pub(crate) fn parts(suite: &Suite, records: &[Record], parts: &mut Vec<Part>) {
     parts.extend(cases);
 }
 
+/// The figure of all cases alone.
+pub(crate) fn overview(suite: &Suite, records: &[Record]) -> Figure {
+    let mut all = Vec::new();
+    for case in &suite.cases {
+        if let Body::Carried(settings) = &case.body {
+            let scores = |setting| scores(suite, case, setting, records);
+            all.extend(settings.iter().flat_map(scores));
+        }
+    }
+    figure(&all)
+}
+
 fn scores(suite: &Suite, case: &Case, setting: &Setting, records: &[Record]) -> Vec<Score> {
     let values = |controller: &str| {
         let runs = runs(records, case, setting, controller);

@@ -123,6 +123,12 @@ const VALID: Column = Column::new("valid", Form::Number(2), |run| {
     flows(run, |flow| flow.valid_bitrate_mbps)
 });
 const USED: Column = Column::new("used", Form::Percent, |run| run.link.utilization);
+const LATE: Column = Column::new("late", Form::Percent, |run| flows(run, |flow| flow.late));
+const BESIDE_TCP: Column = Column::new("beside TCP", Form::Percent, |run| {
+    let video: f64 = run.flows.iter().map(|flow| flow.throughput_mbps).sum();
+    let all = video + run.tcp?.throughput_mbps;
+    (all > 0.0).then(|| video / all)
+});
 const JAIN: Column = Column::new("Jain", Form::Number(3), |run| several(run)?.jain);
 const EVEN: Column = Column::new("even after s", Form::Number(1), |run| {
     mean(
@@ -135,6 +141,25 @@ const EVEN: Column = Column::new("even after s", Form::Number(1), |run| {
 const LOSS: Column = Column::new("loss", Form::Percent, |run| {
     flows(run, |flow| flow.loss_rate)
 });
+
+/// What is shown of each case of an overview.
+pub(crate) const OVERVIEW: &[Column] = &[
+    USED,
+    BITRATE,
+    FRAME_MEAN,
+    Column::new("p50", Form::Number(1), |run| {
+        flows(run, |flow| flow.frame_delay_p50_ms)
+    }),
+    FRAME_P95,
+    FRAME_P99,
+    LATE,
+    JAIN,
+    BESIDE_TCP,
+    LOSS,
+];
+
+/// The figures that stand side by side in an overview's first table.
+pub(crate) const GLANCE: &[Column] = &[USED, FRAME_P95, LATE];
 
 /// What the scoreboard shows.
 pub(crate) const SCOREBOARD: &[Column] = &[

@@ -1,0 +1,104 @@
+//! Many cases on one page: the controllers side by side, then all figures.
+
+use mimosa_plot::{Part, Table};
+
+use crate::page::groups;
+use crate::record::Record;
+use crate::scoreboard;
+use crate::suite::{Body, Case, Setting, Suite};
+use crate::table::{GLANCE, OVERVIEW, without_empty};
+
+/// Appends both tables, and the figure of the scoreboard.
+pub(crate) fn parts(suite: &Suite, records: &[Record], parts: &mut Vec<Part>) {
+    parts.push(Part::Table(glance(suite, records)));
+    parts.push(Part::Figure(scoreboard::overview(suite, records)));
+    let mut all = Table {
+        title: "All figures; delays in ms".to_owned(),
+        headers: headers(&["case", "controller"], OVERVIEW.iter().map(|c| c.header)),
+        rows: Vec::new(),
+    };
+    for (case, settings) in carried(suite) {
+        let rows = groups(case, settings, records).map(|(setting, controller, runs)| {
+            let cells = OVERVIEW.iter().map(|column| column.text(column.of(&runs)));
+            [name(case, setting), controller.to_owned()]
+                .into_iter()
+                .chain(cells)
+                .collect()
+        });
+        all.rows.extend(rows);
+    }
+    without_empty(&mut all);
+    parts.push(Part::Table(all));
+}
+
+/// A row for each case, a column for each controller.
+fn glance(suite: &Suite, records: &[Record]) -> Table {
+    let mut controllers: Vec<_> = records
+        .iter()
+        .map(|record| record.key.controller.as_str())
+        .collect();
+    controllers.sort_unstable();
+    controllers.dedup();
+    let mut rows = Vec::new();
+    for case in &suite.cases {
+        let about = |name: String, source: String| vec![name, case.title.clone(), source];
+        let settings = match &case.body {
+            Body::Carried(settings) => settings,
+            Body::NotCarried(why) => {
+                let mut row = about(case.name.clone(), format!("not carried: {why}"));
+                row.resize(3 + controllers.len(), String::new());
+                rows.push(row);
+                continue;
+            }
+        };
+        for setting in settings {
+            let one = std::slice::from_ref(setting);
+            let found: Vec<_> = groups(case, one, records).collect();
+            if found.is_empty() {
+                continue;
+            }
+            let cells = controllers.iter().map(|name| {
+                let own = found.iter().find(|(_, controller, _)| controller == name);
+                own.map_or_else(String::new, |(_, _, runs)| {
+                    let texts = GLANCE.iter().map(|column| column.text(column.of(runs)));
+                    texts.collect::<Vec<_>>().join(" ")
+                })
+            });
+            let source = case.source.clone();
+            rows.push(
+                about(name(case, setting), source)
+                    .into_iter()
+                    .chain(cells)
+                    .collect(),
+            );
+        }
+    }
+    let figures: Vec<_> = GLANCE.iter().map(|column| column.header).collect();
+    Table {
+        title: format!("At a glance: {}; delays in ms", figures.join(", ")),
+        headers: headers(&["case", "title", "source"], controllers.into_iter()),
+        rows,
+    }
+}
+
+fn carried(suite: &Suite) -> impl Iterator<Item = (&Case, &[Setting])> {
+    suite.cases.iter().filter_map(|case| match &case.body {
+        Body::Carried(settings) => Some((case, settings.as_slice())),
+        Body::NotCarried(_) => None,
+    })
+}
+
+/// The case's; where it has several variants, with the variant's.
+fn name(case: &Case, setting: &Setting) -> String {
+    match (&case.body, &setting.variant) {
+        (Body::Carried(settings), Some(variant)) if settings.len() > 1 => {
+            format!("{}, {variant}", case.name)
+        }
+        _ => case.name.clone(),
+    }
+}
+
+fn headers<'a>(first: &[&'a str], others: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let first = first.iter().copied();
+    first.chain(others).map(str::to_owned).collect()
+}
