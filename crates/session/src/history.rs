@@ -178,8 +178,9 @@ impl History {
         lost: &mut Vec<Media>,
     ) {
         let reordering = self.reordering;
-        let too_many = self.entries.len() > MOST_REMEMBERED;
         while let Some(index) = self.index(self.settled) {
+            // Of those that are not settled: remembering the others costs no packet in flight.
+            let too_many = self.entries.len() - index > MOST_REMEMBERED;
             let entry = &mut self.entries[index];
             if entry.state == State::InFlight {
                 let overtaken = self.newest_arrived > entry.packet.sent + reordering;

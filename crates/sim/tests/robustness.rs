@@ -144,6 +144,20 @@ fn sequence_numbers_wrap_without_notice() {
 }
 
 #[test]
+fn more_packets_a_second_than_are_remembered_are_no_loss() {
+    // 400 Mbit/s are more than 41,000 packets a second, of which 32,768 are remembered.
+    let flow = "controller = \"oracle\"\nmax_bitrate = \"450Mbit/s\"";
+    let scenario = stream("rate = \"400Mbit/s\"", flow);
+    let outcome = part(&scenario, 1, window(3_000, 6_000));
+    let (used, p99) = settled(&outcome);
+    assert!(used > 0.99 && p99 <= 40.0, "{used}, {p99} ms");
+    // Nothing is sent again: all that arrives is the frames.
+    let flow = &outcome.flows[0];
+    let again = flow.throughput_mbps / flow.bitrate_mbps.unwrap();
+    assert!((0.99..1.01).contains(&again), "{again}");
+}
+
+#[test]
 fn a_pause_is_no_congestion() {
     let scenario = stream(LINK, "pauses = [{ from = \"10s\", to = \"20s\" }]");
     for seed in 1..=4 {
