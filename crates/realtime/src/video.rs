@@ -123,7 +123,7 @@ pub(crate) fn receive(
         let mut slices = [IoSliceMut::new(&mut buffer)];
         let result = with_ecn.recv(socket.into(), &mut slices, &mut metas);
         if stage.io("receive a packet", result)?.is_some() {
-            let now = peer_time(video, stage.clock.now());
+            let now = video.clock.at(stage.clock.now());
             let [meta] = metas;
             let ecn = meta.ecn.map_or(Ecn::NotEct, |ecn| wire::ecn_of(ecn as u8));
             let bytes = buffer.get(..meta.len).unwrap_or_default();
@@ -142,24 +142,16 @@ pub(crate) fn receive(
             }
             continue;
         }
-        let peer_now = peer_time(video, now);
+        let peer_now = video.clock.at(now);
         if let Some(report) = receiver.timer(peer_now) {
             send_back(&mut receiver, peer_now, report)?;
         }
         let due = receiver.deadline().map_or(Time::MAX, |due| {
-            now + (due - peer_time(video, now)).max(TimeDelta::ZERO)
+            now + (due - video.clock.at(now)).max(TimeDelta::ZERO)
         });
         let readable = Readiness::Readable(socket.as_fd());
         wait::towards(stage.clock, due.min(stage.end), readable);
     }
-}
-
-/// The receiver's clock at `now`, as the simulation's is.
-fn peer_time(video: &VideoConfig, now: Time) -> PeerTime {
-    let nanos = now.as_nanos().cast_signed();
-    let drift = i128::from(nanos) * i128::from(video.clock_drift_ppb) / 1_000_000_000;
-    let drift = i64::try_from(drift).unwrap_or(0);
-    PeerTime::from_nanos(nanos.saturating_add(drift)) + video.clock_offset
 }
 
 /// `None` when there is nothing to do yet.

@@ -8,7 +8,7 @@ use mimosa_session::{Outgoing, Report, Sender, packetise};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::available::Available;
-use crate::scenario::{FlowConfig, FlowKind, Scenario};
+use crate::scenario::{FlowConfig, FlowKind, FrameScale, Scenario};
 
 /// When frames are due: at whole multiples of the frame interval, to the
 /// nanosecond, with no rounding that adds up.
@@ -53,6 +53,9 @@ pub struct Stream {
     /// Pacing, history, controller.
     pub sender: Sender,
     encoder: Encoder,
+    scale: FrameScale,
+    /// When the last frame was due.
+    due: Option<Time>,
     clock: FrameClock,
     /// A frame in the encoder: when it will be ready, and its size.
     encoding: Option<(Time, Bytes)>,
@@ -83,6 +86,8 @@ impl Stream {
         Some(Self {
             sender: Sender::new(video.sender, controller),
             encoder: Encoder::new(video.encoder.clone(), seed, name),
+            scale: video.scale.clone(),
+            due: None,
             clock: FrameClock {
                 first,
                 fps: u64::from(video.fps),
@@ -134,9 +139,11 @@ impl Stream {
             }
             let grant = self.sender.frame_due(now, interval);
             self.clock.advance(&self.flow);
+            let times = self.scale.of(self.due.replace(now), now);
             if grant.size > Bytes::ZERO {
                 let most = self.content.amount_in(interval);
-                let size = self.encoder.encode(grant.size).min(most).max(Bytes::new(1));
+                let size = self.encoder.encode(grant.size).scale(times);
+                let size = size.min(most).max(Bytes::new(1));
                 self.encoding = Some((now + self.encode_time, size));
             }
             if self.encode_time == TimeDelta::ZERO {

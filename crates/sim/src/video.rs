@@ -4,10 +4,10 @@ use mimosa_net::{Header, Path};
 use mimosa_session::{
     Arrival, FeedbackFormat, REPORT_HEADERS, Receiver, Report, ReportReader, ReportWriter,
 };
-use mimosa_units::{Bytes, PeerTime, Time, TimeDelta};
+use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::flow::SimPacket;
-use crate::scenario::{FlowConfig, VideoConfig};
+use crate::scenario::{FlowConfig, PeerClock, VideoConfig};
 use crate::stream::Stream;
 use crate::way_back::WayBack;
 
@@ -32,8 +32,7 @@ pub(crate) struct Video {
     told: Report,
     /// When each datagram of a report left, and its size with all headers, until taken.
     pub(crate) reported: Vec<(Time, Bytes)>,
-    clock_offset: TimeDelta,
-    clock_drift_ppb: i64,
+    clock: PeerClock,
 }
 
 impl Video {
@@ -52,8 +51,7 @@ impl Video {
             },
             told: Report::default(),
             reported: Vec::new(),
-            clock_offset: video.clock_offset,
-            clock_drift_ppb: video.clock_drift_ppb,
+            clock: video.clock.clone(),
         }
     }
 
@@ -102,7 +100,7 @@ impl Video {
         self.report_timer(now);
         let arrival = Arrival {
             sequence: packet.sequence,
-            at: self.peer_time(now),
+            at: self.clock.at(now),
             ecn: packet.ecn,
         };
         if let Some(report) = self.receiver.packet(arrival, packet.asks) {
@@ -115,18 +113,19 @@ impl Video {
         let Some(due) = self.receiver.deadline() else {
             return;
         };
-        let peer_now = self.peer_time(now);
-        if let Some(report) = self.receiver.timer(peer_now) {
-            self.send_back(now - (peer_now - due), report);
+        if let Some(report) = self.receiver.timer(self.clock.at(now)) {
+            self.send_back(self.clock.reached(due, now), report);
         }
     }
 
     /// When the receiver wants to report by itself.
     pub(crate) fn report_deadline(&self, now: Time) -> Time {
         self.receiver.deadline().map_or(Time::MAX, |due| {
-            let wait = due - self.peer_time(now);
-            // At least a nanosecond, so that a drifting clock cannot stop time.
-            now + wait.max(TimeDelta::from_nanos(1))
+            let wait = due - self.clock.at(now);
+            // At least a nanosecond, so that a drifting clock cannot stop time. A step may
+            // bring it nearer.
+            let at = now + wait.max(TimeDelta::from_nanos(1));
+            at.min(self.clock.next_step(now))
         })
     }
 
@@ -142,7 +141,7 @@ impl Video {
     }
 
     fn send_back(&mut self, now: Time, report: Report) {
-        let peer_now = self.peer_time(now);
+        let peer_now = self.clock.at(now);
         let Some((writer, _)) = &mut self.rtcp else {
             let size = ideal_size(report.arrivals.len() as u64);
             if self.back.is_linked() {
@@ -167,18 +166,6 @@ impl Video {
         if let Some(OnTheWay::Exact(report)) = lost {
             self.receiver.recycle(report);
         }
-    }
-
-    /// The receiver's clock at `now`.
-    fn peer_time(&self, now: Time) -> PeerTime {
-        let nanos = now.as_nanos().cast_signed();
-        let drift = if self.clock_drift_ppb == 0 {
-            0
-        } else {
-            let drift = i128::from(nanos) * i128::from(self.clock_drift_ppb) / 1_000_000_000;
-            i64::try_from(drift).unwrap_or(0)
-        };
-        PeerTime::from_nanos(nanos.saturating_add(drift)) + self.clock_offset
     }
 }
 

@@ -258,7 +258,7 @@ fn any_scenario() -> impl Strategy<Value = String> {
         prop::sample::select(vec![1u32, 15, 60, 240]),
         (0.0..1.5f64, 0usize..50, 0u32..40),
         prop::sample::select(vec!["pudica", "sqp", "salsify"]),
-        1u32..1_500,
+        (1u32..1_500, 0u32..200, 0.1..5.0f64),
     );
     (link, prop::collection::vec(flow, 1..4)).prop_map(|(link, flows)| {
         let (rates, delay, limit, (loss, return_loss, aggregation, reorders)) = link;
@@ -275,12 +275,17 @@ fn any_scenario() -> impl Strategy<Value = String> {
         if reorders {
             text += "reordering = { share = 0.2, extra = \"30ms\" }\n";
         }
-        for (feedback, pacer, fps, (noise, repeat, encode), estimator, packet) in flows {
+        for (feedback, pacer, fps, (noise, repeat, encode), estimator, own) in flows {
+            let (packet, set, times) = own;
             let _ = write!(
                 text,
                 "[[flow]]\nfeedback = \"{feedback}\"\npacer = \"{pacer}\"\nfps = {fps}\n\
                  frame_noise = {noise}\nfeedback_repeat = {repeat}\nencode_time = \"{encode}ms\"\n\
-                 packet_size = \"{}B\"\nparams = {{ estimator = \"{estimator}\" }}\n",
+                 packet_size = \"{}B\"\nparams = {{ estimator = \"{estimator}\" }}\n\
+                 frame_scale = [{{ at = \"1s\", times = {times} }}]\n\
+                 scene_cuts = {{ every = \"500ms\", times = {times} }}\n\
+                 clock_steps = [{{ at = \"1s\", back = \"{set}ms\" }}, \
+                 {{ at = \"2s\", forward = \"{set}ms\" }}]\n",
                 packet.max(64)
             );
         }

@@ -285,6 +285,7 @@ impl Reader<'_> {
             fps,
             phase: raw.phase.as_ref().map(|phase| *phase.get_ref()),
             encoder: self.encoder(raw)?,
+            scale: self.frame_scale(raw)?,
             content: value(raw.content_bitrate.as_ref(), Rate::MAX),
             encode_time: value(raw.encode_time.as_ref(), TimeDelta::ZERO),
             packet_size,
@@ -295,8 +296,7 @@ impl Reader<'_> {
             feedback_repeat: repeat,
             reverse,
             aggregation: value(link.return_aggregation.as_ref(), TimeDelta::ZERO),
-            clock_offset: value(raw.clock_offset.as_ref(), TimeDelta::ZERO),
-            clock_drift_ppb: self.drift(raw)?,
+            clock: self.clock(raw)?,
         })
     }
 
@@ -414,16 +414,5 @@ impl Reader<'_> {
             return Err(self.error(path.span(), problem));
         }
         Ok(EncoderModel::Recorded(sizes))
-    }
-
-    pub(super) fn drift(&self, raw: &raw::Flow) -> Read<i64> {
-        let Some(drift) = &raw.clock_drift_ppm else {
-            return Ok(0);
-        };
-        let ppm = *drift.get_ref();
-        let must = "between -1000 and 1000 parts per million";
-        self.range(drift.span(), "clock_drift_ppm", ppm.abs() <= 1000.0, must)?;
-        #[expect(clippy::cast_possible_truncation, reason = "at most a million")]
-        Ok((ppm * 1e3).round() as i64)
     }
 }

@@ -1,8 +1,10 @@
 //! Scenarios: data that names a run completely, but for its seed.
 
+mod clock;
 mod error;
 mod feedback;
 mod flow;
+mod frames;
 mod htb;
 mod link;
 mod network;
@@ -17,7 +19,9 @@ use mimosa_net::{EncoderModel, PathConfig, Schedule};
 use mimosa_session::{FeedbackFormat, FeedbackMode, SenderConfig};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
+pub use clock::PeerClock;
 pub use error::{ScenarioError, Where};
+pub use frames::{FrameScale, SceneCuts};
 pub use network::{LoadedNetwork, Network, Way, load_network};
 pub use parse::{Files, Loaded, load};
 pub use queue::QueueConfig;
@@ -143,6 +147,8 @@ pub struct VideoConfig {
     pub phase: Option<TimeDelta>,
     /// What the encoder makes of its grants.
     pub encoder: EncoderModel,
+    /// How many times that its frames are.
+    pub scale: FrameScale,
     /// The most that the picture needs, whatever the grant.
     pub content: Rate,
     /// Time between asking for a frame and its hand-over to the pacer.
@@ -163,10 +169,8 @@ pub struct VideoConfig {
     pub reverse: PathConfig,
     /// Reports that come back within one such slot arrive together at its end.
     pub aggregation: TimeDelta,
-    /// How far the receiver's clock is ahead, negative for behind.
-    pub clock_offset: TimeDelta,
-    /// How much faster the receiver's clock runs, in parts per billion.
-    pub clock_drift_ppb: i64,
+    /// The receiver's clock.
+    pub clock: PeerClock,
 }
 
 /// Cross traffic of constant rate.

@@ -288,6 +288,33 @@ pub(super) struct Pause {
     pub(super) to: TimeDelta,
 }
 
+/// One entry of `frame_scale`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FrameScale {
+    pub(super) at: TimeDelta,
+    pub(super) times: f64,
+}
+
+/// `scene_cuts = { … }`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SceneCuts {
+    pub(super) every: TimeDelta,
+    pub(super) times: f64,
+}
+
+/// One entry of `clock_steps`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClockStep {
+    pub(super) at: TimeDelta,
+    #[serde(default)]
+    pub(super) forward: Option<TimeDelta>,
+    #[serde(default)]
+    pub(super) back: Option<TimeDelta>,
+}
+
 table! {
     /// `[[flow]]`.
     Flow {
@@ -316,6 +343,8 @@ table! {
         encoder: Spanned<String>,
         frame_noise: Spanned<f64>,
         frame_sizes: Spanned<String>,
+        frame_scale: Spanned<Vec<FrameScale>>,
+        scene_cuts: Spanned<SceneCuts>,
         content_bitrate: Spanned<Rate>,
         encode_time: Spanned<TimeDelta>,
         overhead: Spanned<Bytes>,
@@ -329,6 +358,7 @@ table! {
         feedback_repeat: Spanned<usize>,
         clock_offset: Spanned<TimeDelta>,
         clock_drift_ppm: Spanned<f64>,
+        clock_steps: Spanned<Vec<ClockStep>>,
     }
 }
 
@@ -355,6 +385,8 @@ impl Flow {
             encoder,
             frame_noise,
             frame_sizes,
+            frame_scale,
+            scene_cuts,
             content_bitrate,
             encode_time,
             probe_size,
@@ -366,7 +398,8 @@ impl Flow {
             feedback_interval,
             feedback_repeat,
             clock_offset,
-            clock_drift_ppm
+            clock_drift_ppm,
+            clock_steps
         )
     }
 }

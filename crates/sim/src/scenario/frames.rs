@@ -1,0 +1,96 @@
+//! How far frames are from their grants by rule: `frame_scale` and `scene_cuts`.
+
+use mimosa_units::{Time, TimeDelta};
+
+use super::parse::{Read, Reader};
+use super::raw;
+
+/// So many times its grant a frame may be at most.
+const MOST: f64 = 100.0;
+
+/// How many times what the encoder makes of its grants the frames are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameScale {
+    /// From when on, in order, and how many times; before the first, once.
+    pub steps: Vec<(Time, f64)>,
+    /// Frames that are larger than those around them.
+    pub cuts: Option<SceneCuts>,
+}
+
+/// At every multiple of a time, but for zero, the next frame is larger.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SceneCuts {
+    /// The time between them.
+    pub every: TimeDelta,
+    /// How many times what it was to be.
+    pub times: f64,
+}
+
+impl FrameScale {
+    /// Of the frame that is due at `now`, when the one before it was due at `before`.
+    #[must_use]
+    pub fn of(&self, before: Option<Time>, now: Time) -> f64 {
+        let started = self.steps.iter().rev().find(|(at, _)| *at <= now);
+        let steady = started.map_or(1.0, |(_, times)| *times);
+        let Some(cuts) = self.cuts else {
+            return steady;
+        };
+        let passed = |at: Time| at.as_nanos() / cuts.every.as_nanos().unsigned_abs().max(1);
+        if passed(now) > before.map_or(0, passed) {
+            steady * cuts.times
+        } else {
+            steady
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// `frame_scale` and `scene_cuts` of a flow.
+    pub(super) fn frame_scale(&self, raw: &raw::Flow) -> Read<FrameScale> {
+        let is_scale = |times: f64| times > 0.0 && times <= MOST;
+        let mut scale = FrameScale::default();
+        if let Some(list) = &raw.frame_scale {
+            let mut before = TimeDelta::ZERO;
+            for step in list.get_ref() {
+                let valid = step.at >= before && is_scale(step.times);
+                let must = "in order of `at`, with `times` above 0 and at most 100";
+                self.range(list.span(), "frame_scale", valid, must)?;
+                before = step.at;
+                scale.steps.push((Time::ZERO + step.at, step.times));
+            }
+        }
+        if let Some(cuts) = &raw.scene_cuts {
+            let raw::SceneCuts { every, times } = *cuts.get_ref();
+            let valid = every > TimeDelta::ZERO && is_scale(times);
+            let must = "made of a time `every` above zero, and `times` above 0 and at most 100";
+            self.range(cuts.span(), "scene_cuts", valid, must)?;
+            scale.cuts = Some(SceneCuts { every, times });
+        }
+        Ok(scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_holds_from_its_time_on_and_a_cut_is_one_frame() {
+        let at = Time::from_millis;
+        let scale = FrameScale {
+            steps: vec![(at(0), 0.5), (at(3_000), 2.0)],
+            cuts: Some(SceneCuts {
+                every: TimeDelta::from_millis(1_000),
+                times: 4.0,
+            }),
+        };
+        let of = |before, now| scale.of(Some(at(before)), at(now));
+        assert_eq!(scale.of(None, at(10)).to_bits(), 0.5_f64.to_bits());
+        let found = [(990, 1_000), (1_000, 1_010), (2_999, 3_001), (3_001, 3_010)]
+            .map(|(before, now)| of(before, now));
+        assert_eq!(found, [2.0, 0.5, 8.0, 2.0]);
+        // After a pause over several of them there is one.
+        assert_eq!([of(3_010, 9_990), of(9_990, 9_999)], [8.0, 2.0]);
+        assert_eq!(FrameScale::default().of(None, at(5)), 1.0);
+    }
+}
