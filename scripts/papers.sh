@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the suites of the papers' figures, of the RFCs and the scoreboard, and puts what came
-# of them into docs/. Takes about five minutes.
+# Runs the suites of the papers' figures, of the RFCs, the scoreboard and where controllers
+# break, and puts what came of them into docs/. Takes about seven minutes.
 # MIMOSA names the program; without it, one is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -115,6 +115,7 @@ const ROBUST: &[Embedding] = suite!("robust":
     "five-flows.toml",
     "losses.toml",
     "pauses.toml",
+    "encoder.toml",
     "jitter.toml",
     "clock.toml",
     "queues.toml",

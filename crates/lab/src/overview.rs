@@ -6,7 +6,7 @@ use crate::page::groups;
 use crate::record::Record;
 use crate::scoreboard;
 use crate::suite::{Body, Case, Setting, Suite};
-use crate::table::{GLANCE, OVERVIEW, without_empty};
+use crate::table::{Column, GLANCE, OVERVIEW, SHARES, without_empty};
 
 /// Appends both tables, and the figure of the scoreboard.
 pub(crate) fn parts(suite: &Suite, records: &[Record], parts: &mut Vec<Part>) {
@@ -59,10 +59,7 @@ fn glance(suite: &Suite, records: &[Record]) -> Table {
             }
             let cells = controllers.iter().map(|name| {
                 let own = found.iter().find(|(_, controller, _)| controller == name);
-                own.map_or_else(String::new, |(_, _, runs)| {
-                    let texts = GLANCE.iter().map(|column| column.text(column.of(runs)));
-                    texts.collect::<Vec<_>>().join(" ")
-                })
+                own.map_or_else(String::new, |(_, _, runs)| at_a_glance(runs))
             });
             let source = case.source.clone();
             rows.push(
@@ -73,12 +70,29 @@ fn glance(suite: &Suite, records: &[Record]) -> Table {
             );
         }
     }
-    let figures: Vec<_> = GLANCE.iter().map(|column| column.header).collect();
+    let named = |columns: &[Column]| {
+        let names: Vec<_> = columns.iter().map(|column| column.header).collect();
+        names.join(", ")
+    };
     Table {
-        title: format!("At a glance: {}; delays in ms", figures.join(", ")),
+        title: format!(
+            "At a glance: {}, and where there are several flows {}; delays in ms",
+            named(GLANCE),
+            named(SHARES)
+        ),
         headers: headers(&["case", "title", "source"], controllers.into_iter()),
         rows,
     }
+}
+
+/// The figures of one cell.
+fn at_a_glance(runs: &[&Record]) -> String {
+    let always = GLANCE.iter().map(|column| column.text(column.of(runs)));
+    let shares = SHARES.iter().filter_map(|column| {
+        let value = column.of(runs)?;
+        Some(column.text(Some(value)))
+    });
+    always.chain(shares).collect::<Vec<_>>().join(" ")
 }
 
 fn carried(suite: &Suite) -> impl Iterator<Item = (&Case, &[Setting])> {

@@ -201,15 +201,10 @@ impl Reader<'_> {
             );
             self.wrong(&case.name, &why)
         })?;
-        let late = case.late.unwrap_or(LATE);
-        if late < TimeDelta::ZERO {
-            let why = format!("`late` = \"{late}\" is before the frame; let it be 0s or more");
-            return Err(self.wrong(&case.name, &why));
-        }
         Ok(Parts {
             window,
             fair,
-            late,
+            late: case.late.unwrap_or(LATE),
             converges: case.converges,
             kept: Kept::default(),
         })

@@ -160,6 +160,8 @@ pub(crate) const OVERVIEW: &[Column] = &[
 
 /// The figures that stand side by side in an overview's first table.
 pub(crate) const GLANCE: &[Column] = &[USED, FRAME_P95, LATE];
+/// Those that stand beside them where a case has them.
+pub(crate) const SHARES: &[Column] = &[JAIN, BESIDE_TCP];
 
 /// What the scoreboard shows.
 pub(crate) const SCOREBOARD: &[Column] = &[
