@@ -1,5 +1,6 @@
 // The page plays: a moving picture, complete statistics, one keyframe.
 
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Statistics } from "../src/session/messages";
 import { inbound, look, screenshot, startBrowser, watchFrames } from "./support/browser";
@@ -30,7 +31,9 @@ test("the page plays what the host streams", async () => {
 
   const statistics = await until("the statistics are complete", async () => {
     const { statistics } = await look(page);
-    return statistics && unknown(statistics).length === 0 && statistics;
+    // What of a decision is not known depends on the controller.
+    const { decision, ...others } = statistics ?? {};
+    return statistics && decision && unknown(others).length === 0 && statistics;
   });
   expect(statistics.feedback).toBe("twcc-02");
   const { total, ...parts } = statistics.stages ?? {};
@@ -70,8 +73,61 @@ test("Ctrl+Alt+Shift+S shows and hides the statistics", async () => {
   await screenshot(page, "play");
 });
 
+/** The page from its own point of view: a laptop's, a phone's upright and on its side. */
+const VIEWS = [
+  { name: "", width: 1280, height: 720 },
+  { name: "-phone", width: 390, height: 844 },
+  { name: "-phone-sideways", width: 844, height: 390 },
+] as const;
+
+test.each(["mimosa", "pudica"])("the statistics say what %s has decided and why", async (name) => {
+  const host = await startHost({
+    name: `decisions-${name}`,
+    args: ["--controller", name, "--max-bitrate", "8Mbit/s"],
+  });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  const overlay = page.locator("#statistics");
+  await page.keyboard.press("Control+Alt+Shift+KeyS");
+  const { reason } = await until("the controller has decided something", async () => {
+    const { statistics } = await look(page);
+    const { cause, decision } = statistics ?? {};
+    return cause && cause !== "start" && decision?.smoothed_utilisation ? decision : undefined;
+  });
+  expect(reason).toMatch(/^[a-z].*: [a-z]/);
+  const row = (label: string) => overlay.locator("dl div", { hasText: label }).locator("dd");
+  await until("the evidence for it is shown", async () => {
+    return /^busy \d+ % · smoothed \d+ %/.test(await row("Evidence").innerText());
+  });
+  expect(await row("Decision").innerText()).toMatch(/^[a-z].*: [a-z]/);
+  expect(await row("Sending").innerText()).toMatch(/^(all at once|spread over [\d.]+ ms)/);
+  await watchFrames(page, 120);
+  for (const { name: view, width, height } of VIEWS) {
+    await page.setViewportSize({ width, height });
+    await watchFrames(page, 30);
+    expect(await overflows(page), `at ${width}x${height}`).toEqual([]);
+    await screenshot(page, `decisions-${name}${view}`);
+  }
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+});
+
+/** What of the statistics is cut off, by class or element. */
+function overflows(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const overlay = document.querySelector("#statistics");
+    const frame = overlay?.getBoundingClientRect();
+    const parts = [...(overlay?.querySelectorAll("*") ?? [])];
+    return parts
+      .filter((part) => {
+        const { width, right, bottom } = part.getBoundingClientRect();
+        return frame && width > 0 && (right > frame.right + 0.5 || bottom > frame.bottom + 0.5);
+      })
+      .map((part) => `${part.tagName} ${part.className}`);
+  });
+}
+
 /** Names of the values that are not known. */
-function unknown(statistics: Statistics): string[] {
+function unknown(statistics: Partial<Statistics>): string[] {
   const names = (value: unknown, name: string): string[] => {
     if (value === null || value === undefined) {
       return [name];

@@ -115,6 +115,46 @@ impl Cause {
             Self::Fixed => "fixed",
         }
     }
+
+    /// The same as a clause for people: what was seen, and what came of it.
+    #[must_use]
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Start => "nothing is known of the link yet: the rate to begin with",
+            Self::AwaitFeedback => "the last change has not been answered yet: left as it is",
+            Self::MultiplicativeIncrease => "the link has room: more, by a factor",
+            Self::FairnessStep => "the link is well used: a step towards the fair share",
+            Self::Overuse => "the link is overused, but not for long: left as it is",
+            Self::FrameFallback => "a frame met a queue: the next one alone is smaller",
+            Self::NextDelayFallback => "the oldest frame is overdue: the next one alone is smaller",
+            Self::Drain => "a queue has built up: less than arrives until it is gone",
+            Self::Recover => "the queue is gone: back to the rate that arrives",
+            Self::FeedbackTimeout => "nothing has been heard for long: less",
+            Self::PathChange => "the path's smallest delay has changed: it is measured anew",
+            Self::ApplicationLimited => "the encoder uses much less than it may: not raised",
+            Self::AtMaximum => "the configured maximum is reached: no more",
+            Self::SlowStart => "no queue has shown yet: more with every answer",
+            Self::Probing => "above the estimate, to learn whether the link carries more",
+            Self::ProbeRtt => "little in flight for a while, to learn the delay without a queue",
+            Self::BelowQueueTarget => "the link's queue is below its target: more",
+            Self::AboveQueueTarget => "the link's queue is above its target: less",
+            Self::TowardsEstimate => "towards what the link is estimated to carry",
+            Self::DelayBudget => "as much as arrives within the delay allowed",
+            Self::Told => "the rate that the controller was told",
+            Self::Loss => "packets were lost: less",
+            Self::Marked => "packets were marked in a queue: less",
+            Self::QueueDelay => "the queueing delay is above its target: less",
+            Self::AdditiveIncrease => "no sign of congestion: more, by a step",
+            Self::GradualUpdate => "moved by how far the congestion signal is from its target",
+            Self::Hold => "nothing speaks for a change: left as it is",
+            Self::StepBack => "lower rates have done better: less, by a step",
+            Self::MultiplicativeDecrease => "more in flight than the path holds: less, by a factor",
+            Self::DelayTrend => "the delay rises: less than arrives",
+            Self::Competing => "others fill the queue: towards the part that losses leave",
+            Self::ProbeResult => "a probe has found what the link carries: set to it",
+            Self::Fixed => "the rate is set by configuration alone",
+        }
+    }
 }
 
 impl std::fmt::Display for Cause {

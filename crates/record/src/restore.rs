@@ -233,17 +233,26 @@ pub(crate) fn packet(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     /// The names as their crate has them, which cannot be asked for them all.
     #[test]
     fn every_cause_is_known() {
         let source = include_str!("../../control/src/cause.rs");
-        let names: Vec<_> = source
+        let (names, _words) = source.split_once("fn in_words").unwrap();
+        let names: Vec<_> = names
             .lines()
             .filter_map(|line| line.split_once("=> \"")?.1.split_once('"'))
             .map(|(name, _)| name)
             .collect();
         assert_eq!(CAUSES.map(Cause::as_str)[..], names[..]);
+    }
+
+    #[test]
+    fn every_cause_has_words_of_its_own() {
+        let words: BTreeSet<_> = CAUSES.into_iter().map(Cause::in_words).collect();
+        assert_eq!(words.len(), CAUSES.len());
     }
 }

@@ -6,6 +6,7 @@
 
 mod about;
 mod axis;
+mod causes;
 mod figures;
 mod link;
 mod over_time;
@@ -20,6 +21,7 @@ use mimosa_plot::{PlotError, Table};
 use mimosa_record::{Link, Session, SessionFrame};
 
 use about::About;
+pub use causes::CauseShare;
 use link::JoinedLink;
 pub use link::{
     Belief, Beliefs, ClockMatch, Direction, JoinError, JoinSummary, LinkReport, Share, WayMillis,
@@ -27,7 +29,7 @@ pub use link::{
 };
 pub use spread::Spread;
 pub use stages::{StageMillis, StageShares};
-pub use summary::{BudgetUse, CauseShare, Encoder, Freezes, Summary};
+pub use summary::{BudgetUse, Encoder, Freezes, Summary};
 
 /// A session and what came of it.
 #[derive(Clone, Debug)]

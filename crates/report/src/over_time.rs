@@ -1,10 +1,12 @@
 //! The figures over time.
 
+use mimosa_control::Evidence;
 use mimosa_plot::{Figure, Kind, Panel};
 use mimosa_record::SessionFrame;
 use mimosa_session::FrameEnd;
 use mimosa_units::{Bytes, TimeDelta};
 
+use crate::causes::{backlog_kb, queue_ms, service_mbps};
 use crate::figures::{INSIDE, above, cut, highest, is_seen, over, panel, series};
 use crate::spread::{mean, percentile, sorted};
 use crate::stages::StageMillis;
@@ -45,10 +47,7 @@ impl<'a> OverTime<'a> {
             let sent: Bytes = frames.iter().map(|frame| frame.life.size).sum();
             Some(sent.bits() as f64 / seconds / 1e6).filter(|rate| rate.is_finite())
         });
-        let bottleneck = self.mean(|frame| {
-            let rate = frame.life.decision.evidence.service_rate?;
-            Some(rate.as_mbps())
-        });
+        let bottleneck = self.mean(|frame| service_mbps(frame.life.decision.evidence));
         let top = highest(&[&target, &sent]) * 1.25;
         let all = vec![
             series("bottleneck, as estimated", Kind::Reference, bottleneck),
@@ -186,6 +185,25 @@ impl<'a> OverTime<'a> {
             self.means.axis().width_text()
         );
         Some(self.figure(panel(&title, "ratio", all)))
+    }
+
+    /// The queue as the controller sees it; `None` when it does not.
+    pub(crate) fn queue(&self) -> Option<Figure> {
+        let width = self.means.axis().width_text();
+        let seen = |value: fn(Evidence) -> Option<f64>| {
+            self.mean(move |frame| value(frame.life.decision.evidence))
+        };
+        let panels = [
+            ("Queueing delay", "ms", seen(queue_ms)),
+            ("Own data in queues", "kB", seen(backlog_kb)),
+        ];
+        let panels = panels.into_iter().filter_map(|(what, unit, points)| {
+            let line = series("", Kind::Line, points);
+            let title = format!("{what}, means over {width}");
+            is_seen(&line).then(|| panel(&title, unit, vec![line]))
+        });
+        let panels: Vec<_> = panels.collect();
+        (!panels.is_empty()).then(|| over(self.means.axis(), panels))
     }
 
     /// What the encoder was allowed and what it made.

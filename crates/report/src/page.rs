@@ -87,10 +87,12 @@ fn sections(report: &Report) -> Vec<Section> {
         ),
         (
             "Causes",
-            "The rules that set the target, or the limit of a single frame. Mean targets are in \
+            "The rules that set the target, or the limit of a single frame, and the evidence on \
+             which they did, as means: the share of the bottleneck in use, newest and smoothed, \
+             the rate at which it serves this stream, and what waits in queues. Rates are in \
              Mbit/s.",
             Some(over_time.causes()),
-            tables::causes(summary).map(untitled),
+            tables::causes_in_words(summary).map(untitled),
         ),
         (
             "Frame delay",
@@ -113,6 +115,13 @@ fn sections(report: &Report) -> Vec<Section> {
             "Bandwidth utilisation",
             "The share of the bottleneck in use; above one a queue grows.",
             over_time.utilization(),
+            None,
+        ),
+        (
+            "Queue",
+            "What waits in the network as far as the controller can tell: the delay of the newest \
+             packet above the smallest, and the stream's own data.",
+            over_time.queue(),
             None,
         ),
         (

@@ -1,12 +1,11 @@
 //! A session in numbers.
 
-use std::collections::BTreeMap;
-
 use mimosa_record::SessionFrame;
 use mimosa_session::FrameEnd;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use serde::Serialize;
 
+use crate::causes::{CauseShare, causes};
 use crate::spread::{Spread, mean};
 use crate::stages::StageShares;
 
@@ -96,19 +95,6 @@ pub struct BudgetUse {
     pub max: f64,
     /// Frames above their budget.
     pub above: usize,
-}
-
-/// How often a rule decided.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CauseShare {
-    /// Its name.
-    pub cause: &'static str,
-    /// Frames that it decided about.
-    pub frames: usize,
-    /// Their share of all frames.
-    pub share: f64,
-    /// Their mean target, in Mbit/s.
-    pub target_mbps: Option<f64>,
 }
 
 impl Summary {
@@ -255,27 +241,8 @@ fn duration(frames: &[SessionFrame]) -> TimeDelta {
     }
 }
 
-fn causes(frames: &[SessionFrame]) -> Vec<CauseShare> {
-    let mut by_cause: BTreeMap<&str, Vec<&SessionFrame>> = BTreeMap::new();
-    for frame in frames {
-        let cause = frame.life.decision.cause.as_str();
-        by_cause.entry(cause).or_default().push(frame);
-    }
-    let mut causes: Vec<_> = by_cause
-        .into_iter()
-        .map(|(cause, decided)| CauseShare {
-            cause,
-            frames: decided.len(),
-            share: decided.len() as f64 / frames.len() as f64,
-            target_mbps: target(decided.into_iter()),
-        })
-        .collect();
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.frames));
-    causes
-}
-
 /// The mean target of those `frames` that have one.
-fn target<'a>(frames: impl Iterator<Item = &'a SessionFrame>) -> Option<f64> {
+pub(crate) fn target<'a>(frames: impl Iterator<Item = &'a SessionFrame>) -> Option<f64> {
     mean(frames.filter_map(target_mbps))
 }
 

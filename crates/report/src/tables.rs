@@ -2,6 +2,7 @@
 
 use mimosa_plot::Table;
 
+use crate::causes::CauseShare;
 use crate::spread::Spread;
 use crate::stages::StageMillis;
 use crate::summary::Summary;
@@ -147,23 +148,51 @@ pub(crate) fn encoder(summary: &Summary) -> Option<Table> {
     Some(single("Encoder", &columns))
 }
 
-/// `None` without frames.
+/// With the evidence for each as far as the controller gave any; `None` without frames.
 pub(crate) fn causes(summary: &Summary) -> Option<Table> {
-    let rows: Vec<_> = summary
-        .causes
+    let all = &summary.causes;
+    let evidence: [(&str, fn(&CauseShare) -> Option<f64>, usize); 5] = [
+        ("busy %", |cause| Some(cause.utilization? * 100.0), 0),
+        (
+            "smoothed %",
+            |cause| Some(cause.smoothed_utilization? * 100.0),
+            0,
+        ),
+        ("serves", |cause| cause.service_mbps, 2),
+        ("queue ms", |cause| cause.queue_ms, 1),
+        ("backlog kB", |cause| cause.backlog_kb, 1),
+    ];
+    let seen = evidence
+        .into_iter()
+        .filter(|(_, value, _)| all.iter().any(|cause| value(cause).is_some()));
+    let seen: Vec<_> = seen.collect();
+    let rows: Vec<_> = all
         .iter()
         .map(|cause| {
-            vec![
+            let decided = [
                 cause.cause.to_owned(),
                 cause.frames.to_string(),
                 percent(Some(cause.share), 1),
                 number(cause.target_mbps, 2),
-            ]
+            ];
+            let seen = seen.iter();
+            let seen = seen.map(|(_, value, decimals)| number(value(cause), *decimals));
+            decided.into_iter().chain(seen).collect()
         })
         .collect();
-    let headers = ["cause", "frames", "share", "mean target"];
-    let title = "Causes";
-    (!rows.is_empty()).then(|| table(title, &headers, rows))
+    let headers = ["cause", "frames", "share", "mean target"].into_iter();
+    let headers: Vec<_> = headers.chain(seen.iter().map(|(name, ..)| *name)).collect();
+    (!rows.is_empty()).then(|| table("Causes", &headers, rows))
+}
+
+/// The same with each cause in words.
+pub(crate) fn causes_in_words(summary: &Summary) -> Option<Table> {
+    let mut table = causes(summary)?;
+    table.headers.push("in words".to_owned());
+    for (row, cause) in table.rows.iter_mut().zip(&summary.causes) {
+        row.push(cause.in_words.to_owned());
+    }
+    Some(table)
 }
 
 pub(crate) fn single(title: &str, columns: &[(&str, String)]) -> Table {

@@ -149,6 +149,12 @@ impl Sender {
         self.controller.decision()
     }
 
+    /// How packets leave now: the decision's wish, or what the policy has made of it.
+    #[must_use]
+    pub const fn pacing(&self) -> Pacing {
+        self.pacer.pacing()
+    }
+
     /// The last decision about the depth of the pacer's bucket, where a policy adapts it.
     #[must_use]
     pub fn bucket(&self) -> Option<BucketChange> {

@@ -1,6 +1,6 @@
 //! What is implemented is what `docs/protocol.md` says.
 
-use mimosa_wire::control::{FromPage, ToPage};
+use mimosa_wire::control::{Decided, FromPage, ToPage};
 use mimosa_wire::info::Info;
 use mimosa_wire::problem::{ErrorCode, Problem};
 use serde_json::Value;
@@ -75,6 +75,24 @@ fn a_value_that_is_not_known_is_null() {
     let read = ToPage::parse(value.to_string().as_bytes()).unwrap();
     let written: Value = serde_json::from_str(&read.to_json()).unwrap();
     assert!(is_same(&written, &value), "{written}\nis not\n{value}");
+}
+
+/// A host that knows no `decision` is understood, and one that tells a part of it.
+#[test]
+fn a_decision_may_be_left_out() {
+    let mut value: Value = serde_json::from_str(examples()[2]).unwrap();
+    let decision = |value: &Value| match ToPage::parse(value.to_string().as_bytes()) {
+        Ok(ToPage::Statistics(statistics)) => statistics.decision,
+        other => panic!("{other:?}"),
+    };
+    value["decision"] = serde_json::json!({ "backlog": 7 });
+    let part = Decided {
+        backlog: Some(7),
+        ..Decided::default()
+    };
+    assert_eq!(decision(&value), part);
+    value.as_object_mut().unwrap().remove("decision");
+    assert_eq!(decision(&value), Decided::default());
 }
 
 #[test]

@@ -29,6 +29,23 @@ export interface Stages {
   readonly total: Value;
 }
 
+/** What the controller has decided, and what it saw; null where it has no such notion. */
+export interface Decided {
+  /** The cause as a clause for people. */
+  readonly reason?: string | null;
+  readonly smoothed_utilisation?: Value;
+  readonly service_rate?: Value;
+  /** Bytes, as are the limit, the window and the burst. */
+  readonly backlog?: Value;
+  readonly queue_delay?: Value;
+  readonly frame_limit?: Value;
+  readonly window?: Value;
+  readonly pacing?: string | null;
+  readonly pace_span?: Value;
+  readonly pace_rate?: Value;
+  readonly pace_burst?: Value;
+}
+
 /** Any field may be missing: a host can be older than the page. */
 export interface Statistics {
   readonly type: "statistics";
@@ -47,6 +64,7 @@ export interface Statistics {
   readonly utilisation?: Value;
   readonly state?: string | null;
   readonly cause?: string | null;
+  readonly decision?: Decided;
   readonly delay?: { readonly p50?: Value; readonly p95?: Value; readonly p99?: Value };
   readonly stalls?: Value;
   readonly loss?: Value;

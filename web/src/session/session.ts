@@ -3,6 +3,7 @@
 import { type Problem, problem } from "../errors";
 import { FrameReports } from "../frames/reports";
 import { type Look, type Measured, Observer } from "../statistics/client";
+import { busyShare } from "../statistics/decision";
 import { History } from "../statistics/graph";
 import { type ChannelName, Connection, type ConnectionEvent } from "./connection";
 import { type Decision, Link, type LinkEvent } from "./link";
@@ -292,6 +293,8 @@ export class Session {
           time: performance.now(),
           target: message.point?.target ?? null,
           delay: message.point?.delay ?? null,
+          busy: busyShare(message),
+          queue: message.decision?.queue_delay ?? null,
         });
         break;
       case "feedback":

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisEnd, History, runs, SPAN, xOf, yOf } from "./graph";
+import { axisEnd, endOf, History, runs, SPAN, xOf, yOf } from "./graph";
 
 const FRAME = { left: 10, top: 20, width: 300, height: 100 };
 
@@ -28,12 +28,22 @@ describe("axes", () => {
 });
 
 describe("lines", () => {
-  const point = (time: number, delay: number | null) => ({ time, target: 1, delay });
+  const point = (time: number, delay: number | null) => {
+    return { time, target: 1, delay, busy: null, queue: null };
+  };
 
   it("break where a value is unknown or messages did not come", () => {
     const points = [point(0, 1), point(250, 2), point(500, null), point(750, 3), point(5000, 4)];
     const lines = runs(points, ({ delay }) => delay);
     expect(lines.map((line) => line.map(({ value }) => value))).toEqual([[1, 2], [3], [4]]);
+  });
+
+  it("have an axis that reaches their largest value, or as far as it may", () => {
+    const lines = runs([point(0, 30), point(250, 310)], ({ delay }) => delay);
+    const curve = { name: "", colour: "", value: () => null };
+    expect(endOf(lines, { ...curve, atLeast: 20 })).toBe(500);
+    expect(endOf(lines, { ...curve, atLeast: 1000 })).toBe(1000);
+    expect(endOf(lines, { ...curve, atLeast: 200, atMost: 200 })).toBe(200);
   });
 
   it("keep half a minute", () => {

@@ -1,4 +1,4 @@
-// The last half minute: target bitrate on the left axis, frame delay on the right.
+// Graphs of the last half minute: one curve on the left axis, one on the right.
 
 export interface Point {
   /** Milliseconds on the page's clock. */
@@ -7,6 +7,10 @@ export interface Point {
   readonly target: number | null;
   /** Milliseconds. */
   readonly delay: number | null;
+  /** Share of the link in use, as the controller sees it; above one with a queue. */
+  readonly busy: number | null;
+  /** Milliseconds in queues, as the controller sees it. */
+  readonly queue: number | null;
 }
 
 /** How far back the graph reaches. */
@@ -78,26 +82,36 @@ export function runs(
   return found;
 }
 
+/** One of a graph's two lines, with its axis. */
+export interface Curve {
+  /** With its unit. */
+  readonly name: string;
+  readonly colour: string;
+  /** Its axis reaches at least this far. */
+  readonly atLeast: number;
+  /** Its axis never reaches further: what is above is drawn at the top. */
+  readonly atMost?: number;
+  readonly value: (point: Point) => number | null;
+}
+
 export interface Look {
-  readonly target: string;
-  readonly delay: string;
   readonly text: string;
   readonly grid: string;
   /** Height of the letters in the canvas's pixels. */
   readonly fontSize: number;
   readonly fontFamily: string;
+  /** Whether times stand below. */
+  readonly hasTimes: boolean;
 }
 
-const MEGABIT = 1e6;
-/** Axes reach at least this far, so that noise near zero does not fill the graph. */
-const LEAST_MEGABITS = 1;
-const LEAST_DELAY = 20;
-
+/** A curve without a value has no axis either. */
 export function drawGraph(
   canvas: HTMLCanvasElement,
   points: readonly Point[],
   now: number,
   look: Look,
+  left: Curve,
+  right: Curve,
 ): void {
   const context = canvas.getContext("2d");
   if (!context) {
@@ -108,31 +122,35 @@ export function drawGraph(
     left: fontSize * 2.6,
     top: fontSize * 1.9,
     width: canvas.width - fontSize * 5.2,
-    height: canvas.height - fontSize * 3.6,
+    height: canvas.height - fontSize * (look.hasTimes ? 3.6 : 2.5),
   };
-  const megabits = (point: Point) => (point.target === null ? null : point.target / MEGABIT);
-  const delay = (point: Point) => point.delay;
-  const leftEnd = axisEnd(largest(points, megabits), LEAST_MEGABITS);
-  const rightEnd = axisEnd(largest(points, delay), LEAST_DELAY);
-
   context.clearRect(0, 0, canvas.width, canvas.height);
   context.font = `${fontSize}px ${look.fontFamily}`;
   context.lineJoin = "round";
-  drawAxes(context, frame, look, leftEnd, rightEnd);
-  drawLine(context, runs(points, megabits), frame, now, leftEnd, look.target, fontSize / 6);
-  drawLine(context, runs(points, delay), frame, now, rightEnd, look.delay, fontSize / 10);
+  drawGrid(context, frame, look);
+  const sides = [
+    { curve: left, align: "left", width: fontSize / 6 },
+    { curve: right, align: "right", width: fontSize / 10 },
+  ] as const;
+  for (const { curve, align, width } of sides) {
+    const lines = runs(points, curve.value);
+    if (lines.length > 0) {
+      const end = endOf(lines, curve);
+      drawAxis(context, frame, fontSize, curve, align, end);
+      drawLine(context, lines, frame, now, end, curve.colour, width);
+    }
+  }
 }
 
-function drawAxes(
-  context: CanvasRenderingContext2D,
-  frame: Frame,
-  look: Look,
-  leftEnd: number,
-  rightEnd: number,
-): void {
+/** Where a curve's axis ends. */
+export function endOf(lines: ReturnType<typeof runs>, { atLeast, atMost }: Curve): number {
+  const largest = Math.max(0, ...lines.flat().map(({ value }) => value));
+  return axisEnd(Math.min(largest, atMost ?? largest), atLeast);
+}
+
+function drawGrid(context: CanvasRenderingContext2D, frame: Frame, look: Look): void {
   const { fontSize } = look;
   const right = frame.left + frame.width;
-  const bottom = frame.top + frame.height;
   context.strokeStyle = look.grid;
   context.lineWidth = Math.max(1, fontSize / 14);
   context.textBaseline = "middle";
@@ -142,16 +160,32 @@ function drawAxes(
     context.moveTo(frame.left, y);
     context.lineTo(right, y);
     context.stroke();
-    label(context, look.target, "right", axisText(leftEnd * share), frame.left - fontSize * 0.5, y);
-    label(context, look.delay, "left", axisText(rightEnd * share), right + fontSize * 0.5, y);
+  }
+  if (look.hasTimes) {
+    const below = frame.top + frame.height + fontSize * 1.1;
+    label(context, look.text, "left", "−30 s", frame.left, below);
+    label(context, look.text, "center", "−15 s", frame.left + frame.width / 2, below);
+    label(context, look.text, "right", "now", right, below);
+  }
+}
+
+/** The curve's name above its end of the graph, and figures beside the grid. */
+function drawAxis(
+  context: CanvasRenderingContext2D,
+  frame: Frame,
+  fontSize: number,
+  { name, colour }: Curve,
+  side: "left" | "right",
+  end: number,
+): void {
+  const isLeft = side === "left";
+  const beside = isLeft ? frame.left - fontSize * 0.5 : frame.left + frame.width + fontSize * 0.5;
+  for (const share of [0, 0.5, 1]) {
+    const y = yOf(share, 1, frame);
+    label(context, colour, isLeft ? "right" : "left", axisText(end * share), beside, y);
   }
   const above = frame.top - fontSize * 1.2;
-  label(context, look.target, "left", "target, Mbit/s", 0, above);
-  label(context, look.delay, "right", "frame delay, ms", context.canvas.width, above);
-  const below = bottom + fontSize * 1.1;
-  label(context, look.text, "left", "−30 s", frame.left, below);
-  label(context, look.text, "center", "−15 s", frame.left + frame.width / 2, below);
-  label(context, look.text, "right", "now", right, below);
+  label(context, colour, side, name, isLeft ? 0 : context.canvas.width, above);
 }
 
 function drawLine(
@@ -189,8 +223,4 @@ function label(
 
 function axisText(value: number): string {
   return String(Math.round(value * 100) / 100);
-}
-
-function largest(points: readonly Point[], value: (point: Point) => number | null): number {
-  return points.reduce((before, point) => Math.max(before, value(point) ?? 0), 0);
 }

@@ -1,6 +1,6 @@
 // The statistics over the picture.
 
-import { drawGraph, type History, type Look } from "./graph";
+import { type Curve, drawGraph, type History, type Look, type Point } from "./graph";
 import { latency, latencyTerms, rows, type Sources } from "./rows";
 
 export class Overlay {
@@ -8,14 +8,16 @@ export class Overlay {
   readonly #list: HTMLElement;
   readonly #line: HTMLElement;
   readonly #bar: HTMLElement;
-  readonly #canvas: HTMLCanvasElement;
+  readonly #rates: HTMLCanvasElement;
+  readonly #use: HTMLCanvasElement;
 
   constructor(panel: HTMLElement) {
     this.#panel = panel;
     this.#list = part(panel, ".rows");
     this.#line = part(panel, ".latency-line");
     this.#bar = part(panel, ".latency-bar");
-    this.#canvas = part(panel, "canvas") as HTMLCanvasElement;
+    this.#rates = part(panel, "canvas.rates") as HTMLCanvasElement;
+    this.#use = part(panel, "canvas.use") as HTMLCanvasElement;
   }
 
   get visible(): boolean {
@@ -34,12 +36,13 @@ export class Overlay {
     const way = latency(sources.statistics?.stages);
     this.#renderLine(way);
     this.#renderBar(way);
-    this.#renderGraph(history, now);
+    this.#renderGraphs(history.points, now);
   }
 
   #renderRows(sources: Sources): void {
     const content = rows(sources);
-    if (this.#list.children.length !== content.length) {
+    const shown = [...this.#list.children].map((row) => row.firstElementChild?.textContent);
+    if (shown.join() !== content.map(({ label }) => label).join()) {
       this.#list.replaceChildren(...content.map(rowElement));
     }
     for (const [index, row] of content.entries()) {
@@ -77,20 +80,76 @@ export class Overlay {
     this.#bar.hidden = !total;
   }
 
-  #renderGraph(history: History, now: number): void {
-    const canvas = this.#canvas;
-    const width = Math.round(canvas.clientWidth * devicePixelRatio);
-    const height = Math.round(canvas.clientHeight * devicePixelRatio);
-    if (canvas.width !== width || canvas.height !== height) {
-      canvas.width = width;
-      canvas.height = height;
-    }
-    drawGraph(canvas, history.points, now, look(canvas));
-    const last = history.points.at(-1);
+  #renderGraphs(points: readonly Point[], now: number): void {
+    const last = points.at(-1);
+    render(this.#rates, points, now, ratesCurves, true);
     const target = last?.target ? (last.target / 1e6).toFixed(1) : "unknown";
     const delay = last?.delay === null || last === undefined ? "unknown" : last.delay.toFixed(1);
-    canvas.ariaLabel = `Last 30 seconds. Target now ${target} Mbit/s, frame delay ${delay} ms.`;
+    this.#rates.ariaLabel = `Last 30 seconds. Target now ${target} Mbit/s, frame delay ${delay} ms.`;
+
+    this.#use.hidden = points.every(({ busy, queue }) => busy === null && queue === null);
+    if (!this.#use.hidden) {
+      render(this.#use, points, now, useCurves, false);
+      const busy = last?.busy?.toFixed(2) ?? "unknown";
+      const queue = last?.queue?.toFixed(1) ?? "unknown";
+      this.#use.ariaLabel = `Last 30 seconds. Busy share now ${busy}, queueing delay ${queue} ms.`;
+    }
   }
+}
+
+/** Axes reach at least so far, so that noise near zero does not fill the graph. */
+function ratesCurves(colour: (name: string) => string): readonly [Curve, Curve] {
+  return [
+    {
+      name: "target, Mbit/s",
+      colour: colour("--target"),
+      atLeast: 1,
+      value: ({ target }) => (target === null ? null : target / 1e6),
+    },
+    {
+      name: "frame delay, ms",
+      colour: colour("--delay"),
+      atLeast: 20,
+      value: ({ delay }) => delay,
+    },
+  ];
+}
+
+/** A link in full use is at half the height. */
+function useCurves(colour: (name: string) => string): readonly [Curve, Curve] {
+  return [
+    {
+      name: "busy, %",
+      colour: colour("--busy"),
+      atMost: 200,
+      atLeast: 200,
+      value: ({ busy }) => (busy === null ? null : busy * 100),
+    },
+    {
+      name: "queue, ms",
+      colour: colour("--queue"),
+      atLeast: 10,
+      value: ({ queue }) => queue,
+    },
+  ];
+}
+
+function render(
+  canvas: HTMLCanvasElement,
+  points: readonly Point[],
+  now: number,
+  curves: (colour: (name: string) => string) => readonly [Curve, Curve],
+  hasTimes: boolean,
+): void {
+  const width = Math.round(canvas.clientWidth * devicePixelRatio);
+  const height = Math.round(canvas.clientHeight * devicePixelRatio);
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  const style = getComputedStyle(canvas);
+  const [left, right] = curves((name) => style.getPropertyValue(name));
+  drawGraph(canvas, points, now, look(style, hasTimes), left, right);
 }
 
 function rowElement({ label, value, title }: { label: string; value: string; title: string }) {
@@ -104,15 +163,13 @@ function rowElement({ label, value, title }: { label: string; value: string; tit
   return row;
 }
 
-function look(canvas: HTMLCanvasElement): Look {
-  const style = getComputedStyle(canvas);
+function look(style: CSSStyleDeclaration, hasTimes: boolean): Look {
   return {
-    target: style.getPropertyValue("--target"),
-    delay: style.getPropertyValue("--delay"),
     text: style.color,
     grid: style.getPropertyValue("--grid"),
     fontSize: Number.parseFloat(style.fontSize) * devicePixelRatio,
     fontFamily: style.fontFamily,
+    hasTimes,
   };
 }
 

@@ -78,7 +78,10 @@ describe("rows", () => {
     });
     const value = (label: string) => content.find((row) => row.label === label)?.value;
     expect(value("Bitrate")).toBe("19.5 of 21.0 Mbit/s target");
-    expect(value("Utilisation")).toBe("BUR 0.87 · increase · additive increase");
+    // A host that tells no more of its decision.
+    expect(value("Decision")).toBe("increase · additive increase");
+    expect(value("Evidence")).toBe("busy 87 %");
+    expect(value("Sending")).toBeUndefined();
     expect(value("Frame delay")).toBe("p50 12.1 · p95 16.0 · p99 21.3 ms");
     expect(value("Network")).toContain("loss 1.2 %");
     expect(value("Page frames")).toContain("727 shown");

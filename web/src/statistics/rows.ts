@@ -2,13 +2,8 @@
 
 import type { Hello, Stages, Statistics } from "../session/messages";
 import type { Measured } from "./client";
-
-export interface Row {
-  readonly label: string;
-  readonly value: string;
-  /** What the figures mean. */
-  readonly title: string;
-}
+import { decisionRows } from "./decision";
+import { count, decimal, join, megabits, percent, type Row, seconds, UNKNOWN } from "./text";
 
 /** A part of the way from the game to the screen, in milliseconds. */
 export interface Part {
@@ -25,7 +20,6 @@ export interface Sources {
   readonly shown: number;
 }
 
-const UNKNOWN = "–";
 /** Parts and total may differ by this much, in milliseconds, for being rounded apart. */
 const ROUNDING = 0.3;
 const STAGES = ["capture", "encode", "pace", "network", "decode", "present"] as const;
@@ -69,15 +63,7 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
       value: `${megabits(statistics?.bitrate)} of ${megabits(statistics?.target)} Mbit/s target`,
       title: "Sent, and what the controller allows",
     },
-    {
-      label: "Utilisation",
-      value: join(
-        `BUR ${decimal(statistics?.utilisation, 2)}`,
-        statistics?.state ?? UNKNOWN,
-        statistics?.cause ?? UNKNOWN,
-      ),
-      title: "Bandwidth utilisation ratio, the controller's state and why it is in it",
-    },
+    ...decisionRows(statistics),
     {
       label: "Frame delay",
       value: `${join(
@@ -173,28 +159,4 @@ export function latencyTerms({ parts, total }: ReturnType<typeof latency>): {
 
 function tenth(tenths: number | null | undefined): number | null {
   return tenths === null || tenths === undefined ? null : tenths / 10;
-}
-
-function join(...parts: string[]): string {
-  return parts.join(" · ");
-}
-
-function count(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : String(Math.round(value));
-}
-
-function decimal(value: number | null | undefined, digits = 1): string {
-  return value === null || value === undefined ? UNKNOWN : value.toFixed(digits);
-}
-
-function megabits(value: number | null | undefined): string {
-  return decimal(value === null || value === undefined ? value : value / 1e6);
-}
-
-function percent(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : `${(value * 100).toFixed(1)} %`;
-}
-
-function seconds(value: number | null | undefined): string {
-  return decimal(value === null || value === undefined ? value : value / 1000);
 }

@@ -3,6 +3,7 @@
 //! A state machine: times, pictures and datagrams go in; jobs for the encoder,
 //! datagrams, actions and notes of what happened come out.
 
+mod decided;
 mod input;
 mod lives;
 mod phase;
@@ -533,6 +534,7 @@ impl Session {
             now,
             self.begun,
             self.sender.decision(),
+            self.sender.pacing(),
             self.peer.feedback(),
             viewers,
         );

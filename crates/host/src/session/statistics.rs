@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mimosa_control::{Cause, Decision};
+use mimosa_control::{Decision, Pacing};
 use mimosa_record::{SessionFrame, Stages};
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
@@ -10,6 +10,8 @@ use mimosa_wire::control::{
     BitsPerSecond, Delay, FeedbackKind, Frames, Millis, Point, Stages as PrintedStages,
     Statistics as Message,
 };
+
+use super::decided::{decided, state};
 
 /// A frame that takes longer is a stall: the Pudica paper, section 5.1.
 pub(crate) const STALL: TimeDelta = TimeDelta::from_millis(100);
@@ -135,6 +137,7 @@ impl Statistics {
         now: Time,
         begun: Time,
         decision: &Decision,
+        pacing: Pacing,
         feedback: FeedbackKind,
         viewers: usize,
     ) -> Message {
@@ -166,6 +169,7 @@ impl Statistics {
             utilisation: decision.evidence.utilization,
             state: Some(state(decision.cause).to_owned()),
             cause: Some(decision.cause.as_str().replace('-', " ")),
+            decision: decided(decision, pacing),
             delay: Delay {
                 p50: delay(0.50),
                 p95: delay(0.95),
@@ -227,20 +231,6 @@ fn percentile(sorted: &[TimeDelta], share: f64) -> Option<TimeDelta> {
     sorted.get(index).copied()
 }
 
-/// What kind of situation a cause belongs to, in a word.
-const fn state(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Start => "start",
-        Cause::MultiplicativeIncrease | Cause::Recover => "increase",
-        Cause::FrameFallback | Cause::NextDelayFallback => "fallback",
-        Cause::Drain => "drain",
-        Cause::FeedbackTimeout => "silence",
-        Cause::PathChange => "path change",
-        Cause::ApplicationLimited | Cause::AtMaximum | Cause::Fixed => "limited",
-        _ => "steady",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,7 +240,14 @@ mod tests {
 
     fn message(statistics: &mut Statistics, now: Time) -> Message {
         let decision = Decision::starting_at(Rate::from_kbps(8_000));
-        statistics.message(now, START, &decision, FeedbackKind::OnRequest, 2)
+        statistics.message(
+            now,
+            START,
+            &decision,
+            Pacing::Burst,
+            FeedbackKind::OnRequest,
+            2,
+        )
     }
 
     #[test]

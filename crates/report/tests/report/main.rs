@@ -4,7 +4,7 @@
 
 mod synthetic;
 
-use mimosa_control::Cause;
+use mimosa_control::{Cause, Evidence};
 use mimosa_record::{Session, SessionFrame};
 use mimosa_report::Report;
 use mimosa_session::FrameEnd;
@@ -31,7 +31,13 @@ fn plain() -> Vec<SessionFrame> {
         frame.life.end = Some(FrameEnd::Acknowledged(captured + ms(16)));
         frame.life.decision.target = Rate::from_kbps(24_000);
         frame.life.decision.cause = Cause::AtMaximum;
-        frame.life.decision.evidence.utilization = Some(0.5);
+        frame.life.decision.evidence = Evidence {
+            utilization: Some(0.5),
+            smoothed_utilization: Some(0.25),
+            service_rate: Some(Rate::from_kbps(48_000)),
+            backlog: Some(Bytes::new(1_500)),
+            queue_delay: Some(ms(2)),
+        };
         frame.life.size = Bytes::new(25_000);
         frame.life.packets = 20;
         (frame.life.lost, frame.life.retransmitted) = (0, 0);
@@ -97,6 +103,38 @@ fn the_numbers_are_those_of_the_frames() {
     assert_eq!(causes, [("at-maximum", 95, true), ("drain", 5, false)]);
 }
 
+/// Each cause with what it saw, and no column for what no controller gave.
+#[test]
+fn causes_have_the_evidence_for_them() {
+    let mut frames = plain();
+    for frame in &mut frames {
+        frame.life.decision.evidence = Evidence {
+            utilization: Some(0.5),
+            queue_delay: Some(TimeDelta::from_millis(2)),
+            ..Evidence::NONE
+        };
+    }
+    for (number, frame) in (0..).zip(&mut frames[10..14]) {
+        frame.life.decision.cause = Cause::Drain;
+        frame.life.decision.evidence = Evidence {
+            utilization: Some(1.5),
+            backlog: (number % 2 == 0).then_some(Bytes::new(3_000)),
+            ..Evidence::NONE
+        };
+    }
+    let report = report(frames);
+    let tables = report.tables();
+    let table = tables.iter().find(|table| table.title == "Causes").unwrap();
+    let headers = ["cause", "frames", "share", "mean target"];
+    let headers = [&headers[..], &["busy %", "queue ms", "backlog kB"]].concat();
+    assert_eq!(table.headers, headers);
+    let hold = ["at-maximum", "96", "96.0%", "24.00", "50", "2.0", "-"];
+    let drain = ["drain", "4", "4.0%", "24.00", "150", "-", "3.0"];
+    assert_eq!(table.rows, [hold, drain]);
+    let page = report.to_html().unwrap();
+    assert!(page.contains(Cause::Drain.in_words()));
+}
+
 #[test]
 fn stages_of_typical_and_slow_frames_add_up() {
     let report = report(synthetic::session(5_000).frames);
@@ -154,12 +192,13 @@ fn the_same_session_is_the_same_report() {
     );
 }
 
-const HEADINGS: [&str; 9] = [
+const HEADINGS: [&str; 10] = [
     "Bitrate",
     "Causes",
     "Frame delay",
     "Where the time goes",
     "Bandwidth utilisation",
+    "Queue",
     "Frame size",
     "Encoding",
     "Pictures on the screen",
@@ -206,13 +245,13 @@ fn figures_without_data_are_left_out() {
     let blind = |frame: SessionFrame| {
         let mut frame = frame;
         (frame.received, frame.decoded, frame.shown) = (None, None, None);
-        frame.life.decision.evidence = mimosa_control::Evidence::NONE;
+        frame.life.decision.evidence = Evidence::NONE;
         frame
     };
     let frames = plain().into_iter().map(blind).collect();
     let report = report(frames);
     let page = report.to_html().unwrap();
-    let left = [0, 1, 2, 5, 6].map(|index| HEADINGS[index]);
+    let left = [0, 1, 2, 6, 7].map(|index| HEADINGS[index]);
     assert_eq!(headings(&page), left);
     assert_eq!(report.tables().len(), 4);
     assert!(report.summary().freezes.is_none());

@@ -141,7 +141,8 @@ fn frame(number: u32, coded: &Coded, noise: &mut Noise) -> SessionFrame {
                     utilization: Some(coded.target / coded.link * (0.9 + 0.2 * noise.next())),
                     smoothed_utilization: Some(coded.target / coded.link),
                     service_rate: Some(Rate::from_mbps(coded.link * (0.97 + 0.06 * noise.next()))),
-                    ..Evidence::NONE
+                    backlog: Some(Bytes::from_f64(coded.wait / 8.0 * coded.link * 1e3)),
+                    queue_delay: Some(ms(coded.wait)),
                 },
                 ..Decision::starting_at(Rate::from_mbps(coded.target))
             },

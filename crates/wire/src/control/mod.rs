@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 pub use client::Client;
 pub use quantity::{BitsPerSecond, Millis};
-pub use statistics::{Delay, Frames, Point, Stages, Statistics};
+pub use statistics::{Decided, Delay, Frames, Pacing, Point, Stages, Statistics};
 
-/// Largest message read: those of today have about 1 KiB, and nobody needs to make
+/// Largest message read: those of today have less than 2 KiB, and nobody needs to make
 /// the other side parse more than this.
 pub const LARGEST: Bytes = Bytes::new(64 * 1024);
 

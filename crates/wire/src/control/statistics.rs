@@ -17,12 +17,15 @@ pub struct Statistics {
     pub target: Option<BitsPerSecond>,
     /// What is sent.
     pub bitrate: Option<BitsPerSecond>,
-    /// The controller's estimate of how much of the link is in use, one for all.
+    /// The controller's newest sample of how much of the link is in use, one for all.
     pub utilisation: Option<f64>,
     /// The controller's state.
     pub state: Option<String>,
     /// Why the target is what it is.
     pub cause: Option<String>,
+    /// What it has decided besides, and what it saw.
+    #[serde(default)]
+    pub decision: Decided,
     /// Of frames, over the last ten seconds.
     pub delay: Delay,
     /// Frames delayed by more than 100 ms, over the last ten seconds.
@@ -41,6 +44,47 @@ pub struct Statistics {
     pub stages: Stages,
     /// The graph's next point.
     pub point: Point,
+}
+
+/// The controller's decision that stands, and the evidence for it: `None` also where the
+/// controller has no such notion.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Decided {
+    /// The cause as a clause for people.
+    pub reason: Option<String>,
+    /// The use of the link, smoothed.
+    pub smoothed_utilisation: Option<f64>,
+    /// What the bottleneck serves of this stream.
+    pub service_rate: Option<BitsPerSecond>,
+    /// Own data in the network's queues, in bytes.
+    pub backlog: Option<u64>,
+    /// Delay of the newest packet above the smallest.
+    pub queue_delay: Option<Millis>,
+    /// Limit of the newest frame alone, in bytes.
+    pub frame_limit: Option<u64>,
+    /// Data allowed in flight, in bytes.
+    pub window: Option<u64>,
+    /// How packets leave.
+    pub pacing: Option<Pacing>,
+    /// Over how long a frame is spread.
+    pub pace_span: Option<Millis>,
+    /// The rate at which a bucket leaks.
+    pub pace_rate: Option<BitsPerSecond>,
+    /// What a bucket lets through at once, in bytes.
+    pub pace_burst: Option<u64>,
+}
+
+/// How packets leave.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pacing {
+    /// As soon as they are there.
+    Burst,
+    /// Each frame evenly over a span.
+    Spread,
+    /// Through a bucket that leaks.
+    Bucket,
 }
 
 /// How many frames got how far.
