@@ -34,7 +34,7 @@ const TRACE_FROM = number("TRACE_FROM", process.env.TRACE ? 0 : 14);
 const TOKEN = "comparison-comparison";
 
 /** Seconds of the link at which the page is told to play: by then it is there. */
-const PLAY = 3.5;
+const PLAY = 2.5;
 /** The first seconds do not count. */
 const FROM = PLAY + 5;
 const TO = FROM + SECONDS;
@@ -170,6 +170,7 @@ async function play(network: string, name: string, controller: string) {
     ...displayed(pictures),
     late_p999_us: Math.max(...ways.map(({ late_us }) => late_us?.p999 ?? 0)),
     late_max_us: Math.max(...ways.map(({ late_us }) => late_us?.max ?? 0)),
+    ready_s: ready,
     processors_percent: (100 * (after.busy - before.busy)) / (after.all - before.all),
   };
   const beliefs = part.links[0]?.beliefs;
@@ -283,8 +284,13 @@ function publish(): void {
     `A is \`${SIDES.A}\`, B is \`${SIDES.B}\`; ${PAIRS} pairs, of each run ${SECONDS} s; 1280x720 at ` +
     `${FRAMES_PER_SECOND} frames a second, \`--finest-quantiser ${QUANTISER}\`; ${others.length + 1} cores, ${model}. ` +
     "Every run: [comparison.json](results/comparison.json).";
-  const region = `\n${[about, ...tables].join("\n\n").replace(/\n{3,}/g, "\n\n")}\n`;
-  const settings = { ...SIDES, PAIRS, SECONDS, FRAMES_PER_SECOND, QUANTISER, NETWORKS: CHOSEN };
+  const region = `\n${[about, ...tables]
+    .join("\n\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .trimEnd()}\n`;
+  const trace = { TRACE: basename(TRACE), TRACE_FROM };
+  const video = { FRAMES_PER_SECOND, QUANTISER };
+  const settings = { ...SIDES, PAIRS, SECONDS, NETWORKS: CHOSEN, ...trace, ...video };
   const results = `${JSON.stringify({ settings, processor: model, runs }, null, 1)}\n`;
   writeFileSync(outFile("comparison.json"), results);
   writeFileSync(outFile("comparison.md"), region);
