@@ -30,7 +30,7 @@ const SECONDS = number("SECONDS", 18);
 const FRAMES_PER_SECOND = number("FRAMES_PER_SECOND", 60);
 const QUANTISER = number("QUANTISER", 1);
 const TRACE = resolve(ROOT, text("TRACE", "traces/wifi.txt"));
-const TRACE_FROM = number("TRACE_FROM", process.env.TRACE ? 0 : 14);
+const TRACE_FROM = number("TRACE_FROM", process.env.TRACE ? 0 : 17.5);
 const TOKEN = "comparison-comparison";
 
 /** Seconds of the link at which the page is told to play: by then it is there. */
