@@ -6,7 +6,7 @@ LOCKED := $(if $(CI),--locked)
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME
 
-.PHONY: help check test bench measure picture play fuzz figures
+.PHONY: help check test bench measure compare picture play fuzz figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -54,6 +54,12 @@ measure: ## The figures of docs/performance.md about the host, in 40 minutes
 	$(MAKE) web/dist/index.html
 	cargo build --profile play -p mimosa $(LOCKED)
 	MIMOSA=target/play/mimosa npm --prefix web run measure
+
+compare: ## docs/comparison.md: controllers A=pudica and B=mimosa in turn, in 15 minutes
+	scripts/install.sh
+	$(MAKE) web/dist/index.html
+	cargo build --profile play -p mimosa $(LOCKED)
+	PUBLISH=1 MIMOSA=target/play/mimosa npm --prefix web run compare
 
 play: ## Play in a browser: the demo, or the game that GAME='command' runs
 	scripts/install.sh play

@@ -6,8 +6,9 @@ use std::panic::{UnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use mimosa_plot::{PlotError, Table};
-use mimosa_record::{Link, ReadError, Recorded, read_link, read_recording};
+use mimosa_record::{Link, ReadError, Recorded, Session, SessionFrame, read_link, read_recording};
 use mimosa_report::{JoinError, LinkReport, Report};
+use mimosa_units::{Time, TimeDelta};
 
 /// The arguments; the tables are printed unless `--json` is among them.
 #[derive(clap::Args)]
@@ -19,6 +20,20 @@ pub(crate) struct Args {
     /// and show the true queue. As often as there are links.
     #[arg(long = "link", value_name = "LINK.parquet")]
     links: Vec<PathBuf>,
+
+    /// Leave out the frames captured before this time after the start of the host,
+    /// e.g. `5s`.
+    #[arg(long, value_name = "T")]
+    from: Option<TimeDelta>,
+
+    /// Leave out those captured then or later.
+    #[arg(long, value_name = "T")]
+    to: Option<TimeDelta>,
+
+    /// Say how many frames have a delay above this or were given up, e.g. `50ms`. As
+    /// often as there are delays of interest.
+    #[arg(long, value_name = "T")]
+    above: Vec<TimeDelta>,
 
     /// Write the page of HTML here; without it beside the recording, with the
     /// suffix .html.
@@ -49,6 +64,18 @@ pub(crate) enum ReportError {
     /// A link beside a link.
     #[error("{} is the recording of a link, which --link cannot be added to; name the recording of a session first, or one link alone", path.display())]
     LinkFirst { path: PathBuf },
+    /// There is nothing to report on.
+    #[error("{} has no frame {}; its frames were captured from {begin} to {end}", path.display(), span(*from, *to))]
+    NoFrames {
+        path: PathBuf,
+        from: Option<TimeDelta>,
+        to: Option<TimeDelta>,
+        begin: TimeDelta,
+        end: TimeDelta,
+    },
+    /// A link has no frames.
+    #[error("{} is the recording of a link, which has no frames that --from, --to and --above could speak of; leave them out, or name the recording of a session", path.display())]
+    NotOfLinks { path: PathBuf },
     /// The link is another session's.
     #[error("cannot join {} with {}: {source}", link.display(), session.display())]
     Join {
@@ -86,9 +113,20 @@ impl Either {
             Recorded::Link(_) if !args.links.is_empty() => Err(ReportError::LinkFirst {
                 path: args.file.clone(),
             }),
+            Recorded::Link(_)
+                if args.from.is_some() || args.to.is_some() || !args.above.is_empty() =>
+            {
+                Err(ReportError::NotOfLinks {
+                    path: args.file.clone(),
+                })
+            }
             Recorded::Link(link) => Ok(Self::Link(LinkReport::new(&name(&args.file), link))),
-            Recorded::Session(session) => {
+            Recorded::Session(mut session) => {
+                cut(&mut session, args)?;
                 let mut report = Report::new(&name(&args.file), session);
+                for limit in &args.above {
+                    report.count_above(*limit);
+                }
                 for path in &args.links {
                     let link: Link = read(path, open(path)?, read_link)?;
                     let joined = report.add_link(&name(path), link);
@@ -161,6 +199,40 @@ pub(crate) fn run(args: &Args) -> Result<String, ReportError> {
         }
     }
     Ok(text)
+}
+
+/// Leaves the frames that are wanted.
+fn cut(session: &mut Session, args: &Args) -> Result<(), ReportError> {
+    let captured = |frame: &SessionFrame| frame.captured.since(Time::ZERO);
+    let all = || session.frames.iter().map(captured);
+    let Some((begin, end)) = all().min().zip(all().max()) else {
+        return Ok(());
+    };
+    session.frames.retain(|frame| {
+        let at = captured(frame);
+        args.from.is_none_or(|from| at >= from) && args.to.is_none_or(|to| at < to)
+    });
+    if session.frames.is_empty() {
+        return Err(ReportError::NoFrames {
+            path: args.file.clone(),
+            from: args.from,
+            to: args.to,
+            begin,
+            end,
+        });
+    }
+    Ok(())
+}
+
+/// A span of time in words.
+fn span(from: Option<TimeDelta>, to: Option<TimeDelta>) -> String {
+    let words = [("from", from), ("before", to)];
+    let words = words.map(|(word, at)| at.map(|at| format!("{word} {at}")));
+    words
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" and ")
 }
 
 /// Where the page goes, if there is to be one.

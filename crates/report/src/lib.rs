@@ -19,6 +19,7 @@ mod timeline;
 
 use mimosa_plot::{PlotError, Table};
 use mimosa_record::{Link, Session, SessionFrame};
+use mimosa_units::TimeDelta;
 
 use about::About;
 pub use causes::CauseShare;
@@ -29,7 +30,7 @@ pub use link::{
 };
 pub use spread::Spread;
 pub use stages::{StageMillis, StageShares};
-pub use summary::{BudgetUse, Encoder, Freezes, Summary};
+pub use summary::{Above, BudgetUse, Encoder, Freezes, Summary};
 
 /// A session and what came of it.
 #[derive(Clone, Debug)]
@@ -55,6 +56,11 @@ impl Report {
             frames,
             links: Vec::new(),
         }
+    }
+
+    /// Counts the frames with more than this delay, beside those counted before.
+    pub fn count_above(&mut self, limit: TimeDelta) {
+        self.summary.above.push(Above::of(&self.frames, limit));
     }
 
     /// Adds what the recording `name` of a link says of the session that went

@@ -34,6 +34,9 @@ pub struct Summary {
     pub stalls: usize,
     /// Frames given up.
     pub given_up: usize,
+    /// Frames above the delays that were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub above: Vec<Above>,
     /// When the picture stood still.
     pub freezes: Option<Freezes>,
     /// Packets declared lost, as a share of all that were sent.
@@ -61,6 +64,17 @@ pub struct Summary {
     pub input_to_screen_ms: Option<Spread>,
     /// What set the targets and limits, the most frequent first.
     pub causes: Vec<CauseShare>,
+}
+
+/// The frames with more than this delay, those given up among them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Above {
+    /// The delay, in milliseconds.
+    pub ms: f64,
+    /// How many.
+    pub frames: usize,
+    /// Their share of all frames.
+    pub share: f64,
 }
 
 /// When the picture stood still for more than 200 ms although there was a new
@@ -125,6 +139,7 @@ impl Summary {
             frame_delay_ms: Spread::of(frames.iter().filter_map(delay_ms)),
             stalls: given_up + late,
             given_up,
+            above: Vec::new(),
             freezes: Freezes::of(frames),
             loss: (packets > 0).then(|| lost as f64 / packets as f64),
             lost,
@@ -138,6 +153,22 @@ impl Summary {
             to_screen_ms: Spread::of(frames.iter().filter_map(to_screen_ms)),
             input_to_screen_ms: Spread::of(input_to_screen_ms(frames)),
             causes: causes(frames),
+        }
+    }
+}
+
+impl Above {
+    /// Those of `frames`; a frame that is still on its way has no delay and is not one.
+    pub(crate) fn of(frames: &[SessionFrame], limit: TimeDelta) -> Self {
+        let is_above = |frame: &&SessionFrame| {
+            frame.life.end == Some(FrameEnd::GivenUp)
+                || frame.life.delay().is_some_and(|delay| delay > limit)
+        };
+        let above = frames.iter().filter(is_above).count();
+        Self {
+            ms: limit.as_millis(),
+            frames: above,
+            share: above as f64 / frames.len().max(1) as f64,
         }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) fn all(summary: &Summary) -> Vec<Table> {
     let tables = [
         Some(stream(summary)),
         delays(summary),
+        above(summary),
         stages(summary),
         encoder(summary),
         causes(summary),
@@ -66,6 +67,17 @@ pub(crate) fn delays(summary: &Summary) -> Option<Table> {
     let title = "Delays in ms";
     let headers = ["delay", "p50", "p95", "p99", "max"];
     (!rows.is_empty()).then(|| table(title, &headers, rows))
+}
+
+/// `None` when none was asked for.
+fn above(summary: &Summary) -> Option<Table> {
+    let rows = summary.above.iter().map(|above| {
+        let share = percent(Some(above.share), 2);
+        vec![format!("{} ms", above.ms), above.frames.to_string(), share]
+    });
+    let headers = ["above", "frames", "share"];
+    let title = "Frames by their delay";
+    (!summary.above.is_empty()).then(|| table(title, &headers, rows.collect()))
 }
 
 /// `None` when the browser told nothing.

@@ -24,8 +24,9 @@ export function noLink(): string | undefined {
 }
 
 /** What `mimosa link status --json` says of a direction. */
-interface Way {
+export interface Way {
   readonly late_us: Record<"p50" | "p99" | "p999" | "max", number> | null;
+  readonly unwritten: number;
   readonly queues: readonly {
     readonly name: string;
     readonly passed: number;
@@ -68,7 +69,12 @@ export class Link {
 
   /** How the way to the receiver stands. */
   status(): Way {
-    return JSON.parse(link("status", this.#name, "--json")).ways[0];
+    return this.stand().ways[0];
+  }
+
+  /** How both ways stand, there and back, and for how many seconds they have been there. */
+  stand(): { readonly seconds: number; readonly ways: readonly [Way, Way] } {
+    return JSON.parse(link("status", this.#name, "--json"));
   }
 
   /** Ends it; its log is whole then. */

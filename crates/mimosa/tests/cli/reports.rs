@@ -83,6 +83,36 @@ fn a_session_is_reported_in_tables_json_and_a_page() {
     assert_eq!(std::fs::read_to_string(here.join("page")).unwrap(), page);
 }
 
+/// Frames are captured every 16 ms and take 4 ms.
+#[test]
+fn a_part_of_a_session_is_reported_alone() {
+    let here = folder("reports-part");
+    record(&here.join("one.parquet"));
+    let json = |arguments: &str| {
+        let json = stdout(&here, &format!("report one.parquet --json {arguments}"));
+        serde_json::from_str::<serde_json::Value>(&json).unwrap()
+    };
+    assert_eq!(json("--from 160ms")["frames"], 115);
+    assert_eq!(json("--to 160ms")["frames"], 10);
+    let part = json("--from 160ms --to 320ms --above 3ms --above 4ms");
+    assert_eq!(part["frames"], 10);
+    assert_eq!(part["keyframes"], 0);
+    let above = serde_json::json!([
+        { "ms": 3.0, "frames": 10, "share": 1.0 },
+        { "ms": 4.0, "frames": 0, "share": 0.0 },
+    ]);
+    assert_eq!(part["above"], above);
+    let text = stdout(&here, "report one.parquet --above 3ms");
+    let row = text
+        .lines()
+        .find(|line| line.trim_start().starts_with("3 ms"));
+    assert!(row.unwrap().ends_with("  125  100.00%"), "{text}");
+
+    let refused = refusal(&here, "one.parquet --from 3s --to 4s");
+    let expected = "has no frame from 3s and before 4s; its frames were captured from 0s to 1984ms";
+    assert!(refused.contains(expected), "{refused}");
+}
+
 /// What is said of `mimosa report <arguments>`, which must fail.
 fn refusal(folder: &Path, arguments: &str) -> String {
     let output = mimosa(folder, &format!("report {arguments}"));
