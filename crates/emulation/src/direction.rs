@@ -243,9 +243,13 @@ impl Direction {
             ..
         } = served;
         let passage = stamped.passage();
-        let packet = stamped.packet;
+        let mut packet = stamped.packet;
         self.counts.served += packet.size();
         self.counts.marked += u64::from(passage.ecn_out != passage.ecn_in);
+        let remarked = self.path.remark(packet.ecn());
+        if remarked != packet.ecn() {
+            packet.set_ecn(remarked);
+        }
         let (delay, loss) = self.link.conditions();
         let conditions = (self.delay.or(delay), self.loss.or(loss));
         let arrival = self.path.send(finished, conditions);
@@ -332,6 +336,7 @@ mod tests {
         jitter: None,
         loss: LossModel::Random(0.0),
         reordering: None,
+        remark: None,
     };
 
     /// An IPv4 packet of this size and ECN field.

@@ -69,6 +69,40 @@ impl EcnState {
     }
 }
 
+/// A sender's use of ECN at work.
+#[derive(Debug)]
+pub(crate) enum Marker {
+    /// Every packet carries this field.
+    Fixed(Ecn),
+    /// As the policy decides.
+    Auto(EcnPolicy),
+}
+
+impl Marker {
+    pub(crate) const fn new(used: EcnUse) -> Self {
+        match used {
+            EcnUse::Fixed(ecn) => Self::Fixed(ecn),
+            EcnUse::Auto(config) => Self::Auto(EcnPolicy::new(config, true)),
+        }
+    }
+
+    /// The field of the packet that leaves at `now`.
+    pub(crate) fn next(&mut self, now: Time) -> Ecn {
+        match self {
+            Self::Fixed(ecn) => *ecn,
+            Self::Auto(policy) => policy.next(now),
+        }
+    }
+
+    /// What the policy thinks of the path, where there is one.
+    pub(crate) const fn state(&self) -> Option<EcnState> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Auto(policy) => Some(policy.state()),
+        }
+    }
+}
+
 /// What became of the packets of a trial.
 #[derive(Clone, Copy, Debug, Default)]
 struct Trial {

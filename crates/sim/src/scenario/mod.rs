@@ -1,5 +1,6 @@
 //! Scenarios: data that names a run completely, but for its seed.
 
+mod ecn;
 mod error;
 mod feedback;
 mod flow;
@@ -93,7 +94,7 @@ pub struct FlowConfig {
     pub forward: PathConfig,
     /// What it sends.
     pub kind: FlowKind,
-    /// The ECN field of its packets.
+    /// The ECN field of its packets; of a video whose sender decides, that of the first.
     pub ecn: Ecn,
     /// Their differentiated services code point.
     pub dscp: u8,
