@@ -453,6 +453,26 @@ mod tests {
     type NewQueue = fn() -> Box<dyn Queue<Stamped>>;
 
     #[test]
+    fn a_path_that_bleaches_does_it_behind_the_queue() {
+        for (remark, bits, checksum_bits) in [
+            (None, 1, 1),
+            (Some(Ecn::NotEct), 1, 0),
+            (Some(Ecn::Ce), 1, 3),
+            (Some(Ecn::Ce), 0, 0),
+        ] {
+            let path = PathConfig { remark, ..PATH };
+            let mut way = direction(Box::new(DropTail::new(Limit::Unlimited)), path);
+            way.offer(Time::ZERO, packet(1_000, bits, 0));
+            let release = way.release(Time::from_secs(1)).unwrap();
+            let expected = packet(1_000, checksum_bits, 0);
+            assert_eq!(release.packet.ecn(), expected.ecn());
+            assert_eq!(release.packet.bytes()[1], expected.bytes()[1]);
+            let passage = way.poll_passage().unwrap();
+            assert_eq!(passage.ecn_in, passage.ecn_out, "the queue did nothing");
+        }
+    }
+
+    #[test]
     fn a_late_driver_changes_nothing_but_when_it_writes() {
         let path = PathConfig {
             jitter: Some(Jitter::Normal {

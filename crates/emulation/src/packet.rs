@@ -334,6 +334,32 @@ mod tests {
     }
 
     #[test]
+    fn a_field_is_set_and_keeps_the_checksum_right() {
+        for traffic_class in 0..=255_u8 {
+            for (bits, ecn) in [
+                (0, Ecn::NotEct),
+                (1, Ecn::Ect1),
+                (2, Ecn::Ect0),
+                (3, Ecn::Ce),
+            ] {
+                let mut packet = IpPacket::parse(udp_4(traffic_class)).unwrap();
+                packet.set_ecn(ecn);
+                assert_eq!(packet.ecn(), ecn);
+                assert_eq!(packet.bytes()[1], traffic_class & !3 | bits);
+                assert_eq!(
+                    sum(&packet.bytes()[..20]),
+                    0xffff,
+                    "{traffic_class} {ecn:?}"
+                );
+                let mut packet = IpPacket::parse(udp_6(traffic_class, &[], &[17])).unwrap();
+                packet.set_ecn(ecn);
+                let expected = udp_6(traffic_class & !3 | bits, &[], &[17]);
+                assert_eq!(packet.bytes(), expected);
+            }
+        }
+    }
+
+    #[test]
     fn the_ecn_field_is_read() {
         for (bits, ecn) in [
             (0, Ecn::NotEct),

@@ -41,7 +41,7 @@ pub struct EcnConfig {
     pub always_marked: f64,
     /// From the first failure to the next trial; each one more in a row doubles it. RFC 9000,
     /// section 13.4.2.2, allows to try again at any time; s2n-quic does after 60 s
-    /// (`RETEST_COOL_OFF_DURATION`), libwebrtc once after 10 s.
+    /// (`RETEST_COOL_OFF_DURATION`), libwebrtc, after silence, once after 10 s.
     pub retry: TimeDelta,
     /// The longest such time. Our choice.
     pub longest_retry: TimeDelta,

@@ -1,3 +1,8 @@
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "all paths are of one type, that of one which loses packets"
+)]
+
 use mimosa_units::TimeDelta;
 
 use super::*;
