@@ -243,9 +243,13 @@ impl Direction {
             ..
         } = served;
         let passage = stamped.passage();
-        let packet = stamped.packet;
+        let mut packet = stamped.packet;
         self.counts.served += packet.size();
         self.counts.marked += u64::from(passage.ecn_out != passage.ecn_in);
+        let remarked = self.path.remark(packet.ecn());
+        if remarked != packet.ecn() {
+            packet.set_ecn(remarked);
+        }
         let (delay, loss) = self.link.conditions();
         let conditions = (self.delay.or(delay), self.loss.or(loss));
         let arrival = self.path.send(finished, conditions);
@@ -332,6 +336,7 @@ mod tests {
         jitter: None,
         loss: LossModel::Random(0.0),
         reordering: None,
+        remark: None,
     };
 
     /// An IPv4 packet of this size and ECN field.
@@ -446,6 +451,26 @@ mod tests {
     }
 
     type NewQueue = fn() -> Box<dyn Queue<Stamped>>;
+
+    #[test]
+    fn a_path_that_bleaches_does_it_behind_the_queue() {
+        for (remark, bits, checksum_bits) in [
+            (None, 1, 1),
+            (Some(Ecn::NotEct), 1, 0),
+            (Some(Ecn::Ce), 1, 3),
+            (Some(Ecn::Ce), 0, 0),
+        ] {
+            let path = PathConfig { remark, ..PATH };
+            let mut way = direction(Box::new(DropTail::new(Limit::Unlimited)), path);
+            way.offer(Time::ZERO, packet(1_000, bits, 0));
+            let release = way.release(Time::from_secs(1)).unwrap();
+            let expected = packet(1_000, checksum_bits, 0);
+            assert_eq!(release.packet.ecn(), expected.ecn());
+            assert_eq!(release.packet.bytes()[1], expected.bytes()[1]);
+            let passage = way.poll_passage().unwrap();
+            assert_eq!(passage.ecn_in, passage.ecn_out, "the queue did nothing");
+        }
+    }
 
     #[test]
     fn a_late_driver_changes_nothing_but_when_it_writes() {

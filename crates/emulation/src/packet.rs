@@ -92,6 +92,34 @@ impl IpPacket {
         &self.bytes
     }
 
+    /// Gives it another ECN field.
+    pub fn set_ecn(&mut self, ecn: Ecn) {
+        let bits = match ecn {
+            Ecn::NotEct => 0,
+            Ecn::Ect1 => 1,
+            Ecn::Ect0 => 2,
+            Ecn::Ce => 3,
+        };
+        self.ecn = ecn;
+        let Some([first, second, ..]) = self.bytes.get_mut(..2) else {
+            return;
+        };
+        if *first >> 4 == 6 {
+            // The traffic class lies across the first two bytes.
+            *second = (*second & !0x30) | (bits << 4);
+            return;
+        }
+        let old = u16::from_be_bytes([*first, *second]);
+        *second = (*second & !3) | bits;
+        let new = u16::from_be_bytes([*first, *second]);
+        if let Some(checksum) = self.bytes.get_mut(10..12)
+            && let [high, low] = checksum
+        {
+            let mended = mend(u16::from_be_bytes([*high, *low]), old, new);
+            checksum.copy_from_slice(&mended.to_be_bytes());
+        }
+    }
+
     /// Its buffer, for use again.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
@@ -109,24 +137,7 @@ impl Packet for IpPacket {
     }
 
     fn mark(&mut self) {
-        self.ecn = Ecn::Ce;
-        let Some([first, second, ..]) = self.bytes.get_mut(..2) else {
-            return;
-        };
-        if *first >> 4 == 6 {
-            // The traffic class lies across the first two bytes.
-            *second |= 0x30;
-            return;
-        }
-        let old = u16::from_be_bytes([*first, *second]);
-        *second |= 3;
-        let new = u16::from_be_bytes([*first, *second]);
-        if let Some(checksum) = self.bytes.get_mut(10..12)
-            && let [high, low] = checksum
-        {
-            let mended = mend(u16::from_be_bytes([*high, *low]), old, new);
-            checksum.copy_from_slice(&mended.to_be_bytes());
-        }
+        self.set_ecn(Ecn::Ce);
     }
 
     fn header(&self) -> Header {
@@ -319,6 +330,32 @@ mod tests {
             packet.mark();
             let expected = udp_6(traffic_class | 3, &[], &[17]);
             assert_eq!(packet.bytes(), expected);
+        }
+    }
+
+    #[test]
+    fn a_field_is_set_and_keeps_the_checksum_right() {
+        for traffic_class in 0..=255_u8 {
+            for (bits, ecn) in [
+                (0, Ecn::NotEct),
+                (1, Ecn::Ect1),
+                (2, Ecn::Ect0),
+                (3, Ecn::Ce),
+            ] {
+                let mut packet = IpPacket::parse(udp_4(traffic_class)).unwrap();
+                packet.set_ecn(ecn);
+                assert_eq!(packet.ecn(), ecn);
+                assert_eq!(packet.bytes()[1], traffic_class & !3 | bits);
+                assert_eq!(
+                    sum(&packet.bytes()[..20]),
+                    0xffff,
+                    "{traffic_class} {ecn:?}"
+                );
+                let mut packet = IpPacket::parse(udp_6(traffic_class, &[], &[17])).unwrap();
+                packet.set_ecn(ecn);
+                let expected = udp_6(traffic_class & !3 | bits, &[], &[17]);
+                assert_eq!(packet.bytes(), expected);
+            }
         }
     }
 

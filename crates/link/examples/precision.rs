@@ -39,6 +39,7 @@ const PATH: PathConfig = PathConfig {
     jitter: None,
     loss: LossModel::Random(0.0),
     reordering: None,
+    remark: None,
 };
 
 /// `struct timespec`.

@@ -31,6 +31,7 @@ fn direction(name: &str) -> Direction {
         jitter: None,
         loss: LossModel::Random(0.0),
         reordering: None,
+        remark: None,
     };
     let queue = Box::new(DropTail::new(Limit::Unlimited));
     Direction::new(

@@ -24,6 +24,7 @@ const PATH: PathConfig = PathConfig {
     jitter: None,
     loss: LossModel::Random(0.0),
     reordering: None,
+    remark: None,
 };
 
 /// Two namespaces, which go with it.

@@ -1,6 +1,6 @@
-//! The way from a link to a host: propagation, jitter, loss, reordering.
+//! The way from a link to a host: propagation, jitter, loss, reordering, remarking.
 
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{Ecn, Time, TimeDelta};
 
 use crate::random::Random;
 
@@ -94,6 +94,8 @@ pub struct PathConfig {
     pub loss: LossModel,
     /// Reordering.
     pub reordering: Option<Reordering>,
+    /// The ECN field that ECN-capable packets arrive with, in place of their own.
+    pub remark: Option<Ecn>,
 }
 
 /// What becomes of a packet on its path.
@@ -140,6 +142,15 @@ impl Path {
     /// waits for it.
     pub fn set_config(&mut self, config: PathConfig) {
         self.config = config;
+    }
+
+    /// The ECN field with which a packet arrives that had `ecn`.
+    #[must_use]
+    pub const fn remark(&self, ecn: Ecn) -> Ecn {
+        match self.config.remark {
+            Some(other) if ecn.is_capable() => other,
+            _ => ecn,
+        }
     }
 
     /// Sends a packet that leaves the link at `left`. `conditions` are the
@@ -210,6 +221,7 @@ mod tests {
         jitter: None,
         loss: LossModel::Random(0.0),
         reordering: None,
+        remark: None,
     };
 
     fn arrivals(config: PathConfig, packets: u64) -> Vec<Option<Time>> {
@@ -318,6 +330,20 @@ mod tests {
         let length = |lost: &[bool]| share(lost) * 50_000.0 / runs(lost);
         assert!((length(&random) - 1.11).abs() < 0.1, "{}", length(&random));
         assert!((length(&bursty) - 5.0).abs() < 0.5, "{}", length(&bursty));
+    }
+
+    #[test]
+    fn only_what_is_capable_is_remarked() {
+        let all = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+        let seen =
+            |remark| all.map(|ecn| Path::new(PathConfig { remark, ..PLAIN }, 1, "").remark(ecn));
+        assert_eq!(seen(None), all);
+        assert_eq!(seen(Some(Ecn::NotEct)), [Ecn::NotEct; 4]);
+        let [not, ..] = all;
+        assert_eq!(
+            seen(Some(Ecn::Ect0)),
+            [not, Ecn::Ect0, Ecn::Ect0, Ecn::Ect0]
+        );
     }
 
     #[test]

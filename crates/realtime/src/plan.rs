@@ -88,6 +88,7 @@ const PLAIN: PathConfig = PathConfig {
     jitter: None,
     loss: mimosa_net::LossModel::Random(0.0),
     reordering: None,
+    remark: None,
 };
 
 fn check_kind(flow: &FlowConfig, kernel: &[String]) -> Result<(), Unsupported> {

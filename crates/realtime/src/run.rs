@@ -292,7 +292,7 @@ fn both_ends(
             })?;
             together(
                 stage,
-                || video::send(stage, config, stream, &sender),
+                || video::send(stage, flow, config, stream, &sender),
                 || video::receive(stage, config, &receiver),
             )
         }

@@ -8,9 +8,10 @@ use mimosa_session::{
     Arrival, FeedbackFormat, FrameLife, Receiver, Report, ReportReader, ReportWriter,
 };
 use mimosa_sim::Stream;
-use mimosa_sim::scenario::VideoConfig;
+use mimosa_sim::scenario::{FlowConfig, VideoConfig};
 use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
 use quinn_udp::{RecvMeta, UdpSocketState};
+use rustix::net::sockopt;
 
 use crate::error::RealtimeError;
 use crate::plan::{UDP_HEADERS, smallest};
@@ -36,6 +37,7 @@ pub(crate) struct Sending {
 /// Sends until the run is over.
 pub(crate) fn send(
     stage: &Stage<'_>,
+    flow: &FlowConfig,
     video: &VideoConfig,
     mut stream: Stream,
     socket: &UdpSocket,
@@ -46,6 +48,8 @@ pub(crate) fn send(
     let mut rtcp = ReportReader::new();
     let (mut out, mut buffer) = (Vec::new(), vec![0; LARGEST_READ]);
     let mut due = stream.deadline();
+    // As the socket was made; a change is rare.
+    let mut ecn = flow.ecn;
     loop {
         let now = stage.clock.now();
         if now >= stage.end || stage.is_over() {
@@ -77,6 +81,12 @@ pub(crate) fn send(
             let payload = (packet.size - UDP_HEADERS).get();
             let payload = usize::try_from(payload).unwrap_or(usize::MAX);
             wire::write_packet(&mut out, &packet, now, payload);
+            if packet.ecn != ecn {
+                ecn = packet.ecn;
+                let class = wire::traffic_class(flow.dscp, ecn);
+                sockopt::set_ip_tos(socket, class)
+                    .map_err(|error| stage.failed("set the ECN field", error.into()))?;
+            }
             sending.sent.push((stage.clock.now(), packet.size));
             stage.io("send a packet", socket.send(&out))?;
         }

@@ -156,6 +156,7 @@ mod tests {
                 index: 3,
                 size: Bytes::new(1_200),
                 asks_feedback: asks,
+                ecn: Ecn::NotEct,
             };
             let sent = Time::from_millis(1_234);
             write_packet(&mut out, &packet, sent, 1_172);

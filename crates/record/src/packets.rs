@@ -46,6 +46,9 @@ impl Row for PacketRecord {
         Column::integer("size_bytes", "Size on the wire.", |packet| {
             bytes(packet.size)
         }),
+        Column::text("sent_ecn", "ECN field as it left the sender.", |packet| {
+            ecn(packet.sent_ecn)
+        }),
         Column::text(
             "ecn",
             "ECN field behind the queue: `not-ect`, `ect0`, `ect1` or `ce`.",

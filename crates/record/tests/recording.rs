@@ -98,6 +98,7 @@ fn packet(flow: usize, kind: Option<PacketKind>, fate: PacketFate) -> PacketReco
         frame: 7,
         index: 3,
         size: Bytes::new(1_200),
+        sent_ecn: Ecn::Ect0,
         ecn: Ecn::Ect1,
         sent: Time::from_millis(10),
         started: passed.then(|| Time::from_millis(12)),
@@ -184,11 +185,11 @@ fn packets_come_back_as_they_were() {
     assert_eq!(
         rows(&reader),
         [
-            "18446744073709551615 - game 65535 probe 7 - 1200 ect1 10000000 12000000 13000000 \
+            "18446744073709551615 - game 65535 probe 7 - 1200 ect0 ect1 10000000 12000000 13000000 \
              20000000 2000000 arrived",
-            "18446744073709551615 - download - cross - - 1200 ect1 10000000 - - - - \
+            "18446744073709551615 - download - cross - - 1200 ect0 ect1 10000000 - - - - \
              dropped-by-queue",
-            "2 slow \"Wi-Fi\" game 65535 media 7 3 1200 ect1 10000000 12000000 13000000 - \
+            "2 slow \"Wi-Fi\" game 65535 media 7 3 1200 ect0 ect1 10000000 12000000 13000000 - \
              2000000 lost-on-path",
         ]
     );

@@ -9,8 +9,9 @@
 use std::collections::VecDeque;
 
 use mimosa_control::{FrameId, Outcome, PacketKind, PacketReport, SentPacket, Sequence};
-use mimosa_units::{Bytes, PeerTime, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
 
+use crate::ecn::{EcnState, EcnUse, Marker};
 use crate::receiver::Report;
 
 /// The reordering window is at least this, for paths of almost no delay.
@@ -35,6 +36,8 @@ enum State {
 struct Entry {
     packet: SentPacket,
     state: State,
+    /// The ECN field it left with.
+    ecn: Ecn,
     /// Its place in the frame.
     index: u32,
     /// The first transmission of the same data; itself unless sent again.
@@ -66,11 +69,13 @@ pub(crate) struct History {
     min_rtt: Option<TimeDelta>,
     /// A packet sent this long before one that arrived is lost.
     reordering: TimeDelta,
+    /// Hears of all that arrives or is lost.
+    marker: Marker,
 }
 
 impl History {
     /// Nothing sent yet.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(ecn: EcnUse) -> Self {
         Self {
             entries: VecDeque::new(),
             first: 0,
@@ -79,11 +84,17 @@ impl History {
             newest_arrived: Time::ZERO,
             min_rtt: None,
             reordering: FORGOTTEN_AFTER,
+            marker: Marker::new(ecn),
         }
     }
 
     pub(crate) const fn in_flight(&self) -> Bytes {
         self.in_flight
+    }
+
+    /// What the ECN policy thinks of the path, where there is one.
+    pub(crate) const fn ecn_state(&self) -> Option<EcnState> {
+        self.marker.state()
     }
 
     /// Number of the next packet.
@@ -92,17 +103,21 @@ impl History {
     }
 
     /// Remembers a packet that leaves; `origin` is the first transmission of
-    /// the same data, if this is not it. `packet.sequence` must be `next()`.
-    pub(crate) fn sent(&mut self, packet: SentPacket, index: u32, origin: Option<Sequence>) {
+    /// the same data, if this is not it. `packet.sequence` must be `next()`. Gives the ECN
+    /// field to send it with.
+    pub(crate) fn sent(&mut self, packet: SentPacket, index: u32, origin: Option<Sequence>) -> Ecn {
         debug_assert_eq!(packet.sequence, self.next());
         self.in_flight += packet.size;
+        let ecn = self.marker.next(packet.sent);
         self.entries.push_back(Entry {
             packet,
             state: State::InFlight,
+            ecn,
             index,
             origin: origin.unwrap_or(packet.sequence),
             delivered: false,
         });
+        ecn
     }
 
     /// Takes a feedback message in: what is new goes to `reports`, data that
@@ -128,6 +143,9 @@ impl History {
             };
             entry.state = State::Arrived;
             let (packet, index, origin) = (entry.packet, entry.index, entry.origin);
+            if let Marker::Auto(policy) = &mut self.marker {
+                policy.arrived(now, packet.sent, entry.ecn, Some(arrival.ecn));
+            }
             if !after_loss {
                 self.in_flight -= packet.size;
             }
@@ -190,6 +208,9 @@ impl History {
                 }
                 entry.state = State::Lost;
                 let (packet, index, origin) = (entry.packet, entry.index, entry.origin);
+                if let Marker::Auto(policy) = &mut self.marker {
+                    policy.lost(now, packet.sent, entry.ecn);
+                }
                 self.in_flight -= packet.size;
                 reports.push(PacketReport {
                     packet,
@@ -231,6 +252,9 @@ impl History {
         {
             entry.state = State::Lost;
             let (packet, origin) = (entry.packet, entry.origin);
+            if let Marker::Auto(policy) = &mut self.marker {
+                policy.lost(now, packet.sent, entry.ecn);
+            }
             self.in_flight -= packet.size;
             reports.push(PacketReport {
                 packet,

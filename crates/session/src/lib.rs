@@ -11,14 +11,17 @@
 //! ```
 //!
 //! Sequence numbers are 16 bits wide on the wire and unwrapped here. [`ReportWriter`] and
-//! [`ReportReader`] turn reports into RTCP and back.
+//! [`ReportReader`] turn reports into RTCP and back. [`EcnPolicy`] says which packets carry
+//! ECT(1).
 
+mod ecn;
 mod frame;
 mod history;
 mod receiver;
 mod sender;
 mod wire;
 
+pub use ecn::{EcnConfig, EcnFailure, EcnPolicy, EcnState, EcnUse};
 pub use frame::{FrameEnd, FrameGrant, FrameLife};
 pub use mimosa_pace::{BucketCause, BucketChange};
 pub use receiver::{Arrival, FeedbackMode, Receiver, Report};

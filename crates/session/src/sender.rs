@@ -6,8 +6,9 @@ use mimosa_control::{
     Controller, Decision, Event, FrameId, Pacing, PacketKind, PacketReport, SentPacket, Sequence,
 };
 use mimosa_pace::{Bounds, BucketChange, Pacer, Policy, Rule};
-use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
+use crate::ecn::{EcnState, EcnUse};
 use crate::frame::{FrameEnd, FrameGrant, FrameLife};
 use crate::history::{History, Media};
 use crate::receiver::Report;
@@ -28,6 +29,8 @@ pub struct SenderConfig {
     pub retransmission_deadline: TimeDelta,
     /// A frame not acknowledged by this age is given up.
     pub give_up_after: TimeDelta,
+    /// The ECN field of packets.
+    pub ecn: EcnUse,
 }
 
 impl Default for SenderConfig {
@@ -39,6 +42,7 @@ impl Default for SenderConfig {
             // that comes later is not shown.
             retransmission_deadline: TimeDelta::from_millis(100),
             give_up_after: TimeDelta::from_millis(3_000),
+            ecn: EcnUse::default(),
         }
     }
 }
@@ -60,6 +64,8 @@ pub struct Outgoing {
     /// group of probes, every retransmission, and where there is a window, one in
     /// each eighth of it and the last one that it lets out.
     pub asks_feedback: bool,
+    /// The ECN field to send it with.
+    pub ecn: Ecn,
 }
 
 /// Frames that the receiver will never have whole.
@@ -130,7 +136,7 @@ impl Sender {
             next: controller.deadline().unwrap_or(Time::MAX),
             config,
             controller,
-            history: History::new(),
+            history: History::new(config.ecn),
             frames: VecDeque::new(),
             ended: VecDeque::new(),
             broken: None,
@@ -159,6 +165,12 @@ impl Sender {
     #[must_use]
     pub fn bucket(&self) -> Option<BucketChange> {
         self.rule.bucket()
+    }
+
+    /// What the ECN policy thinks of the path, where there is one.
+    #[must_use]
+    pub const fn ecn_state(&self) -> Option<EcnState> {
+        self.history.ecn_state()
     }
 
     /// Data sent and neither acknowledged nor lost.
@@ -255,7 +267,7 @@ impl Sender {
             size: released.size,
             sent: now,
         };
-        self.history.sent(packet, index, origin);
+        let ecn = self.history.sent(packet, index, origin);
         let opens_or_closes = index == 0 || released.last;
         if (released.kind == PacketKind::Media && opens_or_closes
             || released.kind == PacketKind::Retransmission)
@@ -280,6 +292,7 @@ impl Sender {
             index,
             size: packet.size,
             asks_feedback,
+            ecn,
         })
     }
 

@@ -48,6 +48,17 @@ pub enum FeedbackFormat {
     CongestionControl,
 }
 
+impl FeedbackFormat {
+    /// Whether reports say with which ECN field packets arrived.
+    #[must_use]
+    pub const fn carries_ecn(self) -> bool {
+        match self {
+            Self::Exact | Self::CongestionControl => true,
+            Self::TransportWide => false,
+        }
+    }
+}
+
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
 struct Seen {

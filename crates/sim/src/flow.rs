@@ -23,6 +23,8 @@ pub(crate) struct SimPacket {
     pub(crate) kind: Option<PacketKind>,
     pub(crate) asks: bool,
     pub(crate) ecn: Ecn,
+    /// The field that it left with.
+    pub(crate) sent_ecn: Ecn,
     pub(crate) dscp: u8,
     /// IANA's number of what is above IP.
     pub(crate) protocol: u8,
@@ -140,6 +142,7 @@ impl Flow {
             kind: None,
             asks: false,
             ecn: Ecn::NotEct,
+            sent_ecn: Ecn::NotEct,
             dscp: self.config.dscp,
             protocol,
             hop: 0,
@@ -209,6 +212,7 @@ impl Cbr {
             kind: None,
             asks: false,
             ecn: flow.ecn,
+            sent_ecn: flow.ecn,
             dscp: flow.dscp,
             protocol: Header::UDP,
             hop: 0,

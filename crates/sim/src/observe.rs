@@ -30,6 +30,8 @@ pub struct PacketRecord {
     pub index: u32,
     /// Size on the wire.
     pub size: Bytes,
+    /// ECN field that it left with.
+    pub sent_ecn: Ecn,
     /// ECN field after the last queue.
     pub ecn: Ecn,
     /// When it left the sender and was offered to the first queue.

@@ -177,15 +177,17 @@ impl<'a> Simulation<'a> {
             self.set_deadlines(number, now);
             return;
         }
+        let mut packet = served.packet;
+        packet.ecn = flow.forward.remark(packet.ecn);
         let fate = match flow.forward.send(now, conditions) {
             Fate::Arrives(at) => {
                 if flow.in_order {
                     // Nothing can overtake it, and what an arrival causes
                     // happens no earlier than the arrival: it may be
                     // worked out now.
-                    self.arrive(number, at, &served.packet);
+                    self.arrive(number, at, &packet);
                 } else {
-                    flow.to_receiver.push(at, served.packet);
+                    flow.to_receiver.push(at, packet);
                 }
                 self.set_deadlines(number, now);
                 PacketFate::Arrived(at)
@@ -347,6 +349,7 @@ fn record(
         frame: packet.frame,
         index: packet.index,
         size: packet.size,
+        sent_ecn: packet.sent_ecn,
         ecn: packet.ecn,
         sent: packet.sent,
         started: served.map(|served| served.started),

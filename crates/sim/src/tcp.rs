@@ -88,6 +88,7 @@ impl Tcp {
             kind: Some(kind),
             asks: segment.cwr,
             ecn: segment.ecn,
+            sent_ecn: segment.ecn,
             dscp: flow.dscp,
             protocol: Header::TCP,
             hop: 0,

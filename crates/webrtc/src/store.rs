@@ -240,6 +240,7 @@ mod tests {
             index,
             size: Bytes::new(1_000),
             asks_feedback: false,
+            ecn: mimosa_units::Ecn::NotEct,
         }
     }
 

@@ -16,6 +16,11 @@
 
 mod busy;
 mod config;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the control law takes no marks")
+)]
+mod marks;
 mod service;
 #[cfg(test)]
 mod tests;

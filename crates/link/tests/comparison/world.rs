@@ -170,6 +170,7 @@ fn direction(queue: Box<dyn Queue<Stamped>>, name: &str) -> Direction {
         jitter: None,
         loss: LossModel::Random(0.0),
         reordering: None,
+        remark: None,
     };
     Direction::new(queue, schedule, path, 1, name)
 }

@@ -10,8 +10,8 @@ use mimosa_tcp::{Algorithm, Application, EcnUse};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 use toml::Spanned;
 
+use super::ecn::at_first;
 use super::error::{Problem, ScenarioError};
-use super::htb::read_ecn;
 use super::parse::{Read, Reader, value};
 use super::raw;
 use super::{CbrConfig, FlowConfig, FlowKind, TcpConfig, VideoConfig};
@@ -81,7 +81,10 @@ impl Reader<'_> {
             let kind = "a flow that is not of kind \"tcp\"";
             return Err(self.error(size.span(), Problem::KeyNotFor { key: "size", kind }));
         }
-        let ecn = self.ecn(raw)?.unwrap_or(Ecn::NotEct);
+        let ecn = match &kind {
+            FlowKind::Video(video) => at_first(video.sender.ecn),
+            FlowKind::Cbr(_) | FlowKind::Tcp(_) => self.ecn(raw)?.unwrap_or(Ecn::NotEct),
+        };
         let dscp = value(raw.dscp.as_ref(), 0);
         if let Some(given) = &raw.dscp {
             self.range(given.span(), "dscp", dscp <= 63, "a number from 0 to 63")?;
@@ -124,22 +127,6 @@ impl Reader<'_> {
             }
         }
         Ok((start, stop, pauses))
-    }
-
-    /// The ECN field that packets are sent with, if the flow says.
-    fn ecn(&self, raw: &raw::Flow) -> Read<Option<Ecn>> {
-        let Some(name) = &raw.ecn else {
-            return Ok(None);
-        };
-        let ecn = read_ecn(name.get_ref()).filter(|ecn| *ecn != Ecn::Ce);
-        ecn.map(Some).ok_or_else(|| {
-            let problem = Problem::UnknownName {
-                what: "ECN field to send with",
-                name: name.get_ref().clone(),
-                known: "not-ect, ect0, ect1",
-            };
-            self.error(name.span(), problem)
-        })
     }
 
     /// A TCP connection.
@@ -268,7 +255,9 @@ impl Reader<'_> {
                 "at most 10000",
             )?;
         }
+        let (feedback, feedback_format) = self.feedback(raw, fps)?;
         let sender = SenderConfig {
+            ecn: self.video_ecn(raw, &controller, feedback_format)?,
             policy: self.pacer(raw, limits)?,
             bounds,
             retransmission_deadline: value(
@@ -277,7 +266,6 @@ impl Reader<'_> {
             ),
             ..SenderConfig::default()
         };
-        let (feedback, feedback_format) = self.feedback(raw, fps)?;
         Ok(VideoConfig {
             controller,
             params,

@@ -82,6 +82,7 @@ impl Reader<'_> {
             jitter: self.jitter(link.jitter.as_ref())?,
             loss: self.loss(link)?,
             reordering: self.reordering("reordering", link.reordering.as_ref())?,
+            remark: self.remark(link)?,
         };
         // Back as there, unless something is said of the way back.
         let return_delay = value(link.return_delay.as_ref(), there.delay);
@@ -92,6 +93,7 @@ impl Reader<'_> {
                 jitter: self.jitter(own.jitter.as_ref())?,
                 loss: self.loss(own)?,
                 reordering: self.reordering("reordering", own.reordering.as_ref())?,
+                remark: self.remark(own)?,
             }
         } else {
             let reordering = link.return_reordering.as_ref();
@@ -100,6 +102,7 @@ impl Reader<'_> {
                 jitter: self.jitter(link.return_jitter.as_ref())?,
                 loss: LossModel::Random(self.share("return_loss", link.return_loss.as_ref())?),
                 reordering: self.reordering("return_reordering", reordering)?,
+                remark: None,
             }
         };
         let (mut data, mut reports) = if self.goes_back(raw, link)? {

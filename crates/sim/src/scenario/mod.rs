@@ -1,6 +1,7 @@
 //! Scenarios: data that names a run completely, but for its seed.
 
 mod clock;
+mod ecn;
 mod error;
 mod feedback;
 mod flow;
@@ -97,7 +98,7 @@ pub struct FlowConfig {
     pub forward: PathConfig,
     /// What it sends.
     pub kind: FlowKind,
-    /// The ECN field of its packets.
+    /// The ECN field of its packets; of a video whose sender decides, that of the first.
     pub ecn: Ecn,
     /// Their differentiated services code point.
     pub dscp: u8,

@@ -72,6 +72,8 @@ table! {
         burst_loss: Spanned<BurstLoss>,
         jitter: Spanned<Jitter>,
         reordering: Spanned<Reordering>,
+        bleach: Spanned<bool>,
+        mangle: Spanned<String>,
         return_loss: Spanned<f64>,
         return_jitter: Spanned<Jitter>,
         return_reordering: Spanned<Reordering>,
@@ -112,6 +114,8 @@ impl Link {
             burst_loss,
             jitter,
             reordering,
+            bleach,
+            mangle,
             reverse,
             next
         );

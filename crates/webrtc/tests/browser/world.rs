@@ -254,5 +254,6 @@ pub(crate) fn outgoing(kind: PacketKind, sequence: u16, frame: u64, index: u32) 
         index,
         size: Bytes::new(1_200),
         asks_feedback: kind == PacketKind::Retransmission,
+        ecn: mimosa_units::Ecn::NotEct,
     }
 }
