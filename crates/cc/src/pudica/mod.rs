@@ -394,6 +394,7 @@ impl Pudica {
             self.above_one = 0;
             self.frames.forget_samples();
             self.hold_until = self.next_frame;
+            self.decision.evidence.backlog = None;
             self.set_cause(Cause::PathChange);
             return;
         }
@@ -437,7 +438,10 @@ impl Pudica {
     /// The queue is gone: in one step to the rate at which data arrived.
     fn recover(&mut self) {
         self.drain = None;
-        let receiving = self.received.rate().unwrap_or(self.rate);
+        let receiving = self.received.rate();
+        self.decision.evidence.backlog = None;
+        self.decision.evidence.service_rate = receiving;
+        let receiving = receiving.unwrap_or(self.rate);
         self.set_rate(receiving.min(self.rate_before), Cause::Recover);
         self.frames.forget_samples();
         self.hold_until = self.next_frame;
@@ -455,6 +459,8 @@ impl Pudica {
         let Some(bur) = smooth::smoothed(&self.frames, now, window, self.rate) else {
             return;
         };
+        // What arrives tells what the link carries only while a queue stands.
+        self.decision.evidence.service_rate = None;
         self.decision.evidence.smoothed_utilization = Some(bur);
         if bur > 1.0 {
             self.tau = 0.0;

@@ -428,6 +428,12 @@ fn three_frames_above_one_drain_and_the_first_below_recovers() {
     assert_eq!(stream.cause(), Cause::Recover);
     assert!(stream.mbps() <= before * 1.05, "never above what it was");
     assert!(stream.mbps() > 0.5 * receiving);
+    // What a queue has told is no evidence when it has gone.
+    assert_eq!(evidence.backlog, Some(Bytes::new(25_000)));
+    let evidence = stream.controller.decision().evidence;
+    assert!(evidence.backlog.is_none() && evidence.service_rate.is_some());
+    stream.frames(5, 0.5);
+    assert_eq!(stream.controller.decision().evidence.service_rate, None);
 }
 
 #[test]
