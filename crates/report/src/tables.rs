@@ -160,10 +160,13 @@ pub(crate) fn encoder(summary: &Summary) -> Option<Table> {
     Some(single("Encoder", &columns))
 }
 
+/// A column of evidence: its header, what a cause has in it, and decimals.
+type Evidence = (&'static str, fn(&CauseShare) -> Option<f64>, usize);
+
 /// With the evidence for each as far as the controller gave any; `None` without frames.
 pub(crate) fn causes(summary: &Summary) -> Option<Table> {
     let all = &summary.causes;
-    let evidence: [(&str, fn(&CauseShare) -> Option<f64>, usize); 5] = [
+    let evidence: [Evidence; 5] = [
         ("busy %", |cause| Some(cause.utilization? * 100.0), 0),
         (
             "smoothed %",
