@@ -532,7 +532,7 @@ impl Run {
         }
         match decision.pacing {
             Pacing::Burst => {}
-            Pacing::Spread { over } => {
+            Pacing::Spread { over, .. } => {
                 // Half a nanosecond in a span of 2^53 of them is rounding.
                 if over < TimeDelta::ZERO || over > self.longest_interval.scale(1.0 + 1e-12) {
                     return Some("a frame is spread over less than no time or more than a frame");

@@ -51,6 +51,10 @@ pub enum Pacing {
     Spread {
         /// The paper's `L / rho` for a pace multiplier `rho`.
         over: TimeDelta,
+        /// The first so many packets leave together, and the next one when it would have
+        /// anyway. From the gaps in which such a train arrives comes the rate of the
+        /// bottleneck itself, whoever else uses it. Zero and one are the same.
+        lead: u16,
     },
     /// A bucket that leaks at `rate` and takes `burst` before it makes wait.
     Bucket {

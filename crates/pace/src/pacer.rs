@@ -147,9 +147,9 @@ impl<P> Pacer<P> {
     ) {
         self.probes.frame_came(frame);
         self.newest = frame;
-        let over = match self.pacing {
-            Pacing::Spread { over } => over.max(TimeDelta::ZERO),
-            Pacing::Burst | Pacing::Bucket { .. } => TimeDelta::ZERO,
+        let (over, lead) = match self.pacing {
+            Pacing::Spread { over, lead } => (over.max(TimeDelta::ZERO), usize::from(lead)),
+            Pacing::Burst | Pacing::Bucket { .. } => (TimeDelta::ZERO, 0),
         };
         self.spread_rate = if over == TimeDelta::ZERO {
             Rate::MAX
@@ -161,7 +161,7 @@ impl<P> Pacer<P> {
         let mut before = Bytes::ZERO;
         let mut due = now;
         for (index, (size, payload)) in packets.enumerate() {
-            if over > TimeDelta::ZERO && index % group == 0 {
+            if over > TimeDelta::ZERO && index >= lead && index % group == 0 {
                 due = now + self.spread_rate.transmit_time(before);
             }
             before += size;
@@ -340,6 +340,7 @@ mod tests {
         assert_eq!(micros(&departures(&mut pacer)), [0, 0, 0]);
         pacer.set_pacing(Pacing::Spread {
             over: TimeDelta::from_millis(8),
+            lead: 1,
         });
         frame(&mut pacer, Time::from_millis(1), 1, 4);
         let times = micros(&departures(&mut pacer));
@@ -354,6 +355,7 @@ mod tests {
         });
         pacer.set_pacing(Pacing::Spread {
             over: TimeDelta::from_millis(2),
+            lead: 1,
         });
         for (packets, expected) in [
             (4, &[0, 500, 1_000, 1_500][..]),
@@ -479,6 +481,7 @@ mod tests {
         let mut pacer = Pacer::new(Bounds::default());
         pacer.set_pacing(Pacing::Spread {
             over: TimeDelta::from_millis(4),
+            lead: 1,
         });
         frame(&mut pacer, Time::ZERO, 1, 2);
         for _ in 0..2 {

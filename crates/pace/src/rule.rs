@@ -89,6 +89,7 @@ mod tests {
         let mut decision = Decision::starting_at(Rate::from_kbps(1_000));
         decision.pacing = Pacing::Spread {
             over: TimeDelta::from_millis(5),
+            lead: 1,
         };
         let rule = Policy::Controller.start();
         assert_eq!(rule.pacing(&decision, Bytes::ZERO), decision.pacing);

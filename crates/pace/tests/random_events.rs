@@ -173,7 +173,7 @@ impl Stream {
         let at = format!("{} at {}: {pacing:?}", self.name, self.now);
         match pacing {
             Pacing::Bucket { rate, .. } => assert!(rate > Rate::ZERO, "{at}"),
-            Pacing::Spread { over } => assert!(over >= TimeDelta::ZERO, "{at}"),
+            Pacing::Spread { over, .. } => assert!(over >= TimeDelta::ZERO, "{at}"),
             Pacing::Burst => {}
         }
         if let (Some(change), Pacing::Bucket { burst, .. }) = (self.rule.bucket(), pacing) {

@@ -105,7 +105,15 @@ impl<R: HasLife> Column<R> {
             "pace_span_ns",
             "Span that a `spread` frame is spread over.",
             |row| match row.life().pacing {
-                Pacing::Spread { over } => Some(span(over)),
+                Pacing::Spread { over, .. } => Some(span(over)),
+                Pacing::Burst | Pacing::Bucket { .. } => None,
+            },
+        ),
+        Column::optional(
+            "pace_lead",
+            "Packets of a `spread` frame that left together at its start.",
+            |row| match row.life().pacing {
+                Pacing::Spread { lead, .. } => Some(u64::from(lead)),
                 Pacing::Burst | Pacing::Bucket { .. } => None,
             },
         ),

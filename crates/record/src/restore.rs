@@ -142,6 +142,7 @@ impl Cells<'_> {
             Some("burst") => Ok(Pacing::Burst),
             Some("spread") => Ok(Pacing::Spread {
                 over: self.span("pace_span_ns")?,
+                lead: self.whole("pace_lead")?,
             }),
             Some("bucket") => Ok(Pacing::Bucket {
                 rate: self.rate("pace_bps")?,

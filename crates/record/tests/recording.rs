@@ -46,6 +46,7 @@ fn whole() -> FrameLife {
         handed_over: ms(101),
         pacing: Pacing::Spread {
             over: TimeDelta::from_millis(8),
+            lead: 4,
         },
         bucket: None,
         size: Bytes::new(9_000),

@@ -30,6 +30,7 @@ fn frame(number: u64) -> SessionFrame {
         0 => Pacing::Burst,
         1 => Pacing::Spread {
             over: TimeDelta::from_millis(12),
+            lead: 1,
         },
         _ => Pacing::Bucket {
             rate: Rate::from_kbps(24_000),

@@ -1,17 +1,8 @@
-//! How much of an interval the link is known to have been busy.
-
-use std::collections::VecDeque;
+//! The load of a link, from how long each packet of a frame waited.
 
 use mimosa_control::{FrameId, Sequence};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// Frames remembered: two seconds at 240 frames a second.
-const REMEMBERED: usize = 480;
-/// Weights: that of a frame of no size in Mbit/s, and the frames after which one counts half.
-const LIGHTEST: f64 = 1.0;
-const AGE: f64 = 8.0;
-/// A frame says nothing about a bitrate more than so many times its own.
-const MOST_SCALED: f64 = 4.0;
 /// Packets looked at of one frame; of a larger one the others count as unknown.
 const MOST_SAMPLES: usize = 4_096;
 
@@ -20,8 +11,41 @@ const MOST_SAMPLES: usize = 4_096;
 struct Sample {
     sequence: Sequence,
     sent: Time,
+    size: Bytes,
     /// One-way, the clocks' offset included.
     delay: Option<TimeDelta>,
+    is_marked: bool,
+}
+
+/// What delays are compared with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reference {
+    /// The smallest one-way delay, of a packet without size.
+    pub(super) shortest: TimeDelta,
+    /// The link's rate, once it is known.
+    pub(super) link: Option<Rate>,
+    /// How much of a queue that stands adds to the load.
+    pub(super) standing_gain: f64,
+}
+
+impl Reference {
+    /// From a packet's arrival at the link until it has left.
+    fn busy(&self, delay: TimeDelta) -> TimeDelta {
+        (delay - self.shortest).max(TimeDelta::ZERO)
+    }
+
+    /// The queue that a packet of `size` met.
+    fn queue(&self, delay: TimeDelta, size: Bytes) -> TimeDelta {
+        let own = self.link.map_or(TimeDelta::ZERO, |link| link.transmit_time(size));
+        (self.busy(delay) - own).max(TimeDelta::ZERO)
+    }
+}
+
+/// When an interval ended, and the queue at that moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    at: Time,
+    queue: TimeDelta,
 }
 
 /// One frame and its probes: everything sent until the next one begins.
@@ -39,10 +63,12 @@ pub(super) struct Interval {
     pub(super) rushed: u32,
     /// When its last media packet was accounted for.
     pub(super) known: Option<Time>,
-    /// The frame was held up and then released: this in place of its share.
+    /// The frame was held up and then released: this in place of its load.
     pub(super) replaced: Option<f64>,
     samples: Vec<Sample>,
-    share: Option<f64>,
+    load: Option<f64>,
+    /// Whether `load` knows how the interval ended.
+    has_end: bool,
 }
 
 impl Interval {
@@ -58,7 +84,8 @@ impl Interval {
             known: None,
             replaced: None,
             samples: Vec::new(),
-            share: None,
+            load: None,
+            has_end: false,
         }
     }
 
@@ -72,12 +99,12 @@ impl Interval {
         self.samples.first().map(|sample| sample.sent)
     }
 
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.resolved < self.packets && !self.is_decoded
     }
 
     /// A packet of it, or a probe after it, left.
-    pub(super) fn sent(&mut self, sequence: Sequence, sent: Time) {
+    pub(super) fn sent(&mut self, sequence: Sequence, sent: Time, size: Bytes) {
         let is_new = self
             .samples
             .last()
@@ -86,124 +113,98 @@ impl Interval {
             self.samples.push(Sample {
                 sequence,
                 sent,
+                size,
                 delay: None,
+                is_marked: false,
             });
         }
     }
 
-    /// A packet's one-way delay is known.
-    pub(super) fn arrived(&mut self, sequence: Sequence, delay: TimeDelta) {
+    /// A packet's one-way delay is known, and whether a queue marked it.
+    pub(super) fn arrived(&mut self, sequence: Sequence, delay: TimeDelta, is_marked: bool) {
         let place = self
             .samples
             .binary_search_by_key(&sequence, |sample| sample.sequence);
         if let Some(sample) = place.ok().and_then(|index| self.samples.get_mut(index)) {
             sample.delay.get_or_insert(delay);
-            self.share = None;
+            sample.is_marked |= is_marked;
+            self.load = None;
         }
     }
 
-    /// The share of the interval in which the link was busy with what it already had when
-    /// each packet came to it, up to the next packet; after the last one without end.
-    pub(super) fn share(&mut self, shortest: TimeDelta) -> Option<f64> {
+    /// The train of `lead` packets at its beginning: what arrived after the first of them,
+    /// and in what time. `None` where they did not leave together.
+    pub(super) fn train(&self, lead: usize) -> Option<(Bytes, TimeDelta)> {
+        let leading = self.samples.iter().take(lead);
+        let mut known = leading.map_while(|each| Some((each, each.delay?)));
+        let (first, delay) = known.next()?;
+        let arrived = first.sent + delay;
+        let (mut size, mut span) = (Bytes::ZERO, TimeDelta::ZERO);
+        let mut apart = TimeDelta::ZERO;
+        for (each, delay) in known {
+            size += each.size;
+            span = (each.sent + delay).since(arrived);
+            apart = each.sent.since(first.sent);
+        }
+        (size > Bytes::ZERO && apart * 2 <= span).then_some((size, span))
+    }
+
+    /// The delay of its first packet, less what that needs to pass a link of `rate`.
+    pub(super) fn unloaded(&self, rate: Rate) -> Option<TimeDelta> {
+        let first = self.samples.first()?;
+        Some(first.delay? - rate.transmit_time(first.size))
+    }
+
+    /// How it begins, which is how the one before it ended.
+    pub(super) fn begin(&self, reference: &Reference) -> Option<End> {
+        let first = self.samples.first()?;
+        Some(End {
+            at: first.sent,
+            queue: reference.queue(first.delay?, first.size),
+        })
+    }
+
+    /// The load of the interval: what came to the link for every second, in seconds that the
+    /// link needs for it. `None` before its last packet is accounted for.
+    pub(super) fn load(&mut self, reference: &Reference, end: Option<End>) -> Option<f64> {
         self.known?;
         if let Some(replaced) = self.replaced {
             return Some(replaced);
         }
-        if self.share.is_none() {
-            self.share = self.measure(shortest);
+        if self.load.is_none() || end.is_some() != self.has_end {
+            self.load = self.measure(reference, end);
+            self.has_end = end.is_some();
         }
-        self.share
+        self.load
     }
 
-    fn measure(&self, shortest: TimeDelta) -> Option<f64> {
+    fn measure(&self, reference: &Reference, end: Option<End>) -> Option<f64> {
+        let arrived = |sample: &Sample| Some((*sample, sample.delay?));
+        let mut known = self.samples.iter().filter_map(arrived);
+        let (first, delay) = known.next()?;
+        let begin = reference.queue(delay, first.size);
+        let mut least = begin;
         let mut busy = TimeDelta::ZERO;
-        let mut before: Option<(Time, TimeDelta)> = None;
-        for sample in &self.samples {
-            let Some(delay) = sample.delay else {
-                continue;
-            };
-            if let Some((sent, queue)) = before {
-                busy += queue.min(sample.sent.since(sent));
-            }
-            before = Some((sample.sent, (delay - shortest).max(TimeDelta::ZERO)));
+        let (mut marked, mut all) = (u32::from(first.is_marked), 1_u32);
+        let (mut at, mut until) = (first.sent, first.sent + reference.busy(delay));
+        for (sample, delay) in known {
+            busy += until.min(sample.sent).since(at).max(TimeDelta::ZERO);
+            least = least.min(reference.queue(delay, sample.size));
+            marked += u32::from(sample.is_marked);
+            all += 1;
+            (at, until) = (sample.sent, sample.sent + reference.busy(delay));
         }
-        let (_, queue) = before?;
-        Some((busy + queue).ratio(self.length))
-    }
-}
-
-/// The recent intervals in order, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Intervals {
-    ring: VecDeque<Interval>,
-    /// Every one before this position is closed.
-    open: usize,
-}
-
-impl Intervals {
-    /// Adds an interval; one that does not follow the others is not added.
-    pub(super) fn push(&mut self, interval: Interval) {
-        if self.ring.back().is_some_and(|last| last.id >= interval.id) {
-            return;
-        }
-        if self.ring.len() == REMEMBERED {
-            self.ring.pop_front();
-            self.open = self.open.saturating_sub(1);
-        }
-        self.ring.push_back(interval);
-    }
-
-    pub(super) fn get_mut(&mut self, id: FrameId) -> Option<&mut Interval> {
-        let first = self.ring.front()?.id;
-        let guess = usize::try_from(id.0.checked_sub(first.0)?).ok()?;
-        let index = match self.ring.get(guess) {
-            Some(interval) if interval.id == id => guess,
-            _ => self.ring.binary_search_by_key(&id, |each| each.id).ok()?,
-        };
-        self.ring.get_mut(index)
-    }
-
-    /// The oldest frame on its way.
-    pub(super) fn oldest_open(&mut self) -> Option<&Interval> {
-        while self.ring.get(self.open).is_some_and(|each| !each.is_open()) {
-            self.open += 1;
-        }
-        self.ring.get(self.open)
-    }
-
-    /// Mean share of the intervals known since `since`, each scaled to what it would be at
-    /// `bitrate`, newer and larger ones with more weight.
-    pub(super) fn smoothed(
-        &mut self,
-        since: Time,
-        bitrate: Rate,
-        shortest: TimeDelta,
-    ) -> Option<f64> {
-        let (mut sum, mut weights) = (0.0, 0.0);
-        let recent = self.ring.iter_mut().rev();
-        let recent = recent
-            .skip_while(|each| each.known.is_none())
-            .take_while(|each| each.known.is_none_or(|known| known > since));
-        for (age, each) in recent.enumerate() {
-            let at = each.bitrate();
-            let Some(share) = each.share(shortest) else {
-                continue;
-            };
-            if at == Rate::ZERO {
-                continue;
-            }
-            let weight = (at.as_mbps() + LIGHTEST) / (age as f64 + AGE);
-            sum += weight * share * bitrate.ratio(at).min(MOST_SCALED);
-            weights += weight;
-        }
-        (weights > 0.0).then(|| sum / weights)
-    }
-
-    /// The newest share that is known.
-    pub(super) fn newest_share(&mut self, shortest: TimeDelta) -> Option<f64> {
-        self.ring
-            .iter_mut()
-            .rev()
-            .find_map(|each| each.share(shortest))
+        // Nothing else is known of the rest than what was queued at the last packet.
+        let end = end.unwrap_or_else(|| {
+            let at = first.sent + self.length;
+            let queue = until.since(at).max(TimeDelta::ZERO);
+            End { at, queue }
+        });
+        busy += until.min(end.at).since(at).max(TimeDelta::ZERO);
+        let came = (busy + end.queue - begin).ratio(self.length);
+        let stands = least.min(end.queue).ratio(self.length);
+        // A packet that was marked met a queue, whatever its delay says.
+        let met = f64::from(marked) / f64::from(all);
+        Some((came + reference.standing_gain * stands).max(met))
     }
 }

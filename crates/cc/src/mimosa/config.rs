@@ -15,6 +15,12 @@ const MOST_PROBES: u16 = 64;
 pub struct Config {
     /// R*: the busy share that a flow alone aims at.
     pub target_share: f64,
+    /// How much less that is beside others.
+    pub shared_drop: f64,
+    /// The others' part of the load from which it is less by all of that.
+    pub shared_from: f64,
+    /// How much of a queue that stands adds to the load.
+    pub standing_gain: f64,
     /// How far back the busy share is averaged.
     pub smoothing_window: TimeDelta,
     /// g below `knee`: how much of the distance to R* a round covers, as an exponent.
@@ -28,6 +34,8 @@ pub struct Config {
     pub pull: f64,
     /// How much faster than its own busy time a frame is sent. Pudica, equation 2: 1.25.
     pub pace_gain: f64,
+    /// Packets at a frame's start that leave together.
+    pub lead: u16,
     /// Probes after each frame. Pudica, section 4.1: 4.
     pub probes: u16,
     /// Backlog that makes the next frame smaller, as a part of a frame.
@@ -37,6 +45,8 @@ pub struct Config {
     pub overdue: f64,
     /// Age from which frames are as small as can be.
     pub stalled: f64,
+    /// Age from which most frames are skipped.
+    pub skipping: f64,
     /// Silence after which the bitrate is halved, in the same measure. Pudica's open value:
     /// 10.
     pub silence: f64,
@@ -46,8 +56,11 @@ pub struct Config {
     /// A packet that follows the one before it so many times faster than the link was seen
     /// to serve was held up, and not queued.
     pub release: f64,
-    /// Window of the smallest delay. Pudica, section 4.1: 10 s.
+    /// Window of the smallest delay.
     pub min_delay_window: TimeDelta,
+    /// Competitive mode: as much of a queue that others let stand is not answered. Zero:
+    /// every queue is.
+    pub delay_budget: TimeDelta,
     /// No rise beyond this multiple of the newest acknowledged frame's own bitrate. As
     /// Pudica's.
     pub application_headroom: f64,
@@ -56,21 +69,27 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            target_share: 0.95,
+            target_share: 0.97,
+            shared_drop: 0.19,
+            shared_from: 0.3,
+            standing_gain: 0.1,
             smoothing_window: TimeDelta::from_millis(100),
-            far_gain: 0.5,
-            near_gain: 0.4,
+            far_gain: 0.75,
+            near_gain: 0.3,
             knee: 0.85,
-            pull: 0.05,
-            pace_gain: 1.25,
-            probes: 4,
+            pull: 0.08,
+            pace_gain: 1.1,
+            lead: 4,
+            probes: 6,
             backlog_share: 0.25,
             overdue: 2.0,
             stalled: 3.5,
+            skipping: 6.0,
             silence: 10.0,
             loss: 0.08,
             release: 1.6,
-            min_delay_window: TimeDelta::from_millis(10_000),
+            min_delay_window: TimeDelta::from_millis(3_000),
+            delay_budget: TimeDelta::ZERO,
             application_headroom: 1.5,
         }
     }
@@ -86,6 +105,7 @@ impl Config {
         for (key, share) in [
             ("target_share", self.target_share),
             ("knee", self.knee),
+            ("shared_from", self.shared_from),
             ("loss", self.loss),
         ] {
             require((0.01..=1.0).contains(&share), key, "from 0.01 to 1")?;
@@ -94,6 +114,8 @@ impl Config {
             ("far_gain", self.far_gain),
             ("near_gain", self.near_gain),
             ("pull", self.pull),
+            ("shared_drop", self.shared_drop),
+            ("standing_gain", self.standing_gain),
         ] {
             require((0.0..=2.0).contains(&gain), key, "from 0 to 2")?;
         }
@@ -108,6 +130,7 @@ impl Config {
             ("backlog_share", self.backlog_share),
             ("overdue", self.overdue),
             ("stalled", self.stalled),
+            ("skipping", self.skipping),
             ("silence", self.silence),
         ] {
             require((0.0..=1e4).contains(&intervals), key, "from 0 to 10000")?;

@@ -5,25 +5,25 @@
 //! `docs/mimosa.md` derives it and has what it comes to.
 //!
 //! ```text
-//! R  = sum of min(q_i, t_(i+1) - t_i) over the packets of an interval, over L
+//! R  = (time the link is known to be busy + growth of its queue + a part of what stands) / L
 //! B <- B (R* / R)^g e^(beta (1 - s))       once a feedback round; s = B over the link's rate
-//! next frame <= C R* L - backlog           where backlog = in flight - C min RTT stands
+//! R* = target - drop min(1, o / shared)    where o is the part of R that is not one's own
+//! next frame <= C R* L - backlog           where a backlog stands
 //! ```
 //!
 //! *Deviations*: none, for there is no paper. The estimate and the answer to falls go back
 //! to experiments with Pudica's; what is Pudica's (S. Wang et al., NSDI 2024, section 4) is
 //! named where it is used.
 
+mod base;
 mod busy;
 mod config;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the control law takes no marks")
-)]
-mod marks;
+mod intervals;
+mod reports;
 mod service;
 #[cfg(test)]
 mod tests;
+mod train;
 
 pub use config::Config;
 
@@ -31,11 +31,14 @@ use mimosa_control::{
     Cause, Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketKind, PacketReport,
     Probe, ProbeStart, SentPacket,
 };
-use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
-use crate::windowed_min::WindowedMin;
-use busy::{Interval, Intervals};
+use base::Base;
+use busy::{Interval, Reference};
+use intervals::Intervals;
+use reports::{Fill, ReportGap};
 use service::Service;
+use train::Trains;
 
 /// Below this a share cannot be told from an idle link.
 const LOWEST_SHARE: f64 = 0.01;
@@ -44,6 +47,8 @@ const LEAST_FACTOR: f64 = 0.7;
 const GREATEST_FACTOR: f64 = 2.0;
 /// So many packets in a row at a frame's end that came too fast tell a hold-up.
 const RELEASED: u32 = 3;
+/// Skipped frames have one among them this often, so that what comes back is heard of.
+const LONGEST_SKIP: TimeDelta = TimeDelta::from_millis(100);
 /// A backlog below three packets is none.
 const LEAST_BACKLOG: Bytes = Bytes::new(3_600);
 
@@ -56,9 +61,10 @@ pub struct Mimosa {
     rate: Rate,
     intervals: Intervals,
     service: Service,
-    /// Smallest one-way delay, the clocks' offset included, and smallest round trip.
-    min_delay: WindowedMin,
-    min_rtt: WindowedMin,
+    trains: Trains,
+    base: Base,
+    report_gap: ReportGap,
+    fill: Fill,
     /// L of the frame last asked for.
     interval: TimeDelta,
     /// The frame after the one last asked for: the first that a change reaches.
@@ -72,6 +78,8 @@ pub struct Mimosa {
     accounted: u32,
     lost: u32,
     silence_answered: Time,
+    /// The last frame that was let through while others were skipped.
+    shown: Time,
     /// The rule behind `rate`.
     cause: Cause,
     decision: Decision,
@@ -85,8 +93,10 @@ impl Mimosa {
             rate: limits.start(),
             intervals: Intervals::default(),
             service: Service::default(),
-            min_delay: WindowedMin::new(config.min_delay_window),
-            min_rtt: WindowedMin::new(config.min_delay_window),
+            trains: Trains::default(),
+            base: Base::new(config.min_delay_window),
+            report_gap: ReportGap::default(),
+            fill: Fill::default(),
             interval: TimeDelta::ZERO,
             next_frame: FrameId(0),
             hold_until: FrameId(0),
@@ -95,6 +105,7 @@ impl Mimosa {
             accounted: 0,
             lost: 0,
             silence_answered: Time::ZERO,
+            shown: Time::ZERO,
             cause: Cause::Start,
             decision: Decision::starting_at(limits.start()),
             config,
@@ -102,8 +113,23 @@ impl Mimosa {
         }
     }
 
-    fn shortest(&self) -> TimeDelta {
-        self.min_delay.get().unwrap_or(TimeDelta::ZERO)
+    /// What delays are compared with: the smallest, and above it what others may queue.
+    fn reference(&self) -> Reference {
+        Reference {
+            shortest: self.base.shortest() + self.allowed(),
+            link: self.trains.rate(),
+            standing_gain: self.config.standing_gain,
+        }
+    }
+
+    /// The part of a queue that stands which is not answered.
+    fn allowed(&self) -> TimeDelta {
+        let budget = self.config.delay_budget;
+        if budget > TimeDelta::ZERO {
+            self.base.standing().min(budget)
+        } else {
+            TimeDelta::ZERO
+        }
     }
 
     /// The encoder asks for a frame: smaller where a backlog stands or one is overdue.
@@ -119,37 +145,71 @@ impl Mimosa {
         }
         let own = self.rate.amount_in(self.interval);
         let least = self.limits.min().amount_in(self.interval);
-        let fits = self.beside_backlog(own);
-        let late = if age > self.interval.scale(self.config.stalled) {
-            Some(least)
-        } else {
-            (age > self.interval.scale(self.config.overdue)).then(|| own.scale(0.5))
-        };
-        let backlog = fits.map(|size| (size, Cause::FrameFallback));
+        let backlog = self.beside_backlog(own);
+        let backlog = backlog.map(|size| (size.max(least), Cause::FrameFallback));
+        let late = self.beside_overdue(now, age, own, least);
         let late = late.map(|size| (size, Cause::NextDelayFallback));
-        let smallest = [backlog, late]
+        let anew = self.to_see_the_path(now, own);
+        let anew = anew.map(|size| (size.max(least), Cause::PathChange));
+        let smallest = [backlog, late, anew]
             .into_iter()
             .flatten()
             .filter(|(size, _)| *size < own)
             .min_by_key(|(size, _)| *size);
-        self.decision.frame_limit = smallest.map(|(size, _)| size.max(least));
+        self.decision.frame_limit = smallest.map(|(size, _)| size);
+        self.fill.grant(smallest.is_none().then_some(own));
         if let Some((_, cause)) = smallest {
             self.decision.cause = cause;
         }
     }
 
-    /// Age of the oldest frame on its way, above the smallest round trip.
+    /// What the next frame may have while the oldest one is overdue by `age`.
+    fn beside_overdue(
+        &mut self,
+        now: Time,
+        age: TimeDelta,
+        own: Bytes,
+        least: Bytes,
+    ) -> Option<Bytes> {
+        let config = &self.config;
+        if age <= self.interval.scale(config.overdue) {
+            None
+        } else if age <= self.interval.scale(config.stalled) {
+            Some(own.scale(0.5))
+        } else if age <= self.interval.scale(config.skipping)
+            || now.since(self.shown) >= LONGEST_SKIP
+        {
+            self.shown = now;
+            Some(least)
+        } else {
+            Some(Bytes::ZERO)
+        }
+    }
+
+    /// A queue stands for so long that the path without it is being forgotten.
+    fn to_see_the_path(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
+        let is_busy = self.decision.evidence.smoothed_utilization? > self.config.target_share;
+        if !is_busy || !self.base.is_stale(now) {
+            return None;
+        }
+        self.base.asked(now);
+        Some(own.scale(0.5))
+    }
+
+    /// Age of the oldest frame on its way, above the smallest round trip and what reports
+    /// make frames wait.
     fn overdue(&mut self, now: Time) -> TimeDelta {
-        let min_rtt = self.min_rtt.get().unwrap_or(TimeDelta::ZERO);
+        let waits = (self.report_gap.get() - self.interval).max(TimeDelta::ZERO);
+        let expected = self.base.round_trip().unwrap_or(TimeDelta::ZERO) + waits;
         let oldest = self.intervals.oldest_open().and_then(Interval::first_sent);
-        oldest.map_or(TimeDelta::ZERO, |sent| now.since(sent) - min_rtt)
+        oldest.map_or(TimeDelta::ZERO, |sent| now.since(sent) - expected)
     }
 
     /// What the next frame may have where a backlog stands; `own` is what it would have.
     fn beside_backlog(&mut self, own: Bytes) -> Option<Bytes> {
         let service = self.service.rate()?;
-        let min_rtt = self.min_rtt.get()?;
-        let backlog = self.in_flight - service.amount_in(min_rtt);
+        let unqueued = self.base.unqueued()? + self.allowed();
+        let backlog = self.in_flight - service.amount_in(unqueued);
         self.decision.evidence.backlog = Some(backlog);
         self.decision.evidence.service_rate = Some(service);
         let counts = own.scale(self.config.backlog_share).max(LEAST_BACKLOG);
@@ -163,10 +223,15 @@ impl Mimosa {
     /// by this busy share.
     fn frame_encoded(&mut self, frame: FrameId, size: Bytes, packets: u32) {
         let interval = self.interval;
-        let share = self.intervals.newest_share(self.shortest()).unwrap_or(0.0);
+        self.fill.took(size);
+        let reference = self.reference();
+        let share = self.intervals.newest_load(&reference).unwrap_or(0.0);
         let spread = interval.scale(share.min(1.0) / self.config.pace_gain);
         self.decision.pacing = if share > 0.0 {
-            Pacing::Spread { over: spread }
+            Pacing::Spread {
+                over: spread,
+                lead: self.config.lead,
+            }
         } else {
             Pacing::Burst
         };
@@ -186,19 +251,25 @@ impl Mimosa {
         if packet.kind != PacketKind::Retransmission
             && let Some(interval) = self.intervals.get_mut(packet.frame)
         {
-            interval.sent(packet.sequence, packet.sent);
+            interval.sent(packet.sequence, packet.sent, packet.size);
         }
     }
 
     fn feedback(&mut self, now: Time, reports: &[PacketReport], in_flight: Bytes) {
         self.in_flight = in_flight;
+        self.report_gap.came(now);
         for report in reports {
             let packet = &report.packet;
             let is_media = packet.kind == PacketKind::Media;
             self.accounted = self.accounted.saturating_add(1);
             match report.outcome {
-                Outcome::Arrived { at, after_loss, .. } => {
-                    self.arrived(now, packet, at);
+                Outcome::Arrived {
+                    at,
+                    after_loss,
+                    ecn,
+                    ..
+                } => {
+                    self.arrived(now, packet, at, ecn == Ecn::Ce);
                     if is_media && !after_loss {
                         self.resolved(now, packet.frame);
                     }
@@ -213,29 +284,29 @@ impl Mimosa {
         }
     }
 
-    fn arrived(&mut self, now: Time, packet: &SentPacket, at: PeerTime) {
+    fn arrived(&mut self, now: Time, packet: &SentPacket, at: PeerTime, is_marked: bool) {
         let delay = at - packet.sent;
-        self.min_rtt.add(now, now.since(packet.sent));
-        self.min_delay.add(now, delay);
-        let shortest = self.shortest();
-        self.decision.evidence.queue_delay = Some((delay - shortest).max(TimeDelta::ZERO));
+        let waited = self.base.arrived(now, delay, now.since(packet.sent));
+        self.decision.evidence.queue_delay = Some(waited);
         if packet.kind == PacketKind::Retransmission {
             return;
         }
-        let fastest = self.service.fastest().scale(self.config.release);
         let before = self.newest_arrival;
         if packet.kind == PacketKind::Media {
             self.newest_arrival = Some(at);
-            self.service
-                .arrived(now, packet.sent, at, packet.size, shortest);
+            let shortest = self.base.shortest();
+            self.service.arrived(packet.sent, at, packet.size, shortest);
         }
+        let link = self.trains.rate();
         let Some(interval) = self.intervals.get_mut(packet.frame) else {
             return;
         };
-        interval.arrived(packet.sequence, delay);
+        interval.arrived(packet.sequence, delay, is_marked);
         if packet.kind == PacketKind::Media {
-            let is_rushed = fastest > Rate::ZERO
-                && before.is_some_and(|before| at - before < fastest.transmit_time(packet.size));
+            let soonest = link.map(|link| link.scale(self.config.release).transmit_time(packet.size));
+            let is_rushed = before
+                .zip(soonest)
+                .is_some_and(|(before, soonest)| at - before < soonest);
             interval.rushed = if is_rushed {
                 interval.rushed.saturating_add(1)
             } else {
@@ -244,10 +315,8 @@ impl Mimosa {
         }
     }
 
-    /// One more packet of a frame is accounted for. With the last one its share is known.
+    /// One more packet of a frame is accounted for. With the last one its load is known.
     fn resolved(&mut self, now: Time, id: FrameId) {
-        let shortest = self.shortest();
-        let smoothed = self.decision.evidence.smoothed_utilization;
         let Some(interval) = self.intervals.get_mut(id) else {
             return;
         };
@@ -256,23 +325,34 @@ impl Mimosa {
             return;
         }
         interval.known = Some(now);
-        let Some(share) = interval.share(shortest) else {
+        if let Some((size, span)) = interval.train(usize::from(self.config.lead)) {
+            self.trains.add(size, span);
+            // The rate of the train itself: the link may be faster than it was.
+            let seen = self.trains.rate().map(|link| link.max(Rate::of(size, span)));
+            if let Some(delay) = seen.and_then(|rate| interval.unloaded(rate)) {
+                self.base.unloaded(now, delay);
+            }
+        }
+        let reference = self.reference();
+        let smoothed = self.decision.evidence.smoothed_utilization;
+        let Some(interval) = self.intervals.get_mut(id) else {
             return;
         };
-        if share > 1.0 && interval.rushed >= RELEASED {
+        let Some(load) = interval.load(&reference, None) else {
+            return;
+        };
+        if load > 1.0 && interval.rushed >= RELEASED {
             interval.replaced = smoothed.or(Some(1.0));
-        } else if share <= 1.0 {
-            self.service.confirm();
         }
-        self.decision.evidence.utilization = Some(share);
-        self.adapt(now, id);
+        self.decision.evidence.utilization = Some(load);
+        self.adapt(now, id, &reference);
     }
 
     /// The law: one change a feedback round.
-    fn adapt(&mut self, now: Time, newest: FrameId) {
+    fn adapt(&mut self, now: Time, newest: FrameId, reference: &Reference) {
         let since = now - self.config.smoothing_window;
-        let shortest = self.shortest();
-        let Some(share) = self.intervals.smoothed(since, self.rate, shortest) else {
+        let expected = self.rate.scale(self.fill.get());
+        let Some(share) = self.intervals.smoothed(since, expected, reference) else {
             return;
         };
         self.decision.evidence.smoothed_utilization = Some(share);
@@ -296,7 +376,7 @@ impl Mimosa {
         // A small frame says little about a rate many times its own.
         let tried = self.intervals.get_mut(newest).map(|each| each.bitrate());
         let bound = tried.map_or(Rate::MAX, |tried| {
-            tried.scale(self.config.application_headroom)
+            tried.scale(self.config.application_headroom / self.fill.get())
         });
         if rate > bound && bound <= self.rate {
             self.set_cause(Cause::ApplicationLimited);
@@ -317,14 +397,15 @@ impl Mimosa {
         } else {
             config.near_gain
         };
-        let link = self.service.fastest();
-        let own = if link > Rate::ZERO {
-            self.rate.ratio(link).min(1.0)
-        } else {
-            1.0
-        };
+        let sent = self.rate.scale(self.fill.get());
+        let own = self
+            .trains
+            .rate()
+            .map_or(1.0, |link| sent.ratio(link).min(1.0));
         let pull = libm::exp(config.pull * (1.0 - own));
-        let factor = libm::pow(config.target_share / share, gain) * pull;
+        let others = (1.0 - own / share.min(1.0)).clamp(0.0, 1.0);
+        let target = config.target_share - config.shared_drop * (others / config.shared_from).min(1.0);
+        let factor = libm::pow(target / share, gain) * pull;
         factor.clamp(LEAST_FACTOR, GREATEST_FACTOR)
     }
 

@@ -8,8 +8,6 @@ use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 const LEAST_PACKETS: usize = 6;
 /// Only what arrived so lately counts.
 const WINDOW: TimeDelta = TimeDelta::from_millis(30);
-/// The fastest rate is that of this time.
-const FASTEST_MEMORY: TimeDelta = TimeDelta::from_millis(2_000);
 /// Packets remembered.
 const MOST: usize = 2_048;
 
@@ -20,16 +18,12 @@ pub(super) struct Service {
     chain: VecDeque<(PeerTime, Bytes)>,
     bytes: Bytes,
     rate: Option<Rate>,
-    /// The greatest of this memory and of the one before, and when this one began.
-    fastest: [Rate; 2],
-    since: Time,
 }
 
 impl Service {
     /// A packet sent at `sent` arrived; `shortest` is the smallest one-way delay.
     pub(super) fn arrived(
         &mut self,
-        now: Time,
         sent: Time,
         at: PeerTime,
         size: Bytes,
@@ -62,29 +56,12 @@ impl Service {
         };
         let span = at - *first;
         if self.chain.len() >= LEAST_PACKETS && span > TimeDelta::ZERO {
-            let rate = Rate::of(self.bytes - *size, span);
-            self.rate = Some(rate);
-            if now.since(self.since) > FASTEST_MEMORY {
-                self.fastest = [Rate::ZERO, self.fastest[0]];
-                self.since = now;
-            }
-        }
-    }
-
-    /// A frame without a queue that stands has passed: the rate is one that the link serves.
-    pub(super) fn confirm(&mut self) {
-        if let Some(rate) = self.rate {
-            self.fastest[0] = self.fastest[0].max(rate);
+            self.rate = Some(Rate::of(self.bytes - *size, span));
         }
     }
 
     /// The rate of the newest busy period that tells one.
     pub(super) const fn rate(&self) -> Option<Rate> {
         self.rate
-    }
-
-    /// The greatest confirmed rate of the last seconds; zero before there is one.
-    pub(super) fn fastest(&self) -> Rate {
-        self.fastest[0].max(self.fastest[1])
     }
 }

@@ -241,7 +241,7 @@ fn pacing_is_equation_2_and_probes_fill_the_rest() {
     let (frame, _, _) = stream.send();
     let decision = stream.controller.decision();
     // rho = 1.25 / 0.8; the last packet after L / rho.
-    let Pacing::Spread { over } = decision.pacing else {
+    let Pacing::Spread { over, .. } = decision.pacing else {
         panic!("{:?}", decision.pacing);
     };
     assert!(close(over.as_secs(), L.as_secs() * 0.8 / 1.25), "{over}");
@@ -256,7 +256,7 @@ fn pacing_never_exceeds_the_frame_interval() {
     let mut stream = Stream::new(Config::default(), 10);
     stream.frame(3.0);
     stream.send();
-    let Pacing::Spread { over } = stream.controller.decision().pacing else {
+    let Pacing::Spread { over, .. } = stream.controller.decision().pacing else {
         panic!("not spread");
     };
     assert!(close(over.as_secs(), L.as_secs() / 1.25), "{over}");
@@ -276,7 +276,7 @@ fn pacing_can_be_fixed_or_a_burst_as_the_ablations_need() {
         probes,
         ..Config::default()
     };
-    let half = Pacing::Spread { over: L / 2 };
+    let half = Pacing::Spread { over: L / 2, lead: 1 };
     assert_eq!(pacing(with(PaceMode::Fixed, 4)), (half, 4));
     assert_eq!(pacing(with(PaceMode::Burst, 0)), (Pacing::Burst, 0));
     let estimator = |estimator| Config {

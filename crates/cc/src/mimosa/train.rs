@@ -1,0 +1,49 @@
+//! At which rate the bottleneck itself serves, whoever else uses it.
+//!
+//! The first packets of a frame leave together. In a FIFO nothing of another flow comes between
+//! them, so that they arrive one transmission time after the other: packet pairs (S. Keshav,
+//! SIGCOMM 1991, section 3), of which the middle half counts (C. Dovrolis et al., INFOCOM 2001,
+//! section IV, for why neither the smallest nor the mean of all does).
+
+use std::collections::VecDeque;
+
+use mimosa_units::{Bytes, Rate, TimeDelta};
+
+/// Trains remembered: half a second at 60 frames a second.
+const REMEMBERED: usize = 32;
+/// From so many on there is a rate.
+const LEAST: usize = 3;
+
+/// The newest trains.
+#[derive(Debug, Default)]
+pub(super) struct Trains {
+    /// What followed the first packet, and in how much time it arrived.
+    seen: VecDeque<(Bytes, TimeDelta)>,
+    rate: Option<Rate>,
+}
+
+impl Trains {
+    /// `size` arrived in `span` after the first packet of a train.
+    pub(super) fn add(&mut self, size: Bytes, span: TimeDelta) {
+        if self.seen.len() == REMEMBERED {
+            self.seen.pop_front();
+        }
+        self.seen.push_back((size, span));
+        if self.seen.len() < LEAST {
+            return;
+        }
+        let mut sorted: Vec<_> = self.seen.iter().copied().collect();
+        let pace = |(size, span): &(Bytes, TimeDelta)| span.as_secs() / size.get() as f64;
+        sorted.sort_by(|one, other| pace(one).total_cmp(&pace(other)));
+        let quarter = sorted.len() / 4;
+        let middle = &sorted[quarter..sorted.len() - quarter];
+        let size = middle.iter().map(|(size, _)| *size).fold(Bytes::ZERO, |sum, each| sum + each);
+        let span = middle.iter().map(|(_, span)| *span).fold(TimeDelta::ZERO, |sum, each| sum + each);
+        self.rate = (span > TimeDelta::ZERO).then(|| Rate::of(size, span));
+    }
+
+    /// The rate of the link.
+    pub(super) const fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+}
