@@ -113,7 +113,7 @@ impl<R: HasLife> Column<R> {
             "pace_lead",
             "Packets of a `spread` frame that left together at its start.",
             |row| match row.life().pacing {
-                Pacing::Spread { lead, .. } => Some(u64::from(lead)),
+                Pacing::Spread { lead, .. } => Some(i64::from(lead)),
                 Pacing::Burst | Pacing::Bucket { .. } => None,
             },
         ),

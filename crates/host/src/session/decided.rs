@@ -22,7 +22,7 @@ pub(super) fn decided(decision: &Decision, pacing: Pacing) -> Decided {
             pacing: Some(Kind::Burst),
             ..plain
         },
-        Pacing::Spread { over } => Decided {
+        Pacing::Spread { over, .. } => Decided {
             pacing: Some(Kind::Spread),
             pace_span: Some(Millis(over)),
             ..plain
