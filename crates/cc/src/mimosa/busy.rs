@@ -36,7 +36,9 @@ impl Reference {
 
     /// The queue that a packet of `size` met.
     fn queue(&self, delay: TimeDelta, size: Bytes) -> TimeDelta {
-        let own = self.link.map_or(TimeDelta::ZERO, |link| link.transmit_time(size));
+        let own = self
+            .link
+            .map_or(TimeDelta::ZERO, |link| link.transmit_time(size));
         (self.busy(delay) - own).max(TimeDelta::ZERO)
     }
 }

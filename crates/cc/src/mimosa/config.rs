@@ -69,14 +69,14 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            target_share: 0.97,
-            shared_drop: 0.19,
+            target_share: 0.975,
+            shared_drop: 0.2,
             shared_from: 0.3,
             standing_gain: 0.1,
             smoothing_window: TimeDelta::from_millis(100),
-            far_gain: 0.75,
+            far_gain: 1.0,
             near_gain: 0.3,
-            knee: 0.85,
+            knee: 0.9,
             pull: 0.08,
             pace_gain: 1.1,
             lead: 4,

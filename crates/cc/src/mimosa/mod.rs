@@ -47,6 +47,8 @@ const LEAST_FACTOR: f64 = 0.7;
 const GREATEST_FACTOR: f64 = 2.0;
 /// So many packets in a row at a frame's end that came too fast tell a hold-up.
 const RELEASED: u32 = 3;
+/// A frame this much larger than the link carries in its time is made smaller.
+const BEYOND: f64 = 1.1;
 /// Skipped frames have one among them this often, so that what comes back is heard of.
 const LONGEST_SKIP: TimeDelta = TimeDelta::from_millis(100);
 /// A backlog below three packets is none.
@@ -207,6 +209,18 @@ impl Mimosa {
 
     /// What the next frame may have where a backlog stands; `own` is what it would have.
     fn beside_backlog(&mut self, own: Bytes) -> Option<Bytes> {
+        let carried = self.trains.newest().map(|link| {
+            let link = link.scale(self.config.target_share);
+            link.amount_in(self.interval)
+        });
+        let carried = carried.filter(|carried| own > carried.scale(BEYOND));
+        match (self.left_by_backlog(own), carried) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    fn left_by_backlog(&mut self, own: Bytes) -> Option<Bytes> {
         let service = self.service.rate()?;
         let unqueued = self.base.unqueued()? + self.allowed();
         let backlog = self.in_flight - service.amount_in(unqueued);
@@ -303,7 +317,8 @@ impl Mimosa {
         };
         interval.arrived(packet.sequence, delay, is_marked);
         if packet.kind == PacketKind::Media {
-            let soonest = link.map(|link| link.scale(self.config.release).transmit_time(packet.size));
+            let soonest =
+                link.map(|link| link.scale(self.config.release).transmit_time(packet.size));
             let is_rushed = before
                 .zip(soonest)
                 .is_some_and(|(before, soonest)| at - before < soonest);
@@ -328,7 +343,10 @@ impl Mimosa {
         if let Some((size, span)) = interval.train(usize::from(self.config.lead)) {
             self.trains.add(size, span);
             // The rate of the train itself: the link may be faster than it was.
-            let seen = self.trains.rate().map(|link| link.max(Rate::of(size, span)));
+            let seen = self
+                .trains
+                .rate()
+                .map(|link| link.max(Rate::of(size, span)));
             if let Some(delay) = seen.and_then(|rate| interval.unloaded(rate)) {
                 self.base.unloaded(now, delay);
             }
@@ -390,22 +408,22 @@ impl Mimosa {
         self.hold_until = self.next_frame;
     }
 
-    fn factor(&self, share: f64) -> f64 {
+    /// What a round makes of the bitrate at load `load`.
+    fn factor(&self, load: f64) -> f64 {
         let config = &self.config;
-        let gain = if share < config.knee {
+        let sent = self.rate.scale(self.fill.get());
+        let link = self.trains.rate();
+        let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
+        let others = (1.0 - own / load.min(1.0)).clamp(0.0, 1.0);
+        let reserve = config.shared_drop * (others / config.shared_from).min(1.0);
+        let target = config.target_share - reserve;
+        let gain = if load < config.knee * target {
             config.far_gain
         } else {
             config.near_gain
         };
-        let sent = self.rate.scale(self.fill.get());
-        let own = self
-            .trains
-            .rate()
-            .map_or(1.0, |link| sent.ratio(link).min(1.0));
         let pull = libm::exp(config.pull * (1.0 - own));
-        let others = (1.0 - own / share.min(1.0)).clamp(0.0, 1.0);
-        let target = config.target_share - config.shared_drop * (others / config.shared_from).min(1.0);
-        let factor = libm::pow(target / share, gain) * pull;
+        let factor = libm::pow(target / load, gain) * pull;
         factor.clamp(LEAST_FACTOR, GREATEST_FACTOR)
     }
 

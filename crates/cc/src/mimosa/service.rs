@@ -22,13 +22,7 @@ pub(super) struct Service {
 
 impl Service {
     /// A packet sent at `sent` arrived; `shortest` is the smallest one-way delay.
-    pub(super) fn arrived(
-        &mut self,
-        sent: Time,
-        at: PeerTime,
-        size: Bytes,
-        shortest: TimeDelta,
-    ) {
+    pub(super) fn arrived(&mut self, sent: Time, at: PeerTime, size: Bytes, shortest: TimeDelta) {
         // It came to the link before the one ahead of it had left.
         let waits = self
             .chain

@@ -11,6 +11,8 @@ use mimosa_units::{Bytes, Rate, TimeDelta};
 
 /// Trains remembered: half a second at 60 frames a second.
 const REMEMBERED: usize = 32;
+/// So many tell what the link carries now. One may be stretched by chance.
+const NEWEST: usize = 3;
 /// From so many on there is a rate.
 const LEAST: usize = 3;
 
@@ -37,9 +39,21 @@ impl Trains {
         sorted.sort_by(|one, other| pace(one).total_cmp(&pace(other)));
         let quarter = sorted.len() / 4;
         let middle = &sorted[quarter..sorted.len() - quarter];
-        let size = middle.iter().map(|(size, _)| *size).fold(Bytes::ZERO, |sum, each| sum + each);
-        let span = middle.iter().map(|(_, span)| *span).fold(TimeDelta::ZERO, |sum, each| sum + each);
+        let size = middle
+            .iter()
+            .map(|(size, _)| *size)
+            .fold(Bytes::ZERO, |sum, each| sum + each);
+        let span = middle
+            .iter()
+            .map(|(_, span)| *span)
+            .fold(TimeDelta::ZERO, |sum, each| sum + each);
         self.rate = (span > TimeDelta::ZERO).then(|| Rate::of(size, span));
+    }
+
+    /// The most that any of the newest trains arrived at: after a fall, what is left.
+    pub(super) fn newest(&self) -> Option<Rate> {
+        let newest = self.seen.iter().rev().take(NEWEST);
+        newest.map(|(size, span)| Rate::of(*size, *span)).max()
     }
 
     /// The rate of the link.

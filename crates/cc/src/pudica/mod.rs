@@ -188,7 +188,10 @@ impl Pudica {
         let multiplier = self.pace_multiplier();
         let spread = multiplier.map_or(TimeDelta::ZERO, |rho| interval.scale(1.0 / rho));
         self.decision.pacing = match multiplier {
-            Some(_) => Pacing::Spread { over: spread, lead: 1 },
+            Some(_) => Pacing::Spread {
+                over: spread,
+                lead: 1,
+            },
             None => Pacing::Burst,
         };
         let probes = self.probes();

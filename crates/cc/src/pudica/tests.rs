@@ -276,7 +276,10 @@ fn pacing_can_be_fixed_or_a_burst_as_the_ablations_need() {
         probes,
         ..Config::default()
     };
-    let half = Pacing::Spread { over: L / 2, lead: 1 };
+    let half = Pacing::Spread {
+        over: L / 2,
+        lead: 1,
+    };
     assert_eq!(pacing(with(PaceMode::Fixed, 4)), (half, 4));
     assert_eq!(pacing(with(PaceMode::Burst, 0)), (Pacing::Burst, 0));
     let estimator = |estimator| Config {
