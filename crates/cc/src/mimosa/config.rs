@@ -17,7 +17,9 @@ pub struct Config {
     pub target_share: f64,
     /// How much less that is beside others.
     pub shared_drop: f64,
-    /// The others' part of the load from which it is less by all of that.
+    /// The others' part of the load up to which it is taken for noise.
+    pub alone: f64,
+    /// The others' part of the load from which the share is less by all of that.
     pub shared_from: f64,
     /// How much of a queue that stands adds to the load.
     pub standing_gain: f64,
@@ -71,6 +73,7 @@ impl Default for Config {
         Self {
             target_share: 0.975,
             shared_drop: 0.2,
+            alone: 0.15,
             shared_from: 0.3,
             standing_gain: 0.1,
             smoothing_window: TimeDelta::from_millis(100),
@@ -141,6 +144,11 @@ impl Config {
         ] {
             require(window > TimeDelta::ZERO, key, "longer than zero")?;
         }
+        require(
+            (0.0..self.shared_from).contains(&self.alone),
+            "alone",
+            "at least 0 and below `shared_from`",
+        )?;
         require(self.probes <= MOST_PROBES, "probes", "at most 64")
     }
 }

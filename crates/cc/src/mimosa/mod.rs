@@ -415,7 +415,8 @@ impl Mimosa {
         let link = self.trains.rate();
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
         let others = (1.0 - own / load.min(1.0)).clamp(0.0, 1.0);
-        let reserve = config.shared_drop * (others / config.shared_from).min(1.0);
+        let beside = (others - config.alone) / (config.shared_from - config.alone);
+        let reserve = config.shared_drop * beside.clamp(0.0, 1.0);
         let target = config.target_share - reserve;
         let gain = if load < config.knee * target {
             config.far_gain
