@@ -3,6 +3,8 @@
     reason = "all paths are of one type, that of one which loses packets"
 )]
 
+mod edges;
+
 use mimosa_units::TimeDelta;
 
 use super::*;
@@ -169,10 +171,12 @@ fn one_packet_that_is_bleached_or_mangled_ends_it() {
 }
 
 #[test]
-fn a_mark_on_what_was_not_capable_is_no_queues() {
-    let mut stream = Stream::new();
-    let path = |ecn| Some(if ecn == Ecn::NotEct { Ecn::Ce } else { ecn });
-    assert_eq!(stream.run(100, path), failed(EcnFailure::Mangled));
+fn a_field_on_what_was_not_capable_is_no_queues() {
+    for field in [Ecn::Ce, Ecn::Ect0, Ecn::Ect1] {
+        let mut stream = Stream::new();
+        let path = |ecn| Some(if ecn == Ecn::NotEct { field } else { ecn });
+        assert_eq!(stream.run(100, path), failed(EcnFailure::Mangled));
+    }
 }
 
 /// A busy queue may mark the whole of a trial: then there is another one a second later, and
