@@ -19,7 +19,7 @@ const LATE: TimeDelta = TimeDelta::from_millis(30);
 
 /// FNV-1a, 64 bits.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const PRIME: u64 = 0x0100_0000_01b3;
+pub(crate) const PRIME: u64 = 0x0100_0000_01b3;
 
 /// Reads the files of a suite, and digests them.
 pub(crate) struct Reader<'a> {

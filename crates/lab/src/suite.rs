@@ -9,7 +9,7 @@ use crate::error::SuiteError;
 use crate::figure::{Claim, Plot};
 use crate::index::Index;
 use crate::measure::{self, Parts};
-use crate::reader::Reader;
+use crate::reader::{PRIME, Reader};
 use crate::record::{Key, Record};
 
 pub use crate::index::PageKind;
@@ -187,6 +187,35 @@ impl Suite {
         };
         suite.check_params()?;
         Ok(suite)
+    }
+
+    /// Sets parameters of a controller in place of the suite's, as TOML has them:
+    /// `mimosa.pull = 0.05`.
+    ///
+    /// # Errors
+    ///
+    /// [`SuiteError::Entry`] when that is no TOML or the controller has no such parameter.
+    pub fn set_params(&mut self, params: &str) -> Result<(), SuiteError> {
+        let wrong = |why: String| SuiteError::Entry {
+            suite: self.name.clone(),
+            what: "params",
+            name: params.to_owned(),
+            why,
+        };
+        let given: BTreeMap<String, toml::Table> = toml::from_str(params).map_err(|error| {
+            let why = error.message().trim().replace('\n', " ");
+            wrong(format!("{why}; write `mimosa.pull=0.05`"))
+        })?;
+        for name in given.keys() {
+            check_controller(name)?;
+        }
+        for (name, table) in given {
+            self.params.entry(name).or_default().extend(table);
+        }
+        for byte in params.bytes() {
+            self.digest = (self.digest ^ u64::from(byte)).wrapping_mul(PRIME);
+        }
+        self.check_params()
     }
 
     /// The runs, in the order of their results: case by case, variant by variant,

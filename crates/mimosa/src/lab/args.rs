@@ -34,6 +34,10 @@ pub(super) struct Run {
     #[arg(long = "case", value_name = "NAME")]
     pub(super) cases: Vec<String>,
 
+    /// A parameter in place of the suite's, `mimosa.pull=0.05`; again for several.
+    #[arg(long = "params", value_name = "CONTROLLER.KEY=VALUE")]
+    pub(super) params: Vec<String>,
+
     /// Seeds to run, both ends included; without it the suite's.
     #[arg(long, value_name = "A..B")]
     pub(super) seeds: Option<Seeds>,

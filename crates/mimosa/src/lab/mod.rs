@@ -44,7 +44,10 @@ fn list() -> Result<(), LabError> {
 }
 
 fn run_suite(args: &args::Run) -> Result<(), LabError> {
-    let suite = files::suite(&args.suite, args.traces.as_deref())?;
+    let mut suite = files::suite(&args.suite, args.traces.as_deref())?;
+    for params in &args.params {
+        suite.set_params(params)?;
+    }
     let jobs = suite.jobs(&Choice {
         controllers: args.controllers.clone(),
         seeds: args.seeds.map(|Seeds(first, last)| (first, last)),
