@@ -80,6 +80,8 @@ pub struct Mimosa {
     accounted: u32,
     lost: u32,
     silence_answered: Time,
+    /// o: the others' part of the load.
+    others: f64,
     /// The last frame that was let through while others were skipped.
     shown: Time,
     /// The rule behind `rate`.
@@ -107,6 +109,7 @@ impl Mimosa {
             accounted: 0,
             lost: 0,
             silence_answered: Time::ZERO,
+            others: 0.0,
             shown: Time::ZERO,
             cause: Cause::Start,
             decision: Decision::starting_at(limits.start()),
@@ -239,7 +242,13 @@ impl Mimosa {
         let interval = self.interval;
         self.fill.took(size);
         let reference = self.reference();
-        let share = self.intervals.newest_load(&reference).unwrap_or(0.0);
+        let load = self.intervals.newest_load(&reference).unwrap_or(0.0);
+        // Alone, a frame needs its own time of the link, whatever noise adds to the load.
+        let is_alone = self.others < self.config.alone;
+        let link = self.trains.rate().filter(|_| is_alone && load > 0.0);
+        let share = link.map_or(load, |link| {
+            link.transmit_time(size).ratio(interval).min(load)
+        });
         let spread = interval.scale(share.min(1.0) / self.config.pace_gain);
         self.decision.pacing = if share > 0.0 {
             Pacing::Spread {
@@ -409,13 +418,13 @@ impl Mimosa {
     }
 
     /// What a round makes of the bitrate at load `load`.
-    fn factor(&self, load: f64) -> f64 {
+    fn factor(&mut self, load: f64) -> f64 {
         let config = &self.config;
         let sent = self.rate.scale(self.fill.get());
         let link = self.trains.rate();
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
-        let others = (1.0 - own / load.min(1.0)).clamp(0.0, 1.0);
-        let beside = (others - config.alone) / (config.shared_from - config.alone);
+        self.others = (1.0 - own / load.min(1.0)).clamp(0.0, 1.0);
+        let beside = (self.others - config.alone) / (config.shared_from - config.alone);
         let reserve = config.shared_drop * beside.clamp(0.0, 1.0);
         let target = config.target_share - reserve;
         let gain = if load < config.knee * target {
