@@ -171,11 +171,28 @@ def fill(page: str, name: str, text: str) -> None:
 
 
 def recorded(folders: list[str]) -> None:
+    """Means over the traces of each folder, whose cases have the traces' names."""
+    shipped = {"constant-8", "constant-45", "steps", "jitter", "loss", *CASES}
+    print(
+        head(["traces", "use, %", "Mbit/s", "p99", "> 50 ms, %", "> 100 ms, %"]), end=""
+    )
     for folder in folders:
         rows, _ = run("--traces", folder, "--seeds", "1..2", *named(THREE))
-        traced = {key: row for key, row in rows.items() if key[0].startswith("trace")}
-        print(folder)
-        print(board(traced or rows))
+        cases = {case for case, _ in rows} - shipped
+        cells = [f"{Path(folder).name} ({len(cases)})"]
+        for key, form, scale in [
+            ("used", ".1f", 100),
+            ("Mbit/s", ".2f", 1),
+            ("frame p99", ".0f", 1),
+            (">50ms", ".2f", 100),
+            (">100ms", ".2f", 100),
+        ]:
+            means = [
+                statistics.mean(rows[case, name][key] for case in cases) * scale
+                for name in THREE
+            ]
+            cells.append(" / ".join(f"{mean:{form}}" for mean in means))
+        print(line(cells), end="", flush=True)
 
 
 def main() -> None:
