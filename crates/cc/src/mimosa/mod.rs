@@ -150,7 +150,7 @@ impl Mimosa {
         }
         let own = self.rate.amount_in(self.interval);
         let least = self.limits.min().amount_in(self.interval);
-        let backlog = self.beside_backlog(own);
+        let backlog = self.beside_backlog(now, own);
         let backlog = backlog.map(|size| (size.max(least), Cause::FrameFallback));
         let late = self.beside_overdue(now, age, own, least);
         let late = late.map(|size| (size, Cause::NextDelayFallback));
@@ -211,8 +211,12 @@ impl Mimosa {
     }
 
     /// What the next frame may have where a backlog stands; `own` is what it would have.
-    fn beside_backlog(&mut self, own: Bytes) -> Option<Bytes> {
-        let carried = self.trains.newest().map(|link| {
+    fn beside_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
+        // Trains may be stretched by chance, and a busy period is one of an own share alone:
+        // what either says does pass.
+        let served = self.service.rate();
+        let carried = self.trains.newest(now).map(|link| {
+            let link = served.map_or(link, |served| link.max(served));
             let link = link.scale(self.config.target_share);
             link.amount_in(self.interval)
         });
@@ -350,7 +354,7 @@ impl Mimosa {
         }
         interval.known = Some(now);
         if let Some((size, span)) = interval.train(usize::from(self.config.lead)) {
-            self.trains.add(size, span);
+            self.trains.add(now, size, span);
             // The rate of the train itself: the link may be faster than it was.
             let seen = self
                 .trains

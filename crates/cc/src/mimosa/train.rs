@@ -7,12 +7,14 @@
 
 use std::collections::VecDeque;
 
-use mimosa_units::{Bytes, Rate, TimeDelta};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 /// Trains remembered: half a second at 60 frames a second.
 const REMEMBERED: usize = 32;
 /// So many tell what the link carries now. One may be stretched by chance.
 const NEWEST: usize = 3;
+/// For so long they do.
+const FRESH: TimeDelta = TimeDelta::from_millis(150);
 /// From so many on there is a rate.
 const LEAST: usize = 3;
 
@@ -22,11 +24,14 @@ pub(super) struct Trains {
     /// What followed the first packet, and in how much time it arrived.
     seen: VecDeque<(Bytes, TimeDelta)>,
     rate: Option<Rate>,
+    /// When the newest was known.
+    came: Time,
 }
 
 impl Trains {
     /// `size` arrived in `span` after the first packet of a train.
-    pub(super) fn add(&mut self, size: Bytes, span: TimeDelta) {
+    pub(super) fn add(&mut self, now: Time, size: Bytes, span: TimeDelta) {
+        self.came = now;
         if self.seen.len() == REMEMBERED {
             self.seen.pop_front();
         }
@@ -50,8 +55,12 @@ impl Trains {
         self.rate = (span > TimeDelta::ZERO).then(|| Rate::of(size, span));
     }
 
-    /// The most that any of the newest trains arrived at: after a fall, what is left.
-    pub(super) fn newest(&self) -> Option<Rate> {
+    /// The most that any of the newest trains arrived at: after a fall, what is left. `None`
+    /// where they are old: frames of one packet make none, and must not stay as small for it.
+    pub(super) fn newest(&self, now: Time) -> Option<Rate> {
+        if now.since(self.came) > FRESH {
+            return None;
+        }
         let newest = self.seen.iter().rev().take(NEWEST);
         newest.map(|(size, span)| Rate::of(*size, *span)).max()
     }
