@@ -9,8 +9,8 @@ fn a_backlog_makes_the_next_frame_smaller_by_itself() {
     for (in_flight, limit, backlog) in [
         (20_000, None, 0),
         (23_600, None, 3_600),
-        // 0.97 of 10 kB less it.
-        (24_000, Some(5_700), 4_000),
+        // 0.975 of 10 kB less it.
+        (24_000, Some(5_750), 4_000),
         // The smallest frame, of 80 kbit/s.
         (40_000, Some(100), 20_000),
     ] {
@@ -24,6 +24,22 @@ fn a_backlog_makes_the_next_frame_smaller_by_itself() {
         assert_eq!(decision.frame_limit, limit.map(Bytes::new));
         let is_answer = decision.cause == Cause::FrameFallback;
         assert_eq!(is_answer, limit.is_some(), "{in_flight}");
+    }
+}
+
+/// 0.975 of what the link carries in L are 9.75 kB; up to a tenth more may be tried.
+#[test]
+fn no_frame_is_larger_than_the_link_carries() {
+    for (kbps, limit) in [
+        (8_000, None),
+        (8_570, None),
+        (8_590, Some(9_750)),
+        (50_000, Some(9_750)),
+    ] {
+        let mut stream = Stream::on_link(Config::default());
+        stream.mimosa.rate = Rate::from_kbps(kbps);
+        let limit = limit.map(Bytes::new);
+        assert_eq!(stream.due().frame_limit, limit, "{kbps} kbit/s");
     }
 }
 
@@ -146,7 +162,7 @@ fn a_path_that_is_being_forgotten_is_seen_by_one_small_frame() {
         decision.frame_limit
     };
     assert_eq!(after(2_000, 1.1), None);
-    assert_eq!(after(2_001, 0.97), None, "no queue stands");
+    assert_eq!(after(2_001, 0.975), None, "no queue stands");
     assert_eq!(after(2_001, 1.1), Some(Bytes::new(5_000)));
     assert_eq!(after(2_011, 1.1), None, "once");
     assert_eq!(after(4_001, 1.1), None);

@@ -38,6 +38,18 @@ fn trains_are_remembered_for_32_frames() {
 }
 
 #[test]
+fn the_fastest_of_the_last_three_trains_is_what_is_left_after_a_fall() {
+    let mut trains = Trains::default();
+    assert_eq!(trains.newest(), None);
+    trains.add(Bytes::new(3_000), MS(3));
+    for slow in 1..=3 {
+        trains.add(Bytes::new(3_000), MS(6));
+        let newest = if slow < 3 { LINK } else { LINK.scale(0.5) };
+        assert_eq!(trains.newest(), Some(newest), "{slow}");
+    }
+}
+
+#[test]
 fn a_train_is_what_left_together_and_arrived_in_a_row() {
     let train = |packets: &[(i64, Option<i64>)]| {
         let mut interval = Interval::new(FrameId(1), L, FRAME, 6);
