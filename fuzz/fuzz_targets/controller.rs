@@ -32,6 +32,14 @@ const VARIANTS: &[(&str, &str)] = &[
     ("gcc", "window_time = '200ms'\nhold_when_limited = true"),
     ("gcc", "probing = false\nloss_based = false"),
     (
+        "mimosa",
+        "delay_budget = '20ms'\nlead = 1\nprobes = 0\nstanding_gain = 2",
+    ),
+    (
+        "mimosa",
+        "lead = 65535\nsmoothing_window = '1ns'\nmin_delay_window = '1ns'\nsilence = 0",
+    ),
+    (
         "nada",
         "priority = 0.5\nfilter_samples = 1\nfeedback_timeout = '50ms'",
     ),

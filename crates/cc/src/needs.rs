@@ -89,6 +89,7 @@ pub fn needs(name: &str) -> Option<Needs> {
         "mimosa" => Needs {
             made_for: Reports::PerPacket,
             arrivals: Arrivals::Packets,
+            uses_ecn: true,
             ..by_round_trips(MIMOSA)
         },
         "nada" => Needs {
@@ -132,9 +133,9 @@ const COPA: &str = "the wait for a report counts as a queue, which it drains: a 
     fifth less of the link where packets ask for reports, next to nothing of it with seldom ones";
 const FIXED: &str = "it never changes its rate";
 const GCC: &str = "the same rates and the same queue";
-const MIMOSA: &str = "a frame without a report for two intervals is overdue, and the next one is \
-                      halved: two thirds of the link with reports 50 ms apart, less than half \
-                      with 100, next to nothing with 250";
+const MIMOSA: &str = "reports 50 or 100 ms apart cost nothing but their own delay where the link \
+                      rests, and a twentieth to a twelfth of it where it falls and rises; \
+                      250 ms apart leave a third";
 const NADA: &str = "the same rates and the same queue up to reports 100 ms apart; 250 ms apart it \
                     uses less of a link that changes; without ECN it goes by delay and losses";
 const ORACLE: &str = "it is told of the link itself";

@@ -347,6 +347,38 @@ mod tests {
         assert_eq!(times, [1_000, 3_000, 5_000, 7_000]);
     }
 
+    /// Six packets over 12 ms: the first ones leave together, the others where they would
+    /// have without a lead.
+    #[test]
+    fn a_lead_leaves_at_once_and_the_others_keep_their_places() {
+        let over = TimeDelta::from_millis(12);
+        for (lead, expected) in [
+            (0, [0, 2_000, 4_000, 6_000, 8_000, 10_000]),
+            (1, [0, 2_000, 4_000, 6_000, 8_000, 10_000]),
+            (4, [0, 0, 0, 0, 8_000, 10_000]),
+            (9, [0; 6]),
+        ] {
+            let mut pacer = Pacer::new(Bounds::default());
+            pacer.set_pacing(Pacing::Spread { over, lead });
+            frame(&mut pacer, Time::ZERO, 0, 6);
+            assert_eq!(micros(&departures(&mut pacer)), expected, "lead {lead}");
+        }
+    }
+
+    /// Groups of three: a lead of four takes the rest of the second group with it.
+    #[test]
+    fn a_lead_takes_the_group_in_which_it_ends() {
+        let mut pacer = Pacer::new(Bounds {
+            shortest_gap: TimeDelta::from_micros(500),
+            ..Bounds::default()
+        });
+        let over = TimeDelta::from_millis(2);
+        pacer.set_pacing(Pacing::Spread { over, lead: 4 });
+        frame(&mut pacer, Time::ZERO, 0, 10);
+        let expected = [0, 0, 0, 0, 0, 0, 1_200, 1_200, 1_200, 1_800];
+        assert_eq!(micros(&departures(&mut pacer)), expected);
+    }
+
     #[test]
     fn packets_too_close_leave_in_groups_of_two_to_four() {
         let mut pacer = Pacer::new(Bounds {

@@ -287,7 +287,10 @@ fn silence_leaves_nothing_in_flight_for_ever() {
 #[test]
 fn probes_leave_through_the_pacer_and_ask_at_their_end() {
     let mut probing = decision();
-    probing.pacing = Pacing::Spread { over: MS * 4, lead: 1 };
+    probing.pacing = Pacing::Spread {
+        over: MS * 4,
+        lead: 1,
+    };
     probing.probe = Some(Probe {
         id: 1,
         packets: 2,

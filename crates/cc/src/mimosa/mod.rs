@@ -154,7 +154,7 @@ impl Mimosa {
         let backlog = backlog.map(|size| (size.max(least), Cause::FrameFallback));
         let late = self.beside_overdue(now, age, own, least);
         let late = late.map(|size| (size, Cause::NextDelayFallback));
-        let anew = self.to_see_the_path(now, own);
+        let anew = self.seeing_the_path(now, own);
         let anew = anew.map(|size| (size.max(least), Cause::PathChange));
         let smallest = [backlog, late, anew]
             .into_iter()
@@ -192,7 +192,7 @@ impl Mimosa {
     }
 
     /// A queue stands for so long that the path without it is being forgotten.
-    fn to_see_the_path(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
+    fn seeing_the_path(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
         let is_busy = self.decision.evidence.smoothed_utilization? > self.config.target_share;
         if !is_busy || !self.base.is_stale(now) {
             return None;

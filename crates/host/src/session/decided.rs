@@ -93,7 +93,10 @@ mod tests {
             pace_rate: None,
             pace_burst: None,
         };
-        let spread = Pacing::Spread { over: MS * 12, lead: 1 };
+        let spread = Pacing::Spread {
+            over: MS * 12,
+            lead: 1,
+        };
         assert_eq!(decided(&decision, spread), expected);
     }
 

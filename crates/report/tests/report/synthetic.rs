@@ -125,7 +125,10 @@ fn frame(number: u32, coded: &Coded, noise: &mut Noise) -> SessionFrame {
     let is_given_up = number % 4_000 >= 3_980;
     let seen = |at: Time| (!is_given_up).then_some(at);
     let size = Bytes::from_f64(coded.budget * coded.use_of_it);
-    let pacing = Pacing::Spread { over: ms(11.0), lead: 1 };
+    let pacing = Pacing::Spread {
+        over: ms(11.0),
+        lead: 1,
+    };
     SessionFrame {
         captured,
         encode_begun: begun,

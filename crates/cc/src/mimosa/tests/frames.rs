@@ -1,0 +1,214 @@
+//! Answers with single frames: a backlog, frames that are overdue, an outage, hold-ups.
+
+use super::*;
+
+#[test]
+fn a_backlog_makes_the_next_frame_smaller_by_itself() {
+    // The smallest round trip is 20 ms: 20 kB of 8 Mbit/s are no backlog, and neither are
+    // three packets of 1200 B on top.
+    for (in_flight, limit, backlog) in [
+        (20_000, None, 0),
+        (23_600, None, 3_600),
+        // 0.975 of 10 kB less it.
+        (24_000, Some(5_750), 4_000),
+        // The smallest frame, of 80 kbit/s.
+        (40_000, Some(100), 20_000),
+    ] {
+        let mut stream = Stream::on_link(Config::default());
+        stream.frame(&SERVED, Bytes::new(in_flight));
+        stream.settle();
+        stream.mimosa.rate = LINK;
+        let decision = stream.due();
+        assert_eq!(decision.evidence.service_rate, Some(LINK));
+        assert_eq!(decision.evidence.backlog, Some(Bytes::new(backlog)));
+        assert_eq!(decision.frame_limit, limit.map(Bytes::new));
+        let is_answer = decision.cause == Cause::FrameFallback;
+        assert_eq!(is_answer, limit.is_some(), "{in_flight}");
+    }
+}
+
+/// 0.975 of what the link carries in L are 9.75 kB; up to a tenth more may be tried.
+#[test]
+fn no_frame_is_larger_than_the_link_carries() {
+    for (kbps, limit) in [
+        (8_000, None),
+        (8_570, None),
+        (8_590, Some(9_750)),
+        (50_000, Some(9_750)),
+    ] {
+        let mut stream = Stream::on_link(Config::default());
+        stream.mimosa.rate = Rate::from_kbps(kbps);
+        let limit = limit.map(Bytes::new);
+        assert_eq!(stream.due().frame_limit, limit, "{kbps} kbit/s");
+    }
+}
+
+/// 50 kB are in flight: those of 50 ms on the way, or of 20 ms and a queue of 30.
+#[test]
+fn reports_that_come_late_are_no_backlog() {
+    let mut late = Stream::on_link(Config::default());
+    late.round_trip = MS(50);
+    late.frame(&SERVED, Bytes::new(50_000));
+    late.settle();
+    late.mimosa.rate = LINK;
+    let decision = late.due();
+    assert_eq!(decision.evidence.backlog, Some(Bytes::ZERO));
+    assert_eq!(decision.frame_limit, None);
+
+    let mut queued = Stream::on_link(Config::default());
+    let packets = SERVED.map(|(after, waited)| (after, waited + 30));
+    queued.frame(&packets, Bytes::new(50_000));
+    queued.settle();
+    queued.mimosa.rate = LINK;
+    let decision = queued.due();
+    assert_eq!(decision.evidence.backlog, Some(Bytes::new(30_000)));
+    assert_eq!(decision.frame_limit, Some(Bytes::new(100)));
+}
+
+/// A stream with a frame on its way of which nothing comes back, and when it left.
+fn silent() -> (Stream, Time) {
+    let mut stream = Stream::new(Config::default());
+    stream.mimosa.rate = LINK;
+    let sent = stream.now;
+    stream.frame(&[(0, 0)], Bytes::ZERO);
+    stream.pending.clear();
+    (stream, sent)
+}
+
+#[test]
+fn an_overdue_frame_halves_the_next_and_a_stalled_one_leaves_the_least() {
+    let (mut stream, sent) = silent();
+    // The smallest round trip is 20 ms; overdue 20 ms after it, stalled 35.
+    for (age, expected) in [
+        (40, None),
+        (41, Some(5_000)),
+        (55, Some(5_000)),
+        (56, Some(100)),
+    ] {
+        stream.now = sent + MS(age);
+        let limit = stream.due().frame_limit;
+        assert_eq!(limit, expected.map(Bytes::new), "after {age} ms");
+    }
+    assert_eq!(stream.due().cause, Cause::NextDelayFallback);
+    // Silence: halved, and not again at once.
+    for (age, kbps) in [(120, 8_000), (121, 4_000), (131, 4_000), (222, 2_000)] {
+        stream.now = sent + MS(age);
+        stream.due();
+        assert_eq!(stream.mimosa.rate, Rate::from_kbps(kbps), "{age}");
+    }
+    assert_eq!(stream.mimosa.cause, Cause::FeedbackTimeout);
+}
+
+#[test]
+fn what_was_decoded_or_given_up_is_not_overdue() {
+    for is_decoded in [true, false] {
+        let (mut stream, sent) = silent();
+        let frame = FrameId(stream.frame);
+        stream.now = sent + MS(60);
+        let event = if is_decoded {
+            Event::FrameDecoded { frame }
+        } else {
+            Event::FrameGivenUp { frame }
+        };
+        stream.mimosa.handle(stream.now, event);
+        assert_eq!(stream.due().frame_limit, None);
+    }
+}
+
+/// Reports 50 ms apart: a frame may wait 40 ms for the next one, 10 being its interval.
+#[test]
+fn frames_that_wait_for_a_seldom_report_are_not_overdue() {
+    let (mut stream, sent) = silent();
+    for report in 0..8 {
+        stream
+            .mimosa
+            .report_gap
+            .came(Time::from_millis(50 * report));
+    }
+    for (age, expected) in [(80, None), (81, Some(5_000)), (96, Some(100))] {
+        stream.now = sent + MS(age);
+        let limit = stream.due().frame_limit;
+        assert_eq!(limit, expected.map(Bytes::new), "after {age} ms");
+    }
+}
+
+#[test]
+fn in_an_outage_a_frame_each_100_ms_is_sent_and_the_others_skipped() {
+    let (mut stream, sent) = silent();
+    let mut shown = Vec::new();
+    for age in (60..=400).step_by(10) {
+        stream.now = sent + MS(age);
+        let limit = stream.due().frame_limit.unwrap();
+        if limit > Bytes::ZERO {
+            assert_eq!(limit, Bytes::new(100), "after {age} ms");
+            shown.push(age);
+        }
+    }
+    // Stalled up to 60 ms above the round trip of 20.
+    assert_eq!(shown, [60, 70, 80, 180, 280, 380]);
+}
+
+#[test]
+fn a_path_that_is_being_forgotten_is_seen_by_one_small_frame() {
+    let mut stream = Stream::new(Config::default());
+    stream.mimosa.rate = LINK;
+    let met = stream.now;
+    let mut after = |ms: i64, share: f64| {
+        stream.mimosa.decision.evidence.smoothed_utilization = Some(share);
+        stream.now = met + MS(ms);
+        let decision = stream.due();
+        let is_asked = decision.cause == Cause::PathChange;
+        assert_eq!(decision.frame_limit.is_some(), is_asked, "{ms}");
+        decision.frame_limit
+    };
+    assert_eq!(after(2_000, 1.1), None);
+    assert_eq!(after(2_001, 0.975), None, "no queue stands");
+    assert_eq!(after(2_001, 1.1), Some(Bytes::new(5_000)));
+    assert_eq!(after(2_011, 1.1), None, "once");
+    assert_eq!(after(4_001, 1.1), None);
+    assert_eq!(after(4_002, 1.1), Some(Bytes::new(5_000)));
+}
+
+/// Others let a queue stand for a second.
+#[test]
+fn a_queue_that_stands_is_ignored_up_to_the_budget() {
+    for (budget, stands, allowed) in [(0, 15, 0), (20, 15, 15), (20, 30, 20)] {
+        let config = Config {
+            delay_budget: MS(budget),
+            ..Config::default()
+        };
+        let mut mimosa = Stream::blind(config).mimosa;
+        mimosa.base.arrived(Time::from_secs(1), DELAY, MS(20));
+        for ms in (1_010..2_100).step_by(10) {
+            let (delay, round_trip) = (DELAY + MS(stands), MS(20 + stands));
+            mimosa
+                .base
+                .arrived(Time::from_millis(ms), delay, round_trip);
+        }
+        assert_eq!(mimosa.allowed(), MS(allowed));
+        assert_eq!(mimosa.reference().shortest, DELAY + MS(allowed));
+        // One packet without queue, and nothing stands.
+        mimosa.base.arrived(Time::from_millis(2_110), DELAY, MS(20));
+        assert_eq!(mimosa.allowed(), TimeDelta::ZERO);
+    }
+}
+
+#[test]
+fn a_frame_that_was_held_up_is_no_queue() {
+    // The first packet passes; the others come 30 ms later, all at once or as the link
+    // serves them, 1 ms apart.
+    for (packets, is_queue) in [
+        ([(0, 1), (1, 30), (2, 29), (3, 28), (4, 27)], false),
+        ([(0, 1), (1, 30), (2, 30), (3, 30), (4, 30)], true),
+    ] {
+        let mut stream = Stream::on_link(Config::default());
+        let before = stream.smoothed();
+        stream.frame(&packets, Bytes::ZERO);
+        stream.settle();
+        let after = stream.smoothed();
+        let at = format!("{before}, {after}");
+        assert!((0.9..=1.1).contains(&before), "{at}");
+        assert_eq!(after > 1.2, is_queue, "{at}");
+        assert_eq!((after - before).abs() < 0.02, !is_queue, "{at}");
+    }
+}

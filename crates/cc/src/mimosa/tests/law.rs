@@ -1,0 +1,168 @@
+//! The law, what an encoder makes of a grant, and parameters.
+
+use super::*;
+
+/// The factor of one round with `own` kbit/s on a link of 20 Mbit/s, where it is known.
+fn factor(own: u64, share: f64, is_known: bool) -> f64 {
+    let mut mimosa = Stream::blind(Config::default()).mimosa;
+    mimosa.rate = Rate::from_kbps(own);
+    for _ in 0..3 {
+        // 5000 B in 2 ms.
+        if is_known {
+            mimosa.trains.add(Bytes::new(5_000), MS(2));
+        }
+    }
+    mimosa.factor(share)
+}
+
+fn is(value: f64, expected: f64) {
+    assert!((value - expected).abs() < 1e-4, "{value}, not {expected}");
+}
+
+#[test]
+fn a_flow_alone_rests_at_the_target_and_covers_a_part_of_the_distance() {
+    is(factor(20_000, 0.975, true), 1.0);
+    // (0.975 / 1.2)^0.3
+    is(factor(20_000, 1.2, true), 0.9396);
+    // Three quarters of the link, busy by that: 0.975 / 0.75 e^(0.08 x 0.25)
+    is(factor(15_000, 0.75, true), 1.3263);
+    // On either side of the knee, 0.9 x 0.975: 0.975 / 0.87 e^(0.08 x 0.13), and
+    // (0.975 / 0.88)^0.3 e^(0.08 x 0.12)
+    is(factor(17_400, 0.87, true), 1.1324);
+    is(factor(17_600, 0.88, true), 1.0412);
+    // Above the link's rate is no more than all of it.
+    is(factor(80_000, 0.975, true), 1.0);
+    // Without a link there is neither pull nor a reserve beside others.
+    is(factor(1_000, 0.975, false), 1.0);
+}
+
+#[test]
+fn beside_others_the_target_is_lower_and_a_small_flow_grows_more() {
+    // A quarter of the link, the others three: 0.775^0.3 e^(0.08 x 0.75)
+    is(factor(5_000, 1.0, true), 0.9837);
+    // The others have 0.225, half of the way from 0.15 to 0.3: 0.875^0.3 e^(0.08 x 0.225)
+    is(factor(15_500, 1.0, true), 0.9782);
+    // 0.15 are noise: 0.975^0.3 e^(0.08 x 0.15)
+    is(factor(17_000, 1.0, true), 1.0044);
+    // At the same load the smaller one grows more: what makes them equal.
+    let [small, large] = [5_000, 10_000].map(|own| factor(own, 0.9, true));
+    is(small / large, libm::exp(0.08 * 0.25));
+}
+
+#[test]
+fn one_round_makes_no_more_than_two_of_it_and_no_less_than_seven_tenths() {
+    is(factor(1_000, 0.01, true), 2.0);
+    is(factor(20_000, 50.0, true), 0.7);
+}
+
+#[test]
+fn a_round_has_one_change() {
+    let mut stream = Stream::on_link(Config::default());
+    // Three frames leave before the first one's report, which changes the rate.
+    for _ in 0..3 {
+        stream.frame(&SERVED, Bytes::ZERO);
+    }
+    let rates = [0, 1, 2].map(|_| {
+        let pending = stream.pending.pop_front().unwrap();
+        let (reports, in_flight) = (&pending.reports[..], pending.in_flight);
+        let event = Event::Feedback { reports, in_flight };
+        stream.mimosa.handle(pending.at, event).target
+    });
+    assert_ne!(rates[0], LINK);
+    assert_eq!(rates[1..], [rates[0]; 2]);
+    assert_eq!(stream.mimosa.decision.cause, Cause::AwaitFeedback);
+}
+
+#[test]
+fn more_loss_than_a_radio_has_lowers_the_rate_by_half_of_it() {
+    for (lost, expected) in [(0, None), (1, Some(7_600))] {
+        let mut stream = Stream::on_link(Config::default());
+        let mut packets = SERVED.map(|(after, waited)| (after, Some(waited)));
+        packets[..lost].fill((0, None));
+        stream.frame_with_losses(&packets, Bytes::ZERO);
+        stream.settle();
+        match expected {
+            // A tenth: more than 0.08.
+            Some(kbps) => {
+                assert_eq!(stream.mimosa.cause, Cause::Loss);
+                assert_eq!(stream.mimosa.rate, Rate::from_kbps(kbps));
+            }
+            None => assert_ne!(stream.mimosa.cause, Cause::Loss),
+        }
+    }
+}
+
+#[test]
+fn no_rise_goes_beyond_one_and_a_half_of_what_frames_had() {
+    // A frame at 8 Mbit/s finds next to no load.
+    for (before, after, cause) in [
+        (10_000, 12_000, Cause::BelowQueueTarget),
+        (15_000, 15_000, Cause::ApplicationLimited),
+    ] {
+        let mut stream = Stream::new(Config::default());
+        stream.mimosa.rate = Rate::from_kbps(before);
+        stream.mimosa.hold_until = FrameId(0);
+        stream.frame(&[(0, 0)], Bytes::ZERO);
+        stream.mimosa.fill = Fill::default();
+        stream.settle();
+        assert_eq!(stream.mimosa.rate, Rate::from_kbps(after));
+        assert_eq!(stream.mimosa.cause, cause);
+    }
+}
+
+#[test]
+fn the_fill_is_what_frames_take_of_their_grants() {
+    let mut fill = Fill::default();
+    let mut took = |granted: Option<u64>, size: u64| {
+        fill.grant(granted.map(Bytes::new));
+        fill.took(Bytes::new(size));
+        fill.get()
+    };
+    // A thirty-second of the distance to 1.2.
+    assert!(close(took(Some(10_000), 12_000), 1.0 + 0.2 / 32.0));
+    // A frame with a limit of its own says nothing.
+    assert!(close(took(None, 12_000), 1.0 + 0.2 / 32.0));
+    assert!(close(took(Some(0), 12_000), 1.0 + 0.2 / 32.0));
+    for _ in 0..1_000 {
+        took(Some(10_000), 90_000);
+    }
+    assert!(close(took(Some(10_000), 90_000), 1.5));
+    for _ in 0..1_000 {
+        took(Some(10_000), 10);
+    }
+    assert!(close(took(Some(10_000), 10), 0.75));
+}
+
+#[test]
+fn values_without_meaning_are_refused() {
+    let plain = Config::default();
+    assert_eq!(plain.check(), Ok(()));
+    #[rustfmt::skip]
+    let wrong = [
+        ("target_share", Config { target_share: 1.5, ..plain }),
+        ("knee", Config { knee: 0.0, ..plain }),
+        ("shared_from", Config { shared_from: 0.0, ..plain }),
+        ("alone", Config { alone: -0.1, ..plain }),
+        ("alone", Config { alone: 0.3, ..plain }),
+        ("loss", Config { loss: 2.0, ..plain }),
+        ("far_gain", Config { far_gain: -0.1, ..plain }),
+        ("near_gain", Config { near_gain: 2.1, ..plain }),
+        ("pull", Config { pull: f64::NAN, ..plain }),
+        ("shared_drop", Config { shared_drop: -0.1, ..plain }),
+        ("standing_gain", Config { standing_gain: f64::INFINITY, ..plain }),
+        ("pace_gain", Config { pace_gain: 0.5, ..plain }),
+        ("release", Config { release: 0.9, ..plain }),
+        ("application_headroom", Config { application_headroom: 0.5, ..plain }),
+        ("backlog_share", Config { backlog_share: -1.0, ..plain }),
+        ("overdue", Config { overdue: -1.0, ..plain }),
+        ("stalled", Config { stalled: f64::NAN, ..plain }),
+        ("skipping", Config { skipping: 1e5, ..plain }),
+        ("silence", Config { silence: -1.0, ..plain }),
+        ("smoothing_window", Config { smoothing_window: TimeDelta::ZERO, ..plain }),
+        ("min_delay_window", Config { min_delay_window: MS(-1), ..plain }),
+        ("probes", Config { probes: 65, ..plain }),
+    ];
+    for (key, config) in wrong {
+        assert_eq!(config.check().unwrap_err().key, key);
+    }
+}

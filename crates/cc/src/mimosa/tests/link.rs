@@ -1,0 +1,185 @@
+//! What is known of the link and the path: its rate, its delay, its reports.
+
+use super::*;
+
+fn seen(list: &[(u64, i64)]) -> Option<Rate> {
+    let mut trains = Trains::default();
+    for (size, span) in list {
+        trains.add(Bytes::new(*size), MS(*span));
+    }
+    trains.rate()
+}
+
+#[test]
+fn the_middle_half_of_trains_tells_the_rate() {
+    assert_eq!(seen(&[(3_000, 3), (3_000, 3)]), None, "from three on");
+    assert_eq!(seen(&[(3_000, 3), (3_000, 3), (3_000, 3)]), Some(LINK));
+    // 24, 8 and 8, 1.2 Mbit/s: of four the middle two.
+    let four = [(3_000, 20), (3_000, 3), (3_000, 1), (3_000, 3)];
+    assert_eq!(seen(&four), Some(LINK));
+    // 2000 B in 3 ms and 3000 in 2: 5000 in 5 ms.
+    let four = [(3_000, 20), (2_000, 3), (3_000, 2), (3_000, 1)];
+    assert_eq!(seen(&four), Some(LINK));
+}
+
+#[test]
+fn trains_that_were_compressed_on_their_way_do_not_count() {
+    let mut eight = [(3_000, 3); 8];
+    eight[..2].fill((3_000, 0));
+    assert_eq!(seen(&eight), Some(LINK));
+    assert_eq!(seen(&[(3_000, 0); 8]), None, "and none tells no rate");
+}
+
+#[test]
+fn trains_are_remembered_for_32_frames() {
+    let mut all = vec![(3_000, 3); 32];
+    all.extend([(3_000, 6); 32]);
+    assert_eq!(seen(&all), Some(Rate::from_kbps(4_000)));
+}
+
+#[test]
+fn the_fastest_of_the_last_three_trains_is_what_is_left_after_a_fall() {
+    let mut trains = Trains::default();
+    assert_eq!(trains.newest(), None);
+    trains.add(Bytes::new(3_000), MS(3));
+    for slow in 1..=3 {
+        trains.add(Bytes::new(3_000), MS(6));
+        let newest = if slow < 3 { LINK } else { LINK.scale(0.5) };
+        assert_eq!(trains.newest(), Some(newest), "{slow}");
+    }
+}
+
+#[test]
+fn a_train_is_what_left_together_and_arrived_in_a_row() {
+    let train = |packets: &[(i64, Option<i64>)]| {
+        let mut interval = Interval::new(FrameId(1), L, FRAME, 6);
+        for (sequence, (after, waited)) in (1_u64..).zip(packets) {
+            let sequence = Sequence(sequence);
+            interval.sent(sequence, Time::from_secs(1) + MS(*after), PACKET);
+            if let Some(waited) = waited {
+                interval.arrived(sequence, DELAY + MS(*waited), false);
+            }
+        }
+        let train = interval.train(4);
+        train.map(|(size, span)| (size.get(), span))
+    };
+    let at = |after: i64, waited: i64| (after, Some(waited));
+    let five = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(5, 1)];
+    assert_eq!(train(&five), Some((3_000, MS(3))));
+    // Up to the first that was lost.
+    let lost = [at(0, 1), at(0, 2), (0, None), at(0, 4)];
+    assert_eq!(train(&lost), Some((1_000, MS(1))));
+    assert_eq!(train(&[(0, None), at(0, 2), at(0, 3)]), None);
+    assert_eq!(train(&[at(0, 1)]), None, "one packet has no rate");
+    // Apart by half of the time in which they arrive, and by more.
+    assert_eq!(train(&[at(0, 1), at(1, 2)]), Some((1_000, MS(2))));
+    assert_eq!(train(&[at(0, 1), at(1, 1)]), None);
+}
+
+#[test]
+fn the_shortest_delay_is_that_of_a_packet_without_size() {
+    let mut stream = Stream::blind(Config::default());
+    for _ in 0..2 {
+        stream.frame(&SERVED, Bytes::ZERO);
+        stream.settle();
+    }
+    // Each first packet takes 1 ms on the link, whose rate is not known yet.
+    assert_eq!(stream.mimosa.base.shortest(), DELAY + MS(1));
+    stream.frame(&SERVED, Bytes::ZERO);
+    stream.settle();
+    assert_eq!(stream.mimosa.trains.rate(), Some(LINK));
+    assert_eq!(stream.mimosa.base.shortest(), DELAY);
+}
+
+/// A base that met an empty path at one second.
+fn base() -> Base {
+    let mut base = Base::new(MS(3_000));
+    base.arrived(Time::from_secs(1), DELAY, MS(20));
+    base
+}
+
+#[test]
+fn the_smallest_delay_is_forgotten_after_the_window() {
+    let mut base = base();
+    // The window has twenty slots; a value leaves at most one of them early.
+    for ms in (1_010..=3_800).step_by(10) {
+        base.arrived(Time::from_millis(ms), DELAY + MS(4), MS(24));
+        assert_eq!(base.shortest(), DELAY, "at {ms} ms");
+    }
+    for ms in (3_810..=4_150).step_by(10) {
+        base.arrived(Time::from_millis(ms), DELAY + MS(4), MS(24));
+    }
+    assert_eq!(base.shortest(), DELAY + MS(4));
+    assert_eq!(base.round_trip(), Some(MS(24)));
+}
+
+#[test]
+fn a_clock_that_was_set_forward_is_told_after_16_packets() {
+    let at = Time::from_millis(1_100);
+    let mut set = base();
+    for packet in 1..=15 {
+        assert_eq!(set.arrived(at, DELAY + MS(20), MS(20)), MS(20), "{packet}");
+    }
+    assert_eq!(set.arrived(at, DELAY + MS(20), MS(20)), TimeDelta::ZERO);
+    assert_eq!(set.shortest(), DELAY + MS(20));
+    // A queue makes the round trip longer as well.
+    let mut queued = base();
+    for _ in 0..100 {
+        assert_eq!(queued.arrived(at, DELAY + MS(20), MS(40)), MS(20));
+    }
+    // In a row: one that says otherwise begins it anew.
+    let mut one = base();
+    for packet in 1..=31 {
+        let wait = if packet == 16 { MS(0) } else { MS(20) };
+        assert_eq!(one.arrived(at, DELAY + wait, MS(20)), wait, "{packet}");
+    }
+    // 5 ms are left to the window.
+    let mut little = base();
+    for _ in 0..100 {
+        assert_eq!(little.arrived(at, DELAY + MS(5), MS(20)), MS(5));
+    }
+}
+
+#[test]
+fn a_report_needs_what_a_packet_did_not_wait() {
+    let mut base = base();
+    let at = Time::from_millis(1_100);
+    // 12 ms in the queue, and the report 30 ms late.
+    base.arrived(at, DELAY + MS(12), MS(20 + 12 + 30));
+    assert_eq!(base.unqueued(), Some(MS(50)));
+    // No less than the smallest round trip.
+    base.arrived(at, DELAY + MS(4), MS(21));
+    assert_eq!(base.unqueued(), Some(MS(20)));
+}
+
+#[test]
+fn a_path_is_stale_when_no_packet_saw_it_empty_for_two_seconds() {
+    let at = Time::from_millis;
+    let mut base = base();
+    assert!(!base.is_stale(at(3_000)));
+    assert!(base.is_stale(at(3_001)));
+    // 0.5 ms are as good as none, 0.6 are not.
+    base.arrived(at(2_000), DELAY + TimeDelta::from_micros(500), MS(21));
+    base.arrived(at(2_500), DELAY + TimeDelta::from_micros(600), MS(21));
+    assert!(!base.is_stale(at(4_000)));
+    assert!(base.is_stale(at(4_001)));
+    base.asked(at(4_001));
+    assert!(!base.is_stale(at(6_001)));
+}
+
+#[test]
+fn the_least_of_four_gaps_between_reports_counts() {
+    let mut gap = ReportGap::default();
+    let mut after = |ms: u64| {
+        gap.came(Time::from_millis(ms));
+        gap.get()
+    };
+    for ms in [0, 50, 100, 150] {
+        assert_eq!(after(ms), TimeDelta::ZERO, "fewer than four");
+    }
+    assert_eq!(after(200), MS(50));
+    // Three gaps of an outage are none.
+    assert_eq!([1_200, 2_200, 3_200].map(&mut after), [MS(50); 3]);
+    assert_eq!(after(4_200), MS(1_000));
+    assert_eq!(after(4_210), MS(10));
+}

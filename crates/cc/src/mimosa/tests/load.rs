@@ -1,0 +1,150 @@
+//! The load of an interval.
+
+use super::*;
+
+fn reference(link: Rate, standing_gain: f64) -> Reference {
+    Reference {
+        shortest: DELAY,
+        link: Some(link),
+        standing_gain,
+    }
+}
+
+/// An interval of L whose packets leave so many milliseconds after `begins` and take so many
+/// longer than an empty path, those of `marked` with a mark.
+fn interval(begins: i64, packets: &[(i64, i64)], marked: usize) -> Interval {
+    let count = u32::try_from(packets.len()).unwrap();
+    let mut interval = Interval::new(FrameId(1), L, FRAME, count);
+    for (sequence, (after, waited)) in (1_u64..).zip(packets) {
+        let sent = Time::from_secs(1) + MS(begins + after);
+        let sequence = Sequence(sequence);
+        interval.sent(sequence, sent, PACKET);
+        let is_marked = usize::try_from(sequence.0).unwrap() <= marked;
+        interval.arrived(sequence, DELAY + MS(*waited), is_marked);
+    }
+    interval.known = Some(Time::from_secs(2));
+    interval
+}
+
+/// The load of `packets`, with what the next interval begins with where it is known.
+fn load(packets: &[(i64, i64)], next: Option<i64>, standing_gain: f64) -> f64 {
+    let reference = reference(LINK, standing_gain);
+    let end = next.and_then(|waited| interval(10, &[(0, waited)], 0).begin(&reference));
+    interval(0, packets, 0).load(&reference, end).unwrap()
+}
+
+#[test]
+fn the_link_is_busy_with_what_each_packet_meets_up_to_the_next() {
+    // 1 ms of 1, 2 of 3 up to the next packet, and 1: 4 of 10 ms.
+    assert!(close(load(&[(0, 1), (2, 3), (4, 1)], None, 0.0), 0.4));
+    // A burst: until its last packet has left.
+    assert!(close(
+        load(&[(0, 1), (0, 2), (0, 3), (0, 6)], None, 0.0),
+        0.6
+    ));
+    // It ends with the interval: 4 of 6 ms are left, and come to the next one.
+    assert!(close(load(&[(0, 1), (8, 6)], None, 0.0), 0.1 + 0.2 + 0.4));
+}
+
+#[test]
+fn the_queue_grows_from_the_beginning_of_an_interval_to_that_of_the_next() {
+    // Busy for 1, 1 and 3 ms; then 4 ms are ahead of the next frame's first packet, which
+    // takes 1 ms itself.
+    let packets = [(0, 1), (1, 2), (2, 3)];
+    assert!(close(load(&packets, Some(5), 0.0), 0.5 + 0.4));
+    assert!(close(load(&packets, Some(1), 0.0), 0.5));
+    // All the time busy, and a queue of 6 ms goes: 0.4 came.
+    assert!(close(load(&[(0, 7), (5, 5), (9, 2)], Some(1), 0.0), 0.4));
+}
+
+#[test]
+fn what_stands_adds_a_tenth_of_itself() {
+    // 3 ms ahead of each packet, and of the next frame's first.
+    let packets = [(0, 4), (4, 4), (8, 4)];
+    assert!(close(load(&packets, Some(4), 0.0), 1.0));
+    assert!(close(load(&packets, Some(4), 0.1), 1.03));
+    // A queue that is gone at one of them does not stand.
+    assert!(close(
+        load(&[(0, 4), (4, 1), (5, 5)], Some(4), 0.1),
+        0.4 + 0.1 + 0.5
+    ));
+}
+
+#[test]
+fn a_load_is_no_less_than_the_share_of_marked_packets() {
+    let packets = [(0, 1), (1, 1), (2, 1), (3, 1)];
+    let loads = [0, 1, 2, 3, 4].map(|marked| {
+        let mut interval = interval(0, &packets, marked);
+        interval.load(&reference(LINK, 0.0), None).unwrap()
+    });
+    for (load, expected) in loads.into_iter().zip([0.4, 0.4, 0.5, 0.75, 1.0]) {
+        assert!(close(load, expected), "{loads:?}");
+    }
+}
+
+/// Work of `work` ms comes 3 ms after every tenth, the first at 3 ms; what of it is left.
+fn left(work: i64, at: i64) -> i64 {
+    let mut left = 0;
+    for ms in 0..=at {
+        left = (left - i64::from(ms > 0)).max(0);
+        left += if ms % 10 == 3 { work } else { 0 };
+    }
+    left
+}
+
+/// Two flows look at one queue at different phases, with packets of next to no size.
+#[test]
+fn it_does_not_matter_when_a_flow_looks() {
+    let fast = reference(Rate::from_kbps(8_000_000_000), 0.0);
+    for work in [0, 2, 6, 9, 10, 12, 15] {
+        for phase in 0..10 {
+            let begins = 100 + phase;
+            let looks: Vec<_> = (0..10).map(|ms| (ms, left(work, begins + ms))).collect();
+            let next = interval(begins + 10, &[(0, left(work, begins + 10))], 0);
+            let mut interval = interval(begins, &looks, 0);
+            let load = interval.load(&fast, next.begin(&fast)).unwrap();
+            let expected = work as f64 / 10.0;
+            let at = format!("{work} ms of work, phase {phase}: {load}");
+            assert!((load - expected).abs() < 1e-5, "{at}");
+        }
+    }
+}
+
+#[test]
+fn an_interval_has_no_load_before_its_last_packet_is_accounted_for() {
+    let reference = reference(LINK, 0.0);
+    let mut interval = interval(0, &[(0, 1)], 0);
+    interval.known = None;
+    assert_eq!(interval.load(&reference, None), None);
+}
+
+#[test]
+fn what_is_told_of_a_packet_twice_counts_once() {
+    let reference = reference(LINK, 0.0);
+    let mut interval = interval(0, &[(0, 1), (2, 3)], 0);
+    let first = interval.load(&reference, None).unwrap();
+    interval.arrived(Sequence(2), DELAY + MS(9), false);
+    assert!(close(interval.load(&reference, None).unwrap(), first));
+    interval.arrived(Sequence(77), DELAY + MS(9), true);
+    assert!(close(interval.load(&reference, None).unwrap(), first));
+}
+
+/// Loads are of frames as large as those to come.
+#[test]
+fn the_mean_is_of_frames_of_the_bitrate_asked_for() {
+    let mut intervals = Intervals::default();
+    // 0.4 at 8 Mbit/s.
+    intervals.push(interval(0, &[(0, 4)], 0));
+    let reference = reference(LINK, 0.0);
+    let mut smoothed = |mbps: u64, since: Time| {
+        intervals.smoothed(since, Rate::from_kbps(mbps * 1_000), &reference)
+    };
+    // A queue of 3 ms at its beginning goes: 0.1 came.
+    assert!(close(smoothed(8, Time::ZERO).unwrap(), 0.1));
+    assert!(close(smoothed(16, Time::ZERO).unwrap(), 0.2));
+    assert!(
+        close(smoothed(80, Time::ZERO).unwrap(), 0.4),
+        "four times at most"
+    );
+    assert_eq!(smoothed(8, Time::from_secs(2)), None, "known before that");
+}
