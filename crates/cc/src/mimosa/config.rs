@@ -71,7 +71,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            target_share: 0.975,
+            target_share: 0.97,
             shared_drop: 0.2,
             alone: 0.15,
             shared_from: 0.3,

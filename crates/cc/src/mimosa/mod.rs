@@ -49,6 +49,8 @@ const GREATEST_FACTOR: f64 = 2.0;
 const RELEASED: u32 = 3;
 /// A frame this much larger than the link carries in its time is made smaller.
 const BEYOND: f64 = 1.1;
+/// The least part of a frame that trains may leave.
+const LEAST_BY_TRAINS: f64 = 0.25;
 /// Skipped frames have one among them this often, so that what comes back is heard of.
 const LONGEST_SKIP: TimeDelta = TimeDelta::from_millis(100);
 /// A backlog below three packets is none.
@@ -212,14 +214,12 @@ impl Mimosa {
 
     /// What the next frame may have where a backlog stands; `own` is what it would have.
     fn beside_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
-        // Trains may be stretched by chance, and a busy period is one of an own share alone:
-        // what either says does pass.
-        let served = self.service.rate();
         let carried = self.trains.newest(now).map(|link| {
-            let link = served.map_or(link, |served| link.max(served));
-            let link = link.scale(self.config.target_share);
+            let link = link.scale(self.config.target_share / self.fill.get());
             link.amount_in(self.interval)
         });
+        // No more than that by trains alone: noise may have stretched them.
+        let carried = carried.map(|carried| carried.max(own.scale(LEAST_BY_TRAINS)));
         let carried = carried.filter(|carried| own > carried.scale(BEYOND));
         match (self.left_by_backlog(own), carried) {
             (Some(one), Some(other)) => Some(one.min(other)),
