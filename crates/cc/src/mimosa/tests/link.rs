@@ -5,7 +5,7 @@ use super::*;
 fn seen(list: &[(u64, i64)]) -> Option<Rate> {
     let mut trains = Trains::default();
     for (size, span) in list {
-        trains.add(Bytes::new(*size), MS(*span));
+        trains.add(Time::ZERO, Bytes::new(*size), MS(*span));
     }
     trains.rate()
 }
@@ -40,13 +40,22 @@ fn trains_are_remembered_for_32_frames() {
 #[test]
 fn the_fastest_of_the_last_three_trains_is_what_is_left_after_a_fall() {
     let mut trains = Trains::default();
-    assert_eq!(trains.newest(), None);
-    trains.add(Bytes::new(3_000), MS(3));
+    let now = Time::from_secs(1);
+    assert_eq!(trains.newest(now), None);
+    trains.add(now, Bytes::new(3_000), MS(3));
     for slow in 1..=3 {
-        trains.add(Bytes::new(3_000), MS(6));
+        trains.add(now, Bytes::new(3_000), MS(6));
         let newest = if slow < 3 { LINK } else { LINK.scale(0.5) };
-        assert_eq!(trains.newest(), Some(newest), "{slow}");
+        assert_eq!(trains.newest(now), Some(newest), "{slow}");
     }
+}
+
+#[test]
+fn old_trains_keep_no_frame_small() {
+    let mut trains = Trains::default();
+    trains.add(Time::ZERO, Bytes::new(3_000), MS(3));
+    assert_eq!(trains.newest(Time::ZERO + MS(150)), Some(LINK));
+    assert_eq!(trains.newest(Time::ZERO + MS(151)), None);
 }
 
 #[test]
