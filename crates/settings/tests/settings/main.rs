@@ -16,7 +16,7 @@ pub(crate) struct Program;
 
 impl Checks for Program {
     fn controllers(&self) -> &[&str] {
-        &["mimosa", "other"]
+        &["pudica", "other"]
     }
 
     fn pacers(&self) -> &[&str] {
