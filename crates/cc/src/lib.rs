@@ -7,6 +7,7 @@ pub mod bbr_app;
 pub mod c3g;
 pub mod copa;
 pub mod fixed;
+mod frame_ring;
 pub mod gcc;
 pub mod mimosa;
 pub mod nada;

@@ -3,6 +3,8 @@
 use mimosa_control::{FrameId, Sequence};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
+use crate::frame_ring::Remembered;
+
 /// Packets looked at of one frame; of a larger one the others count as unknown.
 const MOST_SAMPLES: usize = 4_096;
 
@@ -73,6 +75,16 @@ pub(super) struct Interval {
     has_end: bool,
 }
 
+impl Remembered for Interval {
+    fn id(&self) -> FrameId {
+        self.id
+    }
+
+    fn is_open(&self) -> bool {
+        self.resolved < self.packets && !self.is_decoded
+    }
+}
+
 impl Interval {
     pub(super) fn new(id: FrameId, length: TimeDelta, size: Bytes, packets: u32) -> Self {
         Self {
@@ -99,10 +111,6 @@ impl Interval {
     /// When its first packet left.
     pub(super) fn first_sent(&self) -> Option<Time> {
         self.samples.first().map(|sample| sample.sent)
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        self.resolved < self.packets && !self.is_decoded
     }
 
     /// A packet of it, or a probe after it, left.

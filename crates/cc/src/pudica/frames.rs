@@ -1,13 +1,9 @@
 //! What is known about each recent frame.
 
-use std::collections::VecDeque;
-
 use mimosa_control::FrameId;
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
-/// Frames remembered: two seconds at 240 frames a second. A frame that was not
-/// acknowledged in that time says nothing about the present.
-const REMEMBERED: usize = 480;
+use crate::frame_ring::{FrameRing, Remembered};
 
 /// One frame, from hand-over to the feedback of its probes.
 #[derive(Debug)]
@@ -50,37 +46,20 @@ impl Frame {
     }
 }
 
-/// The recent frames in order, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Frames {
-    ring: VecDeque<Frame>,
-    /// Every frame before this position is resolved.
-    open: usize,
+impl Remembered for Frame {
+    fn id(&self) -> FrameId {
+        self.id
+    }
+
+    fn is_open(&self) -> bool {
+        self.resolved < self.packets && !self.is_decoded
+    }
 }
 
+/// The recent frames.
+pub(super) type Frames = FrameRing<Frame>;
+
 impl Frames {
-    /// Adds a frame; one that does not follow the others is not added.
-    pub(super) fn push(&mut self, frame: Frame) {
-        if self.ring.back().is_some_and(|last| last.id >= frame.id) {
-            return;
-        }
-        if self.ring.len() == REMEMBERED {
-            self.ring.pop_front();
-            self.open = self.open.saturating_sub(1);
-        }
-        self.ring.push_back(frame);
-    }
-
-    pub(super) fn get_mut(&mut self, id: FrameId) -> Option<&mut Frame> {
-        let first = self.ring.front()?.id;
-        let guess = usize::try_from(id.0.checked_sub(first.0)?).ok()?;
-        let index = match self.ring.get(guess) {
-            Some(frame) if frame.id == id => guess,
-            _ => self.ring.binary_search_by_key(&id, |frame| frame.id).ok()?,
-        };
-        self.ring.get_mut(index)
-    }
-
     /// Frames whose BUR is known and was learnt after `since`, oldest first.
     pub(super) fn samples(&self, since: Time) -> impl Iterator<Item = (&Frame, f64)> {
         let from = self
@@ -96,18 +75,6 @@ impl Frames {
     /// The newest frame whose BUR is known.
     pub(super) fn newest_sample(&self) -> Option<f64> {
         self.ring.iter().rev().find_map(Frame::corrected)
-    }
-
-    /// The oldest frame on its way: the *next to be received* one.
-    pub(super) fn oldest_open(&mut self) -> Option<&Frame> {
-        while self
-            .ring
-            .get(self.open)
-            .is_some_and(|frame| frame.resolved >= frame.packets || frame.is_decoded)
-        {
-            self.open += 1;
-        }
-        self.ring.get(self.open)
     }
 
     /// Forgets samples, so that smoothing begins anew.
