@@ -8,7 +8,7 @@ use crate::parameter::{ParameterError, require};
 /// More probes than this in a frame interval would be traffic of their own.
 const MOST_PROBES: u16 = 64;
 
-/// All parameters. Those without a source were chosen by the scoreboard, seeds 1 to 4
+/// All parameters. Those without a source were chosen by the scoreboard, seeds 1 to 16
 /// (`docs/mimosa.md`).
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
@@ -29,16 +29,17 @@ pub struct Config {
     pub far_gain: f64,
     /// g from `knee` on.
     pub near_gain: f64,
-    /// The busy share at which the gain changes.
+    /// The part of R* at which the gain changes.
     pub knee: f64,
     /// beta: how much more a flow without a share of the link grows in a round than one
     /// that has all of it, as an exponent.
     pub pull: f64,
-    /// How much faster than its own busy time a frame is sent. Pudica, equation 2: 1.25.
+    /// How much faster than its own busy time a frame is sent. Pudica, equation 2, has 1.25;
+    /// more slowly it sees more of others.
     pub pace_gain: f64,
     /// Packets at a frame's start that leave together.
     pub lead: u16,
-    /// Probes after each frame. Pudica, section 4.1: 4.
+    /// Probes after each frame. Pudica, section 4.1, has 4.
     pub probes: u16,
     /// Backlog that makes the next frame smaller, as a part of a frame.
     pub backlog_share: f64,
@@ -144,6 +145,11 @@ impl Config {
         ] {
             require(window > TimeDelta::ZERO, key, "longer than zero")?;
         }
+        require(
+            self.shared_drop < self.target_share,
+            "shared_drop",
+            "below `target_share`",
+        )?;
         require(
             (0.0..self.shared_from).contains(&self.alone),
             "alone",

@@ -7,7 +7,7 @@
 //! ```text
 //! R  = (time the link is known to be busy + growth of its queue + a part of what stands) / L
 //! B <- B (R* / R)^g e^(beta (1 - s))       once a feedback round; s = B over the link's rate
-//! R* = target - drop min(1, o / shared)    where o is the part of R that is not one's own
+//! R* = target - drop clamp((o - a) / (b - a))   where o is the part of R that is not one's own
 //! next frame <= C R* L - backlog           where a backlog stands
 //! ```
 //!

@@ -1,9 +1,9 @@
 //! At which rate the bottleneck itself serves, whoever else uses it.
 //!
 //! The first packets of a frame leave together. In a FIFO nothing of another flow comes between
-//! them, so that they arrive one transmission time after the other: packet pairs (S. Keshav,
-//! SIGCOMM 1991, section 3), of which the middle half counts (C. Dovrolis et al., INFOCOM 2001,
-//! section IV, for why neither the smallest nor the mean of all does).
+//! them, so that they arrive one transmission time after the other: packet pairs (S. Keshav, *A
+//! control-theoretic approach to flow control*, SIGCOMM 1991). Some are stretched or compressed on
+//! their way, so that the middle half counts.
 
 use std::collections::VecDeque;
 

@@ -149,6 +149,7 @@ fn values_without_meaning_are_refused() {
         ("near_gain", Config { near_gain: 2.1, ..plain }),
         ("pull", Config { pull: f64::NAN, ..plain }),
         ("shared_drop", Config { shared_drop: -0.1, ..plain }),
+        ("shared_drop", Config { shared_drop: 0.5, target_share: 0.5, ..plain }),
         ("standing_gain", Config { standing_gain: f64::INFINITY, ..plain }),
         ("pace_gain", Config { pace_gain: 0.5, ..plain }),
         ("release", Config { release: 0.9, ..plain }),
