@@ -2,7 +2,7 @@
 
 use mimosa_plot::{Part, Table};
 
-use crate::page::groups;
+use crate::page::{all_controllers, groups};
 use crate::record::Record;
 use crate::scoreboard;
 use crate::suite::{Body, Case, Setting, Suite};
@@ -33,12 +33,7 @@ pub(crate) fn parts(suite: &Suite, records: &[Record], parts: &mut Vec<Part>) {
 
 /// A row for each case, a column for each controller.
 fn glance(suite: &Suite, records: &[Record]) -> Table {
-    let mut controllers: Vec<_> = records
-        .iter()
-        .map(|record| record.key.controller.as_str())
-        .collect();
-    controllers.sort_unstable();
-    controllers.dedup();
+    let controllers = all_controllers(records);
     let mut rows = Vec::new();
     for case in &suite.cases {
         let about = |name: String, source: String| vec![name, case.title.clone(), source];

@@ -1,5 +1,6 @@
 //! The results of a suite as one page.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use mimosa_plot::{Figure, Kind, Panel, Part, PlotError, Series, Table};
@@ -107,15 +108,17 @@ fn plain(text: &str) -> String {
     words.join("-").to_lowercase()
 }
 
+/// The controllers that ran, in the order of their names.
+pub(crate) fn all_controllers(records: &[Record]) -> Vec<&str> {
+    let names = records.iter().map(|record| record.key.controller.as_str());
+    let names: BTreeSet<_> = names.collect();
+    names.into_iter().collect()
+}
+
 /// With which seeds and controllers.
 fn conditions(records: &[Record]) -> String {
     let seeds = || records.iter().map(|record| record.key.seed);
-    let mut controllers: Vec<_> = records
-        .iter()
-        .map(|record| record.key.controller.as_str())
-        .collect();
-    controllers.sort_unstable();
-    controllers.dedup();
+    let controllers = all_controllers(records);
     let seeds = match (seeds().min(), seeds().max()) {
         (Some(first), Some(last)) if first != last => format!("means of seeds {first} to {last}"),
         (Some(only), _) => format!("seed {only}"),

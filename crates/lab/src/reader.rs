@@ -72,10 +72,21 @@ impl Reader<'_> {
         }
     }
 
-    /// `case` over another trace, after which it is named.
-    pub(crate) fn traced(&mut self, case: &index::Case, trace: &str) -> Result<Case, SuiteError> {
-        let file = std::path::Path::new(trace);
-        let name = file.with_extension("").display().to_string();
+    /// `case` over one of `all` recorded traces. Its name is the path without what the
+    /// extension adds, unless another one's would be the same.
+    pub(crate) fn traced(
+        &mut self,
+        case: &index::Case,
+        trace: &str,
+        all: &[String],
+    ) -> Result<Case, SuiteError> {
+        let bare = |trace: &str| std::path::Path::new(trace).with_extension("");
+        let is_alone = all.iter().filter(|each| bare(each) == bare(trace)).count() < 2;
+        let name = if is_alone {
+            bare(trace).display().to_string()
+        } else {
+            trace.to_owned()
+        };
         self.trace = Some(trace.to_owned());
         let body = self.body(case);
         self.trace = None;

@@ -156,7 +156,7 @@ impl Suite {
                 continue;
             };
             for trace in given {
-                cases.push(reader.traced(case, trace)?);
+                cases.push(reader.traced(case, trace, given)?);
             }
             traces = Some(&[]);
         }

@@ -91,14 +91,22 @@ fn recorded_traces_take_the_place_of_generated_ones() {
     std::fs::write(here.join("links/home/dsl.txt"), "0 10\n5 12\n10 11\n").unwrap();
     std::fs::write(here.join("links/lab.txt"), "0 20\n5 22\n10 21\n").unwrap();
     let run = "lab run scoreboard --controller oracle --seeds 1 --output out --traces links";
-    // Thirteen cases without a trace, and the two.
-    assert_eq!(stdout(&here, run), "15 runs; out/page.html\n");
+    // Two directions of one recording have one name but for what the extension adds.
+    std::fs::write(here.join("links/lte.down"), "0 30\n5 32\n10 31\n").unwrap();
+    std::fs::write(here.join("links/lte.up"), "0 6\n5 7\n10 5\n").unwrap();
+    // Thirteen cases without a trace, and the four.
+    assert_eq!(stdout(&here, run), "17 runs; out/page.html\n");
     let page = std::fs::read_to_string(here.join("out/page.md")).unwrap();
     assert!(
         page.contains("## home/dsl: Recorded link home/dsl"),
         "{page}"
     );
     assert!(page.contains("## lab: Recorded link lab"), "{page}");
+    assert!(
+        page.contains("## lte.down: Recorded link lte.down"),
+        "{page}"
+    );
+    assert!(page.contains("## lte.up: Recorded link lte.up"), "{page}");
     assert!(!page.contains("Wi-Fi trace"), "{page}");
 }
 
