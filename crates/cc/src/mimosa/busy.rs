@@ -3,6 +3,7 @@
 use mimosa_control::{FrameId, Sequence};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
+use super::train::Train;
 use crate::frame_ring::Remembered;
 
 /// Packets looked at of one frame; of a larger one the others count as unknown.
@@ -24,6 +25,8 @@ struct Sample {
 pub(super) struct Reference {
     /// The smallest one-way delay, of a packet without size.
     pub(super) shortest: TimeDelta,
+    /// By how much delays are longer than the smallest one for no queue's sake, in the mean.
+    pub(super) noise: TimeDelta,
     /// The link's rate, once it is known.
     pub(super) link: Option<Rate>,
     /// How much of a queue that stands adds to the load.
@@ -31,17 +34,25 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    /// From a packet's arrival at the link until it has left.
-    fn busy(&self, delay: TimeDelta) -> TimeDelta {
+    /// From a packet's arrival at the link until it has left, if nothing else made it wait.
+    fn apparent(&self, delay: TimeDelta) -> TimeDelta {
         (delay - self.shortest).max(TimeDelta::ZERO)
+    }
+
+    /// The same in the mean of many packets. Of a single one it may be less than nothing.
+    fn busy(&self, delay: TimeDelta) -> TimeDelta {
+        self.apparent(delay) - self.noise
     }
 
     /// The queue that a packet of `size` met.
     fn queue(&self, delay: TimeDelta, size: Bytes) -> TimeDelta {
-        let own = self
-            .link
-            .map_or(TimeDelta::ZERO, |link| link.transmit_time(size));
-        (self.busy(delay) - own).max(TimeDelta::ZERO)
+        (self.busy(delay) - self.transmission(size)).max(TimeDelta::ZERO)
+    }
+
+    /// What the link needs for `size`; nothing before its rate is known.
+    fn transmission(&self, size: Bytes) -> TimeDelta {
+        self.link
+            .map_or(TimeDelta::ZERO, |link| link.transmit_time(size))
     }
 }
 
@@ -63,12 +74,10 @@ pub(super) struct Interval {
     pub(super) resolved: u32,
     /// The receiver has it, whatever is known of its packets.
     pub(super) is_decoded: bool,
-    /// Packets in a row at its end that came faster than the link serves.
-    pub(super) rushed: u32,
     /// When its last media packet was accounted for.
     pub(super) known: Option<Time>,
-    /// The frame was held up and then released: this in place of its load.
-    pub(super) replaced: Option<f64>,
+    /// The frame was held up and then released: this in place of a load above one.
+    pub(super) usual: Option<f64>,
     samples: Vec<Sample>,
     load: Option<f64>,
     /// Whether `load` knows how the interval ended.
@@ -94,9 +103,8 @@ impl Interval {
             packets: packets.max(1),
             resolved: 0,
             is_decoded: false,
-            rushed: 0,
             known: None,
-            replaced: None,
+            usual: None,
             samples: Vec::new(),
             load: None,
             has_end: false,
@@ -142,21 +150,35 @@ impl Interval {
         }
     }
 
-    /// The train of `lead` packets at its beginning: what arrived after the first of them,
-    /// and in what time. `None` where they did not leave together.
-    pub(super) fn train(&self, lead: usize) -> Option<(Bytes, TimeDelta)> {
-        let leading = self.samples.iter().take(lead);
-        let mut known = leading.map_while(|each| Some((each, each.delay?)));
-        let (first, delay) = known.next()?;
-        let arrived = first.sent + delay;
-        let (mut size, mut span) = (Bytes::ZERO, TimeDelta::ZERO);
-        let mut apart = TimeDelta::ZERO;
-        for (each, delay) in known {
-            size += each.size;
-            span = (each.sent + delay).since(arrived);
-            apart = each.sent.since(first.sent);
+    /// The train of `lead` packets at its beginning. `None` where they did not leave
+    /// together.
+    pub(super) fn train(&self, lead: usize) -> Option<Train> {
+        let leading = || {
+            let leading = self.samples.iter().take(lead);
+            leading.map_while(|each| Some((each, each.sent + each.delay?)))
+        };
+        let (first, begin) = leading().next()?;
+        let (last, end) = leading().last()?;
+        let size = leading()
+            .skip(1)
+            .fold(Bytes::ZERO, |sum, (each, _)| sum + each.size);
+        let span = end.since(begin);
+        if size == Bytes::ZERO || last.sent.since(first.sent) * 2 > span {
+            return None;
         }
-        (size > Bytes::ZERO && apart * 2 <= span).then_some((size, span))
+        let (mut uneven, mut gaps, mut before) = (TimeDelta::ZERO, 0, begin);
+        for (each, at) in leading().skip(1) {
+            let even = span.scale(each.size.get() as f64 / size.get() as f64);
+            let gap = at.since(before);
+            uneven += gap.max(even) - gap.min(even);
+            gaps += 1;
+            before = at;
+        }
+        Some(Train {
+            size,
+            span,
+            uneven: uneven / gaps.max(1),
+        })
     }
 
     /// The delay of its first packet, less what that needs to pass a link of `rate`.
@@ -178,14 +200,14 @@ impl Interval {
     /// link needs for it. `None` before its last packet is accounted for.
     pub(super) fn load(&mut self, reference: &Reference, end: Option<End>) -> Option<f64> {
         self.known?;
-        if let Some(replaced) = self.replaced {
-            return Some(replaced);
-        }
         if self.load.is_none() || end.is_some() != self.has_end {
             self.load = self.measure(reference, end);
             self.has_end = end.is_some();
         }
-        self.load
+        let usual = self
+            .usual
+            .filter(|_| self.load.is_some_and(|load| load > 1.0));
+        usual.or(self.load)
     }
 
     fn measure(&self, reference: &Reference, end: Option<End>) -> Option<f64> {
@@ -196,22 +218,31 @@ impl Interval {
         let mut least = begin;
         let mut busy = TimeDelta::ZERO;
         let (mut marked, mut all) = (u32::from(first.is_marked), 1_u32);
-        let (mut at, mut until) = (first.sent, first.sent + reference.busy(delay));
+        let mut size = first.size;
+        let (mut at, mut before) = (first.sent, delay);
+        let mut apparent = TimeDelta::ZERO;
         for (sample, delay) in known {
-            busy += until.min(sample.sent).since(at).max(TimeDelta::ZERO);
+            let gap = sample.sent.since(at);
+            busy += reference.busy(before).min(gap);
+            apparent += reference.apparent(before).min(gap);
             least = least.min(reference.queue(delay, sample.size));
             marked += u32::from(sample.is_marked);
             all += 1;
-            (at, until) = (sample.sent, sample.sent + reference.busy(delay));
+            size += sample.size;
+            (at, before) = (sample.sent, delay);
         }
         // Nothing else is known of the rest than what was queued at the last packet.
         let end = end.unwrap_or_else(|| {
-            let at = first.sent + self.length;
-            let queue = until.since(at).max(TimeDelta::ZERO);
-            End { at, queue }
+            let end = first.sent + self.length;
+            let queue = (at + reference.busy(before)).since(end);
+            End { at: end, queue }
         });
-        busy += until.min(end.at).since(at).max(TimeDelta::ZERO);
-        let came = (busy + end.queue - begin).ratio(self.length);
+        let gap = end.at.since(at);
+        busy += reference.busy(before).min(gap);
+        apparent += reference.apparent(before).min(gap);
+        // At least its own packets came, as long as the link looks as busy as that.
+        let own = reference.transmission(size).min(apparent);
+        let came = (busy + end.queue - begin).max(own).ratio(self.length);
         let stands = least.min(end.queue).ratio(self.length);
         // A packet that was marked met a queue, whatever its delay says.
         let met = f64::from(marked) / f64::from(all);

@@ -37,10 +37,23 @@ pub struct Config {
     /// How much faster than its own busy time a frame is sent. Pudica, equation 2, has 1.25;
     /// more slowly it sees more of others.
     pub pace_gain: f64,
+    /// The same of a flow that is alone, and the link's rate. Later, lost packets at a frame's
+    /// end are sent again later as well.
+    pub alone_pace_gain: f64,
+    /// How much of the spread of the link's own rate others must exceed: R is a mean of six
+    /// frames, and the error of such a mean 1 / sqrt(6) of that of one.
+    pub spread_part: f64,
+    /// How much longer than the smallest delay the mean one is without a queue, in times by
+    /// which the gaps of trains are uneven: 1.6 where delays are equally distributed.
+    pub noise_gain: f64,
+    /// The most of it, in frame intervals.
+    pub most_noise: f64,
     /// Packets at a frame's start that leave together.
     pub lead: u16,
     /// Probes after each frame. Pudica, section 4.1, has 4.
     pub probes: u16,
+    /// The most that probes may add to a frame, but for one.
+    pub probe_share: f64,
     /// Backlog that makes the next frame smaller, as a part of a frame.
     pub backlog_share: f64,
     /// Age of the oldest frame on its way that halves the next one, in frame intervals
@@ -56,8 +69,8 @@ pub struct Config {
     /// Share of lost packets in a round from which the bitrate falls: more than the 5 % that
     /// a radio may lose by itself.
     pub loss: f64,
-    /// A packet that follows the one before it so many times faster than the link was seen
-    /// to serve was held up, and not queued.
+    /// Packets that follow one another so many times faster than the link was seen to serve
+    /// were held up, and not queued.
     pub release: f64,
     /// Window of the smallest delay.
     pub min_delay_window: TimeDelta,
@@ -83,8 +96,13 @@ impl Default for Config {
             knee: 0.9,
             pull: 0.08,
             pace_gain: 1.1,
+            alone_pace_gain: 1.2,
+            spread_part: 0.4,
+            noise_gain: 1.6,
+            most_noise: 0.25,
             lead: 4,
             probes: 6,
+            probe_share: 0.05,
             backlog_share: 0.25,
             overdue: 2.0,
             stalled: 3.5,
@@ -120,11 +138,16 @@ impl Config {
             ("pull", self.pull),
             ("shared_drop", self.shared_drop),
             ("standing_gain", self.standing_gain),
+            ("spread_part", self.spread_part),
+            ("noise_gain", self.noise_gain),
+            ("most_noise", self.most_noise),
+            ("probe_share", self.probe_share),
         ] {
             require((0.0..=2.0).contains(&gain), key, "from 0 to 2")?;
         }
         for (key, times) in [
             ("pace_gain", self.pace_gain),
+            ("alone_pace_gain", self.alone_pace_gain),
             ("release", self.release),
             ("application_headroom", self.application_headroom),
         ] {

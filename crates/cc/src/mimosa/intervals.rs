@@ -48,7 +48,11 @@ impl Intervals {
 
     /// The newest load that is known.
     pub(super) fn newest_load(&mut self, reference: &Reference) -> Option<f64> {
-        let mut recent = self.ring.iter_mut().rev();
-        recent.find_map(|each| each.load(reference, None))
+        let mut next = None;
+        self.ring.iter_mut().rev().find_map(|each| {
+            let end = next;
+            next = reference.link.and_then(|_| each.begin(reference));
+            each.load(reference, end)
+        })
     }
 }

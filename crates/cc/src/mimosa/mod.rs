@@ -19,6 +19,7 @@ mod base;
 mod busy;
 mod config;
 mod intervals;
+mod release;
 mod reports;
 mod service;
 #[cfg(test)]
@@ -36,6 +37,7 @@ use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 use base::Base;
 use busy::{Interval, Reference};
 use intervals::Intervals;
+use release::{Belief, HeldUp, Release};
 use reports::{Fill, ReportGap};
 use service::Service;
 use train::Trains;
@@ -45,8 +47,6 @@ const LOWEST_SHARE: f64 = 0.01;
 /// What one round may make of the bitrate.
 const LEAST_FACTOR: f64 = 0.7;
 const GREATEST_FACTOR: f64 = 2.0;
-/// So many packets in a row at a frame's end that came too fast tell a hold-up.
-const RELEASED: u32 = 3;
 /// A frame this much larger than the link carries in its time is made smaller.
 const BEYOND: f64 = 1.1;
 /// The least part of a frame that trains may leave.
@@ -77,7 +77,9 @@ pub struct Mimosa {
     hold_until: FrameId,
     /// As the newest feedback had it. What has left since is not missing yet.
     in_flight: Bytes,
-    newest_arrival: Option<PeerTime>,
+    release: Release,
+    /// Size of the newest probe.
+    probe_size: Bytes,
     /// Packets accounted for in this round, and those of them that were lost.
     accounted: u32,
     lost: u32,
@@ -107,7 +109,8 @@ impl Mimosa {
             next_frame: FrameId(0),
             hold_until: FrameId(0),
             in_flight: Bytes::ZERO,
-            newest_arrival: None,
+            release: Release::default(),
+            probe_size: Bytes::ZERO,
             accounted: 0,
             lost: 0,
             silence_answered: Time::ZERO,
@@ -124,6 +127,11 @@ impl Mimosa {
     fn reference(&self) -> Reference {
         Reference {
             shortest: self.base.shortest() + self.allowed(),
+            noise: self
+                .trains
+                .uneven()
+                .scale(self.config.noise_gain)
+                .min(self.interval.scale(self.config.most_noise)),
             link: self.trains.rate(),
             standing_gain: self.config.standing_gain,
         }
@@ -215,8 +223,11 @@ impl Mimosa {
     /// What the next frame may have where a backlog stands; `own` is what it would have.
     fn beside_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
         let carried = self.trains.newest(now).map(|link| {
-            let link = link.scale(self.config.target_share / self.fill.get());
-            link.amount_in(self.interval)
+            let link = link
+                .scale(self.config.target_share)
+                .amount_in(self.interval);
+            let probes = self.probe_size.scale(f64::from(self.probes(own)));
+            (link - probes).scale(1.0 / self.fill.get())
         });
         // No more than that by trains alone: noise may have stretched them.
         let carried = carried.map(|carried| carried.max(own.scale(LEAST_BY_TRAINS)));
@@ -253,7 +264,12 @@ impl Mimosa {
         let share = link.map_or(load, |link| {
             link.transmit_time(size).ratio(interval).min(load)
         });
-        let spread = interval.scale(share.min(1.0) / self.config.pace_gain);
+        let gain = if link.is_some() {
+            self.config.alone_pace_gain
+        } else {
+            self.config.pace_gain
+        };
+        let spread = interval.scale(share.min(1.0) / gain);
         self.decision.pacing = if share > 0.0 {
             Pacing::Spread {
                 over: spread,
@@ -262,7 +278,7 @@ impl Mimosa {
         } else {
             Pacing::Burst
         };
-        let probes = self.config.probes;
+        let probes = self.probes(size);
         self.decision.probe = (probes > 0).then_some(Probe {
             id: frame.0,
             packets: probes,
@@ -274,7 +290,18 @@ impl Mimosa {
             .push(Interval::new(frame, interval, size, packets));
     }
 
+    /// How many probes follow a frame of `size`.
+    fn probes(&self, size: Bytes) -> u16 {
+        let most = size.scale(self.config.probe_share).get() / self.probe_size.get().max(1);
+        self.config
+            .probes
+            .min(u16::try_from(most.max(1)).unwrap_or(u16::MAX))
+    }
+
     fn packet_sent(&mut self, packet: &SentPacket) {
+        if packet.kind == PacketKind::Probe {
+            self.probe_size = packet.size;
+        }
         if packet.kind != PacketKind::Retransmission
             && let Some(interval) = self.intervals.get_mut(packet.frame)
         {
@@ -318,28 +345,42 @@ impl Mimosa {
         if packet.kind == PacketKind::Retransmission {
             return;
         }
-        let before = self.newest_arrival;
         if packet.kind == PacketKind::Media {
-            self.newest_arrival = Some(at);
             let shortest = self.base.shortest();
             self.service.arrived(packet.sent, at, packet.size, shortest);
         }
-        let link = self.trains.rate();
-        let Some(interval) = self.intervals.get_mut(packet.frame) else {
-            return;
-        };
-        interval.arrived(packet.sequence, delay, is_marked);
+        if let Some(interval) = self.intervals.get_mut(packet.frame) {
+            interval.arrived(packet.sequence, delay, is_marked);
+        }
         if packet.kind == PacketKind::Media {
+            let link = self.trains.rate();
             let soonest =
                 link.map(|link| link.scale(self.config.release).transmit_time(packet.size));
-            let is_rushed = before
-                .zip(soonest)
-                .is_some_and(|(before, soonest)| at - before < soonest);
-            interval.rushed = if is_rushed {
-                interval.rushed.saturating_add(1)
-            } else {
-                0
+            let belief = Belief {
+                rate: self.rate,
+                cause: self.cause,
+                load: self.decision.evidence.smoothed_utilization,
             };
+            let held_up = self
+                .release
+                .arrived(packet, at, soonest, self.interval, belief);
+            if let Some(held_up) = held_up {
+                self.held_up(&held_up, packet.frame);
+            }
+        }
+    }
+
+    /// What the frames up to `newest` found was no queue. An answer to it is taken back.
+    fn held_up(&mut self, held_up: &HeldUp, newest: FrameId) {
+        let before = held_up.before;
+        for id in held_up.from.0..=newest.0 {
+            if let Some(interval) = self.intervals.get_mut(FrameId(id)) {
+                interval.usual = before.load.or(Some(1.0));
+            }
+        }
+        if self.rate < before.rate && self.cause == Cause::AboveQueueTarget {
+            self.set_rate(before.rate, before.cause);
+            self.decision.evidence.smoothed_utilization = before.load;
         }
     }
 
@@ -353,28 +394,21 @@ impl Mimosa {
             return;
         }
         interval.known = Some(now);
-        if let Some((size, span)) = interval.train(usize::from(self.config.lead)) {
-            self.trains.add(now, size, span);
+        if let Some(train) = interval.train(usize::from(self.config.lead)) {
+            self.trains.add(now, train);
             // The rate of the train itself: the link may be faster than it was.
-            let seen = self
-                .trains
-                .rate()
-                .map(|link| link.max(Rate::of(size, span)));
+            let seen = self.trains.rate().map(|link| link.max(train.rate()));
             if let Some(delay) = seen.and_then(|rate| interval.unloaded(rate)) {
                 self.base.unloaded(now, delay);
             }
         }
         let reference = self.reference();
-        let smoothed = self.decision.evidence.smoothed_utilization;
         let Some(interval) = self.intervals.get_mut(id) else {
             return;
         };
         let Some(load) = interval.load(&reference, None) else {
             return;
         };
-        if load > 1.0 && interval.rushed >= RELEASED {
-            interval.replaced = smoothed.or(Some(1.0));
-        }
         self.decision.evidence.utilization = Some(load);
         self.adapt(now, id, &reference);
     }
@@ -409,13 +443,13 @@ impl Mimosa {
         let bound = tried.map_or(Rate::MAX, |tried| {
             tried.scale(self.config.application_headroom / self.fill.get())
         });
-        if rate > bound && bound <= self.rate {
+        if rate >= self.rate && bound <= self.rate {
             self.set_cause(Cause::ApplicationLimited);
             return;
         }
         let is_highest = self.rate == self.limits.max() && rate >= self.rate;
         self.set_rate(
-            rate.min(bound),
+            rate.min(bound.max(self.rate)),
             if is_highest { Cause::AtMaximum } else { cause },
         );
         self.hold_until = self.next_frame;
@@ -428,7 +462,9 @@ impl Mimosa {
         let link = self.trains.rate();
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
         self.others = (1.0 - own / load.min(1.0)).clamp(0.0, 1.0);
-        let beside = (self.others - config.alone) / (config.shared_from - config.alone);
+        // A link whose rate varies looks as if others were there.
+        let alone = config.alone + config.spread_part * self.trains.spread();
+        let beside = (self.others - alone) / (config.shared_from - config.alone);
         let reserve = config.shared_drop * beside.clamp(0.0, 1.0);
         let target = config.target_share - reserve;
         let gain = if load < config.knee * target {

@@ -18,41 +18,64 @@ const FRESH: TimeDelta = TimeDelta::from_millis(150);
 /// From so many on there is a rate.
 const LEAST: usize = 3;
 
+/// Packets that left together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Train {
+    /// What followed the first packet.
+    pub(super) size: Bytes,
+    /// In how much time it arrived.
+    pub(super) span: TimeDelta,
+    /// How far the gaps are from even, in the mean.
+    pub(super) uneven: TimeDelta,
+}
+
+impl Train {
+    pub(super) fn rate(&self) -> Rate {
+        Rate::of(self.size, self.span)
+    }
+}
+
 /// The newest trains.
 #[derive(Debug, Default)]
 pub(super) struct Trains {
-    /// What followed the first packet, and in how much time it arrived.
-    seen: VecDeque<(Bytes, TimeDelta)>,
+    seen: VecDeque<Train>,
     rate: Option<Rate>,
+    uneven: TimeDelta,
+    spread: f64,
     /// When the newest was known.
     came: Time,
 }
 
 impl Trains {
-    /// `size` arrived in `span` after the first packet of a train.
-    pub(super) fn add(&mut self, now: Time, size: Bytes, span: TimeDelta) {
+    /// A train arrived.
+    pub(super) fn add(&mut self, now: Time, train: Train) {
         self.came = now;
         if self.seen.len() == REMEMBERED {
             self.seen.pop_front();
         }
-        self.seen.push_back((size, span));
+        self.seen.push_back(train);
         if self.seen.len() < LEAST {
             return;
         }
         let mut sorted: Vec<_> = self.seen.iter().copied().collect();
-        let pace = |(size, span): &(Bytes, TimeDelta)| span.as_secs() / size.get() as f64;
+        let pace = |train: &Train| train.span.as_secs() / train.size.get() as f64;
         sorted.sort_by(|one, other| pace(one).total_cmp(&pace(other)));
         let quarter = sorted.len() / 4;
-        let middle = &sorted[quarter..sorted.len() - quarter];
-        let size = middle
-            .iter()
-            .map(|(size, _)| *size)
-            .fold(Bytes::ZERO, |sum, each| sum + each);
-        let span = middle
-            .iter()
-            .map(|(_, span)| *span)
-            .fold(TimeDelta::ZERO, |sum, each| sum + each);
+        let [fast, median, slow] =
+            [quarter, sorted.len() / 2, sorted.len() - 1 - quarter].map(|at| pace(&sorted[at]));
+        self.spread = if median > 0.0 {
+            (slow - fast) / (2.0 * median)
+        } else {
+            0.0
+        };
+        let (mut size, mut span) = (Bytes::ZERO, TimeDelta::ZERO);
+        for train in &sorted[quarter..sorted.len() - quarter] {
+            size += train.size;
+            span += train.span;
+        }
         self.rate = (span > TimeDelta::ZERO).then(|| Rate::of(size, span));
+        sorted.sort_by_key(|train| train.uneven);
+        self.uneven = sorted[sorted.len() / 2].uneven;
     }
 
     /// The most that any of the newest trains arrived at: after a fall, what is left. `None`
@@ -62,7 +85,19 @@ impl Trains {
             return None;
         }
         let newest = self.seen.iter().rev().take(NEWEST);
-        newest.map(|(size, span)| Rate::of(*size, *span)).max()
+        newest.map(Train::rate).max()
+    }
+
+    /// How far apart from even packets arrive that one link served after one another: the
+    /// median of the trains.
+    pub(super) const fn uneven(&self) -> TimeDelta {
+        self.uneven
+    }
+
+    /// How much the link's own rate varies: half of the distance of the trains' quartiles, as
+    /// a part of their median.
+    pub(super) const fn spread(&self) -> f64 {
+        self.spread
     }
 
     /// The rate of the link.

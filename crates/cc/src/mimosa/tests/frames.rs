@@ -45,6 +45,31 @@ fn no_frame_is_larger_than_the_link_carries() {
     }
 }
 
+/// With probes of 100 B they take a twentieth of a frame at most, but for one.
+#[test]
+fn small_frames_have_few_probes_and_leave_them_room() {
+    let mut stream = Stream::on_link(Config::default());
+    let probe = |stream: &mut Stream, size: u64| {
+        let packet = SentPacket {
+            sequence: Sequence(1_000),
+            frame: FrameId(stream.frame),
+            kind: PacketKind::Probe,
+            size: Bytes::new(size),
+            sent: stream.now,
+        };
+        stream.mimosa.handle(stream.now, Event::PacketSent(packet));
+    };
+    let probes = |stream: &Stream| {
+        [12_000, 11_900, 4_000, 200].map(|size| stream.mimosa.probes(Bytes::new(size)))
+    };
+    assert_eq!(probes(&stream), [6; 4], "their size is not known");
+    probe(&mut stream, 100);
+    assert_eq!(probes(&stream), [6, 5, 2, 1]);
+    // 9.7 kB less six probes, in place of 25.
+    stream.mimosa.rate = Rate::from_kbps(20_000);
+    assert_eq!(stream.due().frame_limit, Some(Bytes::new(9_100)));
+}
+
 /// 50 kB are in flight: those of 50 ms on the way, or of 20 ms and a queue of 30.
 #[test]
 fn reports_that_come_late_are_no_backlog() {
@@ -193,6 +218,64 @@ fn a_queue_that_stands_is_ignored_up_to_the_budget() {
         mimosa.base.arrived(Time::from_millis(2_110), DELAY, MS(20));
         assert_eq!(mimosa.allowed(), TimeDelta::ZERO);
     }
+}
+
+/// Only the last two packets of a frame are among those held up: there is no telling before
+/// the next frame's, which come with them.
+#[test]
+fn an_answer_to_a_hold_up_is_taken_back() {
+    let mut stream = Stream::on_link(Config::default());
+    stream.mimosa.hold_until = FrameId(0);
+    let believed = stream.smoothed();
+    stream.frame(&[(0, 1), (4, 1), (8, 33), (9, 32)], Bytes::ZERO);
+    stream.frame(&[(0, 31), (1, 30), (2, 29), (3, 28)], Bytes::ZERO);
+    let pending: Vec<_> = stream.pending.drain(..).collect();
+    let reports: Vec<_> = pending.iter().flat_map(|each| &each.reports).collect();
+    let now = pending[1].at;
+    let mut rates = Vec::new();
+    for report in reports {
+        let (reports, in_flight) = (&[*report][..], Bytes::ZERO);
+        let event = Event::Feedback { reports, in_flight };
+        rates.push(stream.mimosa.handle(now, event).target);
+    }
+    assert!(rates[3] < LINK.scale(0.9), "{rates:?}");
+    // With the third of a row of packets that come too fast.
+    assert_eq!(rates[4], rates[3]);
+    assert!(rates[5..].iter().all(|rate| *rate >= rates[2]), "{rates:?}");
+    assert!(stream.smoothed() < believed + 0.02);
+}
+
+/// A clock of a millisecond brings packets of a fast link together, eight at a time.
+#[test]
+fn packets_that_a_coarse_clock_brings_together_were_not_held_up() {
+    let mut release = Release::default();
+    let belief = Belief {
+        rate: LINK,
+        cause: Cause::Start,
+        load: None,
+    };
+    let mut arrives = |sent_us: u64, at_us: i64| {
+        let packet = SentPacket {
+            sequence: Sequence(sent_us),
+            frame: FrameId(1),
+            kind: PacketKind::Media,
+            size: PACKET,
+            sent: Time::ZERO + TimeDelta::from_micros(sent_us.cast_signed()),
+        };
+        let at = PeerTime::from_nanos(at_us * 1_000);
+        let soonest = Some(TimeDelta::from_micros(50));
+        release.arrived(&packet, at, soonest, L, belief).is_some()
+    };
+    let clock = |us: i64| us / 1_000 * 1_000;
+    for sent in (0..20_000_u32).step_by(100) {
+        assert!(!arrives(u64::from(sent), clock(i64::from(sent) + 30_000)));
+    }
+    // 5 ms of packets at once; an eighth of L is 1.25 ms.
+    let held: Vec<_> = (20_000..25_000_u64)
+        .step_by(100)
+        .map(|sent| arrives(sent, 55_000))
+        .collect();
+    assert_eq!(held.iter().position(|is_held| *is_held), Some(13));
 }
 
 #[test]

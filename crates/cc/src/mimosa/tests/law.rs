@@ -1,15 +1,20 @@
 //! The law, what an encoder makes of a grant, and parameters.
 
+use super::super::train::Train;
 use super::*;
 
 /// The factor of one round with `own` kbit/s on a link of 20 Mbit/s, where it is known.
 fn factor(own: u64, share: f64, is_known: bool) -> f64 {
     let mut mimosa = Stream::blind(Config::default()).mimosa;
     mimosa.rate = Rate::from_kbps(own);
+    let train = Train {
+        size: Bytes::new(5_000),
+        span: MS(2),
+        uneven: TimeDelta::ZERO,
+    };
     for _ in 0..3 {
-        // 5000 B in 2 ms.
         if is_known {
-            mimosa.trains.add(Time::ZERO, Bytes::new(5_000), MS(2));
+            mimosa.trains.add(Time::ZERO, train);
         }
     }
     mimosa.factor(share)
@@ -110,6 +115,48 @@ fn no_rise_goes_beyond_one_and_a_half_of_what_frames_had() {
     }
 }
 
+/// The middle trains take 13 to 17 ms where the median is 15: a half of that is 0.1333, of
+/// which 0.4 are added to what others must have.
+#[test]
+fn a_link_whose_rate_varies_has_no_others_for_that() {
+    let own = |spans: [i64; 5]| {
+        let mut mimosa = Stream::blind(Config::default()).mimosa;
+        mimosa.rate = Rate::from_kbps(6_200);
+        for span in spans {
+            let train = Train {
+                size: Bytes::new(15_000),
+                span: MS(span),
+                uneven: TimeDelta::ZERO,
+            };
+            mimosa.trains.add(Time::ZERO, train);
+        }
+        (mimosa.trains.spread(), mimosa.factor(1.0))
+    };
+    let (spread, factor) = own([15; 5]);
+    is(spread, 0.0);
+    // o = 0.225, half of the way: 0.87^0.3 e^(0.08 x 0.225), with C = 8 Mbit/s.
+    is(factor, 0.9765);
+    let (spread, factor) = own([19, 11, 15, 17, 13]);
+    is(spread, 2.0 / 15.0);
+    // From 0.15 + 0.4 x 0.1333 on, in 0.15: 0.1444 of 0.2 less.
+    is(
+        factor,
+        libm::pow(0.97 - 0.2 * 0.144_44, 0.3) * libm::exp(0.08 * 0.225),
+    );
+}
+
+/// Frames were smaller than the bitrate by a fall's answer to single ones.
+#[test]
+fn a_bitrate_far_above_what_frames_had_still_falls() {
+    let mut stream = Stream::on_link(Config::default());
+    stream.mimosa.rate = LINK.scale(4.0);
+    stream.mimosa.hold_until = FrameId(0);
+    stream.frame(&SERVED, Bytes::ZERO);
+    stream.settle();
+    assert_eq!(stream.mimosa.cause, Cause::AboveQueueTarget);
+    assert_eq!(stream.mimosa.rate, LINK.scale(4.0).scale(0.7));
+}
+
 #[test]
 fn the_fill_is_what_frames_take_of_their_grants() {
     let mut fill = Fill::default();
@@ -152,6 +199,11 @@ fn values_without_meaning_are_refused() {
         ("shared_drop", Config { shared_drop: 0.5, target_share: 0.5, ..plain }),
         ("standing_gain", Config { standing_gain: f64::INFINITY, ..plain }),
         ("pace_gain", Config { pace_gain: 0.5, ..plain }),
+        ("alone_pace_gain", Config { alone_pace_gain: 0.5, ..plain }),
+        ("spread_part", Config { spread_part: -0.1, ..plain }),
+        ("noise_gain", Config { noise_gain: -0.1, ..plain }),
+        ("most_noise", Config { most_noise: -0.1, ..plain }),
+        ("probe_share", Config { probe_share: f64::NAN, ..plain }),
         ("release", Config { release: 0.9, ..plain }),
         ("application_headroom", Config { application_headroom: 0.5, ..plain }),
         ("backlog_share", Config { backlog_share: -1.0, ..plain }),

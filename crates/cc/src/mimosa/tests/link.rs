@@ -1,11 +1,20 @@
 //! What is known of the link and the path: its rate, its delay, its reports.
 
+use super::super::train::Train;
 use super::*;
+
+fn even(size: u64, span: i64) -> Train {
+    Train {
+        size: Bytes::new(size),
+        span: MS(span),
+        uneven: TimeDelta::ZERO,
+    }
+}
 
 fn seen(list: &[(u64, i64)]) -> Option<Rate> {
     let mut trains = Trains::default();
     for (size, span) in list {
-        trains.add(Time::ZERO, Bytes::new(*size), MS(*span));
+        trains.add(Time::ZERO, even(*size, *span));
     }
     trains.rate()
 }
@@ -42,9 +51,9 @@ fn the_fastest_of_the_last_three_trains_is_what_is_left_after_a_fall() {
     let mut trains = Trains::default();
     let now = Time::from_secs(1);
     assert_eq!(trains.newest(now), None);
-    trains.add(now, Bytes::new(3_000), MS(3));
+    trains.add(now, even(3_000, 3));
     for slow in 1..=3 {
-        trains.add(now, Bytes::new(3_000), MS(6));
+        trains.add(now, even(3_000, 6));
         let newest = if slow < 3 { LINK } else { LINK.scale(0.5) };
         assert_eq!(trains.newest(now), Some(newest), "{slow}");
     }
@@ -53,7 +62,7 @@ fn the_fastest_of_the_last_three_trains_is_what_is_left_after_a_fall() {
 #[test]
 fn old_trains_keep_no_frame_small() {
     let mut trains = Trains::default();
-    trains.add(Time::ZERO, Bytes::new(3_000), MS(3));
+    trains.add(Time::ZERO, even(3_000, 3));
     assert_eq!(trains.newest(Time::ZERO + MS(150)), Some(LINK));
     assert_eq!(trains.newest(Time::ZERO + MS(151)), None);
 }
@@ -70,7 +79,7 @@ fn a_train_is_what_left_together_and_arrived_in_a_row() {
             }
         }
         let train = interval.train(4);
-        train.map(|(size, span)| (size.get(), span))
+        train.map(|train| (train.size.get(), train.span))
     };
     let at = |after: i64, waited: i64| (after, Some(waited));
     let five = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(5, 1)];
@@ -83,6 +92,42 @@ fn a_train_is_what_left_together_and_arrived_in_a_row() {
     // Apart by half of the time in which they arrive, and by more.
     assert_eq!(train(&[at(0, 1), at(1, 2)]), Some((1_000, MS(2))));
     assert_eq!(train(&[at(0, 1), at(1, 1)]), None);
+}
+
+/// Four packets that leave together; by `gaps` they arrive after one another.
+fn gaps(gaps: [i64; 3]) -> Train {
+    let mut interval = Interval::new(FrameId(1), L, FRAME, 4);
+    let mut waited = 1;
+    for (sequence, gap) in (1..).map(Sequence).zip([0].into_iter().chain(gaps)) {
+        waited += gap;
+        interval.sent(sequence, Time::from_secs(1), PACKET);
+        interval.arrived(sequence, DELAY + MS(waited), false);
+    }
+    interval.train(4).unwrap()
+}
+
+#[test]
+fn gaps_that_are_uneven_tell_how_much_delays_are_without_a_queue() {
+    assert_eq!(gaps([2, 2, 2]).uneven, TimeDelta::ZERO, "a slow link");
+    // Even would be 2 ms: away from it by 1, 0 and 1, or by 2, 4 and 2.
+    assert_eq!(gaps([1, 2, 3]).uneven, MS(2) / 3);
+    assert_eq!(gaps([0, 6, 0]).uneven, MS(8) / 3);
+    // The median of the trains: one that was held up does not count.
+    let mut stream = Stream::new(Config::default());
+    let mut noise = |train: Train| {
+        stream.mimosa.trains.add(Time::ZERO, train);
+        stream.mimosa.reference().noise
+    };
+    let twice = [(); 2].map(|()| noise(even(3_000, 3)));
+    assert_eq!(twice, [TimeDelta::ZERO; 2]);
+    assert_eq!(noise(gaps([0, 6, 0])), TimeDelta::ZERO);
+    // Two of four, and on from there: 1.6 times 2/3 of a millisecond.
+    let small = (MS(2) / 3).scale(1.6);
+    assert_eq!(noise(gaps([1, 2, 3])), small);
+    assert_eq!(noise(gaps([1, 2, 3])), small);
+    // A quarter of L at most.
+    let most = [(); 8].map(|()| noise(gaps([0, 6, 0]))).into_iter().max();
+    assert_eq!(most, Some(MS(10) / 4));
 }
 
 #[test]

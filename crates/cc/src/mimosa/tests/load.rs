@@ -5,6 +5,7 @@ use super::*;
 fn reference(link: Rate, standing_gain: f64) -> Reference {
     Reference {
         shortest: DELAY,
+        noise: TimeDelta::ZERO,
         link: Some(link),
         standing_gain,
     }
@@ -68,6 +69,37 @@ fn what_stands_adds_a_tenth_of_itself() {
         load(&[(0, 4), (4, 1), (5, 5)], Some(4), 0.1),
         0.4 + 0.1 + 0.5
     ));
+}
+
+/// The queue that the first packet met was none, since nothing served it in that time: the
+/// interval began within a hold-up.
+#[test]
+fn a_load_is_no_less_than_what_the_frame_itself_brought() {
+    // Busy for 5, 3 and 1 ms, and 7 ms less than before: 0.2. Its packets need 3 ms.
+    let held = [(0, 8), (5, 3), (9, 1)];
+    assert!(close(load(&held, Some(1), 0.0), 0.3));
+    // A link that has become faster than it is taken for does not look as busy as that.
+    let slow = reference(LINK.scale(0.5), 0.0);
+    let mut quick = interval(0, &[(0, 1), (1, 1), (2, 1), (3, 1)], 0);
+    assert!(close(quick.load(&slow, None).unwrap(), 0.4));
+}
+
+#[test]
+fn noise_counts_as_little_as_it_is_in_the_mean() {
+    let load = |noise: i64, packets: &[(i64, i64)]| {
+        let reference = Reference {
+            noise: MS(noise),
+            ..reference(Rate::from_kbps(8_000_000_000), 0.0)
+        };
+        interval(0, packets, 0).load(&reference, None).unwrap()
+    };
+    // Nothing is on the link.
+    let empty = [(0, 0), (2, 2), (4, 1), (6, 1)];
+    assert!(load(0, &empty) > 0.399);
+    assert!(load(1, &empty).abs() < 1e-3, "{}", load(1, &empty));
+    // 4 ms of work of others at 2 ms, and 1 ms more than that.
+    let met = [(0, 1), (2, 5), (4, 3), (6, 1), (8, 1)];
+    assert!((load(1, &met) - 0.4).abs() < 1e-3);
 }
 
 #[test]
