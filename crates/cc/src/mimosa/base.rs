@@ -25,8 +25,6 @@ pub(super) struct Base {
     met: Time,
     /// Packets in a row whose one-way delay grew more than their round trip.
     stepped: u32,
-    /// The newest packet's round trip, less what it waited on its way there.
-    unqueued: Option<TimeDelta>,
 }
 
 impl Base {
@@ -38,7 +36,6 @@ impl Base {
             recent: WindowedMin::new(RECENT),
             met: Time::ZERO,
             stepped: 0,
-            unqueued: None,
         }
     }
 
@@ -56,12 +53,6 @@ impl Base {
     /// The smallest round trip.
     pub(super) const fn round_trip(&self) -> Option<TimeDelta> {
         self.round_trip.get()
-    }
-
-    /// What a report needs from when a packet that meets no queue leaves. Reports that come
-    /// late make it longer; a queue on the way there does not.
-    pub(super) const fn unqueued(&self) -> Option<TimeDelta> {
-        self.unqueued
     }
 
     /// A packet arrived after `delay` and its report after `round_trip`. Says what it
@@ -87,9 +78,7 @@ impl Base {
             self.stepped = 0;
         }
         self.unloaded(now, delay);
-        let waited = (delay - self.shortest()).max(TimeDelta::ZERO);
-        self.unqueued = Some((round_trip - waited).max(least));
-        waited
+        (delay - self.shortest()).max(TimeDelta::ZERO)
     }
 
     /// `delay` is that of a packet, less the time that it takes the link itself.

@@ -40,7 +40,7 @@ impl Reference {
     }
 
     /// The same in the mean of many packets. Of a single one it may be less than nothing.
-    fn busy(&self, delay: TimeDelta) -> TimeDelta {
+    pub(super) fn busy(&self, delay: TimeDelta) -> TimeDelta {
         self.apparent(delay) - self.noise
     }
 

@@ -1,6 +1,6 @@
 //! The recent frames of a flow, and the load that they found.
 
-use mimosa_units::{Rate, Time};
+use mimosa_units::{Bytes, Rate, Time};
 
 use super::busy::{Interval, Reference};
 use crate::frame_ring::FrameRing;
@@ -46,13 +46,13 @@ impl Intervals {
         (weights > 0.0).then(|| sum / weights)
     }
 
-    /// The newest load that is known.
-    pub(super) fn newest_load(&mut self, reference: &Reference) -> Option<f64> {
+    /// The newest load that is known, and the size of its frame.
+    pub(super) fn newest_load(&mut self, reference: &Reference) -> Option<(f64, Bytes)> {
         let mut next = None;
         self.ring.iter_mut().rev().find_map(|each| {
             let end = next;
             next = reference.link.and_then(|_| each.begin(reference));
-            each.load(reference, end)
+            Some((each.load(reference, end)?, each.size))
         })
     }
 }

@@ -75,8 +75,10 @@ pub struct Mimosa {
     next_frame: FrameId,
     /// No change before feedback of this frame.
     hold_until: FrameId,
-    /// As the newest feedback had it. What has left since is not missing yet.
+    /// As the newest feedback had it, and what has left since.
     in_flight: Bytes,
+    /// When the newest packet that arrived left the sender, and the link.
+    newest: Option<(Time, Time)>,
     release: Release,
     /// Size of the newest probe.
     probe_size: Bytes,
@@ -109,6 +111,7 @@ impl Mimosa {
             next_frame: FrameId(0),
             hold_until: FrameId(0),
             in_flight: Bytes::ZERO,
+            newest: None,
             release: Release::default(),
             probe_size: Bytes::ZERO,
             accounted: 0,
@@ -127,14 +130,17 @@ impl Mimosa {
     fn reference(&self) -> Reference {
         Reference {
             shortest: self.base.shortest() + self.allowed(),
-            noise: self
-                .trains
-                .uneven()
-                .scale(self.config.noise_gain)
-                .min(self.interval.scale(self.config.most_noise)),
+            noise: self.noise(),
             link: self.trains.rate(),
             standing_gain: self.config.standing_gain,
         }
+    }
+
+    /// By how much delays are longer than the smallest one for no queue's sake, in the mean.
+    fn noise(&self) -> TimeDelta {
+        let most = self.interval.scale(self.config.most_noise);
+        let noise = self.trains.uneven().scale(self.config.noise_gain);
+        noise.min(most)
     }
 
     /// The part of a queue that stands which is not answered.
@@ -232,18 +238,19 @@ impl Mimosa {
         // No more than that by trains alone: noise may have stretched them.
         let carried = carried.map(|carried| carried.max(own.scale(LEAST_BY_TRAINS)));
         let carried = carried.filter(|carried| own > carried.scale(BEYOND));
-        match (self.left_by_backlog(own), carried) {
+        match (self.left_by_backlog(now, own), carried) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         }
     }
 
-    fn left_by_backlog(&mut self, own: Bytes) -> Option<Bytes> {
+    /// Since the newest packet that arrived left the link, that has served what left after it.
+    fn left_by_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
         let service = self.service.rate()?;
-        let unqueued = self.base.unqueued()? + self.allowed();
-        let backlog = self.in_flight - service.amount_in(unqueued);
-        self.decision.evidence.backlog = Some(backlog);
+        let (_, left) = self.newest?;
         self.decision.evidence.service_rate = Some(service);
+        let backlog = self.in_flight - service.amount_in(now.since(left));
+        self.decision.evidence.backlog = Some(backlog);
         let counts = own.scale(self.config.backlog_share).max(LEAST_BACKLOG);
         let fits = service
             .scale(self.config.target_share)
@@ -257,19 +264,25 @@ impl Mimosa {
         let interval = self.interval;
         self.fill.took(size);
         let reference = self.reference();
-        let load = self.intervals.newest_load(&reference).unwrap_or(0.0);
-        // Alone, a frame needs its own time of the link, whatever noise adds to the load.
-        let is_alone = self.others < self.config.alone;
-        let link = self.trains.rate().filter(|_| is_alone && load > 0.0);
-        let share = link.map_or(load, |link| {
-            link.transmit_time(size).ratio(interval).min(load)
-        });
-        let gain = if link.is_some() {
-            self.config.alone_pace_gain
-        } else {
-            self.config.pace_gain
+        let (load, before) = self
+            .intervals
+            .newest_load(&reference)
+            .unwrap_or((0.0, Bytes::ZERO));
+        let larger = size.get() as f64 / before.get().max(1) as f64;
+        let gain = &self.config;
+        let (share, gain) = match self.trains.rate() {
+            // Alone, a frame needs its own time of the link, whatever noise adds to the load.
+            Some(link) if self.others < self.config.alone => {
+                let own = link.transmit_time(size).ratio(interval);
+                (own.min(load * larger), gain.alone_pace_gain)
+            }
+            Some(link) => {
+                let more = link.transmit_time(size) - link.transmit_time(before);
+                (load + more.ratio(interval), gain.pace_gain)
+            }
+            None => (load, gain.pace_gain),
         };
-        let spread = interval.scale(share.min(1.0) / gain);
+        let spread = interval.scale(share.clamp(0.0, 1.0) / gain);
         self.decision.pacing = if share > 0.0 {
             Pacing::Spread {
                 over: spread,
@@ -299,6 +312,7 @@ impl Mimosa {
     }
 
     fn packet_sent(&mut self, packet: &SentPacket) {
+        self.in_flight += packet.size;
         if packet.kind == PacketKind::Probe {
             self.probe_size = packet.size;
         }
@@ -342,12 +356,17 @@ impl Mimosa {
         let delay = at - packet.sent;
         let waited = self.base.arrived(now, delay, now.since(packet.sent));
         self.decision.evidence.queue_delay = Some(waited);
+        if self.newest.is_none_or(|(sent, _)| sent <= packet.sent) {
+            let reference = self.reference();
+            let busy = reference.busy(delay).max(TimeDelta::ZERO);
+            self.newest = Some((packet.sent, packet.sent + busy));
+        }
         if packet.kind == PacketKind::Retransmission {
             return;
         }
         if packet.kind == PacketKind::Media {
-            let shortest = self.base.shortest();
-            self.service.arrived(packet.sent, at, packet.size, shortest);
+            let unqueued = self.base.shortest() + self.noise();
+            self.service.arrived(packet.sent, at, packet.size, unqueued);
         }
         if let Some(interval) = self.intervals.get_mut(packet.frame) {
             interval.arrived(packet.sequence, delay, is_marked);

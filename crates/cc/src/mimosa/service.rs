@@ -21,13 +21,13 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// A packet sent at `sent` arrived; `shortest` is the smallest one-way delay.
-    pub(super) fn arrived(&mut self, sent: Time, at: PeerTime, size: Bytes, shortest: TimeDelta) {
+    /// A packet sent at `sent` arrived; without a queue after `unqueued`.
+    pub(super) fn arrived(&mut self, sent: Time, at: PeerTime, size: Bytes, unqueued: TimeDelta) {
         // It came to the link before the one ahead of it had left.
         let waits = self
             .chain
             .back()
-            .is_some_and(|(before, _)| at >= *before && *before - sent > shortest);
+            .is_some_and(|(before, _)| at >= *before && *before - sent > unqueued);
         if !waits {
             self.chain.clear();
             self.bytes = Bytes::ZERO;

@@ -27,6 +27,59 @@ fn a_backlog_makes_the_next_frame_smaller_by_itself() {
     }
 }
 
+/// Since the newest packet left the link, that has served 20 kB by its report.
+#[test]
+fn a_backlog_is_that_of_the_moment_at_which_a_frame_is_due() {
+    let backlog = |after: i64, sends: bool| {
+        let mut stream = Stream::on_link(Config::default());
+        stream.frame(&SERVED, Bytes::new(24_000));
+        stream.settle();
+        if sends {
+            stream.frame(&SERVED, Bytes::ZERO);
+            stream.now = stream.now - L;
+        }
+        stream.now += MS(after);
+        stream.mimosa.rate = LINK;
+        stream.due().evidence.backlog.unwrap().get()
+    };
+    assert_eq!(backlog(0, false), 4_000);
+    assert_eq!(backlog(3, false), 1_000);
+    assert_eq!(backlog(5, false), 0);
+    assert_eq!(backlog(10, true), 4_000);
+}
+
+/// The link needs 10 ms for the frame of 10 kB that was sent last; L is as long.
+#[test]
+fn a_frame_is_spread_over_its_own_time_and_that_of_others() {
+    let spread = |others: f64, size: u64| {
+        let mut stream = Stream::on_link(Config::default());
+        stream.mimosa.others = others;
+        let interval = L;
+        let frame = FrameId(stream.frame + 1);
+        let now = stream.now;
+        stream
+            .mimosa
+            .handle(now, Event::FrameDue { frame, interval });
+        let encoded = Event::FrameEncoded {
+            frame,
+            size: Bytes::new(size),
+            packets: 4,
+        };
+        let Pacing::Spread { over, lead: 4 } = stream.mimosa.handle(now, encoded).pacing else {
+            panic!("not spread");
+        };
+        over.as_millis()
+    };
+    let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-3, "{one}, not {other}");
+    // Alone, 5 kB have half of the link.
+    near(spread(0.0, 5_000), 5.0 / 1.2);
+    near(spread(0.1, 10_000), 10.0 / 1.2);
+    near(spread(0.0, 20_000), 10.0 / 1.2);
+    // Beside others, all that the load has beyond the frame before, and this one.
+    near(spread(0.5, 5_000), 5.0 / 1.1);
+    near(spread(0.5, 10_000), 10.0 / 1.1);
+}
+
 /// 0.97 of what the link carries in L are 9.7 kB; up to a tenth more may be tried.
 #[test]
 fn no_frame_is_larger_than_the_link_carries() {

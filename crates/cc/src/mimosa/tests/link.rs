@@ -195,18 +195,6 @@ fn a_clock_that_was_set_forward_is_told_after_16_packets() {
 }
 
 #[test]
-fn a_report_needs_what_a_packet_did_not_wait() {
-    let mut base = base();
-    let at = Time::from_millis(1_100);
-    // 12 ms in the queue, and the report 30 ms late.
-    base.arrived(at, DELAY + MS(12), MS(20 + 12 + 30));
-    assert_eq!(base.unqueued(), Some(MS(50)));
-    // No less than the smallest round trip.
-    base.arrived(at, DELAY + MS(4), MS(21));
-    assert_eq!(base.unqueued(), Some(MS(20)));
-}
-
-#[test]
 fn a_path_is_stale_when_no_packet_saw_it_empty_for_two_seconds() {
     let at = Time::from_millis;
     let mut base = base();
