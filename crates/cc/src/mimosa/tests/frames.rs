@@ -48,6 +48,23 @@ fn a_backlog_is_that_of_the_moment_at_which_a_frame_is_due() {
     assert_eq!(backlog(10, true), 4_000);
 }
 
+/// A link that became faster lets no packet wait, and no busy period tells its rate.
+#[test]
+fn a_busy_period_that_is_long_over_tells_no_backlog() {
+    for (frames, is_told) in [(8, true), (9, false)] {
+        let mut stream = Stream::on_link(Config::default());
+        stream.mimosa.rate = LINK;
+        for _ in 0..frames {
+            let free = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0)];
+            stream.frame(&free, Bytes::new(60_000));
+        }
+        stream.settle();
+        stream.mimosa.rate = LINK;
+        let decision = stream.due();
+        assert_eq!(decision.frame_limit.is_some(), is_told, "{frames}");
+    }
+}
+
 /// The link needs 10 ms for the frame of 10 kB that was sent last; L is as long.
 #[test]
 fn a_frame_is_spread_over_its_own_time_and_that_of_others() {
