@@ -68,8 +68,10 @@ fn a_busy_period_that_is_long_over_tells_no_backlog() {
 /// The link needs 10 ms for the frame of 10 kB that was sent last; L is as long.
 #[test]
 fn a_frame_is_spread_over_its_own_time_and_that_of_others() {
-    let spread = |others: f64, size: u64| {
+    let spread_after = |served: usize, others: f64, size: u64| {
         let mut stream = Stream::on_link(Config::default());
+        stream.frame(&SERVED[..served], Bytes::ZERO);
+        stream.settle();
         stream.mimosa.others = others;
         let interval = L;
         let frame = FrameId(stream.frame + 1);
@@ -87,11 +89,15 @@ fn a_frame_is_spread_over_its_own_time_and_that_of_others() {
         };
         over.as_millis()
     };
+    let spread = |others, size| spread_after(10, others, size);
     let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-3, "{one}, not {other}");
     // Alone, 5 kB have half of the link.
     near(spread(0.0, 5_000), 5.0 / 1.2);
     near(spread(0.1, 10_000), 10.0 / 1.2);
     near(spread(0.0, 20_000), 10.0 / 1.2);
+    // The link has become twice as fast: one of 8 kB needs 4 ms.
+    near(spread_after(5, 0.0, 8_000), 4.0 / 1.2);
+    near(spread_after(5, 0.0, 16_000), 8.0 / 1.2);
     // Beside others, all that the load has beyond the frame before, and this one.
     near(spread(0.5, 5_000), 5.0 / 1.1);
     near(spread(0.5, 10_000), 10.0 / 1.1);
