@@ -57,6 +57,14 @@ impl<F: Remembered> FrameRing<F> {
         self.ring.get_mut(index)
     }
 
+    /// The frames from `first` to `last` that are remembered, newest first.
+    pub(crate) fn among(&mut self, first: FrameId, last: FrameId) -> impl Iterator<Item = &mut F> {
+        let frames = self.ring.iter_mut().rev();
+        frames
+            .skip_while(move |each| each.id() > last)
+            .take_while(move |each| each.id() >= first)
+    }
+
     /// The oldest frame on its way: the *next to be received* one.
     pub(crate) fn oldest_open(&mut self) -> Option<&F> {
         while self.ring.get(self.open).is_some_and(|each| !each.is_open()) {

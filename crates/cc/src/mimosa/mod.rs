@@ -392,10 +392,8 @@ impl Mimosa {
     /// What the frames up to `newest` found was no queue. An answer to it is taken back.
     fn held_up(&mut self, held_up: &HeldUp, newest: FrameId) {
         let before = held_up.before;
-        for id in held_up.from.0..=newest.0 {
-            if let Some(interval) = self.intervals.get_mut(FrameId(id)) {
-                interval.usual = before.load.or(Some(1.0));
-            }
+        for interval in self.intervals.among(held_up.from, newest) {
+            interval.usual = before.load.or(Some(1.0));
         }
         if self.rate < before.rate && self.cause == Cause::AboveQueueTarget {
             self.set_rate(before.rate, before.cause);
