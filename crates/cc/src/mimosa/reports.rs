@@ -40,6 +40,8 @@ const MOST: f64 = 1.5;
 pub(super) struct Fill {
     granted: Option<Bytes>,
     fill: f64,
+    /// How far frames are from the mean, in the mean.
+    deviation: f64,
 }
 
 impl Default for Fill {
@@ -47,6 +49,7 @@ impl Default for Fill {
         Self {
             granted: None,
             fill: 1.0,
+            deviation: 0.0,
         }
     }
 }
@@ -63,12 +66,16 @@ impl Fill {
             && granted > Bytes::ZERO
         {
             let fill = size.get() as f64 / granted.get() as f64;
-            self.fill += GAIN * (fill.clamp(LEAST, MOST) - self.fill);
+            let fill = fill.clamp(LEAST, MOST);
+            self.fill += GAIN * (fill - self.fill);
+            self.deviation += GAIN * ((fill - self.fill).abs() - self.deviation);
         }
     }
 
-    /// The mean, from 0.75 to 1.5.
-    pub(super) const fn get(&self) -> f64 {
-        self.fill
+    /// The mean, from 0.75 to 1.5. Of an encoder that keeps to its grants what nearly all
+    /// frames take: those above the mean would be more than the link carries.
+    pub(super) fn get(&self) -> f64 {
+        let nearly_all = self.fill + 2.0 * self.deviation;
+        nearly_all.min(self.fill.max(1.0))
     }
 }
