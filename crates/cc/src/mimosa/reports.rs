@@ -39,7 +39,7 @@ const MOST: f64 = 1.5;
 #[derive(Debug)]
 pub(super) struct Fill {
     granted: Option<Bytes>,
-    fill: f64,
+    mean: f64,
     /// How far frames are from the mean, in the mean.
     deviation: f64,
 }
@@ -48,7 +48,7 @@ impl Default for Fill {
     fn default() -> Self {
         Self {
             granted: None,
-            fill: 1.0,
+            mean: 1.0,
             deviation: 0.0,
         }
     }
@@ -67,15 +67,15 @@ impl Fill {
         {
             let fill = size.get() as f64 / granted.get() as f64;
             let fill = fill.clamp(LEAST, MOST);
-            self.fill += GAIN * (fill - self.fill);
-            self.deviation += GAIN * ((fill - self.fill).abs() - self.deviation);
+            self.mean += GAIN * (fill - self.mean);
+            self.deviation += GAIN * ((fill - self.mean).abs() - self.deviation);
         }
     }
 
     /// The mean, from 0.75 to 1.5. Of an encoder that keeps to its grants what nearly all
     /// frames take: those above the mean would be more than the link carries.
     pub(super) fn get(&self) -> f64 {
-        let nearly_all = self.fill + 2.0 * self.deviation;
-        nearly_all.min(self.fill.max(1.0))
+        let nearly_all = self.mean + 2.0 * self.deviation;
+        nearly_all.min(self.mean.max(1.0))
     }
 }
