@@ -119,7 +119,7 @@ keys! {
     }
     "Bitrate" {
         /// The algorithm by which the bitrate follows the network.
-        CONTROLLER: Text "controller.name" as "controller" = "pudica",
+        CONTROLLER: Text "controller.name" as "controller" = "mimosa",
             "NAME", "the name of a controller";
         /// How packets leave: as the controller wishes, or by a rule in its place.
         PACER: Text "controller.pacer" as "pacer" = "controller",

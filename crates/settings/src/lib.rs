@@ -9,7 +9,7 @@
 //! use mimosa_settings::{Flags, keys, resolve};
 //! # struct Checks;
 //! # impl mimosa_settings::Checks for Checks {
-//! #     fn controllers(&self) -> &[&str] { &["pudica"] }
+//! #     fn controllers(&self) -> &[&str] { &["mimosa"] }
 //! #     fn pacers(&self) -> &[&str] { &["controller"] }
 //! #     fn params(
 //! #         &self, _: &str, _: &toml::Table, _: mimosa_control::Limits,

@@ -16,7 +16,7 @@ pub(crate) struct Program;
 
 impl Checks for Program {
     fn controllers(&self) -> &[&str] {
-        &["pudica", "other"]
+        &["mimosa", "other"]
     }
 
     fn pacers(&self) -> &[&str] {

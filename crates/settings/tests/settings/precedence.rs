@@ -23,7 +23,7 @@ fn without_a_word_there_are_defaults() {
     assert_eq!(settings.viewer_frames_per_second, 30);
     assert_eq!(settings.encoder.complexity, Complexity::C0);
     assert_eq!(settings.encoder.threads, 1);
-    assert_eq!(settings.controller.name, "pudica");
+    assert_eq!(settings.controller.name, "mimosa");
     assert_eq!(settings.controller.pacer, "controller");
     assert!(settings.controller.params.is_empty());
     let limits = settings.controller.limits;
@@ -137,7 +137,7 @@ fn parameters_are_laid_over_each_other_for_one_controller() {
         let params = say.settings().controller.params;
         params.get("alpha").and_then(toml::Value::as_float)
     };
-    let mut say = file("[controller]\nname = \"pudica\"\n[controller.params]\nalpha = 0.5");
+    let mut say = file("[controller]\nname = \"mimosa\"\n[controller.params]\nalpha = 0.5");
     assert_eq!(alpha(&say), Some(0.5));
     say.environment = &[("PARAMS", "")];
     assert_eq!(alpha(&say), Some(0.5), "nothing is laid over it");
@@ -147,7 +147,7 @@ fn parameters_are_laid_over_each_other_for_one_controller() {
     assert_eq!(alpha(&say), None, "they were the other controller's");
     say.flags = &[("controller", "other"), ("params", "alpha = 0.7")];
     assert_eq!(alpha(&say), Some(0.7));
-    say.flags = &[("controller", "pudica")];
+    say.flags = &[("controller", "mimosa")];
     assert_eq!(alpha(&say), Some(0.6), "it is the same one");
 }
 

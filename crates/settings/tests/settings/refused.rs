@@ -109,7 +109,7 @@ fn values_out_of_range_or_of_another_type() {
     );
     assert_eq!(
         environment(&[("CONTROLLER", "gcc")]).error(),
-        "MIMOSA_CONTROLLER: `controller.name` must be `pudica` or `other`, not `gcc`"
+        "MIMOSA_CONTROLLER: `controller.name` must be `mimosa` or `other`, not `gcc`"
     );
 }
 
@@ -235,7 +235,7 @@ fn bounds_out_of_order() {
 fn what_the_program_refuses() {
     assert_eq!(
         file("[controller.params]\nbeta = 1").error(),
-        "m.toml:1: `controller.params`: pudica has no `beta`, only `alpha`"
+        "m.toml:1: `controller.params`: mimosa has no `beta`, only `alpha`"
     );
     assert_eq!(
         environment(&[("LOG", "loud")]).error(),
