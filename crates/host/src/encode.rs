@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::mpsc;
 
+use mimosa_complexity::{AceC, Config as AceConfig, Kind, Plan};
 use mimosa_control::FrameId;
-use mimosa_settings::EncoderSettings;
-use mimosa_units::Time;
-use mimosa_video::{EncodeError, Encoder, FrameRequest, Size};
+use mimosa_record::FramePlan;
+use mimosa_settings::{EncoderSettings, SizePrediction, Work};
+use mimosa_units::{Rate, Time};
+use mimosa_video::{Complexity, EncodeError, Encoder, FrameRequest, Size};
 use mimosa_webrtc::LARGEST_PAYLOAD;
 use mimosa_wire::h264::{Packetiser, Payloads};
 
@@ -19,7 +21,12 @@ use crate::source::Captured;
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) picture: Arc<Captured>,
+    /// What is asked for, but for the work, which is decided with the encoder.
     pub(crate) request: FrameRequest,
+    /// The rate at which its packets will pass.
+    pub(crate) bandwidth: Rate,
+    /// The budget is this frame's alone, not what frames have in the mean.
+    pub(crate) is_limit: bool,
 }
 
 /// A frame as it came out.
@@ -37,6 +44,7 @@ pub(crate) struct Encoded {
 pub(crate) struct Coded {
     pub(crate) payloads: Payloads,
     pub(crate) length: usize,
+    pub(crate) plan: FramePlan,
     pub(crate) is_keyframe: bool,
     pub(crate) quantiser: Option<f32>,
     pub(crate) attempts: u32,
@@ -72,6 +80,7 @@ impl EncoderThread {
                 priority::raise();
                 let packetiser = Packetiser::new(LARGEST_PAYLOAD);
                 let mut size = size;
+                let mut planner = Planner::new(settings);
                 while let Ok(job) = todo.recv() {
                     let wanted = job.picture.picture.size();
                     let begun = clock.now();
@@ -81,15 +90,24 @@ impl EncoderThread {
                             Err(error) => tracing::error!(%error, "no encoder for {wanted}"),
                         }
                     }
-                    let result = encoder
-                        .encode(&job.picture.picture, &job.request)
-                        .map(|frame| Coded {
-                            payloads: packetiser.packetise(&frame.data),
-                            length: frame.data.len(),
-                            is_keyframe: frame.is_keyframe,
-                            quantiser: frame.quantiser,
-                            attempts: frame.attempts,
-                        });
+                    let (request, plan) = planner.plan(&job);
+                    let started = clock.now();
+                    let result = encoder.encode(&job.picture.picture, &request);
+                    if let (Some(ace), Some(plan), Ok(frame)) = (&mut planner.ace, &plan, &result) {
+                        ace.encoded(plan, frame, clock.now().since(started));
+                    }
+                    let result = result.map(|frame| Coded {
+                        payloads: packetiser.packetise(&frame.data),
+                        length: frame.data.len(),
+                        plan: FramePlan {
+                            complexity: request.complexity,
+                            size: request.budget,
+                            relative: plan.map(|plan| plan.relative),
+                        },
+                        is_keyframe: frame.is_keyframe,
+                        quantiser: frame.quantiser,
+                        attempts: frame.attempts,
+                    });
                     let frame = job.request.frame;
                     drop(job);
                     done(Encoded {
@@ -112,6 +130,59 @@ impl EncoderThread {
     /// Gives it a picture; `false` when the thread has died.
     pub(crate) fn encode(&self, job: Job) -> bool {
         self.jobs.send(job).is_ok()
+    }
+}
+
+/// Decides how much work goes into each frame, and how large it may be.
+struct Planner {
+    work: Work,
+    /// `None` where work and sizes are as they are asked for.
+    ace: Option<AceC>,
+}
+
+impl Planner {
+    fn new(settings: EncoderSettings) -> Self {
+        let is_as_asked = settings.buffer_frames == 1 && settings.work != Work::Adaptive;
+        let ace = (!is_as_asked).then(|| {
+            AceC::new(AceConfig {
+                kind: match settings.size_prediction {
+                    SizePrediction::Motion => Kind::Motion,
+                    SizePrediction::Difference => Kind::Difference,
+                },
+                buffer_frames: settings.buffer_frames,
+                most: match settings.work {
+                    Work::Adaptive => Complexity::C2,
+                    Work::Always(_) => Complexity::C0,
+                },
+                ..AceConfig::default()
+            })
+        });
+        Self {
+            work: settings.work,
+            ace,
+        }
+    }
+
+    /// What to ask the encoder for.
+    fn plan(&mut self, job: &Job) -> (FrameRequest, Option<Plan>) {
+        let mut request = job.request;
+        let plan = self.ace.as_mut().map(|ace| {
+            ace.plan(
+                &job.picture.picture,
+                request.budget,
+                job.is_limit,
+                job.bandwidth,
+                request.interval,
+            )
+        });
+        if let Some(plan) = &plan {
+            request.budget = plan.size;
+        }
+        request.complexity = match (self.work, &plan) {
+            (Work::Always(level), _) => level,
+            (Work::Adaptive, plan) => plan.map_or(Complexity::C0, |plan| plan.complexity),
+        };
+        (request, plan)
     }
 }
 

@@ -4,11 +4,12 @@ use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing};
 use mimosa_net::Header;
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, TimeDelta};
+use mimosa_video::Complexity;
 
 use crate::cells::Cells;
 use crate::link::{ECN, LinkFate, LinkPacket, Queues, Rtp};
 use crate::read::ReadError;
-use crate::session::{FrameRtp, SentAgain, SessionFrame};
+use crate::session::{FramePlan, FrameRtp, SentAgain, SessionFrame};
 use crate::values::Values;
 
 /// All causes, to find one by its name.
@@ -77,6 +78,7 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
         },
         coded: cells.bytes("coded_bytes")?,
         budget: cells.bytes("budget_bytes")?,
+        plan: cells.plan()?,
         is_keyframe: cells.flag("keyframe")?,
         quantiser: cells.quantiser(),
         attempts: cells.small("attempts")?,
@@ -104,6 +106,17 @@ impl Cells<'_> {
                 backlog: self.maybe_count("backlog_bytes")?.map(Bytes::new),
                 queue_delay: self.integer("queue_delay_ns").map(TimeDelta::from_nanos),
             },
+        })
+    }
+
+    fn plan(self) -> Result<FramePlan, ReadError> {
+        let name = self.text("complexity");
+        let mut levels = Complexity::ALL.into_iter();
+        let level = levels.find(|level| Some(level.name()) == name);
+        Ok(FramePlan {
+            complexity: level.ok_or_else(|| self.bad("complexity"))?,
+            size: self.bytes("planned_bytes")?,
+            relative: self.number("predicted_share"),
         })
     }
 

@@ -3,6 +3,7 @@
 
 use mimosa_session::FrameLife;
 use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_video::Complexity;
 
 use crate::column::{Column, Row, bytes, nanos, span};
 use crate::life::HasLife;
@@ -22,6 +23,8 @@ pub struct SessionFrame {
     pub coded: Bytes,
     /// What the encoder was allowed.
     pub budget: Bytes,
+    /// What it was meant to be.
+    pub plan: FramePlan,
     /// Whether it can be decoded without the frames before.
     pub is_keyframe: bool,
     /// The encoder's quantiser, where it tells.
@@ -39,6 +42,29 @@ pub struct SessionFrame {
     pub inputs: u32,
     /// Its packets on the wire; `None` when they are not known or none left.
     pub rtp: Option<FrameRtp>,
+}
+
+/// What a frame was meant to be when it was given to the encoder.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FramePlan {
+    /// The work that was put in.
+    pub complexity: Complexity,
+    /// The size it was encoded for: the budget, where nothing else decides.
+    pub size: Bytes,
+    /// Its predicted size over that of others, where sizes are predicted.
+    pub relative: Option<f64>,
+}
+
+impl FramePlan {
+    /// As it was asked for: `size`, with the least work.
+    #[must_use]
+    pub const fn as_asked(size: Bytes) -> Self {
+        Self {
+            complexity: Complexity::C0,
+            size,
+            relative: None,
+        }
+    }
 }
 
 /// Where a frame's packets are among a session's, by the numbers that RTP's header
@@ -182,6 +208,19 @@ impl Row for SessionFrame {
             Column::integer("budget_bytes", "What the encoder was allowed.", |row| {
                 bytes(row.budget)
             }),
+            Column::integer("planned_bytes", "The size it was encoded for.", |row| {
+                bytes(row.plan.size)
+            }),
+            Column::text(
+                "complexity",
+                "The work that was put in: `c0`, `c0+`, `c1` or `c2`.",
+                |row| row.plan.complexity.name(),
+            ),
+            Column::number(
+                "predicted_share",
+                "Its predicted size over that of others; null where sizes are not predicted.",
+                |row| row.plan.relative,
+            ),
             Column::flag(
                 "keyframe",
                 "Whether it can be decoded without the frames before.",

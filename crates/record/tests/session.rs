@@ -11,12 +11,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing};
 use mimosa_record::{
-    FrameRow, FrameRtp, ReadError, Recording, Row, Run, Session, SessionFrame, SessionRecorder,
-    Stages, Table, read_session,
+    FramePlan, FrameRow, FrameRtp, ReadError, Recording, Row, Run, Session, SessionFrame,
+    SessionRecorder, Stages, Table, read_session,
 };
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_sim::Observer;
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+use mimosa_video::Complexity;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
@@ -86,6 +87,11 @@ fn frame(number: u64) -> SessionFrame {
         },
         coded: Bytes::new(size),
         budget: Bytes::new(size + 100),
+        plan: FramePlan {
+            complexity: Complexity::ALL[(number % 4) as usize],
+            size: Bytes::new(size + 50),
+            relative: known.then_some(1.25),
+        },
         is_keyframe: number == 0,
         quantiser: known.then_some(21.3),
         attempts: 1 + u32::from(number % 50 == 9),

@@ -13,6 +13,8 @@ pub struct FrameGrant {
     pub target: Rate,
     /// The most this frame may have; nothing: skip it.
     pub size: Bytes,
+    /// It is this frame's alone, not what frames have at the target.
+    pub is_limit: bool,
     /// Why.
     pub cause: Cause,
 }

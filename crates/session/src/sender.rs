@@ -195,6 +195,7 @@ impl Sender {
             size: decision
                 .frame_limit
                 .unwrap_or_else(|| decision.target.amount_in(interval)),
+            is_limit: decision.frame_limit.is_some(),
             cause: decision.cause,
         }
     }

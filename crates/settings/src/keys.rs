@@ -107,9 +107,15 @@ keys! {
             "FORMAT", "`text` or `json`";
     }
     "Encoder" {
-        /// Work for each frame, from the least: `c0`, `c0+`, `c1` or `c2`.
+        /// Work for each frame: `c0`, `c0+`, `c1`, `c2`, or `adaptive`, more for large ones.
         ENCODER_COMPLEXITY: Text "encoder.complexity" as "encoder_complexity" = "c0",
-            "LEVEL", "`c0`, `c0+`, `c1` or `c2`";
+            "LEVEL", "`c0`, `c0+`, `c1`, `c2` or `adaptive`";
+        /// Sizes may differ as far as a buffer of so many frames evens out; 1: not at all.
+        ENCODER_BUFFER_FRAMES: Number "encoder.buffer_frames" as "encoder_buffer_frames" = "1",
+            "NUMBER", "a whole number from 1 to 60";
+        /// How sizes are predicted: `motion`, after a search for it, or `difference`.
+        SIZE_PREDICTION: Text "encoder.size_prediction" as "size_prediction" = "motion",
+            "NAME", "`motion` or `difference`";
         /// Lowest quantiser: a picture as good as that takes no more bits.
         FINEST_QUANTISER: Number "encoder.finest_quantiser" as "finest_quantiser" = "17",
             "NUMBER", "a whole number from 1 to 51";

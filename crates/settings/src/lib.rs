@@ -47,6 +47,7 @@ pub use key::{Key, PREFIX, Shape};
 pub use keys::KEYS;
 pub use resolve::{Checks, resolve};
 pub use settings::{
-    ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, SourceSettings, Target, Token,
+    ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, SizePrediction,
+    SourceSettings, Target, Token, Work,
 };
 pub use template::template;

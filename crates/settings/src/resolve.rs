@@ -16,7 +16,9 @@ use crate::file;
 use crate::given::{Flags, Given, Said};
 use crate::key::Key;
 use crate::keys;
-use crate::settings::{ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, Token};
+use crate::settings::{
+    ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, SizePrediction, Token, Work,
+};
 use crate::source;
 
 /// What only the program knows, which has the controllers, the pacers and the log.
@@ -78,7 +80,16 @@ pub fn resolve(
             number(value, 1..=240)
         })?,
         encoder: EncoderSettings {
-            complexity: said.read(&keys::ENCODER_COMPLEXITY, complexity)?,
+            work: said.read(&keys::ENCODER_COMPLEXITY, work)?,
+            buffer_frames: said
+                .read(&keys::ENCODER_BUFFER_FRAMES, |value| number(value, 1..=60))?,
+            size_prediction: said.read(&keys::SIZE_PREDICTION, |value| {
+                match value.as_str()? {
+                    "motion" => Some(SizePrediction::Motion),
+                    "difference" => Some(SizePrediction::Difference),
+                    _ => None,
+                }
+            })?,
             finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
             threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
         },
@@ -140,14 +151,13 @@ fn origins(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(origin).collect()
 }
 
-fn complexity(value: &Value) -> Option<Complexity> {
-    match value.as_str()? {
-        "c0" => Some(Complexity::C0),
-        "c0+" => Some(Complexity::C0Plus),
-        "c1" => Some(Complexity::C1),
-        "c2" => Some(Complexity::C2),
-        _ => None,
+fn work(value: &Value) -> Option<Work> {
+    let name = value.as_str()?;
+    if name == "adaptive" {
+        return Some(Work::Adaptive);
     }
+    let mut levels = Complexity::ALL.into_iter();
+    levels.find(|level| level.name() == name).map(Work::Always)
 }
 
 fn tokens(said: &Said) -> Result<(Option<Token>, Option<Token>), SettingsError> {

@@ -119,11 +119,34 @@ pub enum Target {
     Title(String),
 }
 
+/// How much work goes into frames.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Work {
+    /// As much into each.
+    Always(Complexity),
+    /// More into those that would be late for their size.
+    Adaptive,
+}
+
+/// How the size of a frame is predicted from its picture.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SizePrediction {
+    /// By what is new of it after a search for motion.
+    Motion,
+    /// By what differs in place.
+    Difference,
+}
+
 /// How frames are coded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncoderSettings {
     /// How much work goes into each frame.
-    pub complexity: Complexity,
+    pub work: Work,
+    /// How many frames' budgets the sizes of frames are evened out over; one: each has
+    /// its own.
+    pub buffer_frames: u32,
+    /// How sizes are predicted where they differ.
+    pub size_prediction: SizePrediction,
     /// The lowest quantiser in use: a picture that is as good takes no more bits.
     pub finest_quantiser: u8,
     /// Slices coded side by side, each by a thread of its own.

@@ -28,6 +28,22 @@ pub enum Complexity {
     C2,
 }
 
+impl Complexity {
+    /// From the least work on.
+    pub const ALL: [Self; 4] = [Self::C0, Self::C0Plus, Self::C1, Self::C2];
+
+    /// Its name in settings and recordings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::C0 => "c0",
+            Self::C0Plus => "c0+",
+            Self::C1 => "c1",
+            Self::C2 => "c2",
+        }
+    }
+}
+
 /// What an encoder can do. A field that is false means that the matching field of
 /// a [`FrameRequest`] has no effect.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +101,8 @@ pub struct EncodedFrame {
     pub quantiser: Option<f32>,
     /// How often it was encoded to fit; one for at once.
     pub attempts: u32,
+    /// The mean squared error of its brightness, in levels squared, if known.
+    pub distortion: Option<f64>,
 }
 
 /// Why there is no frame.

@@ -106,6 +106,7 @@ struct Attempt {
     data: Vec<u8>,
     is_keyframe: bool,
     quantiser: f32,
+    distortion: Option<f64>,
 }
 
 impl Attempt {
@@ -188,6 +189,7 @@ impl X264 {
             data: stream.data,
             is_keyframe: report.is_keyframe,
             quantiser: mean_quantiser(report, task, self.config.finest),
+            distortion: report.distortion,
         };
         self.beginning
             .observe(attempt.is_keyframe, attempt.quantiser, attempt.size());
@@ -256,6 +258,7 @@ impl Encoder for X264 {
                     is_keyframe: attempt.is_keyframe,
                     quantiser: Some(attempt.quantiser),
                     attempts,
+                    distortion: attempt.distortion,
                 });
             }
             self.reject()?;

@@ -60,6 +60,9 @@ pub(crate) struct Report {
     pub(crate) is_keyframe: bool,
     /// libx264's effective rate factor.
     pub(crate) rate_factor: f32,
+    /// The mean squared error of the brightness, where libx264 gives the picture as
+    /// decoders will have it.
+    pub(crate) distortion: Option<f64>,
 }
 
 /// The type of a NAL unit that says something about the stream.
@@ -166,9 +169,18 @@ impl Raw {
             reason = "libx264 widened it from as many bits"
         )]
         let rate_factor = output.prop.f_crf_avg as f32;
+        let stride = usize::try_from(output.img.i_stride[0]).unwrap_or(0);
+        let decoded =
+            NonNull::new(output.img.plane[0]).filter(|_| stride >= picture.stride(Plane::Y));
+        // SAFETY: libx264 gives the brightness of the picture that it keeps as a
+        // reference, as many rows as were encoded, each of `stride` bytes or more,
+        // valid until the next call to it.
+        let distortion =
+            decoded.map(|decoded| unsafe { mean_squared_error(picture, decoded, stride) });
         Ok(Report {
             is_keyframe: output.b_keyframe != 0,
             rate_factor,
+            distortion,
         })
     }
 
@@ -189,6 +201,29 @@ impl Drop for Raw {
         // SAFETY: the encoder is open, and nothing uses it afterwards.
         unsafe { x264::x264_encoder_close(self.encoder.as_ptr()) }
     }
+}
+
+/// The mean squared difference of the brightness of `picture` and of `decoded`.
+///
+/// # Safety
+///
+/// `decoded` points at as many rows as `picture` has, `stride` bytes apart, each with as
+/// many bytes as a row of `picture`.
+unsafe fn mean_squared_error(picture: &Picture, decoded: NonNull<u8>, stride: usize) -> f64 {
+    let width = picture.stride(Plane::Y);
+    let original = picture.plane(Plane::Y);
+    let mut sum = 0_u64;
+    for (row, original) in original.chunks_exact(width).enumerate() {
+        // SAFETY: the row is there, says the caller.
+        let decoded =
+            unsafe { std::slice::from_raw_parts(decoded.as_ptr().add(row * stride), width) };
+        let squares = original.iter().zip(decoded).map(|(one, other)| {
+            let apart = u32::from(one.abs_diff(*other));
+            apart * apart
+        });
+        sum += u64::from(squares.sum::<u32>());
+    }
+    sum as f64 / original.len().max(1) as f64
 }
 
 /// libx264's parameters for a fast encoder without delay.

@@ -18,6 +18,10 @@ const CRATES: &[(&str, Role)] = &[
     ("mimosa-units", Role::Pure(&[])),
     ("mimosa-control", Role::Pure(&["mimosa-units"])),
     (
+        "mimosa-complexity",
+        Role::Pure(&["mimosa-units", "mimosa-control", "mimosa-video"]),
+    ),
+    (
         "mimosa-cc",
         Role::Pure(&["mimosa-units", "mimosa-control", "mimosa-tcp"]),
     ),
@@ -64,6 +68,7 @@ const CRATES: &[(&str, Role)] = &[
             "mimosa-session",
             "mimosa-net",
             "mimosa-sim",
+            "mimosa-video",
         ]),
     ),
     ("mimosa-plot", Role::Pure(&["mimosa-units"])),

@@ -100,7 +100,6 @@ impl Network {
         let profile = Profile {
             role: offer.role,
             interval: TimeDelta::from_secs(1.0) / frames_per_second,
-            complexity: self.settings.encoder.complexity,
             hello,
         };
         let session = Session::new(profile, self.clock, now, peer, sender, random_u32());

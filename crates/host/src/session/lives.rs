@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::rtp::RtpHeader;
 use mimosa_control::FrameId;
-use mimosa_record::{FrameRtp, SessionFrame};
+use mimosa_record::{FramePlan, FrameRtp, SessionFrame};
 use mimosa_session::FrameLife;
 use mimosa_units::{Bytes, Time, TimeDelta};
 
@@ -23,6 +23,7 @@ pub(crate) struct Made {
     pub(crate) ended: Time,
     pub(crate) coded: Bytes,
     pub(crate) budget: Bytes,
+    pub(crate) plan: FramePlan,
     pub(crate) is_keyframe: bool,
     pub(crate) quantiser: Option<f32>,
     pub(crate) attempts: u32,
@@ -146,6 +147,7 @@ fn whole(life: &Life) -> Option<SessionFrame> {
         life: life.sent?,
         coded: made.coded,
         budget: made.budget,
+        plan: made.plan,
         is_keyframe: made.is_keyframe,
         quantiser: made.quantiser,
         attempts: made.attempts,
@@ -175,6 +177,7 @@ mod tests {
             ended,
             coded: Bytes::new(900),
             budget: Bytes::new(1_000),
+            plan: FramePlan::as_asked(Bytes::new(1_000)),
             is_keyframe: false,
             quantiser: None,
             attempts: 1,

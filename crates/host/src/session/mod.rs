@@ -83,7 +83,6 @@ pub(crate) struct Profile {
     pub(crate) role: Role,
     /// Time between frames.
     pub(crate) interval: TimeDelta,
-    pub(crate) complexity: Complexity,
     /// What the page is told first.
     pub(crate) hello: Hello,
 }
@@ -253,11 +252,15 @@ impl Session {
             frame: grant.frame,
             budget,
             interval: self.profile.interval,
-            complexity: self.profile.complexity,
+            complexity: Complexity::C0,
             recovery: self.repair.take(),
         };
-        self.outcomes
-            .push(Outcome::Encode(Job { picture, request }));
+        self.outcomes.push(Outcome::Encode(Job {
+            picture,
+            request,
+            bandwidth: grant.target,
+            is_limit: grant.is_limit,
+        }));
     }
 
     /// The encoder is done with a frame.
@@ -277,6 +280,7 @@ impl Session {
                     ended: encoded.ended,
                     coded: Bytes::new(coded.length as u64),
                     budget: encoding.budget,
+                    plan: coded.plan,
                     is_keyframe: coded.is_keyframe,
                     quantiser: coded.quantiser,
                     attempts: coded.attempts,

@@ -24,9 +24,9 @@ mod built_in {
 
     use mimosa_control::FrameId;
     use mimosa_scene::Scene;
-    use mimosa_settings::Settings;
+    use mimosa_settings::{Settings, Work};
     use mimosa_units::{Rate, TimeDelta};
-    use mimosa_video::{Encoder, FrameRequest, Picture, Recovery};
+    use mimosa_video::{Complexity, Encoder, FrameRequest, Picture, Recovery};
     use mimosa_x264::{Config, X264};
 
     use crate::doctor::machine::now;
@@ -82,7 +82,11 @@ mod built_in {
                 frame: FrameId(number as u64),
                 budget,
                 interval,
-                complexity: settings.encoder.complexity,
+                complexity: match settings.encoder.work {
+                    Work::Always(level) => level,
+                    // Nearly all frames.
+                    Work::Adaptive => Complexity::C0,
+                },
                 recovery: if number == 0 {
                     Recovery::Keyframe
                 } else {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mimosa_control::{Decision, FrameId, Pacing};
-use mimosa_record::{SessionFrame, SessionRecorder};
+use mimosa_record::{FramePlan, SessionFrame, SessionRecorder};
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
@@ -36,6 +36,7 @@ fn frame(number: u64) -> SessionFrame {
         },
         coded: Bytes::new(17_000),
         budget: Bytes::new(20_000),
+        plan: FramePlan::as_asked(Bytes::new(20_000)),
         is_keyframe: number == 0,
         quantiser: None,
         attempts: 1,

@@ -1,7 +1,7 @@
 //! A made-up session: a link of 30 Mbit/s that falls to 8 for a while.
 
 use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing};
-use mimosa_record::{Session, SessionFrame};
+use mimosa_record::{FramePlan, Session, SessionFrame};
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
@@ -169,6 +169,7 @@ fn frame(number: u32, coded: &Coded, noise: &mut Noise) -> SessionFrame {
         },
         coded: size,
         budget: Bytes::from_f64(coded.budget),
+        plan: FramePlan::as_asked(Bytes::from_f64(coded.budget)),
         is_keyframe: coded.is_keyframe,
         quantiser: Some(22.5),
         attempts: 1 + u32::from(noise.next() < 0.01),

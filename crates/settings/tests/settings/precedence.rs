@@ -1,6 +1,6 @@
 //! Default, file, environment, flag: the later one wins.
 
-use mimosa_settings::{LogFormat, SourceSettings};
+use mimosa_settings::{LogFormat, SizePrediction, SourceSettings, Work};
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Complexity;
 
@@ -21,7 +21,9 @@ fn without_a_word_there_are_defaults() {
     assert_eq!(settings.size.to_string(), "1280x720");
     assert_eq!(settings.frames_per_second, 60);
     assert_eq!(settings.viewer_frames_per_second, 30);
-    assert_eq!(settings.encoder.complexity, Complexity::C0);
+    assert_eq!(settings.encoder.work, Work::Always(Complexity::C0));
+    assert_eq!(settings.encoder.buffer_frames, 1);
+    assert_eq!(settings.encoder.size_prediction, SizePrediction::Motion);
     assert_eq!(settings.encoder.threads, 1);
     assert_eq!(settings.controller.name, "mimosa");
     assert_eq!(settings.controller.pacer, "controller");
@@ -128,7 +130,7 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
     let settings = from_file.settings();
     assert_eq!(settings, from_text.settings());
     assert_eq!(settings.token.unwrap().secret(), token);
-    assert_eq!(settings.encoder.complexity, Complexity::C0Plus);
+    assert_eq!(settings.encoder.work, Work::Always(Complexity::C0Plus));
 }
 
 #[test]

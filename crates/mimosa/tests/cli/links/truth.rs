@@ -5,7 +5,7 @@ use std::path::Path;
 use mimosa_control::PacketKind;
 use mimosa_net::Header;
 use mimosa_record::{
-    FrameRtp, LinkFate, LinkPacket, LinkRecorder, Rtp, SessionFrame, SessionRecorder,
+    FramePlan, FrameRtp, LinkFate, LinkPacket, LinkRecorder, Rtp, SessionFrame, SessionRecorder,
 };
 use mimosa_session::FrameLife;
 use mimosa_sim::{Observer, Outcome, PacketFate, PacketRecord, Window};
@@ -189,6 +189,7 @@ fn frame(life: &FrameLife) -> SessionFrame {
         life: *life,
         coded: life.size,
         budget: life.size,
+        plan: FramePlan::as_asked(life.size),
         is_keyframe: false,
         quantiser: None,
         attempts: 1,

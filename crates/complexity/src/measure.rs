@@ -1,0 +1,149 @@
+//! How much is new of a picture.
+
+use mimosa_video::Picture;
+
+use crate::difference::difference;
+use crate::half::Half;
+use crate::motion::Search;
+
+/// What a picture is compared with.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Kind {
+    /// The picture before, moved: see `motion`.
+    #[default]
+    Motion,
+    /// The picture before as it was: the ACE paper, equation 3.
+    Difference,
+}
+
+/// Measures pictures one after the other.
+#[derive(Clone, Debug)]
+pub struct Measure(Inner);
+
+#[derive(Clone, Debug)]
+enum Inner {
+    Motion {
+        search: Search,
+        new: Half,
+        old: Half,
+    },
+    Difference {
+        old: Option<Picture>,
+    },
+}
+
+impl Measure {
+    /// No picture yet.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        Self(match kind {
+            Kind::Motion => Inner::Motion {
+                search: Search::default(),
+                new: Half::default(),
+                old: Half::default(),
+            },
+            Kind::Difference => Inner::Difference { old: None },
+        })
+    }
+
+    /// The absolute transformed differences of `picture` to the one before, summed
+    /// up, in levels of brightness. The first picture, or one of another size, is all
+    /// texture by [`Kind::Motion`], and nothing to [`Kind::Difference`].
+    pub fn of(&mut self, picture: &Picture) -> f64 {
+        let sum = match &mut self.0 {
+            Inner::Motion { search, new, old } => {
+                std::mem::swap(new, old);
+                new.take(picture);
+                search.run(new, old)
+            }
+            Inner::Difference { old } => {
+                let comparable = old.as_ref().filter(|old| old.size() == picture.size());
+                let sum = comparable.map_or(0, |old| difference(picture, old));
+                match old {
+                    Some(old) if old.size() == picture.size() => old.clone_from(picture),
+                    _ => *old = Some(picture.clone()),
+                }
+                sum
+            }
+        };
+        sum as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noise.
+    fn picture(shift: usize, level: u8) -> Picture {
+        let mut picture = Picture::new("256x128".parse().unwrap());
+        let width = 256;
+        let [luma, ..] = picture.planes_mut();
+        for (at, sample) in luma.iter_mut().enumerate() {
+            // Patches of 4x4, so that half the resolution keeps them.
+            let (x, y) = ((at % width + shift) / 4, at / width / 4);
+            let hash = (x * 7919 + y * 104_729).wrapping_mul(2_654_435_761) >> 8;
+            *sample = level + u8::try_from(hash % 64).unwrap();
+        }
+        picture
+    }
+
+    fn both(first: &Picture, second: &Picture) -> [f64; 2] {
+        [Kind::Motion, Kind::Difference].map(|kind| {
+            let mut measure = Measure::new(kind);
+            measure.of(first);
+            measure.of(second)
+        })
+    }
+
+    #[test]
+    fn nothing_is_new_of_a_still_picture() {
+        assert_eq!(both(&picture(0, 50), &picture(0, 50)), [0.0, 0.0]);
+    }
+
+    /// Waves that a shift keeps, of which a descent finds the place.
+    fn waves(shift: f64) -> Picture {
+        let mut picture = Picture::new("256x128".parse().unwrap());
+        let [luma, ..] = picture.planes_mut();
+        for (at, sample) in luma.iter_mut().enumerate() {
+            let (x, y) = ((at % 256) as f64 + shift, (at / 256) as f64);
+            let level = 30.0 * libm::sin(x / 13.0) + 25.0 * libm::sin(y / 9.0 + x / 31.0);
+            *sample = (120.0 + level) as u8;
+        }
+        picture
+    }
+
+    #[test]
+    fn a_moved_picture_is_new_at_its_edge_alone() {
+        let [motion, difference] = both(&waves(0.0), &waves(24.0));
+        assert!(difference > 8.0 * motion, "{difference}, {motion}");
+    }
+
+    #[test]
+    fn more_light_is_one_coefficient_a_block() {
+        let [motion, difference] = both(&picture(0, 50), &picture(0, 60));
+        // 10 levels, 8 a block: 16 x 8 blocks at half the resolution, and as many as a
+        // quarter of those of the whole.
+        assert_eq!((motion, difference), (10_240.0, 10_240.0));
+    }
+
+    #[test]
+    fn no_block_is_more_than_its_own_texture() {
+        let mut measure = Measure::new(Kind::Motion);
+        let first = measure.of(&picture(0, 50));
+        assert!(first > 0.0, "the first picture is all new");
+        let after_a_cut = measure.of(&Picture::new("256x128".parse().unwrap()));
+        assert_eq!(after_a_cut, 0.0, "a black picture costs nothing");
+        let back = measure.of(&picture(0, 50));
+        assert!(back <= first, "{back}, {first}");
+    }
+
+    #[test]
+    fn a_picture_of_another_size_begins_anew() {
+        let small = Picture::new("128x128".parse().unwrap());
+        assert_eq!(both(&small, &picture(0, 50))[1], 0.0);
+        let [motion, _] = both(&small, &picture(0, 50));
+        let mut fresh = Measure::new(Kind::Motion);
+        assert_eq!(motion, fresh.of(&picture(0, 50)));
+    }
+}

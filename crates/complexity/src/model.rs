@@ -1,0 +1,188 @@
+//! What is learnt of sizes and times, by exponentially weighted means.
+//!
+//! Sizes are compared at equal quality. A frame of size F that came out with mean
+//! squared error D would have had F (D / D')^beta at the error D' of others; so a
+//! frame that was planned small, or encoded with more work, still tells how large
+//! its content made it. Without the error nothing is learnt of sizes.
+
+use mimosa_units::{Bytes, TimeDelta};
+use mimosa_video::Complexity;
+
+use crate::ace_c::Config;
+
+/// What is predicted lies between; a cut is thirty times as large as other frames,
+/// but no plan gives it more than the buffer.
+const RELATIVE: (f64, f64) = (0.0, 30.0);
+/// Predicted sizes from here on are large.
+const LARGE: f64 = 1.3;
+/// Weight of a large frame at c0 among them.
+const LARGE_WEIGHT: f64 = 0.1;
+const WEIGHT: (f64, f64) = (0.2, 5.0);
+const OFFSET: (f64, f64) = (-0.5, 1.0);
+/// More is a mistake of the prediction.
+const MOST_REDUCTION: f64 = 0.4;
+/// Pictures so alike to their originals differ by rounding.
+const LEAST_ERROR: f64 = 0.1;
+
+/// A mean that forgets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean(Option<f64>);
+
+impl Mean {
+    fn take(&mut self, value: f64, weight: f64) {
+        self.0 = Some(self.0.map_or(value, |mean| mean + weight * (value - mean)));
+    }
+}
+
+/// A frame that was encoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    /// What was new of its picture.
+    pub(crate) measured: f64,
+    /// The size that was predicted.
+    pub(crate) relative: f64,
+    pub(crate) complexity: Complexity,
+    pub(crate) size: Bytes,
+    /// The mean squared error of its brightness.
+    pub(crate) distortion: Option<f64>,
+    pub(crate) took: TimeDelta,
+    pub(crate) is_keyframe: bool,
+    /// It had what it needed at the finest quantiser, not what it was planned for.
+    pub(crate) is_satisfied: bool,
+}
+
+/// Sizes and times.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    learning: f64,
+    mean_weight: f64,
+    reduction_weight: f64,
+    slope: f64,
+    measured: Mean,
+    /// Of sizes at equal quality.
+    size: Mean,
+    /// Of the logarithm of the error.
+    error: Mean,
+    weight: f64,
+    offset: f64,
+    /// Of large frames at c0: their size over the one predicted.
+    large: Mean,
+    /// By level: phi.
+    reductions: [f64; 4],
+    /// Of c0's time, in seconds, and how far times are from it.
+    time: Mean,
+    deviation: f64,
+    /// By level: time over c0's.
+    work: [f64; 4],
+}
+
+impl Model {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            learning: config.learning,
+            mean_weight: 1.0 / config.mean_frames.max(1.0),
+            reduction_weight: config.reduction_learning,
+            slope: config.slope,
+            measured: Mean::default(),
+            size: Mean::default(),
+            error: Mean::default(),
+            weight: config.weight,
+            offset: config.offset,
+            large: Mean::default(),
+            reductions: config.reductions,
+            time: Mean::default(),
+            deviation: 0.0,
+            work: config.work,
+        }
+    }
+
+    /// The size of a frame with so much new, over the mean (equation 4).
+    pub(crate) fn relative(&self, measured: f64) -> f64 {
+        let (least, most) = RELATIVE;
+        match self.measured.0 {
+            Some(mean) if mean > 0.0 => self.weight * measured / mean + self.offset,
+            Some(_) if measured > 0.0 => most,
+            _ => 1.0,
+        }
+        .clamp(least, most)
+    }
+
+    /// By how much `level` makes a frame smaller.
+    pub(crate) const fn reduction(&self, level: Complexity) -> f64 {
+        self.reductions[level as usize]
+    }
+
+    /// The time that `level` takes more than c0, as far as c0's is known.
+    pub(crate) fn extra(&self, level: Complexity) -> Option<TimeDelta> {
+        let time = self.time.0?;
+        Some(TimeDelta::from_secs(
+            time * (self.work[level as usize] - 1.0),
+        ))
+    }
+
+    /// The time that nearly no frame exceeds at `level`.
+    pub(crate) fn longest(&self, level: Complexity) -> Option<TimeDelta> {
+        let time = self.time.0? + 2.0 * self.deviation;
+        Some(TimeDelta::from_secs(time * self.work[level as usize]))
+    }
+
+    pub(crate) fn learn(&mut self, seen: &Seen) {
+        if seen.is_keyframe {
+            return;
+        }
+        let level = seen.complexity as usize;
+        let took = seen.took.as_secs();
+        match (seen.complexity, self.time.0) {
+            (Complexity::C0, mean) => {
+                let apart = mean.map_or(0.0, |mean| (took - mean).abs());
+                self.deviation += self.mean_weight * (apart - self.deviation);
+                self.time.take(took, self.learning);
+            }
+            (_, Some(time)) if time > 0.0 => {
+                let work = (took / time).max(1.0);
+                self.work[level] += self.learning * (work - self.work[level]);
+            }
+            _ => {}
+        }
+        if let Some(error) = seen.distortion.filter(|_| !seen.is_satisfied) {
+            self.learn_size(seen, libm::log(error.max(LEAST_ERROR)));
+        }
+        if seen.complexity == Complexity::C0 {
+            self.measured.take(seen.measured, self.mean_weight);
+        }
+    }
+
+    /// `error` is a logarithm.
+    fn learn_size(&mut self, seen: &Seen, error: f64) {
+        let usual = self.error.0.unwrap_or(error);
+        let at_equal_quality = seen.size.get() as f64 * libm::exp(self.slope * (error - usual));
+        if let (Some(mean), Some(measured)) = (self.size.0, self.measured.0)
+            && mean > 0.0
+            && measured > 0.0
+        {
+            let relative = (at_equal_quality / mean).min(RELATIVE.1);
+            if seen.complexity == Complexity::C0 {
+                if seen.relative >= LARGE {
+                    self.large.take(relative / seen.relative, LARGE_WEIGHT);
+                }
+                // The step that lessens the mistake by `learning`, shared by both.
+                let share = (seen.measured / measured).min(RELATIVE.1);
+                let step = self.learning * (relative - seen.relative) / (1.0 + share * share);
+                self.weight = (self.weight + step * share).clamp(WEIGHT.0, WEIGHT.1);
+                self.offset = (self.offset + step).clamp(OFFSET.0, OFFSET.1);
+            } else if let Some(large) = self.large.0
+                && seen.relative * large > 0.0
+            {
+                let reduction = &mut self.reductions[seen.complexity as usize];
+                let found = (1.0 - relative / (seen.relative * large)).clamp(-1.0, 1.0);
+                *reduction = (*reduction + self.reduction_weight * (found - *reduction))
+                    .clamp(0.0, MOST_REDUCTION);
+            }
+        }
+        // Means are of frames at c0 alone: what others save is not known well enough.
+        if seen.complexity == Complexity::C0 {
+            self.size.take(at_equal_quality, self.mean_weight);
+            self.error.take(error, self.mean_weight);
+        }
+    }
+}
