@@ -22,6 +22,7 @@
 //!   it (normalised least mean squares). phi has a step of 0.05: predictions are off
 //!   by a fifth, and phi is less than that. It is learnt beside large frames at c0, of
 //!   which there is one in sixteen for that alone. Times have 0.5, as in the paper.
+//! - A gain below [`Config::least_gain`] is left: the work is certain, the gain is not.
 //! - A level whose time would exceed [`Config::time_share`] of the frame interval is
 //!   not taken. The paper has no such bound, and 33 ms between frames.
 
@@ -64,6 +65,8 @@ pub struct Config {
     pub compare_every: u32,
     /// By which power of its error a frame's size falls.
     pub slope: f64,
+    /// A gain below this is not worth certain work.
+    pub least_gain: TimeDelta,
     /// The part of the frame interval that encoding may take.
     pub time_share: f64,
 }
@@ -85,6 +88,7 @@ impl Default for Config {
             compare_every: 16,
             work: [1.0, 1.4, 2.15, 2.4],
             slope: 0.8,
+            least_gain: TimeDelta::from_millis(1),
             time_share: 0.9,
         }
     }
@@ -139,7 +143,7 @@ impl AceC {
         bandwidth: Rate,
         interval: TimeDelta,
     ) -> Plan {
-        let measured = self.measure.of(picture);
+        let measured = self.measure.of(picture) as f64;
         let relative = self.model.relative(measured);
         self.bucket.pour(budget);
         let planned = self.bucket.plan(relative);
@@ -148,6 +152,10 @@ impl AceC {
         } else {
             planned
         };
+        let expected = self
+            .model
+            .size(relative)
+            .map_or(size, |expected| expected.min(size));
         let stay = Plan {
             complexity: Complexity::C0,
             size,
@@ -163,14 +171,17 @@ impl AceC {
                 if longest > interval.scale(self.config.time_share) {
                     return None;
                 }
-                let saved = size.scale(self.model.reduction(level));
+                let reduction = self.model.reduction(level);
+                // A picture that needs less than it may have saves less.
+                let saved = expected.scale(reduction);
                 Some(Plan {
                     complexity: level,
-                    size: size - saved,
+                    size: size.scale(1.0 - reduction),
                     gain: bandwidth.transmit_time(saved) - self.model.extra(level)?,
                     ..stay
                 })
             })
+            .filter(|plan| plan.gain >= self.config.least_gain)
             .fold(
                 stay,
                 |best, plan| if plan.gain > best.gain { plan } else { best },

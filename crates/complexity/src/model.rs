@@ -107,6 +107,11 @@ impl Model {
         .clamp(least, most)
     }
 
+    /// The size that a frame `relative` times as large as others would have at c0.
+    pub(crate) fn size(&self, relative: f64) -> Option<Bytes> {
+        Some(Bytes::from_f64(relative * self.size.0?))
+    }
+
     /// By how much `level` makes a frame smaller.
     pub(crate) const fn reduction(&self, level: Complexity) -> f64 {
         self.reductions[level as usize]

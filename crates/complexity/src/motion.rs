@@ -11,15 +11,17 @@ use crate::hadamard::{Block, SIDE, satd, satd_of_texture};
 use crate::half::Half;
 
 /// Distances tried around the best place, in samples.
-const STEPS: [i32; 4] = [8, 4, 2, 1];
+const STEPS: [i32; 3] = [6, 3, 1];
 /// Moves at one distance at most.
-const MOVES: u32 = 4;
+const MOVES: u32 = 2;
 /// A block that differs by no more than this a pixel on the mean has not changed
 /// for an encoder that a stream can afford.
 const STILL: u32 = 2 * 64;
 
 /// Columns to the right, rows down.
 type Vector = (i32, i32);
+/// A block, row by row.
+type Samples = [[u8; SIDE]; SIDE];
 
 /// The search, from picture to picture.
 #[derive(Clone, Debug, Default)]
@@ -39,14 +41,15 @@ impl Search {
         for row in 0..down {
             for column in 0..across {
                 let at = (column * SIDE, row * SIDE);
-                let texture = || satd_of_texture(&block(new, at, |_, _| 0));
+                let rows = rows(new, at);
+                let texture = || satd_of_texture(&apart(&rows, &[[0; SIDE]; SIDE]));
                 let left = if is_comparable {
-                    let (vector, difference) = self.find(new, old, (column, row), across);
+                    let (vector, difference) = self.find(&rows, old, (column, row), across);
                     self.vectors[row * across + column] = vector;
                     if difference <= STILL {
                         difference / 8
                     } else {
-                        let after = |from| satd(&block(new, at, |x, y| sample(old, from, x, y)));
+                        let after = |from| satd(&apart(&rows, &self::rows(old, from)));
                         // The least difference is not always the least to code.
                         let in_place = if vector == (0, 0) {
                             u32::MAX
@@ -67,22 +70,16 @@ impl Search {
     /// The best motion of a block, and how much differs then.
     fn find(
         &self,
-        new: &Half,
+        rows: &Samples,
         old: &Half,
         (column, row): (usize, usize),
         across: usize,
     ) -> (Vector, u32) {
         let at = (column * SIDE, row * SIDE);
         let index = row * across + column;
-        let rows: [[u8; 8]; SIDE] = std::array::from_fn(|y| new.row(at.0, at.1 + y));
         let difference = |vector: Vector| {
-            lies_within(at, vector, old.size()).then(|| {
-                let (x, y) = moved(at, vector);
-                rows.iter()
-                    .enumerate()
-                    .map(|(down, row)| absolute(*row, old.row(x, y + down)))
-                    .sum::<u32>()
-            })
+            lies_within(at, vector, old.size())
+                .then(|| absolute(rows, &self::rows(old, moved(at, vector))))
         };
         let mut best = ((0, 0), difference((0, 0)).unwrap_or(u32::MAX));
         if best.1 <= STILL {
@@ -122,10 +119,26 @@ impl Search {
     }
 }
 
+/// The samples of the block at this place.
+fn rows(of: &Half, (x, y): (usize, usize)) -> Samples {
+    std::array::from_fn(|down| of.row(x, y + down))
+}
+
 /// The sum of absolute differences.
-fn absolute(one: [u8; 8], other: [u8; 8]) -> u32 {
-    let apart = |(one, other): (u8, u8)| u32::from(one.abs_diff(other));
-    one.into_iter().zip(other).map(apart).sum()
+fn absolute(one: &Samples, other: &Samples) -> u32 {
+    // By column first, which a processor does for all at once.
+    let mut columns = [0_u16; SIDE];
+    for (one, other) in one.iter().zip(other) {
+        for (sum, (one, other)) in columns.iter_mut().zip(one.iter().zip(other)) {
+            *sum += u16::from(one.abs_diff(*other));
+        }
+    }
+    columns.into_iter().map(u32::from).sum()
+}
+
+/// The differences themselves.
+fn apart(one: &Samples, other: &Samples) -> Block {
+    std::array::from_fn(|y| std::array::from_fn(|x| i16::from(one[y][x]) - i16::from(other[y][x])))
 }
 
 /// Whether the block moved by `vector` lies in a picture of this size.
@@ -143,16 +156,4 @@ const fn moved(at: (usize, usize), vector: Vector) -> (usize, usize) {
         at.0.saturating_add_signed(vector.0 as isize),
         at.1.saturating_add_signed(vector.1 as isize),
     )
-}
-
-fn sample(of: &Half, from: (usize, usize), x: usize, y: usize) -> i16 {
-    i16::from(of.row(from.0, from.1 + y)[x])
-}
-
-/// The block of `new` at this place, less `other`.
-fn block(new: &Half, at: (usize, usize), other: impl Fn(usize, usize) -> i16) -> Block {
-    std::array::from_fn(|y| {
-        let row = new.row(at.0, at.1 + y);
-        std::array::from_fn(|x| i16::from(row[x]) - other(x, y))
-    })
 }

@@ -3,6 +3,7 @@
 mod beside;
 mod doctor;
 mod emulate;
+mod encode;
 mod lab;
 mod link;
 mod report;
@@ -37,6 +38,8 @@ enum Command {
     /// Run a scenario in real time, with real packets across an emulated link, and print
     /// what came of it.
     Emulate(Box<emulate::Args>),
+    /// Encode a clip as a host would, and print what its frames would wait for.
+    Encode(encode::Args),
     /// Run a suite of scenarios for every controller and make a page of it.
     Lab(lab::Args),
     /// Emulate a link between two hosts on this machine.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         },
         Command::Sim(args) => sim::run(&args).map_err(|error| error.to_string()),
         Command::Emulate(args) => emulate::run(&args).map_err(|error| error.to_string()),
+        Command::Encode(args) => encode::run(&args).map_err(|error| error.to_string()),
         Command::Lab(args) => lab::run(&args).map_err(|error| error.to_string()),
         Command::Link(args) => match link::run(&args) {
             Ok(code) => return code,

@@ -1,0 +1,95 @@
+//! What `mimosa encode` is told.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use mimosa_units::Rate;
+use mimosa_video::Complexity;
+
+/// The arguments.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The clip: YUV4MPEG2 (.y4m) in 4:2:0.
+    pub(crate) clip: PathBuf,
+
+    /// Folder for `stream.h264` and `frames.csv`, a row for each frame.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) output: PathBuf,
+
+    /// Bitrate of frames in the mean.
+    #[arg(long, value_name = "RATE", default_value = "10Mbit/s")]
+    pub(crate) bitrate: Rate,
+
+    /// Rate at which packets leave; without it a quarter more than the bitrate.
+    #[arg(long, value_name = "RATE")]
+    pub(crate) pace: Option<Rate>,
+
+    /// Take every so many frames of the clip.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) every: u32,
+
+    /// At most so many of them.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) frames: Option<u64>,
+
+    /// Work for each frame; `adaptive`: more for large ones.
+    #[arg(long, value_enum, default_value_t = Work::C0)]
+    pub(crate) complexity: Work,
+
+    /// The greatest level of `adaptive`.
+    #[arg(long, value_enum, default_value_t = Work::C2)]
+    pub(crate) most: Work,
+
+    /// Frames that sizes are evened out over; 1: none has more than its budget.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub(crate) buffer_frames: u32,
+
+    /// How sizes are predicted.
+    #[arg(long, value_enum, default_value_t = Prediction::Motion)]
+    pub(crate) size_prediction: Prediction,
+
+    /// Slices coded side by side.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(crate) threads: u8,
+
+    /// Lowest quantiser.
+    #[arg(long, value_name = "NUMBER", default_value_t = 17, value_parser = clap::value_parser!(u8).range(1..=51))]
+    pub(crate) finest_quantiser: u8,
+
+    /// Print the summary as a JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much work goes into frames.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Work {
+    C0,
+    #[value(name = "c0+")]
+    C0Plus,
+    C1,
+    C2,
+    Adaptive,
+}
+
+impl Work {
+    /// The level, unless it is to be chosen.
+    pub(crate) const fn level(self) -> Option<Complexity> {
+        match self {
+            Self::C0 => Some(Complexity::C0),
+            Self::C0Plus => Some(Complexity::C0Plus),
+            Self::C1 => Some(Complexity::C1),
+            Self::C2 => Some(Complexity::C2),
+            Self::Adaptive => None,
+        }
+    }
+}
+
+/// How sizes are predicted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Prediction {
+    /// By what is new after a search for motion.
+    Motion,
+    /// By what differs in place.
+    Difference,
+}
