@@ -89,8 +89,14 @@ const CRATES: &[(&str, Role)] = &[
     ),
     (
         "mimosa-scene",
-        Role::Pure(&["mimosa-units", "mimosa-video", "mimosa-wire"]),
+        Role::Pure(&[
+            "mimosa-units",
+            "mimosa-video",
+            "mimosa-wire",
+            "mimosa-quality",
+        ]),
     ),
+    ("mimosa-quality", Role::Pure(&[])),
     (
         "mimosa-settings",
         Role::Pure(&["mimosa-units", "mimosa-control", "mimosa-video"]),
