@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::sync::mpsc;
 
-use mimosa_complexity::{AceC, Config as AceConfig, Kind, Plan};
 use mimosa_control::FrameId;
 use mimosa_record::FramePlan;
-use mimosa_settings::{EncoderSettings, SizePrediction, Work};
+use mimosa_settings::EncoderSettings;
 use mimosa_units::{Rate, Time};
-use mimosa_video::{Complexity, EncodeError, Encoder, FrameRequest, Size};
+use mimosa_video::{EncodeError, Encoder, FrameRequest, Size};
 use mimosa_webrtc::LARGEST_PAYLOAD;
 use mimosa_wire::h264::{Packetiser, Payloads};
 
 use crate::clock::Clock;
 use crate::error::HostError;
+use crate::plan::Planner;
 use crate::priority;
 use crate::source::Captured;
 
@@ -93,8 +93,8 @@ impl EncoderThread {
                     let (request, plan) = planner.plan(&job);
                     let started = clock.now();
                     let result = encoder.encode(&job.picture.picture, &request);
-                    if let (Some(ace), Some(plan), Ok(frame)) = (&mut planner.ace, &plan, &result) {
-                        ace.encoded(plan, frame, clock.now().since(started));
+                    if let (Some(plan), Ok(frame)) = (&plan, &result) {
+                        planner.encoded(plan, frame, clock.now().since(started));
                     }
                     let result = result.map(|frame| Coded {
                         payloads: packetiser.packetise(&frame.data),
@@ -130,59 +130,6 @@ impl EncoderThread {
     /// Gives it a picture; `false` when the thread has died.
     pub(crate) fn encode(&self, job: Job) -> bool {
         self.jobs.send(job).is_ok()
-    }
-}
-
-/// Decides how much work goes into each frame, and how large it may be.
-struct Planner {
-    work: Work,
-    /// `None` where work and sizes are as they are asked for.
-    ace: Option<AceC>,
-}
-
-impl Planner {
-    fn new(settings: EncoderSettings) -> Self {
-        let is_as_asked = settings.buffer_frames == 1 && settings.work != Work::Adaptive;
-        let ace = (!is_as_asked).then(|| {
-            AceC::new(AceConfig {
-                kind: match settings.size_prediction {
-                    SizePrediction::Motion => Kind::Motion,
-                    SizePrediction::Difference => Kind::Difference,
-                },
-                buffer_frames: settings.buffer_frames,
-                most: match settings.work {
-                    Work::Adaptive => Complexity::C2,
-                    Work::Always(_) => Complexity::C0,
-                },
-                ..AceConfig::default()
-            })
-        });
-        Self {
-            work: settings.work,
-            ace,
-        }
-    }
-
-    /// What to ask the encoder for.
-    fn plan(&mut self, job: &Job) -> (FrameRequest, Option<Plan>) {
-        let mut request = job.request;
-        let plan = self.ace.as_mut().map(|ace| {
-            ace.plan(
-                &job.picture.picture,
-                request.budget,
-                job.is_limit,
-                job.bandwidth,
-                request.interval,
-            )
-        });
-        if let Some(plan) = &plan {
-            request.budget = plan.size;
-        }
-        request.complexity = match (self.work, &plan) {
-            (Work::Always(level), _) => level,
-            (Work::Adaptive, plan) => plan.map_or(Complexity::C0, |plan| plan.complexity),
-        };
-        (request, plan)
     }
 }
 
