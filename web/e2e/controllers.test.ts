@@ -57,3 +57,24 @@ test.each(names)("%s streams", async (name) => {
   // It has decided something, and not only begun.
   expect(causes.map(({ cause }) => cause).filter((cause) => cause !== "start")).not.toEqual([]);
 });
+
+test("frames of a stream may differ in size and in the work put in", async () => {
+  const host = await startHost({
+    name: "sizes",
+    args: [
+      ...["--controller", "gcc", "--max-bitrate", "4Mbit/s", "--finest-quantiser", "10"],
+      ...["--encoder-complexity", "adaptive", "--encoder-buffer-frames", "6"],
+    ],
+  });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  await watchFrames(page, 2 * FRAMES);
+  await page.close();
+  await host.stop();
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+  const { budget_use, frames } = report(host.recordings()[0]);
+  expect(frames).toBeGreaterThanOrEqual(2 * FRAMES);
+  // Some frames have more than their part, and all together no more than theirs.
+  expect(budget_use?.max).toBeGreaterThan(1.2);
+  expect(budget_use?.mean).toBeLessThan(1.05);
+});

@@ -65,6 +65,12 @@ impl FramePlan {
             relative: None,
         }
     }
+
+    /// Whether more than the least work was put in.
+    #[must_use]
+    pub fn is_more_work(&self) -> bool {
+        self.complexity > Complexity::C0
+    }
 }
 
 /// Where a frame's packets are among a session's, by the numbers that RTP's header

@@ -96,6 +96,8 @@ pub struct Encoder {
     pub time_ms: Spread,
     /// Frames that took more than one attempt.
     pub repeated: usize,
+    /// Frames that more than the least work went into.
+    pub more_work: usize,
     /// Mean quantiser.
     pub quantiser: Option<f64>,
 }
@@ -240,6 +242,10 @@ impl Encoder {
         Some(Self {
             time_ms: Spread::of(frames.iter().map(encoding_ms))?,
             repeated: frames.iter().filter(|frame| frame.attempts > 1).count(),
+            more_work: frames
+                .iter()
+                .filter(|frame| frame.plan.is_more_work())
+                .count(),
             quantiser: mean(
                 frames
                     .iter()

@@ -152,6 +152,7 @@ pub(crate) fn encoder(summary: &Summary) -> Option<Table> {
         ("p99 ms", format!("{:.1}", encoder.time_ms.p99)),
         ("max ms", format!("{:.1}", encoder.time_ms.max)),
         ("repeated", encoder.repeated.to_string()),
+        ("more work", encoder.more_work.to_string()),
         ("quantiser", number(encoder.quantiser, 1)),
         ("budget used", percent(budget.map(|budget| budget.mean), 1)),
         ("at most", percent(budget.map(|budget| budget.max), 1)),

@@ -54,7 +54,7 @@ export interface Report {
     readonly share: number;
   }[];
   readonly encoder: { readonly quantiser: number | null; readonly time_ms: Spread } | null;
-  readonly budget_use: { readonly mean: number } | null;
+  readonly budget_use: { readonly mean: number; readonly max: number } | null;
   readonly stages_ms: { readonly p50: Record<string, number> } | null;
   readonly links: readonly Joined[];
 }
