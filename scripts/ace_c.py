@@ -75,7 +75,7 @@ def vmaf(program: str, stream: Path, clip: Path, every: int, scratch: Path) -> f
     """Mean of the frames."""
     log = scratch / "vmaf.json"
     graph = (
-        f"[0:v]setpts=N[got];[1:v]select='not(mod(n\\,{every}))',setpts=N[wanted];"
+        f"[0:v]setpts=N/60/TB[got];[1:v]select='not(mod(n\\,{every}))',setpts=N/60/TB[wanted];"
         f"[got][wanted]libvmaf=n_threads=2:log_fmt=json:log_path={log}:shortest=1"
     )
     words = [program, "-loglevel", "error", "-f", "h264", "-i", stream, "-i", clip]

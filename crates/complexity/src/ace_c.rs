@@ -197,6 +197,18 @@ impl AceC {
         best
     }
 
+    /// What `level` is thought to save at equal quality: the paper's phi.
+    #[must_use]
+    pub const fn saves(&self, level: Complexity) -> f64 {
+        self.model.reduction(level)
+    }
+
+    /// The time that `level` is thought to take, over c0's.
+    #[must_use]
+    pub const fn work(&self, level: Complexity) -> f64 {
+        self.model.work(level)
+    }
+
     /// The frame of `plan` has been encoded in `took`.
     pub fn encoded(&mut self, plan: &Plan, frame: &EncodedFrame, took: TimeDelta) {
         let size = Bytes::new(frame.data.len() as u64);

@@ -117,6 +117,11 @@ impl Model {
         self.reductions[level as usize]
     }
 
+    /// The time of `level` over c0's.
+    pub(crate) const fn work(&self, level: Complexity) -> f64 {
+        self.work[level as usize]
+    }
+
     /// The time that `level` takes more than c0, as far as c0's is known.
     pub(crate) fn extra(&self, level: Complexity) -> Option<TimeDelta> {
         let time = self.time.0?;

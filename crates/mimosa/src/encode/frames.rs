@@ -21,6 +21,9 @@ pub(crate) struct Row {
     pub(crate) prediction: TimeDelta,
     pub(crate) encoding: TimeDelta,
     pub(crate) waits: Waits,
+    /// By level: what it is thought to save, and its time over c0's, after this frame.
+    pub(crate) saves: [f64; 4],
+    pub(crate) work: [f64; 4],
     pub(crate) attempts: u32,
     pub(crate) quantiser: f32,
     /// Mean squared error of the brightness.

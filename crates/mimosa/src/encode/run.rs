@@ -176,6 +176,8 @@ impl Encoding {
             prediction,
             encoding,
             waits: self.pipeline.frame(captured, prediction + encoding, size),
+            saves: Complexity::ALL.map(|level| self.ace.saves(level)),
+            work: Complexity::ALL.map(|level| self.ace.work(level)),
             attempts: coded.attempts,
             quantiser: coded.quantiser.unwrap_or(f32::NAN),
             distortion: coded.distortion.unwrap_or(f64::NAN),

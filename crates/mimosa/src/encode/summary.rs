@@ -22,6 +22,10 @@ pub(crate) struct Summary {
     psnr_db: f64,
     /// Percent of frames at c0, c0+, c1, c2.
     levels_percent: [f64; 4],
+    /// What c0+, c1, c2 are thought to save in the end, in percent.
+    saves_percent: [f64; 3],
+    /// Their times over c0's.
+    work: [f64; 3],
     attempts: f64,
     /// Of predicted sizes and those at equal quality.
     prediction_correlation: Option<f64>,
@@ -56,6 +60,7 @@ impl Summary {
     /// Of all but the first frames; `None` when there are no others.
     pub(crate) fn of(rows: &[Row]) -> Option<Self> {
         let rows = rows.get(WARM_UP..).filter(|rows| !rows.is_empty())?;
+        let last = rows.last()?;
         let count = rows.len() as f64;
         let mean = |value: &dyn Fn(&Row) -> f64| rows.iter().map(value).sum::<f64>() / count;
         let bits = mean(&|row| row.coded.bits() as f64);
@@ -71,6 +76,8 @@ impl Summary {
             psnr_db: 10.0 * libm::log10(255.0 * 255.0 / error.max(1e-6)),
             levels_percent: Complexity::ALL
                 .map(|level| 100.0 * mean(&|row| f64::from(u8::from(row.complexity == level)))),
+            saves_percent: last.saves.map(|part| 100.0 * part)[1..].try_into().ok()?,
+            work: last.work[1..].try_into().ok()?,
             attempts: mean(&|row| f64::from(row.attempts)),
             prediction_correlation: correlation(rows),
         })
@@ -125,6 +132,13 @@ impl fmt::Display for Summary {
             f,
             "at c0, c0+, c1, c2       {c0:.1}, {c0_plus:.1}, {c1:.1}, {c2:.1} %"
         )?;
+        let [c0_plus, c1, c2] = self.saves_percent;
+        writeln!(
+            f,
+            "c0+, c1, c2 save         {c0_plus:.0}, {c1:.0}, {c2:.0} %"
+        )?;
+        let [c0_plus, c1, c2] = self.work;
+        writeln!(f, "and take, over c0        {c0_plus:.2}, {c1:.2}, {c2:.2}")?;
         writeln!(f, "attempts                 {:.3}", self.attempts)?;
         match self.prediction_correlation {
             Some(correlation) => writeln!(f, "sizes as predicted       {correlation:.2}"),
