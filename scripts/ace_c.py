@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +40,30 @@ CASES = [
     ],
     *[(clip, "1280x720", every, 1) for clip in ("slides", "scene") for every in (1, 2)],
 ]
+
+# How packets leave, for sizes with and without ACE-C: the paper's figure 15.
+PACERS = {
+    "burst": 'pacer = "burst"',
+    "1.1x": 'pacer = "1.1x"',
+    "2.5x": 'pacer = "2.5x"',
+    "ACE-N": 'pacer = "ace-n"\npacer_params = { fill = 1.1 }',
+}
+SCENARIO = """
+duration = "60s"
+
+[link]
+rate = "12.5Mbit/s"
+one_way_delay = "10ms"
+queue = { kind = "droptail", limit = "100kB" }
+
+[[flow]]
+name = "game"
+controller = "gcc"
+fps = 30
+start_bitrate = "10Mbit/s"
+max_bitrate = "10Mbit/s"
+frame_sizes = "sizes.txt"
+"""
 
 Row = dict[str, float]
 
@@ -78,7 +103,7 @@ def vmaf(program: str, stream: Path, clip: Path, every: int, scratch: Path) -> f
         f"[0:v]setpts=N/60/TB[got];[1:v]select='not(mod(n\\,{every}))',setpts=N/60/TB[wanted];"
         f"[got][wanted]libvmaf=n_threads=2:log_fmt=json:log_path={log}:shortest=1"
     )
-    words = [program, "-loglevel", "error", "-f", "h264", "-i", stream, "-i", clip]
+    words = [program, "-loglevel", "fatal", "-f", "h264", "-i", stream, "-i", clip]
     subprocess.run([*words, "-lavfi", graph, "-f", "null", "-"], check=True)
     return json.loads(log.read_text())["pooled_metrics"]["vmaf"]["mean"]
 
@@ -131,6 +156,65 @@ def table(results: dict) -> str:
     return "\n".join(lines)
 
 
+def paced(program: str, folder: Path, scratch: Path) -> str:
+    """Table of the pacers with sizes of the game, at the size where the levels cost least."""
+    case = ("game", "640x360", 2, 1)
+    clip = scaled(program, folder / "game.y4m", case[1], scratch)
+    lines = [
+        "| pacer | sizes | frame delay p50 | p95 | p99 | loss % | encoding p50, p95 | VMAF |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for variant in ("six frames, c0", "six frames, ACE-C"):
+        row = run(program, clip, case, variant, scratch)
+        with (scratch / "out" / "frames.csv").open() as file:
+            sizes = [line.split(",")[4] for line in file][11:]
+        (scratch / "sizes.txt").write_text("\n".join(sizes) + "\n")
+        for name, pacer in PACERS.items():
+            (scratch / "paced.toml").write_text(SCENARIO + pacer + "\n")
+            words = [
+                MIMOSA,
+                "sim",
+                scratch / "paced.toml",
+                "--json",
+                "-",
+                "--seeds",
+                "1..4",
+            ]
+            words += ["--from", "5s"]
+            said = subprocess.run(
+                words, check=True, capture_output=True, text=True
+            ).stdout
+            flows = [json.loads(line)["flows"][0] for line in said.splitlines()]
+
+            def mean(
+                value: Callable[[dict], float], flows: list[dict] = flows
+            ) -> float:
+                return sum(map(value, flows)) / len(flows)
+
+            delays = [
+                mean(lambda flow, part=part: flow["frame_delay_ms"][part])
+                for part in ("p50", "p95", "p99")
+            ]
+            loss = 100 * mean(lambda flow: flow["loss_rate"])
+            lines.append(
+                f"| {name} | {variant.split(', ')[1]} | {delays[0]:.1f} | {delays[1]:.1f} "
+                f"| {delays[2]:.1f} | {loss:.2f} | {row['encode']:.1f}, {row['encode95']:.1f} "
+                f"| {row['vmaf']:.1f} |"
+            )
+    return "\n".join(lines)
+
+
+def fill(page: str, mark: str, table: str) -> str:
+    """The page with the table between its marks."""
+    filled = f"<!-- {mark} -->\n\n{table}\n\n<!-- end {mark} -->"
+    return re.sub(
+        rf"<!-- {mark} -->.*?<!-- end {mark} -->",
+        lambda _: filled,
+        page,
+        flags=re.DOTALL,
+    )
+
+
 def main() -> None:
     """Runs everything and fills the page."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "out" / "clips")
@@ -145,13 +229,9 @@ def main() -> None:
                 for variant in VARIANTS
             }
             print(case, json.dumps(results[case], indent=1), flush=True)
-    text = PAGE.read_text()
-    filled = f"<!-- clips -->\n\n{table(results)}\n\n<!-- end -->"
-    PAGE.write_text(
-        re.sub(
-            r"<!-- clips -->.*?<!-- end -->", lambda _: filled, text, flags=re.DOTALL
-        )
-    )
+        second = paced(program, folder, scratch)
+    text = fill(PAGE.read_text(), "clips", table(results))
+    PAGE.write_text(fill(text, "pacers", second))
 
 
 if __name__ == "__main__":
