@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::error::HostError;
 use crate::plan::Planner;
 use crate::priority;
+use crate::scale::Scaler;
 use crate::source::Captured;
 
 /// A picture to encode.
@@ -25,6 +26,8 @@ pub(crate) struct Job {
     pub(crate) request: FrameRequest,
     /// The rate at which its packets will pass.
     pub(crate) bandwidth: Rate,
+    /// The size at which it is encoded.
+    pub(crate) size: Size,
     /// The budget is this frame's alone, not what frames have in the mean.
     pub(crate) is_limit: bool,
 }
@@ -81,18 +84,20 @@ impl EncoderThread {
                 let packetiser = Packetiser::new(LARGEST_PAYLOAD);
                 let mut size = size;
                 let mut planner = Planner::new(settings);
+                let mut scaler = Scaler::new();
                 while let Ok(job) = todo.recv() {
-                    let wanted = job.picture.picture.size();
                     let begun = clock.now();
+                    let picture = scaler.scale(&job.picture.picture, job.size);
+                    let wanted = picture.size();
                     if wanted != size {
                         match open(settings, frames_per_second, wanted) {
                             Ok(opened) => (encoder, size) = (opened, wanted),
                             Err(error) => tracing::error!(%error, "no encoder for {wanted}"),
                         }
                     }
-                    let (request, plan) = planner.plan(&job);
+                    let (request, plan) = planner.plan(&job, picture);
                     let started = clock.now();
-                    let result = encoder.encode(&job.picture.picture, &request);
+                    let result = encoder.encode(picture, &request);
                     if let (Some(plan), Ok(frame)) = (&plan, &result) {
                         planner.encoded(plan, frame, clock.now().since(started));
                     }

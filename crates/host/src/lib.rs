@@ -21,6 +21,7 @@ mod plan;
 mod priority;
 mod random;
 mod recording;
+mod scale;
 mod serve;
 mod session;
 mod source;

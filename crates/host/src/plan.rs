@@ -3,7 +3,7 @@
 use mimosa_complexity::{AceC, Config, Kind, Plan};
 use mimosa_settings::{EncoderSettings, SizePrediction, Work};
 use mimosa_units::TimeDelta;
-use mimosa_video::{Complexity, EncodedFrame, FrameRequest};
+use mimosa_video::{Complexity, EncodedFrame, FrameRequest, Picture};
 
 use crate::encode::Job;
 
@@ -38,12 +38,12 @@ impl Planner {
         }
     }
 
-    /// What to ask the encoder for.
-    pub(crate) fn plan(&mut self, job: &Job) -> (FrameRequest, Option<Plan>) {
+    /// What to ask the encoder for, to encode the job's picture as this one.
+    pub(crate) fn plan(&mut self, job: &Job, picture: &Picture) -> (FrameRequest, Option<Plan>) {
         let mut request = job.request;
         let plan = self.ace.as_mut().map(|ace| {
             ace.plan(
-                &job.picture.picture,
+                picture,
                 request.budget,
                 job.is_limit,
                 job.bandwidth,
@@ -74,7 +74,7 @@ mod tests {
 
     use mimosa_control::FrameId;
     use mimosa_units::{Bytes, Rate, Time};
-    use mimosa_video::{Picture, Recovery};
+    use mimosa_video::Recovery;
 
     use super::*;
     use crate::source::Captured;
@@ -87,6 +87,7 @@ mod tests {
             work,
             buffer_frames,
             size_prediction: SizePrediction::Motion,
+            adapts_detail: true,
             finest_quantiser: 17,
             threads: 1,
         }
@@ -106,15 +107,21 @@ mod tests {
                 complexity: Complexity::C0,
                 recovery: Recovery::None,
             },
+            size: "64x64".parse().unwrap(),
             bandwidth: Rate::of(BUDGET, INTERVAL),
             is_limit,
         }
     }
 
+    fn planned(planner: &mut Planner, is_limit: bool) -> (FrameRequest, Option<Plan>) {
+        let job = job(is_limit);
+        planner.plan(&job, &job.picture.picture)
+    }
+
     #[test]
     fn without_a_buffer_each_frame_has_its_budget() {
         let mut planner = Planner::new(settings(Work::Always(Complexity::C1), 1));
-        let (request, plan) = planner.plan(&job(false));
+        let (request, plan) = planned(&mut planner, false);
         assert_eq!(
             (request.budget, request.complexity),
             (BUDGET, Complexity::C1)
@@ -125,18 +132,18 @@ mod tests {
     #[test]
     fn with_one_a_frame_may_have_more_unless_it_is_limited() {
         let mut planner = Planner::new(settings(Work::Always(Complexity::C2), 6));
-        let (request, plan) = planner.plan(&job(false));
+        let (request, plan) = planned(&mut planner, false);
         assert!(request.budget > BUDGET, "{request:?}");
         assert_eq!(request.complexity, Complexity::C2);
         assert!(plan.is_some());
-        let (request, _) = planner.plan(&job(true));
+        let (request, _) = planned(&mut planner, true);
         assert_eq!(request.budget, BUDGET);
     }
 
     #[test]
     fn the_level_is_chosen_where_it_is_to_be() {
         let mut planner = Planner::new(settings(Work::Adaptive, 1));
-        let (request, plan) = planner.plan(&job(false));
+        let (request, plan) = planned(&mut planner, false);
         assert_eq!(
             (request.budget, request.complexity),
             (BUDGET, Complexity::C0)

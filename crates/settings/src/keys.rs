@@ -107,15 +107,18 @@ keys! {
             "FORMAT", "`text` or `json`";
     }
     "Encoder" {
-        /// Work for each frame: `c0`, `c0+`, `c1`, `c2`, or `adaptive`, more for large ones.
+        /// Work for a frame: `c0`, `c0+`, `c1`, `c2`; `adaptive`: more for large ones.
         ENCODER_COMPLEXITY: Text "encoder.complexity" as "encoder_complexity" = "c0",
             "LEVEL", "`c0`, `c0+`, `c1`, `c2` or `adaptive`";
-        /// Sizes may differ as far as a buffer of so many frames evens out; 1: not at all.
+        /// Sizes differ as far as a buffer of so many frames evens out; 1: not.
         ENCODER_BUFFER_FRAMES: Number "encoder.buffer_frames" as "encoder_buffer_frames" = "1",
             "NUMBER", "a whole number from 1 to 60";
-        /// How sizes are predicted: `motion`, after a search for it, or `difference`.
+        /// How sizes are foretold: `motion`, after a search for it; `difference`.
         SIZE_PREDICTION: Text "encoder.size_prediction" as "size_prediction" = "motion",
             "NAME", "`motion` or `difference`";
+        /// With too few bits: `adaptive`, fewer pixels, then frames, or `full`.
+        DETAIL: Text "encoder.detail" as "detail" = "adaptive",
+            "NAME", "`adaptive` or `full`";
         /// Lowest quantiser: a picture as good as that takes no more bits.
         FINEST_QUANTISER: Number "encoder.finest_quantiser" as "finest_quantiser" = "17",
             "NUMBER", "a whole number from 1 to 51";

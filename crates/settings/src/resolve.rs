@@ -90,6 +90,11 @@ pub fn resolve(
                     _ => None,
                 }
             })?,
+            adapts_detail: said.read(&keys::DETAIL, |value| match value.as_str()? {
+                "adaptive" => Some(true),
+                "full" => Some(false),
+                _ => None,
+            })?,
             finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
             threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
         },

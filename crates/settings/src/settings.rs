@@ -147,6 +147,8 @@ pub struct EncoderSettings {
     pub buffer_frames: u32,
     /// How sizes are predicted where they differ.
     pub size_prediction: SizePrediction,
+    /// Whether a stream has fewer pixels or frames when it has too few bits for them.
+    pub adapts_detail: bool,
     /// The lowest quantiser in use: a picture that is as good takes no more bits.
     pub finest_quantiser: u8,
     /// Slices coded side by side, each by a thread of its own.

@@ -7,6 +7,7 @@
 //! Nothing here knows where pictures come from or which codec is in use.
 
 mod bgra;
+pub mod detail;
 mod encoder;
 mod picture;
 

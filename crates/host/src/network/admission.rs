@@ -100,6 +100,7 @@ impl Network {
         let profile = Profile {
             role: offer.role,
             interval: TimeDelta::from_secs(1.0) / frames_per_second,
+            adapts_detail: self.settings.encoder.adapts_detail,
             hello,
         };
         let session = Session::new(profile, self.clock, now, peer, sender, random_u32());

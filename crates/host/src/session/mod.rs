@@ -19,6 +19,7 @@ use mimosa_control::PacketKind;
 use mimosa_record::SessionFrame;
 use mimosa_session::{FrameGrant, Outgoing, Sender};
 use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_video::detail::{Config as DetailConfig, Detail};
 use mimosa_video::{Complexity, FrameRequest};
 use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, OVERHEAD, Peer, PeerEvent};
 use mimosa_wire::control::{FeedbackChange, FeedbackKind, Hello, Notice, NoticeCode, Role, ToPage};
@@ -83,6 +84,8 @@ pub(crate) struct Profile {
     pub(crate) role: Role,
     /// Time between frames.
     pub(crate) interval: TimeDelta,
+    /// Whether there may be fewer pixels or frames when there are too few bits.
+    pub(crate) adapts_detail: bool,
     /// What the page is told first.
     pub(crate) hello: Hello,
 }
@@ -127,6 +130,7 @@ pub(crate) struct Session {
     statistics: Statistics,
     clock_map: ClockMap,
     phase_lock: PhaseLock,
+    detail: Detail,
     input: Input,
     /// A viewer who plays has been told that nothing comes of it.
     is_told_to_watch: bool,
@@ -169,6 +173,7 @@ impl Session {
             statistics: Statistics::new(),
             clock_map: ClockMap::new(),
             phase_lock,
+            detail: Detail::new(DetailConfig::default()),
             input: Input::new(),
             is_told_to_watch: false,
             next_clock: now,
@@ -213,10 +218,11 @@ impl Session {
             return;
         }
         // A picture a little early is taken: sources and frame intervals jitter.
-        let slack = self.profile.interval / 4;
+        let interval = self.interval();
+        let slack = interval / 4;
         let is_early = self
             .newest_started
-            .is_some_and(|started| picture.at.since(started) + slack < self.profile.interval);
+            .is_some_and(|started| picture.at.since(started) + slack < interval);
         if is_early {
             return;
         }
@@ -232,7 +238,9 @@ impl Session {
     /// Asks for a frame's size and has the picture encoded.
     fn encode(&mut self, now: Time, picture: Arc<Captured>) {
         self.newest_started = Some(picture.at);
-        let grant = self.sender.frame_due(now, self.profile.interval);
+        let interval = self.interval();
+        let size = self.detail.step().size(picture.picture.size());
+        let grant = self.sender.frame_due(now, interval);
         if let Some(broken) = self.sender.poll_broken() {
             self.repair.broken(now, broken.frame, broken.has_left);
         }
@@ -251,13 +259,14 @@ impl Session {
         let request = FrameRequest {
             frame: grant.frame,
             budget,
-            interval: self.profile.interval,
+            interval,
             complexity: Complexity::C0,
             recovery: self.repair.take(),
         };
         self.outcomes.push(Outcome::Encode(Job {
             picture,
             request,
+            size,
             bandwidth: grant.target,
             is_limit: grant.is_limit,
         }));
@@ -289,6 +298,7 @@ impl Session {
                 self.lives.made(encoding.grant.frame, made);
                 self.statistics.encoded(now, size, coded.is_keyframe);
                 self.statistics.quantiser = coded.quantiser;
+                self.adapt(now, coded.quantiser);
                 let frame = encoding.grant.frame;
                 let reference = self.repair.encoded(now, frame, coded.is_keyframe);
                 let timestamp = self.rtp_timestamp(encoding.captured);
@@ -303,6 +313,27 @@ impl Session {
         self.send(now);
         if let Some(picture) = self.waiting.take() {
             self.encode(now, picture);
+        }
+    }
+
+    /// Time between frames.
+    fn interval(&self) -> TimeDelta {
+        self.profile.interval * self.detail.step().every()
+    }
+
+    /// Takes fewer or more pixels, and pictures, from now on if the quantiser says so.
+    fn adapt(&mut self, now: Time, quantiser: Option<f32>) {
+        let Some(quantiser) = quantiser.filter(|_| self.profile.adapts_detail) else {
+            return;
+        };
+        if self.detail.frame(now, f64::from(quantiser)) {
+            let step = self.detail.step();
+            tracing::info!(
+                quantiser,
+                of_16_pixels = step.pixels(),
+                of_frames = step.every(),
+                "the bitrate is worth another picture: so many of 16 pixels, one of so many frames"
+            );
         }
     }
 
