@@ -25,6 +25,7 @@ const CRATES: &[(&str, Role)] = &[
         "mimosa-pace",
         Role::Pure(&["mimosa-units", "mimosa-control"]),
     ),
+    ("mimosa-fec", Role::Pure(&["mimosa-units"])),
     (
         "mimosa-session",
         Role::Pure(&[
