@@ -31,6 +31,7 @@ const CRATES: &[(&str, Role)] = &[
         Role::Pure(&[
             "mimosa-units",
             "mimosa-control",
+            "mimosa-fec",
             "mimosa-pace",
             "mimosa-wire",
         ]),
