@@ -1,8 +1,9 @@
-"""Fills docs/papers.md, docs/feedback.md and docs/results again.
+"""Fills docs/papers.md, docs/feedback.md, docs/loss.md and docs/results again.
 
 In docs/papers.md, `<!-- claims: SUITE -->` is followed by the claims of that suite and what
 came of them, up to `<!-- end -->`. Figures and numbers are copied from the suite's results.
-In docs/feedback.md, `<!-- feedback: CASE -->` is followed by the table of that case. Of the
+In docs/feedback.md, `<!-- feedback: CASE -->` is followed by the table of that case, and in
+docs/loss.md `<!-- loss: CONTROLLER LINK DEADLINE -->` by the table of those. Of the
 suites in RESULTS the whole page becomes a document.
 """
 
@@ -18,11 +19,17 @@ ROOT = Path(__file__).resolve().parent.parent
 MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).absolute()
 PAGE = ROOT / "docs" / "papers.md"
 FEEDBACK = ROOT / "docs" / "feedback.md"
+LOSS = ROOT / "docs" / "loss.md"
 FIGURES = ROOT / "docs" / "figures" / "papers"
 DOCUMENTS = ROOT / "docs" / "results"
 RESULTS = ["scoreboard", "robust", "rfc8867", "rfc8869"]
 CLAIMS = re.compile(r"(<!-- claims: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 CASES = re.compile(r"(<!-- feedback: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+LOSSES = re.compile(
+    r"(<!-- loss: (\S+) (\S+) (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL
+)
+ROUND_TRIPS = [10, 30, 60]
+PROTECTIONS = ["retransmission", "fec", "joint"]
 TABLE = re.compile(r"A dash stands.*?:\n\n((?:\|.*\n)+)")
 
 
@@ -86,6 +93,35 @@ def feedback(results: Path) -> None:
     FEEDBACK.write_text(CASES.sub(again, text), encoding="utf-8")
 
 
+def loss(results: Path) -> None:
+    """Runs the suite of losses and fills the tables about them."""
+    run("loss-recovery", results)
+    means = json.loads((results / "means.json").read_text(encoding="utf-8"))
+    cells = {}
+    for row in means:
+        figures = row["figures"]
+        late, overhead = figures["past deadline"] * 100, figures["overhead"] * 100
+        key = (row["controller"], row["case"], row["variant"])
+        cells[key] = f"{late:.2f}, {overhead:.1f}"
+    kinds = list(dict.fromkeys(row["variant"].split(", ")[0] for row in means))
+
+    def again(match: re.Match[str]) -> str:
+        head, controller, link, deadline, _, end = match.groups()
+        columns = [(trip, name) for trip in ROUND_TRIPS for name in PROTECTIONS]
+        titles = [f"{trip} ms, {name}" for trip, name in columns]
+        rows = ["| lost | " + " | ".join(titles) + " |", "|---" * 10 + "|"]
+        for kind in kinds:
+            own = [
+                cells[controller, f"{link}-{trip}-{deadline}", f"{kind}, {name}"]
+                for trip, name in columns
+            ]
+            rows.append(f"| {kind} | " + " | ".join(own) + " |")
+        return head + "\n" + "\n".join(rows) + "\n\n" + end
+
+    text = LOSS.read_text(encoding="utf-8")
+    LOSS.write_text(LOSSES.sub(again, text), encoding="utf-8")
+
+
 def main() -> None:
     """Runs every suite that the documents show."""
     FIGURES.mkdir(parents=True, exist_ok=True)
@@ -100,6 +136,7 @@ def main() -> None:
 
         PAGE.write_text(CLAIMS.sub(again, text), encoding="utf-8")
         feedback(Path(folder) / "feedback")
+        loss(Path(folder) / "loss-recovery")
         for suite in RESULTS:
             document(suite, Path(folder) / suite)
 

@@ -190,6 +190,7 @@ enum Kind {
     Media,
     Retransmission,
     Probe,
+    Repair,
 }
 
 /// News of a packet that was sent, as often before as the input likes, or of
@@ -426,6 +427,7 @@ impl Run {
                 Kind::Media => PacketKind::Media,
                 Kind::Retransmission => PacketKind::Retransmission,
                 Kind::Probe => PacketKind::Probe,
+                Kind::Repair => PacketKind::Repair,
             },
             size: Bytes::new(packet.size.get()),
             sent: Time::from_nanos(packet.sent),

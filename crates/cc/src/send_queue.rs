@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mimosa_control::{FrameId, PacketKind, SentPacket};
+use mimosa_control::{FrameId, SentPacket};
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 /// Frames remembered; a pacer that holds more has lost its stream.
@@ -39,7 +39,7 @@ impl SendQueue {
 
     /// A packet leaves; frames before its own have left or never will.
     pub(crate) fn sent(&mut self, packet: &SentPacket) {
-        if packet.kind != PacketKind::Media {
+        if !packet.kind.is_first() {
             return;
         }
         let Some(index) = self.frames.iter().position(|f| f.id == packet.frame) else {
@@ -75,6 +75,7 @@ impl SendQueue {
 
 #[cfg(test)]
 mod tests {
+    use mimosa_control::PacketKind;
     use mimosa_control::Sequence;
 
     use super::*;

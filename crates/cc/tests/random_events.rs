@@ -120,7 +120,7 @@ impl Stream {
         let kinds = [
             PacketKind::Media,
             PacketKind::Media,
-            PacketKind::Media,
+            PacketKind::Repair,
             PacketKind::Retransmission,
             PacketKind::Probe,
         ];

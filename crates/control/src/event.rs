@@ -15,10 +15,20 @@ pub struct Sequence(pub u64);
 pub enum PacketKind {
     /// Part of a frame, for the first time.
     Media,
-    /// Part of a frame, again.
+    /// Part of a frame, again, or a repair packet in place of that.
     Retransmission,
     /// Nothing: sent only to learn from its arrival.
     Probe,
+    /// Stands for any packet of its frame that is lost, and leaves behind the last of them.
+    Repair,
+}
+
+impl PacketKind {
+    /// Whether it leaves with its frame, once and in order: media and repair.
+    #[must_use]
+    pub const fn is_first(self) -> bool {
+        matches!(self, Self::Media | Self::Repair)
+    }
 }
 
 /// A packet that left the pacer.
@@ -77,9 +87,9 @@ pub enum Event<'a> {
     FrameEncoded {
         /// The frame.
         frame: FrameId,
-        /// All of its packets together, on the wire.
+        /// All of its packets together, on the wire, repair packets included.
         size: Bytes,
-        /// How many packets it makes; at least one.
+        /// How many packets it makes, likewise; at least one.
         packets: u32,
     },
     /// The pacer gave a frame up: what has not left of it never will. Without

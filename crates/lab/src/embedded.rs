@@ -8,6 +8,7 @@ type Embedding = (&'static str, &'static str);
 /// The suites by name, with their files.
 pub const SUITES: &[(&str, &[Embedding])] = &[
     ("feedback", FEEDBACK),
+    ("loss-recovery", LOSS_RECOVERY),
     ("pudica-fig7", PUDICA_FIG7),
     ("pudica-fig12", PUDICA_FIG12),
     ("pudica-fig13", PUDICA_FIG13),
@@ -32,6 +33,22 @@ const FEEDBACK: &[Embedding] = suite!("feedback":
     "suite.toml",
     "constant.toml",
     "steps.toml",
+);
+
+const LOSS_RECOVERY: &[Embedding] = suite!("loss-recovery":
+    "suite.toml",
+    "10-10-50.toml",
+    "10-10-100.toml",
+    "10-30-50.toml",
+    "10-30-100.toml",
+    "10-60-50.toml",
+    "10-60-100.toml",
+    "20-10-50.toml",
+    "20-10-100.toml",
+    "20-30-50.toml",
+    "20-30-100.toml",
+    "20-60-50.toml",
+    "20-60-100.toml",
 );
 
 const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":

@@ -109,6 +109,8 @@ fn flow_record(outcome: &FlowOutcome, seen: &mut Seen, active: Window) -> FlowRe
         rate_variation: variation(&sent),
         turns_per_minute: turned.map(|(turns, _)| round(turns as f64 * per_minute)),
         swing: turned.and_then(|(_, swing)| swing),
+        past_deadline: outcome.recovery.and_then(|recovery| recovery.late),
+        overhead: outcome.recovery.and_then(|recovery| recovery.overhead),
         arrived_kbps: seen.arrived.seconds_kbps(),
     }
 }

@@ -75,6 +75,12 @@ pub struct FlowRecord {
     pub turns_per_minute: Option<f64>,
     /// Mean size of these swings, over the mean rate.
     pub swing: Option<f64>,
+    /// Share of frames not whole at the receiver by the deadline that the scenario has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub past_deadline: Option<f64>,
+    /// Repair and retransmitted bytes over those of media, there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<f64>,
     /// What arrived in each second of the whole run, in kbit/s.
     pub arrived_kbps: Vec<u64>,
 }

@@ -191,6 +191,12 @@ pub(crate) const FLOWS: &[Column] = &[
         flows(run, |flow| flow.swing)
     }),
     LOSS,
+    Column::new("past deadline", Form::Percent, |run| {
+        flows(run, |flow| flow.past_deadline)
+    }),
+    Column::new("overhead", Form::Percent, |run| {
+        flows(run, |flow| flow.overhead)
+    }),
     JAIN,
 ];
 

@@ -2,7 +2,7 @@
 //! `pacer.hh`): packets leave five times as fast as they arrive, within bounds, whatever
 //! the target is.
 
-use mimosa_control::{Event, Outcome, Pacing, PacketKind};
+use mimosa_control::{Event, Outcome, Pacing};
 use mimosa_units::{Bytes, Rate, TimeDelta};
 use serde::Deserialize;
 
@@ -90,7 +90,7 @@ impl Salsify {
             Event::Feedback { reports, .. } => {
                 for report in *reports {
                     if let Outcome::Arrived { at, .. } = report.outcome
-                        && report.packet.kind == PacketKind::Media
+                        && report.packet.kind.is_first()
                     {
                         let gain = self.config.smoothing;
                         self.gaps.arrived(&report.packet, at, gain);
@@ -126,7 +126,7 @@ impl Salsify {
 
 #[cfg(test)]
 mod tests {
-    use mimosa_control::{FrameId, PacketReport, SentPacket, Sequence};
+    use mimosa_control::{FrameId, PacketKind, PacketReport, SentPacket, Sequence};
     use mimosa_units::{Ecn, PeerTime, Time};
 
     use super::*;

@@ -36,6 +36,7 @@ pub(crate) fn write_packet(out: &mut Vec<u8>, packet: &Outgoing, now: Time, leng
         PacketKind::Media => 0,
         PacketKind::Retransmission => 1,
         PacketKind::Probe => 2,
+        PacketKind::Repair => 3,
     };
     let [_, _, _, _, frame @ ..] = packet.frame.0.to_be_bytes();
     out.clear();
@@ -60,6 +61,7 @@ pub(crate) fn read_packet(bytes: &[u8]) -> Option<Told> {
             0 => PacketKind::Media,
             1 => PacketKind::Retransmission,
             2 => PacketKind::Probe,
+            3 => PacketKind::Repair,
             _ => return None,
         },
         frame: u32::from_be_bytes([f0, f1, f2, f3]),

@@ -20,11 +20,13 @@ impl Row for PacketRecord {
         ),
         Column::text(
             "kind",
-            "What it carries: `media`, `retransmission`, `probe`, or `cross` for cross traffic.",
+            "What it carries: `media`, `retransmission`, `probe`, `repair`, or `cross` for cross \
+             traffic.",
             |packet| match packet.kind {
                 Some(PacketKind::Media) => "media",
                 Some(PacketKind::Retransmission) => "retransmission",
                 Some(PacketKind::Probe) => "probe",
+                Some(PacketKind::Repair) => "repair",
                 None => "cross",
             },
         ),
@@ -35,9 +37,10 @@ impl Row for PacketRecord {
         ),
         Column::optional(
             "index",
-            "Its place in the frame, from zero; null for probes and cross traffic.",
+            "Its place in the frame, from zero, repair packets behind the others; null for probes \
+             and cross traffic.",
             |packet| match packet.kind {
-                Some(PacketKind::Media | PacketKind::Retransmission) => {
+                Some(PacketKind::Media | PacketKind::Retransmission | PacketKind::Repair) => {
                     Some(i64::from(packet.index))
                 }
                 Some(PacketKind::Probe) | None => None,

@@ -75,6 +75,7 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
             lost: cells.small("lost")?,
             retransmitted: cells.small("retransmitted")?,
             end: cells.end()?,
+            protection: None,
         },
         coded: cells.bytes("coded_bytes")?,
         budget: cells.bytes("budget_bytes")?,

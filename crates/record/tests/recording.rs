@@ -59,6 +59,7 @@ fn whole() -> FrameLife {
         lost: 2,
         retransmitted: 1,
         end: Some(FrameEnd::Acknowledged(ms(131))),
+        protection: None,
     }
 }
 

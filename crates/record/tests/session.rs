@@ -79,6 +79,7 @@ fn frame(number: u64) -> SessionFrame {
             arrived: 10,
             lost: 1,
             retransmitted: 1,
+            protection: None,
             end: match number % 7 {
                 3 => Some(FrameEnd::GivenUp),
                 5 => None,

@@ -1,6 +1,7 @@
 //! The life of a frame, as the sender knows it.
 
 use mimosa_control::{Cause, Decision, FrameId, Pacing};
+use mimosa_fec::Loss;
 use mimosa_pace::BucketChange;
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
@@ -22,10 +23,26 @@ pub struct FrameGrant {
 /// How a frame's life ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FrameEnd {
-    /// The sender holds the acknowledgement of all of its packets since then.
+    /// The sender holds the acknowledgement of all of its packets since then, or of as many
+    /// of them and its repair packets as make it whole.
     Acknowledged(Time),
     /// Given up in the pacer or after too long without acknowledgement.
     GivenUp,
+}
+
+/// What was sent with a frame so that losses do not make it late, and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameProtection {
+    /// Repair packets handed over with it.
+    pub repairs: u32,
+    /// Rounds of retransmission that were thought to fit before its deadline.
+    pub rounds: u32,
+    /// How packets were thought to be lost.
+    pub loss: Loss,
+    /// Probability that it is late for a loss, as planned.
+    pub late: f64,
+    /// Media packets of it that repair packets stood for in the end.
+    pub repaired: u32,
 }
 
 /// Everything the sender learnt about one frame.
@@ -45,9 +62,9 @@ pub struct FrameLife {
     pub pacing: Pacing,
     /// Why its bucket is as deep as it is, where the pacer's policy adapts it.
     pub bucket: Option<BucketChange>,
-    /// All of its packets, on the wire.
+    /// All of its packets, on the wire, without repair packets.
     pub size: Bytes,
-    /// How many packets.
+    /// How many packets, without repair packets. Any so many make it whole.
     pub packets: u32,
     /// First departure of its packets, probes aside.
     pub first_sent: Option<Time>,
@@ -57,14 +74,16 @@ pub struct FrameLife {
     pub first_arrival: Option<PeerTime>,
     /// Last arrival.
     pub last_arrival: Option<PeerTime>,
-    /// Packets that arrived, each counted once.
+    /// Packets that arrived, repair packets among them, each counted once.
     pub arrived: u32,
     /// Packets declared lost, retransmissions included.
     pub lost: u32,
-    /// Packets sent again.
+    /// Packets sent again, and repair packets in place of them.
     pub retransmitted: u32,
     /// How it ended; `None` while it is on its way.
     pub end: Option<FrameEnd>,
+    /// What went with it, where repair packets may.
+    pub protection: Option<FrameProtection>,
 }
 
 impl FrameLife {

@@ -47,7 +47,7 @@ struct Entry {
 }
 
 /// A packet of a frame that has arrived for the first time, or was lost.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Media {
     pub(crate) frame: FrameId,
     pub(crate) index: u32,

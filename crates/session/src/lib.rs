@@ -12,18 +12,22 @@
 //!
 //! Sequence numbers are 16 bits wide on the wire and unwrapped here. [`ReportWriter`] and
 //! [`ReportReader`] turn reports into RTCP and back. [`EcnPolicy`] says which packets carry
-//! ECT(1).
+//! ECT(1), [`Protection`] how frames are kept whole though packets are lost.
 
+mod config;
 mod ecn;
 mod frame;
 mod history;
+mod protection;
 mod receiver;
 mod sender;
 mod wire;
 
+pub use config::SenderConfig;
 pub use ecn::{EcnConfig, EcnFailure, EcnPolicy, EcnState, EcnUse};
-pub use frame::{FrameEnd, FrameGrant, FrameLife};
+pub use frame::{FrameEnd, FrameGrant, FrameLife, FrameProtection};
 pub use mimosa_pace::{BucketCause, BucketChange};
+pub use protection::{Protection, REPAIR_HEADER, RepairConfig};
 pub use receiver::{Arrival, FeedbackMode, Receiver, Report};
-pub use sender::{Broken, Outgoing, Sender, SenderConfig, packetise};
+pub use sender::{Broken, Outgoing, Sender, packetise};
 pub use wire::{FeedbackFormat, REPORT_HEADERS, ReadError, ReportReader, ReportWriter};

@@ -5,47 +5,19 @@ use std::collections::VecDeque;
 use mimosa_control::{
     Controller, Decision, Event, FrameId, Pacing, PacketKind, PacketReport, SentPacket, Sequence,
 };
-use mimosa_pace::{Bounds, BucketChange, Pacer, Policy, Rule};
+use mimosa_pace::{BucketChange, Pacer, Rule};
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
-use crate::ecn::{EcnState, EcnUse};
+use crate::config::SenderConfig;
+use crate::ecn::EcnState;
 use crate::frame::{FrameEnd, FrameGrant, FrameLife};
 use crate::history::{History, Media};
+use crate::protection::{Again, Guard};
 use crate::receiver::Report;
 
 /// Where there is a window, at least so many packets in it ask for a report, so that one
 /// under way can open it again when it becomes smaller. Our choice.
 const ASKS_PER_WINDOW: u64 = 8;
-
-/// What a sender needs to know besides its controller.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SenderConfig {
-    /// Which pacing applies.
-    pub policy: Policy,
-    /// How much may wait in the pacer.
-    pub bounds: Bounds,
-    /// Lost packets are sent again while their frame is younger than this;
-    /// zero for never.
-    pub retransmission_deadline: TimeDelta,
-    /// A frame not acknowledged by this age is given up.
-    pub give_up_after: TimeDelta,
-    /// The ECN field of packets.
-    pub ecn: EcnUse,
-}
-
-impl Default for SenderConfig {
-    fn default() -> Self {
-        Self {
-            policy: Policy::Controller,
-            bounds: Bounds::default(),
-            // The presentation deadline of the C3G paper, section V: a frame
-            // that comes later is not shown.
-            retransmission_deadline: TimeDelta::from_millis(100),
-            give_up_after: TimeDelta::from_millis(3_000),
-            ecn: EcnUse::default(),
-        }
-    }
-}
 
 /// A packet that leaves now.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -88,9 +60,16 @@ impl Broken {
     }
 }
 
-/// What the pacer keeps of a packet: its place in the frame, and its first
-/// transmission when it is sent again.
-type Handle = (u32, Option<Sequence>);
+/// What the pacer keeps of a packet.
+#[derive(Clone, Copy, Debug)]
+struct Handle {
+    /// Its place in the frame.
+    index: u32,
+    /// Its first transmission, when it is sent again.
+    origin: Option<Sequence>,
+    /// It stands for others of its frame.
+    is_repair: bool,
+}
 
 /// The sending end of one stream.
 #[derive(Debug)]
@@ -101,6 +80,8 @@ pub struct Sender {
     rule: Rule,
     pacer: Pacer<Handle>,
     history: History,
+    /// For frames with repair packets.
+    guard: Option<Guard>,
     /// Frames in order, from the oldest that has not ended.
     frames: VecDeque<FrameLife>,
     /// Frames that have ended and not been taken.
@@ -120,6 +101,7 @@ pub struct Sender {
     reports: Vec<PacketReport>,
     delivered: Vec<(Media, PeerTime)>,
     lost: Vec<Media>,
+    again: Vec<Again>,
     given_up: Vec<FrameId>,
 }
 
@@ -137,6 +119,7 @@ impl Sender {
             config,
             controller,
             history: History::new(config.ecn),
+            guard: Guard::new(&config.protection),
             frames: VecDeque::new(),
             ended: VecDeque::new(),
             broken: None,
@@ -145,6 +128,7 @@ impl Sender {
             reports: Vec::new(),
             delivered: Vec::new(),
             lost: Vec::new(),
+            again: Vec::new(),
             given_up: Vec::new(),
         }
     }
@@ -189,12 +173,16 @@ impl Sender {
         self.decide(now, Event::FrameDue { frame, interval });
         self.refresh();
         let decision = self.controller.decision();
+        let size = decision
+            .frame_limit
+            .unwrap_or_else(|| decision.target.amount_in(interval));
         FrameGrant {
             frame,
             target: decision.target,
-            size: decision
-                .frame_limit
-                .unwrap_or_else(|| decision.target.amount_in(interval)),
+            size: match &mut self.guard {
+                Some(guard) => guard.grant(size, interval),
+                None => size,
+            },
             is_limit: decision.frame_limit.is_some(),
             cause: decision.cause,
         }
@@ -222,12 +210,24 @@ impl Sender {
         }
         let granted = *self.controller.decision();
         let size = packets.clone().sum();
+        let departs = self.departs(size);
+        let (protection, repair) = self
+            .guard
+            .as_mut()
+            .map(|guard| {
+                let largest = packets.clone().max().unwrap_or(size);
+                guard.hand_over(now, frame, count, largest, departs)
+            })
+            .unzip();
+        let repairs = protection.map_or(0, |protection| protection.repairs);
+        let repair = repair.unwrap_or(Bytes::ZERO);
+        let whole = size + Bytes::new(repair.get() * u64::from(repairs));
         self.decide(
             now,
             Event::FrameEncoded {
                 frame,
-                size,
-                packets: count,
+                size: whole,
+                packets: count + repairs,
             },
         );
         self.frames.push_back(FrameLife {
@@ -248,9 +248,18 @@ impl Sender {
             lost: 0,
             retransmitted: 0,
             end: None,
+            protection,
         });
-        self.pacer
-            .push_frame(now, frame, size, packets.zip((0..count).map(|i| (i, None))));
+        let mut media = packets;
+        let all = (0..count + repairs).map(|index| {
+            let handle = Handle {
+                index,
+                origin: None,
+                is_repair: index >= count,
+            };
+            (media.next().unwrap_or(repair), handle)
+        });
+        self.pacer.push_frame(now, frame, whole, all);
         self.refresh();
     }
 
@@ -260,11 +269,19 @@ impl Sender {
             return None;
         }
         let released = self.pacer.pop(now, self.room())?;
-        let (index, origin) = released.payload.unwrap_or((0, None));
+        let handle = released.payload;
+        let index = handle.map_or(0, |handle| handle.index);
+        let origin = handle.and_then(|handle| handle.origin);
+        let kind = match released.kind {
+            PacketKind::Media if handle.is_some_and(|handle| handle.is_repair) => {
+                PacketKind::Repair
+            }
+            kind => kind,
+        };
         let packet = SentPacket {
             sequence: self.history.next(),
             frame: released.frame,
-            kind: released.kind,
+            kind,
             size: released.size,
             sent: now,
         };
@@ -311,8 +328,12 @@ impl Sender {
                 life.arrived += 1;
                 life.first_arrival = Some(life.first_arrival.map_or(at, |first| first.min(at)));
                 life.last_arrival = Some(life.last_arrival.map_or(at, |last| last.max(at)));
+                if let Some(guard) = &mut self.guard {
+                    guard.delivered(media);
+                }
                 if life.arrived == life.packets {
-                    end(life, FrameEnd::Acknowledged(now), &mut self.ended);
+                    let how = FrameEnd::Acknowledged(now);
+                    end(life, how, &mut self.guard, &mut self.ended);
                 }
             }
         }
@@ -373,6 +394,9 @@ impl Sender {
     /// Sends again what was lost, hands the news to the controller, and forgets
     /// frames that have ended.
     fn settle(&mut self, now: Time) {
+        if let Some(guard) = &mut self.guard {
+            guard.learn(now, &self.reports);
+        }
         let mut changed = !self.lost.is_empty();
         if changed {
             self.retransmit(now);
@@ -400,21 +424,51 @@ impl Sender {
     /// Sends again what was lost of frames that can still be on time.
     fn retransmit(&mut self, now: Time) {
         let deadline = self.config.retransmission_deadline;
+        let retransmits = self.config.protection.retransmits();
         for media in self.lost.drain(..) {
             let Some(life) = frame_in(&mut self.frames, media.frame) else {
                 continue;
             };
             life.lost += 1;
-            if now.since(life.handed_over) < deadline {
-                life.retransmitted += 1;
-                self.pacer.push_retransmission(
-                    now,
-                    media.frame,
-                    media.size,
-                    (media.index, Some(media.origin)),
-                );
+            if let Some(guard) = &mut self.guard {
+                guard.lost(media);
+            } else if retransmits && now.since(life.handed_over) < deadline {
+                self.again.push(Again::Lost(media));
             } else {
-                Broken::add(&mut self.broken, media.frame, true);
+                self.again.push(Again::Broken(media.frame));
+            }
+        }
+        if let Some(guard) = &mut self.guard {
+            guard.again(now, deadline, &mut self.again);
+        }
+        for again in self.again.drain(..) {
+            let (frame, size, index, origin) = match again {
+                Again::Lost(media) => (media.frame, media.size, media.index, Some(media.origin)),
+                Again::Further { frame, index, size } => (frame, size, index, None),
+                Again::Broken(frame) => {
+                    Broken::add(&mut self.broken, frame, true);
+                    continue;
+                }
+            };
+            if let Some(life) = frame_in(&mut self.frames, frame) {
+                life.retransmitted += 1;
+            }
+            let handle = Handle {
+                index,
+                origin,
+                is_repair: origin.is_none(),
+            };
+            self.pacer.push_retransmission(now, frame, size, handle);
+        }
+    }
+
+    /// How long after its hand-over the last packet of a frame of this size leaves.
+    fn departs(&self, size: Bytes) -> TimeDelta {
+        match self.pacer.pacing() {
+            Pacing::Burst => TimeDelta::ZERO,
+            Pacing::Spread { over, .. } => over,
+            Pacing::Bucket { rate, burst } => {
+                rate.transmit_time(self.pacer.waiting() + size - burst)
             }
         }
     }
@@ -424,7 +478,7 @@ impl Sender {
         self.pacer.expire(now, &mut self.given_up);
         for frame in std::mem::take(&mut self.given_up) {
             if let Some(life) = frame_in(&mut self.frames, frame) {
-                end(life, FrameEnd::GivenUp, &mut self.ended);
+                end(life, FrameEnd::GivenUp, &mut self.guard, &mut self.ended);
                 let has_left = life.first_sent.is_some();
                 Broken::add(&mut self.broken, frame, has_left);
             }
@@ -434,7 +488,7 @@ impl Sender {
             if now.since(life.handed_over) <= self.config.give_up_after {
                 break;
             }
-            end(life, FrameEnd::GivenUp, &mut self.ended);
+            end(life, FrameEnd::GivenUp, &mut self.guard, &mut self.ended);
         }
         self.history
             .declare_lost(now, &mut self.reports, &mut self.lost);
@@ -498,9 +552,20 @@ impl Sender {
 }
 
 /// Ends a frame's life, once, and puts what is known of it among the `ended`.
-fn end(life: &mut FrameLife, how: FrameEnd, ended: &mut VecDeque<FrameLife>) {
+fn end(
+    life: &mut FrameLife,
+    how: FrameEnd,
+    guard: &mut Option<Guard>,
+    ended: &mut VecDeque<FrameLife>,
+) {
     if life.end.is_none() {
         life.end = Some(how);
+        if let (Some(guard), Some(protection)) = (guard, &mut life.protection) {
+            let stood_for = guard.end(life.frame);
+            if how != FrameEnd::GivenUp {
+                protection.repaired = stood_for;
+            }
+        }
         ended.push_back(*life);
     }
 }

@@ -27,6 +27,7 @@ mod delay_line;
 mod flow;
 mod metrics;
 mod observe;
+mod recovery;
 pub mod scenario;
 mod simulation;
 mod stream;
@@ -39,6 +40,7 @@ pub use metrics::{
     QueueDelays,
 };
 pub use observe::{Observer, PacketFate, PacketRecord};
+pub use recovery::RecoveryOutcome;
 pub use scenario::{Loaded, Scenario, ScenarioError, load};
 pub use simulation::{Window, run};
 pub use stream::Stream;

@@ -12,6 +12,7 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use serde::Serialize;
 
 use crate::flow::SimPacket;
+use crate::recovery::RecoveryOutcome;
 use crate::scenario::{FlowConfig, FlowKind, Scenario};
 use crate::simulation::Window;
 
@@ -91,6 +92,9 @@ pub struct FlowOutcome {
     /// What was sent back, where reports have bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<FeedbackOutcome>,
+    /// How frames fared against their deadline, where the scenario has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryOutcome>,
 }
 
 /// Reports that a receiver sent, lost ones included.
@@ -407,6 +411,7 @@ impl FlowCount {
             throughput_mbps: mbps(self.arrived),
             loss_rate: share(self.lost, self.sent),
             feedback: self.feedback,
+            recovery: None,
         }
     }
 }
@@ -449,12 +454,12 @@ fn jain(throughputs: impl Iterator<Item = f64>) -> Option<f64> {
     (squares > 0.0).then(|| round(sum * sum / (n * squares), 6))
 }
 
-fn share(part: u64, whole: u64) -> Option<f64> {
+pub(crate) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| round(part as f64 / whole as f64, 6))
 }
 
 /// `value` to so many decimals, so that figures can be read and compared.
-fn round(value: f64, decimals: u32) -> f64 {
+pub(crate) fn round(value: f64, decimals: u32) -> f64 {
     let scale = f64::from(10_u32.pow(decimals));
     (value * scale).round() / scale
 }

@@ -14,6 +14,7 @@ use crate::deadlines::Deadlines;
 use crate::flow::{Flow, SimPacket, Source};
 use crate::metrics::{Collector, Outcome};
 use crate::observe::{Observer, PacketFate, PacketRecord};
+use crate::recovery::Recovery;
 use crate::scenario::Scenario;
 
 /// Which part of a run the figures are about.
@@ -59,6 +60,7 @@ struct Simulation<'a> {
     deadlines: Deadlines,
     dropped: Vec<SimPacket>,
     collector: Collector,
+    recovery: Recovery,
     /// Packets that will arrive after the end.
     propagating: usize,
     steps: u64,
@@ -90,6 +92,7 @@ impl<'a> Simulation<'a> {
             end,
             links,
             collector: Collector::new(window, end, &scenario.flows),
+            recovery: Recovery::new(window, end, &scenario.flows),
             flows,
             deadlines,
             dropped: Vec::new(),
@@ -197,7 +200,9 @@ impl<'a> Simulation<'a> {
                 PacketFate::LostOnPath
             }
         };
-        observer.packet(&record(&served.packet, Some(served), fate));
+        let record = record(&served.packet, Some(served), fate);
+        self.recovery.packet(&record);
+        observer.packet(&record);
     }
 
     /// A flow's sending end has something to do.
@@ -216,6 +221,7 @@ impl<'a> Simulation<'a> {
                 }
                 while let Some(life) = video.stream.sender.poll_frame() {
                     self.collector.frame(number, &life);
+                    self.recovery.frame(number, &life);
                     observer.frame(number, &life);
                 }
             }
@@ -305,7 +311,9 @@ impl<'a> Simulation<'a> {
                 continue;
             }
             self.collector.lost(&packet);
-            observer.packet(&record(&packet, None, PacketFate::DroppedByQueue));
+            let record = record(&packet, None, PacketFate::DroppedByQueue);
+            self.recovery.packet(&record);
+            observer.packet(&record);
         }
     }
 
@@ -314,6 +322,7 @@ impl<'a> Simulation<'a> {
             if let Source::Video(video) = &flow.source {
                 for life in video.stream.sender.open_frames() {
                     self.collector.frame(number, life);
+                    self.recovery.frame(number, life);
                     observer.frame(number, life);
                 }
             }
@@ -324,9 +333,12 @@ impl<'a> Simulation<'a> {
         for flow in &self.flows {
             self.collector.reports(flow.report_balance());
         }
-        let outcome = self
+        let mut outcome = self
             .collector
             .outcome(self.scenario, inside as u64, self.steps);
+        for (number, flow) in outcome.flows.iter_mut().enumerate() {
+            flow.recovery = self.recovery.outcome(number);
+        }
         debug_assert!(outcome.balance.is_even(), "{:?}", outcome.balance);
         outcome
     }

@@ -113,7 +113,7 @@ impl Store {
     /// has counted is on the wire.
     pub(crate) fn packet(&mut self, outgoing: &Outgoing) -> Packet {
         let known = match outgoing.kind {
-            PacketKind::Probe => None,
+            PacketKind::Probe | PacketKind::Repair => None,
             PacketKind::Media | PacketKind::Retransmission => self.known(outgoing),
         };
         known.unwrap_or_else(|| self.probe(outgoing.frame))

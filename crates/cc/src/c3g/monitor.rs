@@ -232,7 +232,7 @@ impl Monitor {
     pub(crate) fn packet_sent(&mut self, packet: &SentPacket) {
         let again = match packet.kind {
             PacketKind::Retransmission => packet.size,
-            PacketKind::Media | PacketKind::Probe => Bytes::ZERO,
+            PacketKind::Media | PacketKind::Repair | PacketKind::Probe => Bytes::ZERO,
         };
         let is_full = self.sent.len() >= MOST_SENT;
         if let Some((time, size, resent)) = self.sent.back_mut()
@@ -259,7 +259,7 @@ impl Monitor {
                         let frame = &mut self.frames[index];
                         frame.first_heard.get_or_insert(now);
                         match packet.kind {
-                            PacketKind::Media => {
+                            PacketKind::Media | PacketKind::Repair => {
                                 frame.arrived = frame.arrived.saturating_add(1);
                                 if after_loss {
                                     frame.lost = frame.lost.saturating_sub(1);
@@ -277,7 +277,7 @@ impl Monitor {
                 }
                 Outcome::Lost => {
                     self.period.packets_lost += 1.0;
-                    if packet.kind == PacketKind::Media
+                    if packet.kind.is_first()
                         && let Some(index) = index
                     {
                         self.frames[index].lost = self.frames[index].lost.saturating_add(1);

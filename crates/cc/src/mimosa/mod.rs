@@ -328,7 +328,7 @@ impl Mimosa {
         self.report_gap.came(now);
         for report in reports {
             let packet = &report.packet;
-            let is_media = packet.kind == PacketKind::Media;
+            let is_first = packet.kind.is_first();
             self.accounted = self.accounted.saturating_add(1);
             match report.outcome {
                 Outcome::Arrived {
@@ -338,13 +338,13 @@ impl Mimosa {
                     ..
                 } => {
                     self.arrived(now, packet, at, ecn == Ecn::Ce);
-                    if is_media && !after_loss {
+                    if is_first && !after_loss {
                         self.resolved(now, packet.frame);
                     }
                 }
                 Outcome::Lost => {
                     self.lost = self.lost.saturating_add(1);
-                    if is_media {
+                    if is_first {
                         self.resolved(now, packet.frame);
                     }
                 }
@@ -364,14 +364,14 @@ impl Mimosa {
         if packet.kind == PacketKind::Retransmission {
             return;
         }
-        if packet.kind == PacketKind::Media {
+        if packet.kind.is_first() {
             let unqueued = self.base.shortest() + self.noise();
             self.service.arrived(packet.sent, at, packet.size, unqueued);
         }
         if let Some(interval) = self.intervals.get_mut(packet.frame) {
             interval.arrived(packet.sequence, delay, is_marked);
         }
-        if packet.kind == PacketKind::Media {
+        if packet.kind.is_first() {
             let link = self.trains.rate();
             let soonest =
                 link.map(|link| link.scale(self.config.release).transmit_time(packet.size));

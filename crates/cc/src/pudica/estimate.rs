@@ -1,7 +1,7 @@
 //! The BUR of one frame: Pudica's estimator, and the two that the paper's
 //! ablation puts in its place (section 5.5, Tab. 3 and 4).
 
-use mimosa_control::{PacketKind, SentPacket};
+use mimosa_control::SentPacket;
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
 use super::config::{Config, Estimator};
@@ -42,7 +42,7 @@ impl Estimate {
     /// A packet arrived `delay` after it was sent, clock offset included.
     pub(super) fn arrival(&mut self, now: Time, packet: &SentPacket, at: PeerTime) {
         self.min_delay.add(now, at - packet.sent);
-        if self.kind == Estimator::Salsify && packet.kind == PacketKind::Media {
+        if self.kind == Estimator::Salsify && packet.kind.is_first() {
             self.salsify_gap(packet, at);
         }
     }

@@ -250,7 +250,7 @@ impl Pudica {
 
     /// A frame's delay begins with its first packet.
     fn packet_sent(&mut self, packet: &SentPacket) {
-        if packet.kind == PacketKind::Media && self.sending != Some(packet.frame) {
+        if packet.kind.is_first() && self.sending != Some(packet.frame) {
             self.sending = Some(packet.frame);
             if let Some(frame) = self.frames.get_mut(packet.frame) {
                 frame.first_sent.get_or_insert(packet.sent);
@@ -264,7 +264,7 @@ impl Pudica {
                 Outcome::Arrived { at, after_loss, .. } => {
                     self.arrived(now, &report.packet, at, after_loss, in_flight);
                 }
-                Outcome::Lost if report.packet.kind == PacketKind::Media => {
+                Outcome::Lost if report.packet.kind.is_first() => {
                     if let Some(frame) = self.frames.get_mut(report.packet.frame) {
                         frame.resolved = frame.resolved.saturating_add(1);
                         if frame.resolved == frame.packets {
@@ -297,7 +297,7 @@ impl Pudica {
             return;
         };
         match packet.kind {
-            PacketKind::Media => {
+            PacketKind::Media | PacketKind::Repair => {
                 if frame.first_arrival.is_none_or(|first| at < first) {
                     frame.first_arrival = Some(at);
                     frame.first_delay = delay;

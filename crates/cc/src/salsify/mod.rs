@@ -21,8 +21,7 @@ mod tests;
 pub use config::Config;
 
 use mimosa_control::{
-    Cause, Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketKind, PacketReport,
-    SentPacket,
+    Cause, Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketReport, SentPacket,
 };
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
@@ -155,7 +154,7 @@ impl Salsify {
             self.min_rtt.add(now, rtt);
             let least = self.min_rtt.get().unwrap_or(rtt);
             self.decision.evidence.queue_delay = Some((rtt - least).max(TimeDelta::ZERO));
-            if report.packet.kind == PacketKind::Media {
+            if report.packet.kind.is_first() {
                 self.arrived(&report.packet, at);
             }
         }

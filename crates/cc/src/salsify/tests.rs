@@ -1,6 +1,6 @@
 //! Each rule on arrivals that the test decides.
 
-use mimosa_control::Sequence;
+use mimosa_control::{PacketKind, Sequence};
 use mimosa_units::Ecn;
 
 use super::*;

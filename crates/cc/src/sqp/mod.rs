@@ -19,8 +19,7 @@ mod train;
 pub use config::Config;
 
 use mimosa_control::{
-    Cause, Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketKind, PacketReport,
-    SentPacket,
+    Cause, Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketReport, SentPacket,
 };
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
@@ -80,7 +79,7 @@ impl Sqp {
             self.is_waiting = true;
             self.heard = now;
         }
-        if packet.kind == PacketKind::Media
+        if packet.kind.is_first()
             && let Some(train) = self.trains.get_mut(packet.frame)
         {
             train.first_sent.get_or_insert(packet.sent);
@@ -97,7 +96,7 @@ impl Sqp {
                 }
                 Outcome::Lost => true,
             };
-            if packet.kind == PacketKind::Media && is_news {
+            if packet.kind.is_first() && is_news {
                 self.trains.resolve(packet.frame);
                 if let Some(train) = self.trains.take_complete(packet.frame) {
                     self.update(&train);
@@ -120,7 +119,7 @@ impl Sqp {
         self.min_delay.add(now, delay);
         let least = self.min_delay.get().unwrap_or(delay);
         self.decision.evidence.queue_delay = Some((delay - least).max(TimeDelta::ZERO));
-        if packet.kind == PacketKind::Media
+        if packet.kind.is_first()
             && let Some(train) = self.trains.get_mut(packet.frame)
         {
             train.arrived(at, packet.size);

@@ -1,6 +1,6 @@
 //! Each rule on trains whose arrivals the test decides.
 
-use mimosa_control::Sequence;
+use mimosa_control::{PacketKind, Sequence};
 use mimosa_units::Ecn;
 
 use super::*;

@@ -29,11 +29,13 @@ const CRATES: &[(&str, Role)] = &[
         "mimosa-pace",
         Role::Pure(&["mimosa-units", "mimosa-control"]),
     ),
+    ("mimosa-fec", Role::Pure(&["mimosa-units"])),
     (
         "mimosa-session",
         Role::Pure(&[
             "mimosa-units",
             "mimosa-control",
+            "mimosa-fec",
             "mimosa-pace",
             "mimosa-wire",
         ]),

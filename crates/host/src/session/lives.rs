@@ -204,6 +204,7 @@ mod tests {
             lost: 0,
             retransmitted: 0,
             end: Some(FrameEnd::Acknowledged(acknowledged)),
+            protection: None,
         }
     }
 

@@ -460,7 +460,7 @@ impl Session {
                 PacketKind::Retransmission if self.peer.has_retransmissions() => {
                     self.lives.left_again(outgoing.frame, header);
                 }
-                PacketKind::Retransmission | PacketKind::Probe => {}
+                PacketKind::Retransmission | PacketKind::Probe | PacketKind::Repair => {}
             }
         }
     }

@@ -33,6 +33,7 @@ fn frame(number: u64) -> SessionFrame {
             lost: 0,
             retransmitted: 0,
             end: Some(FrameEnd::Acknowledged(at(10))),
+            protection: None,
         },
         coded: Bytes::new(17_000),
         budget: Bytes::new(20_000),

@@ -161,6 +161,7 @@ fn frame(number: u32, coded: &Coded, noise: &mut Noise) -> SessionFrame {
             arrived: 0,
             lost: u32::from(is_lost),
             retransmitted: u32::from(is_lost),
+            protection: None,
             end: Some(if is_given_up {
                 FrameEnd::GivenUp
             } else {

@@ -264,6 +264,7 @@ impl Reader<'_> {
                 raw.retransmission_deadline.as_ref(),
                 SenderConfig::default().retransmission_deadline,
             ),
+            protection: self.protection(raw, packet_size + overhead)?,
             ..SenderConfig::default()
         };
         Ok(VideoConfig {
@@ -279,6 +280,7 @@ impl Reader<'_> {
             packet_size,
             overhead,
             sender,
+            deadline: self.deadline(raw)?,
             feedback,
             feedback_format,
             feedback_repeat: repeat,

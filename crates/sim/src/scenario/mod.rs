@@ -11,6 +11,7 @@ mod link;
 mod network;
 mod pacer;
 mod parse;
+mod protection;
 mod queue;
 mod raw;
 mod route;
@@ -158,8 +159,10 @@ pub struct VideoConfig {
     pub packet_size: Bytes,
     /// Headers on top of it.
     pub overhead: Bytes,
-    /// Pacing and retransmission.
+    /// Pacing, retransmission and repair packets.
     pub sender: SenderConfig,
+    /// When frames are late, from their hand-over on; `None` where nobody asks.
+    pub deadline: Option<TimeDelta>,
     /// When the receiver reports.
     pub feedback: FeedbackMode,
     /// What its reports are written as.

@@ -284,6 +284,14 @@ pub(super) struct Reordering {
     pub(super) extra: TimeDelta,
 }
 
+/// `protection_params = { … }`.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ProtectionParams {
+    pub(super) late_target: Option<f64>,
+    pub(super) most_overhead: Option<f64>,
+}
+
 /// One entry of `pauses`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -357,6 +365,9 @@ table! {
         pacer_params: Spanned<Params>,
         longest_wait: Spanned<TimeDelta>,
         retransmission_deadline: Spanned<TimeDelta>,
+        protection: Spanned<String>,
+        protection_params: Spanned<ProtectionParams>,
+        deadline: Spanned<TimeDelta>,
         feedback: Spanned<String>,
         feedback_interval: Spanned<TimeDelta>,
         feedback_repeat: Spanned<usize>,
@@ -398,6 +409,9 @@ impl Flow {
             pacer_params,
             longest_wait,
             retransmission_deadline,
+            protection,
+            protection_params,
+            deadline,
             feedback,
             feedback_interval,
             feedback_repeat,

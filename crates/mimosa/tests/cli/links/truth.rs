@@ -86,7 +86,9 @@ impl Truth {
             let rtp = match packet.kind {
                 _ if packet.flow > 0 => None,
                 Some(PacketKind::Media) => next(&mut media, MEDIA),
-                Some(PacketKind::Retransmission | PacketKind::Probe) => next(&mut again, AGAIN),
+                Some(PacketKind::Retransmission | PacketKind::Probe | PacketKind::Repair) => {
+                    next(&mut again, AGAIN)
+                }
                 None => None,
             };
             (packet, rtp)
@@ -114,7 +116,7 @@ impl Truth {
                     let rtp = frame.rtp.as_mut().unwrap();
                     rtp.add_again(ssrc, sequence);
                 }
-                PacketKind::Probe => {}
+                PacketKind::Probe | PacketKind::Repair => {}
             }
         }
         frames

@@ -1,0 +1,221 @@
+//! A systematic Reed-Solomon code over GF(2^8) by a Cauchy matrix.
+//!
+//! Media packet `i` has the element `i`, repair packet `j` the element `255 - j`. Repair
+//! packet `j` is the sum over all media packets of
+//!
+//! ```text
+//! c(j, i) = (255 + i) / (255 - j + i)      (additions are exclusive or)
+//! ```
+//!
+//! times packet `i`. That is the Cauchy matrix 1 / (x + y) with each column multiplied so
+//! that the first row is all ones: the first repair packet is the exclusive or of the media
+//! packets, and every square part can be inverted still, so that any `k` packets do.
+//!
+//! What is coded of a packet is its length in two bytes, the packet, and zeros up to the
+//! longest of the block, so that packets may be of unequal length.
+
+use crate::error::CodeError;
+use crate::gf256::{add_scaled, divide, multiply, scale};
+
+/// Most packets in a block, media and repair.
+pub const MOST_PACKETS: usize = 255;
+/// The length in front of each packet.
+const PREFIX: usize = 2;
+
+/// The repair packets number zero to `repairs` of a block of `media` packets.
+///
+/// # Errors
+///
+/// [`CodeError::NoPackets`], [`CodeError::TooManyPackets`] and
+/// [`CodeError::PacketTooLong`] when the block is none that can be coded.
+pub fn encode(media: &[&[u8]], repairs: usize) -> Result<Vec<Vec<u8>>, CodeError> {
+    check_size(media.len(), repairs)?;
+    let longest = media.iter().map(|packet| packet.len()).max().unwrap_or(0);
+    let mut coded = Vec::with_capacity(repairs);
+    for repair in 0..repairs {
+        let mut sum = vec![0; PREFIX + longest];
+        for (index, packet) in media.iter().enumerate() {
+            add_coded(&mut sum, index, packet, coefficient(repair, index))?;
+        }
+        coded.push(sum);
+    }
+    Ok(coded)
+}
+
+/// The `count` media packets of a block, from `available`: packets and their places, media
+/// first from zero, then repair packets from `count` on. More than `count` are no mistake.
+///
+/// # Errors
+///
+/// [`CodeError`] when there are too few packets, or some cannot be of one block.
+pub fn decode(count: usize, available: &[(usize, &[u8])]) -> Result<Vec<Vec<u8>>, CodeError> {
+    check_size(count, 0)?;
+    let mut media: Vec<Option<&[u8]>> = vec![None; count];
+    let mut repairs: Vec<(usize, &[u8])> = Vec::new();
+    for &(index, packet) in available {
+        let is_known = match media.get_mut(index) {
+            Some(place) => place.replace(packet).is_some(),
+            None => index >= MOST_PACKETS || repairs.iter().any(|(known, _)| *known == index),
+        };
+        if is_known {
+            return Err(CodeError::BadIndex { index });
+        }
+        if index >= count {
+            repairs.push((index, packet));
+        }
+    }
+    let missing: Vec<usize> = (0..count).filter(|&index| media[index].is_none()).collect();
+    if repairs.len() < missing.len() {
+        return Err(CodeError::TooFew {
+            needed: count,
+            available: available.len(),
+        });
+    }
+    repairs.truncate(missing.len());
+    let mut found = solve(count, &media, &missing, &repairs)?.into_iter();
+    let whole = media.iter().enumerate().map(|(index, packet)| {
+        packet.map_or_else(
+            || found.next().ok_or(CodeError::Inconsistent { index }),
+            |packet| Ok(packet.to_vec()),
+        )
+    });
+    whole.collect()
+}
+
+/// The packets at the places `missing`, from as many repair packets.
+fn solve(
+    count: usize,
+    media: &[Option<&[u8]>],
+    missing: &[usize],
+    repairs: &[(usize, &[u8])],
+) -> Result<Vec<Vec<u8>>, CodeError> {
+    let Some(&(_, first)) = repairs.first() else {
+        return Ok(Vec::new());
+    };
+    let mut rows = Vec::with_capacity(repairs.len());
+    for &(place, packet) in repairs {
+        let (repair, length) = (place - count, packet.len());
+        let bad = CodeError::BadLength {
+            index: place,
+            length,
+        };
+        if length < PREFIX || length != first.len() {
+            return Err(bad);
+        }
+        // What is left of the sum without the packets that are there.
+        let mut sum = packet.to_vec();
+        for (index, known) in media.iter().enumerate() {
+            if let Some(known) = known {
+                if known.len() + PREFIX > length {
+                    return Err(bad);
+                }
+                add_coded(&mut sum, index, known, coefficient(repair, index))?;
+            }
+        }
+        let factors: Vec<u8> = missing.iter().map(|&i| coefficient(repair, i)).collect();
+        rows.push((factors, sum));
+    }
+    eliminate(&mut rows);
+    let packets = missing.iter().zip(rows).map(|(&index, (_, coded))| {
+        let (prefix, packet) = coded.split_at(PREFIX);
+        let length = usize::from(u16::from_be_bytes([prefix[0], prefix[1]]));
+        let inconsistent = CodeError::Inconsistent { index };
+        let padding = packet.get(length..).ok_or(inconsistent)?;
+        if padding.iter().any(|&byte| byte != 0) {
+            return Err(inconsistent);
+        }
+        Ok(packet[..length].to_vec())
+    });
+    packets.collect()
+}
+
+/// Gauss and Jordan: what begins as equations ends as solutions. Every square part of a
+/// Cauchy matrix can be inverted, and so can what is left of one: no pivot is zero.
+fn eliminate(rows: &mut [(Vec<u8>, Vec<u8>)]) {
+    for column in 0..rows.len() {
+        let (mut factors, mut sum) = std::mem::take(&mut rows[column]);
+        let inverse = divide(1, factors[column]);
+        scale(&mut factors, inverse);
+        scale(&mut sum, inverse);
+        for (other_factors, other_sum) in rows.iter_mut() {
+            // The row in hand is empty.
+            if let Some(&factor) = other_factors.get(column) {
+                add_scaled(other_factors, &factors, factor);
+                add_scaled(other_sum, &sum, factor);
+            }
+        }
+        rows[column] = (factors, sum);
+    }
+}
+
+/// Adds `factor` times what is coded of a packet.
+fn add_coded(sum: &mut [u8], index: usize, packet: &[u8], factor: u8) -> Result<(), CodeError> {
+    let length = packet.len();
+    let prefix = u16::try_from(length).map_err(|_| CodeError::PacketTooLong { index, length })?;
+    for (byte, prefix) in sum.iter_mut().zip(prefix.to_be_bytes()) {
+        *byte ^= multiply(factor, prefix);
+    }
+    if let Some(rest) = sum.get_mut(PREFIX..) {
+        add_scaled(rest, packet, factor);
+    }
+    Ok(())
+}
+
+/// What media packet `index` counts in repair packet `repair`.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a block has at most 255 packets"
+)]
+const fn coefficient(repair: usize, index: usize) -> u8 {
+    let (first, own, media) = (255, 255 - repair as u8, index as u8);
+    divide(first ^ media, own ^ media)
+}
+
+const fn check_size(media: usize, repairs: usize) -> Result<(), CodeError> {
+    if media == 0 {
+        return Err(CodeError::NoPackets);
+    }
+    if media.saturating_add(repairs) > MOST_PACKETS {
+        return Err(CodeError::TooManyPackets { media, repairs });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: the first repair packet is the exclusive or, with the lengths in front.
+    #[test]
+    fn the_first_repair_packet_is_the_exclusive_or() {
+        let coded = encode(&[&[1, 2, 3], &[0xff]], 1).unwrap();
+        assert_eq!(coded, [[0, 3 ^ 1, 1 ^ 0xff, 2, 3]]);
+    }
+
+    /// Every pair of repair packets makes good every pair of losses.
+    #[test]
+    fn any_two_repair_packets_make_good_any_two_losses() {
+        let packets: [&[u8]; 4] = [b"a", b"bcd", b"", b"efghij"];
+        let coded = encode(&packets, 4).unwrap();
+        for (a, b) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+            for (c, d) in [(0, 1), (0, 3), (1, 2), (2, 3)] {
+                let media = (0..4).filter(|&i| i != c && i != d);
+                let mut there: Vec<_> = media.map(|i| (i, packets[i])).collect();
+                there.extend([a, b].map(|i| (4 + i, coded[i].as_slice())));
+                assert_eq!(decode(4, &there).unwrap(), packets);
+            }
+        }
+    }
+
+    /// No coefficient is zero or not there, for the largest blocks.
+    #[test]
+    fn the_matrix_has_no_zero() {
+        for media in 1..MOST_PACKETS {
+            for repair in 0..MOST_PACKETS - media {
+                for index in [0, media / 2, media - 1] {
+                    assert_ne!(coefficient(repair, index), 0, "{media} {repair} {index}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Repair packets of a sender, and what it sends again, over a path whose every packet the
+//! test decides.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+use mimosa_control::{Controller, Decision, Event, FrameId, PacketKind};
+use mimosa_session::{
+    Arrival, Broken, FrameEnd, Outgoing, Protection, REPAIR_HEADER, RepairConfig, Report, Sender,
+    SenderConfig, packetise,
+};
+use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
+
+/// Wants 4.8 Mbit/s: 9600 bytes in 16 ms.
+#[derive(Debug)]
+struct Constant(Decision);
+
+impl Controller for Constant {
+    fn handle(&mut self, _now: Time, _event: Event<'_>) -> &Decision {
+        &self.0
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.0
+    }
+}
+
+const L: TimeDelta = TimeDelta::from_millis(16);
+const PACKET: Bytes = Bytes::new(1_000);
+
+fn sender(protection: Protection) -> Sender {
+    let config = SenderConfig {
+        protection,
+        ..SenderConfig::default()
+    };
+    let decision = Decision::starting_at(Rate::from_kbps(4_800));
+    Sender::new(config, Box::new(Constant(decision)))
+}
+
+/// To be whole in so many milliseconds.
+fn within(millis: i64) -> RepairConfig {
+    RepairConfig {
+        deadline: TimeDelta::from_millis(millis),
+        largest_packet: PACKET,
+        ..RepairConfig::default()
+    }
+}
+
+/// Sends a frame of `packets` packets of 1000 bytes.
+fn frame(sender: &mut Sender, now: Time, packets: u64) -> Vec<Outgoing> {
+    sender.frame_due(now, L);
+    let size = Bytes::new(PACKET.get() * packets);
+    sender.frame_encoded(now, packetise(size, PACKET, Bytes::ZERO));
+    sent(sender, now)
+}
+
+fn sent(sender: &mut Sender, now: Time) -> Vec<Outgoing> {
+    std::iter::from_fn(|| sender.poll_packet(now)).collect()
+}
+
+/// All of these packets but those at the places `lost` have arrived.
+fn report(sender: &mut Sender, now: Time, packets: &[Outgoing], lost: &[usize]) {
+    let there = packets.iter().enumerate();
+    let arrivals = there.filter(|(place, _)| !lost.contains(place));
+    let arrivals = arrivals.map(|(_, packet)| Arrival {
+        sequence: packet.sequence,
+        at: PeerTime::from_nanos(now.as_nanos().cast_signed()),
+        ecn: Ecn::NotEct,
+    });
+    let report = Report {
+        arrivals: arrivals.collect(),
+    };
+    sender.feedback(now, &report);
+}
+
+/// At first one loss in a thousand is thought possible: twelve packets get one more.
+#[test]
+fn a_repair_packet_follows_its_frame_and_stands_for_a_loss() {
+    let mut sender = sender(Protection::Fec(within(100)));
+    let packets = frame(&mut sender, Time::ZERO, 12);
+    assert_eq!(packets.len(), 13);
+    let last = packets[12];
+    assert_eq!((last.kind, last.index), (PacketKind::Repair, 12));
+    assert_eq!(last.size, PACKET + REPAIR_HEADER);
+    assert!(last.asks_feedback && !packets[11].asks_feedback);
+    assert!(
+        packets[..12]
+            .iter()
+            .all(|packet| packet.kind == PacketKind::Media)
+    );
+    report(&mut sender, Time::from_millis(4), &packets, &[3]);
+    let life = sender.poll_frame().unwrap();
+    assert_eq!(life.end, Some(FrameEnd::Acknowledged(Time::from_millis(4))));
+    assert_eq!((life.packets, life.size), (12, Bytes::new(12_000)));
+    let protection = life.protection.unwrap();
+    assert_eq!(
+        (protection.repairs, protection.repaired, protection.rounds),
+        (1, 1, 0)
+    );
+    assert!(
+        protection.late > 0.0 && protection.late <= 1e-3,
+        "{protection:?}"
+    );
+    assert!((protection.loss.rate() - 1.0 / 1_002.0).abs() < 1e-9);
+    // It counts as lost, and nobody cares.
+    let next = frame(&mut sender, Time::from_millis(16), 12);
+    report(&mut sender, Time::from_millis(20), &next, &[]);
+    assert_eq!(sent(&mut sender, Time::from_millis(20)), []);
+    assert_eq!(
+        (sender.poll_broken(), sender.in_flight()),
+        (None, Bytes::ZERO)
+    );
+    let life = sender.poll_frame().unwrap();
+    assert_eq!(life.protection.unwrap().repaired, 0);
+}
+
+#[test]
+fn without_retransmission_a_loss_too_many_breaks_the_frame() {
+    let mut sender = sender(Protection::Fec(within(100)));
+    let packets = frame(&mut sender, Time::ZERO, 12);
+    report(&mut sender, Time::from_millis(4), &packets, &[3, 12]);
+    let next = frame(&mut sender, Time::from_millis(16), 12);
+    report(&mut sender, Time::from_millis(20), &next, &[]);
+    assert_eq!(sent(&mut sender, Time::from_millis(20)), []);
+    let broken = Broken {
+        frame: FrameId(0),
+        has_left: true,
+    };
+    assert_eq!(sender.poll_broken(), Some(broken));
+}
+
+/// As without any protection, but what is lost stays lost.
+#[test]
+fn with_none_nothing_is_sent_again() {
+    let mut sender = sender(Protection::None);
+    let packets = frame(&mut sender, Time::ZERO, 12);
+    assert_eq!(packets.len(), 12);
+    report(&mut sender, Time::from_millis(4), &packets, &[3]);
+    let next = frame(&mut sender, Time::from_millis(16), 12);
+    report(&mut sender, Time::from_millis(20), &next, &[]);
+    assert_eq!(sent(&mut sender, Time::from_millis(20)), []);
+    assert!(sender.poll_broken().is_some());
+}
+
+/// With 100 ms and a round trip of 4 ms there is time: no repair packet, and what is lost is
+/// sent again. With 5 ms there is none.
+#[test]
+fn the_time_that_is_left_decides() {
+    for (deadline, repairs) in [(100, 0), (5, 1)] {
+        let mut sender = sender(Protection::Joint(within(deadline)));
+        // Before anything is known no round is sure to fit.
+        let first = frame(&mut sender, Time::ZERO, 12);
+        assert_eq!(first.len(), 13);
+        report(&mut sender, Time::from_millis(4), &first, &[]);
+        let packets = frame(&mut sender, Time::from_millis(16), 12);
+        assert_eq!(packets.len(), 12 + repairs);
+        report(&mut sender, Time::from_millis(20), &packets, &[2]);
+        let next = frame(&mut sender, Time::from_millis(32), 12);
+        report(&mut sender, Time::from_millis(36), &next, &[]);
+        let again = sent(&mut sender, Time::from_millis(36));
+        let again: Vec<_> = again
+            .iter()
+            .map(|packet| (packet.kind, packet.index))
+            .collect();
+        if repairs == 0 {
+            assert_eq!(again, [(PacketKind::Retransmission, 2)]);
+        } else {
+            assert_eq!(again, [], "the repair packet stands for it");
+        }
+        assert_eq!(sender.poll_broken(), None);
+    }
+}
+
+/// Two losses and one repair packet: one of them is sent again, not both; though it is late
+/// already, the frames after it need it.
+#[test]
+fn what_repair_does_not_cover_is_sent_again() {
+    let mut sender = sender(Protection::Joint(within(5)));
+    let packets = frame(&mut sender, Time::ZERO, 12);
+    assert_eq!(packets.len(), 13);
+    report(&mut sender, Time::from_millis(4), &packets, &[2, 7]);
+    let next = frame(&mut sender, Time::from_millis(16), 12);
+    report(&mut sender, Time::from_millis(20), &next, &[]);
+    let again = sent(&mut sender, Time::from_millis(20));
+    assert_eq!(again.len(), 1);
+    assert_eq!(
+        (again[0].kind, again[0].index),
+        (PacketKind::Retransmission, 2)
+    );
+    while sender.poll_frame().is_some() {}
+    report(&mut sender, Time::from_millis(24), &again, &[]);
+    let life = sender.poll_frame().unwrap();
+    assert_eq!(life.frame, FrameId(0));
+    assert_eq!((life.arrived, life.lost, life.retransmitted), (12, 2, 1));
+    assert_eq!(life.protection.unwrap().repaired, 1);
+}
+
+/// A loss is noticed 20 ms after the departure: in 35 ms there is one round, and that is the
+/// last. Where losses are many, it sends more than is lacking.
+#[test]
+fn the_last_round_is_sent_with_more() {
+    let mut sender = sender(Protection::Joint(within(35)));
+    let mut now = Time::ZERO;
+    let mut further = 0;
+    for number in 0..200_u64 {
+        let packets = frame(&mut sender, now, 12);
+        // Every third frame loses one of its packets.
+        let lost = if number % 3 == 0 { vec![5] } else { vec![] };
+        report(
+            &mut sender,
+            now + TimeDelta::from_millis(4),
+            &packets,
+            &lost,
+        );
+        // They are a nanosecond apart.
+        let again = [4_000, 4_001, 4_002, 4_003]
+            .map(|micros| sent(&mut sender, now + TimeDelta::from_micros(micros)))
+            .concat();
+        if number > 100 && number % 3 == 1 {
+            assert_eq!(again[0].index, 5, "{again:?}");
+            further += again.len() - 1;
+            assert!(
+                again[1..].iter().all(|packet| packet.index >= 12),
+                "{again:?}"
+            );
+        }
+        report(&mut sender, now + TimeDelta::from_millis(8), &again, &[]);
+        now += L;
+    }
+    assert!((33..=66).contains(&further), "{further}");
+    let lives: Vec<_> = std::iter::from_fn(|| sender.poll_frame()).collect();
+    assert!(lives.len() >= 199);
+    assert!(lives.iter().all(|life| life.end != Some(FrameEnd::GivenUp)));
+}
+
+/// Of 9600 bytes a frame of nine packets has what a repair packet of 1008 bytes leaves.
+#[test]
+fn a_grant_leaves_room_for_repair() {
+    let mut plain = sender(Protection::Retransmission);
+    assert_eq!(plain.frame_due(Time::ZERO, L).size, Bytes::new(9_600));
+    let mut coded = sender(Protection::Fec(within(100)));
+    let grant = coded.frame_due(Time::ZERO, L);
+    assert_eq!(grant.size, Bytes::new(9_600 - 1_008));
+    coded.frame_encoded(Time::ZERO, packetise(grant.size, PACKET, Bytes::ZERO));
+    let whole: Bytes = sent(&mut coded, Time::ZERO)
+        .iter()
+        .map(|packet| packet.size)
+        .sum();
+    assert!((9_500..=9_600).contains(&whole.get()), "{whole}");
+}
