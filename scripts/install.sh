@@ -37,6 +37,8 @@ iperf3         iperf3        check
 readonly node=20.19
 readonly cargo_fuzz=0.13.2
 readonly ruff=0.17.5
+# An ffmpeg with libvmaf, which Debian's is without.
+readonly imageio_ffmpeg=0.8.1
 
 main() {
     local purpose=${1:-check}
@@ -122,13 +124,15 @@ node_tools() {
 
 # The Python tools, in .venv.
 python_tools() {
-    if [ "$(.venv/bin/ruff --version 2>/dev/null)" = "ruff $ruff" ]; then
+    local installed=(.venv/lib/python3*/site-packages/"imageio_ffmpeg-$imageio_ffmpeg.dist-info")
+    if [ "$(.venv/bin/ruff --version 2>/dev/null)" = "ruff $ruff" ] && [ -d "${installed[0]}" ]; then
         return
     fi
     has python3 || apt_install python3
     python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
     python3 -m venv .venv
-    .venv/bin/pip install --quiet --disable-pip-version-check "ruff==$ruff"
+    .venv/bin/pip install --quiet --disable-pip-version-check "ruff==$ruff" \
+        "imageio-ffmpeg==$imageio_ffmpeg"
 }
 
 apt_install() {

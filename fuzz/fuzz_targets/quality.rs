@@ -1,14 +1,17 @@
-//! YUV4MPEG2 from arbitrary bytes: nothing panics, frames are the same in pieces of any
+//! YUV4MPEG2 and an index from arbitrary bytes: nothing panics, frames are the same in pieces of any
 //! size, and what is read is written and read back as the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mimosa_quality::{Frame, FrameDifference, Header, Reader, Y4mError, frame_line};
+use mimosa_quality::{
+    Frame, FrameDifference, Header, INDEX_HEADER, IndexRow, Reader, Y4mError, frame_line,
+};
 
 fuzz_target!(|data: &[u8]| {
     let Some((piece, file)) = data.split_first() else {
         return;
     };
+    index(file);
     let whole = read(file, file.len().max(1));
     assert_eq!(read(file, usize::from(*piece).max(1)), whole);
     let (Some(header), frames, Ok(())) = whole else {
@@ -50,4 +53,18 @@ fn read(file: &[u8], piece: usize) -> (Option<Header>, Vec<Frame>, Result<(), Y4
     }
     let end = reader.end();
     (reader.header(), frames, end)
+}
+
+fn index(text: &[u8]) {
+    let Ok(text) = std::str::from_utf8(text) else {
+        return;
+    };
+    // Most texts would not get beyond the first line.
+    for text in [text.to_owned(), format!("{INDEX_HEADER}{text}")] {
+        if let Ok(rows) = IndexRow::read(&text) {
+            let lines: String = rows.iter().map(IndexRow::to_line).collect();
+            let again = IndexRow::read(&format!("{INDEX_HEADER}{lines}"));
+            assert_eq!(again, Ok(rows));
+        }
+    }
 }

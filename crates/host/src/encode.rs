@@ -13,6 +13,7 @@ use mimosa_wire::h264::{Packetiser, Payloads};
 
 use crate::clock::Clock;
 use crate::error::HostError;
+use crate::pictures::PictureKeeper;
 use crate::plan::Planner;
 use crate::priority;
 use crate::scale::Scaler;
@@ -30,6 +31,8 @@ pub(crate) struct Job {
     pub(crate) size: Size,
     /// The budget is this frame's alone, not what frames have in the mean.
     pub(crate) is_limit: bool,
+    /// Of its RTP packets.
+    pub(crate) timestamp: u32,
 }
 
 /// A frame as it came out.
@@ -62,7 +65,7 @@ pub(crate) struct EncoderThread {
 
 impl EncoderThread {
     /// Opens an encoder and starts its thread; `done` is called there with each
-    /// frame.
+    /// frame, and `keeper` told of it.
     ///
     /// # Errors
     ///
@@ -72,6 +75,7 @@ impl EncoderThread {
         frames_per_second: u32,
         size: Size,
         clock: Clock,
+        mut keeper: Option<PictureKeeper>,
         done: impl Fn(Encoded) + Send + 'static,
     ) -> Result<Self, HostError> {
         let mut encoder = open(settings, frames_per_second, size)?;
@@ -101,17 +105,22 @@ impl EncoderThread {
                     if let (Some(plan), Ok(frame)) = (&plan, &result) {
                         planner.encoded(plan, frame, clock.now().since(started));
                     }
-                    let result = result.map(|frame| Coded {
-                        payloads: packetiser.packetise(&frame.data),
-                        length: frame.data.len(),
-                        plan: FramePlan {
-                            complexity: request.complexity,
-                            size: request.budget,
-                            relative: plan.map(|plan| plan.relative),
-                        },
-                        is_keyframe: frame.is_keyframe,
-                        quantiser: frame.quantiser,
-                        attempts: frame.attempts,
+                    let result = result.map(|frame| {
+                        let coded = Coded {
+                            payloads: packetiser.packetise(&frame.data),
+                            length: frame.data.len(),
+                            plan: FramePlan {
+                                complexity: request.complexity,
+                                size: request.budget,
+                                relative: plan.map(|plan| plan.relative),
+                            },
+                            is_keyframe: frame.is_keyframe,
+                            quantiser: frame.quantiser,
+                            attempts: frame.attempts,
+                        };
+                        let (data, is_keyframe) = (frame.data, frame.is_keyframe);
+                        keeper.take_if(|keeper| !keeper.push(&job, data, is_keyframe));
+                        coded
                     });
                     let frame = job.request.frame;
                     drop(job);

@@ -17,6 +17,7 @@ mod error;
 mod http;
 mod metrics;
 mod network;
+mod pictures;
 mod plan;
 mod priority;
 mod random;

@@ -110,6 +110,7 @@ mod tests {
             size: "64x64".parse().unwrap(),
             bandwidth: Rate::of(BUDGET, INTERVAL),
             is_limit,
+            timestamp: 0,
         }
     }
 

@@ -24,14 +24,15 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a recording in `folder`: `session-TIME-NUMBER.parquet`, which has
-    /// `.part` behind its name until the session ends.
+    /// Begins the recording of a session in `folder`, which is made: NAME`.parquet`,
+    /// which has `.part` behind its name until the session ends.
     ///
     /// # Errors
     ///
     /// [`HostError::Record`] when the folder cannot be written to.
     pub(crate) fn begin(
         folder: &Path,
+        name: &str,
         number: SessionNumber,
         hello: &Hello,
         clock: Clock,
@@ -45,7 +46,7 @@ impl Recorder {
         // The clock's zero is the recording's.
         let zero = nanoseconds(begun.saturating_sub(clock.since_start()));
         let begun = begun.as_secs();
-        let path = folder.join(format!("session-{begun}-{}.parquet", number.0));
+        let path = folder.join(format!("{name}.parquet"));
         let part = path.with_extension("parquet.part");
         let file = File::create_new(&part).map_err(failed)?;
         let about = serde_json::json!({
@@ -80,6 +81,11 @@ impl Recorder {
         drop(self.frames);
         let _ = self.thread.join();
     }
+}
+
+/// A session's name among recordings: `session-TIME-NUMBER`.
+pub(crate) fn name(number: SessionNumber) -> String {
+    format!("session-{}-{}", unix_time().as_secs(), number.0)
 }
 
 fn write(

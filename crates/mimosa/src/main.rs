@@ -6,6 +6,7 @@ mod emulate;
 mod encode;
 mod lab;
 mod link;
+mod quality;
 mod report;
 mod serve;
 mod sim;
@@ -46,6 +47,8 @@ enum Command {
     Link(Box<link::Args>),
     /// Print what came of a recorded session or link and draw it as a page of HTML.
     Report(report::Args),
+    /// Measure how far pictures are from those that they should be: PSNR, SSIM, VMAF.
+    Quality(quality::Args),
     /// Describe, convert, change and make traces of links.
     Trace(trace::Args),
     /// Print a shell's completion script.
@@ -73,6 +76,9 @@ fn main() -> ExitCode {
             Err(error) => Err(error.to_string()),
         },
         Command::Report(args) => report::run(&args)
+            .map_err(|error| error.to_string())
+            .and_then(|text| print(text.as_bytes())),
+        Command::Quality(args) => quality::run(&args)
             .map_err(|error| error.to_string())
             .and_then(|text| print(text.as_bytes())),
         Command::Trace(args) => trace::run(&args).map_err(|error| error.to_string()),

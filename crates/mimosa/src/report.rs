@@ -276,19 +276,24 @@ fn read<T>(
     file: File,
     read: impl FnOnce(File) -> Result<T, ReadError> + UnwindSafe,
 ) -> Result<T, ReportError> {
-    // The library panics over some damaged files; nobody needs to see where.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let read = catch_unwind(|| read(file));
-    std::panic::set_hook(hook);
-    match read {
-        Ok(Ok(recorded)) => Ok(recorded),
-        Ok(Err(source)) => Err(ReportError::Read {
+    match caught(|| read(file)) {
+        Some(Ok(recorded)) => Ok(recorded),
+        Some(Err(source)) => Err(ReportError::Read {
             path: path.to_owned(),
             source,
         }),
-        Err(_) => Err(ReportError::Damaged {
+        None => Err(ReportError::Damaged {
             path: path.to_owned(),
         }),
     }
+}
+
+/// What `read` gives; `None` when it panics, as the library does over some damaged files.
+/// Nobody needs to see where.
+pub(crate) fn caught<T>(read: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let read = catch_unwind(read);
+    std::panic::set_hook(hook);
+    read.ok()
 }

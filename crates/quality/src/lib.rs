@@ -6,11 +6,13 @@
 //!
 //! [`Reader`] takes YUV4MPEG2 (`.y4m`) in pieces of any size, [`Header`] and
 //! [`frame_line`] write it. [`FrameDifference`] holds the squared error and the
-//! structural similarity of each plane of a frame. Nothing here opens a file.
+//! structural similarity of each plane of a frame. An [`IndexRow`] says where a coded
+//! frame is in a stream that was kept. Nothing here opens a file.
 
 mod difference;
 mod frame;
 mod header;
+mod index;
 mod reader;
 mod similarity;
 mod summary;
@@ -19,6 +21,7 @@ mod writer;
 pub use difference::{DifferenceError, FrameDifference, psnr};
 pub use frame::{Frame, PlaneSize};
 pub use header::{FrameRate, Header, Y4mError};
+pub use index::{INDEX_HEADER, IndexError, IndexRow};
 pub use reader::Reader;
 pub use summary::{Distribution, Summary};
 pub use writer::frame_line;

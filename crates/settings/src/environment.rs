@@ -9,6 +9,8 @@ use crate::nearest::nearest;
 /// What `mimosa link` tells the commands that it runs: of no concern to a host that is
 /// one of them.
 const LINK: &str = "MIMOSA_LINK";
+/// What tells `mimosa quality` of an `ffmpeg`: no concern of a host's either.
+const FFMPEG: &str = "MIMOSA_FFMPEG";
 
 /// Takes what the variables of ours say.
 pub(crate) fn read(
@@ -19,7 +21,7 @@ pub(crate) fn read(
         let is_link = variable
             .strip_prefix(LINK)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
-        if is_link || !variable.starts_with(PREFIX) {
+        if is_link || variable == FFMPEG || !variable.starts_with(PREFIX) {
             continue;
         }
         let origin = Origin::Variable(variable.clone());

@@ -99,6 +99,12 @@ keys! {
         /// Folder for recordings of sessions.
         RECORD: Text "record" = "",
             "FOLDER", "the path of a folder";
+        /// Folder for pictures before encoding, 83 MB a second, with the coded stream.
+        RECORD_PICTURES: Text "record_pictures" = "",
+            "FOLDER", "the path of a folder";
+        /// Most frames of a session that `record_pictures` keeps, from its beginning.
+        RECORD_PICTURES_LIMIT: Number "record_pictures_limit" = "600",
+            "FRAMES", "a whole number from 1 to 1000000";
         /// What is logged, e.g. `debug`, or `warn,mimosa_host=debug` for each module.
         LOG: Text "log" = "info",
             "FILTER", "a filter, e.g. `info` or `warn,mimosa_host=debug`";

@@ -103,6 +103,10 @@ pub fn resolve(
         presentation_deadline: duration(&said, &keys::PRESENTATION_DEADLINE, 1_000..=10_000_000)?,
         shortest_gap: duration(&said, &keys::SHORTEST_GAP, 0..=10_000)?,
         record: said.text(&keys::RECORD)?.map(PathBuf::from),
+        record_pictures: said.text(&keys::RECORD_PICTURES)?.map(PathBuf::from),
+        record_pictures_limit: said.read(&keys::RECORD_PICTURES_LIMIT, |value| {
+            number(value, 1..=1_000_000)
+        })?,
         log: log(&said, checks)?,
         log_format: said.read(&keys::LOG_FORMAT, |value| match value.as_str()? {
             "text" => Some(LogFormat::Text),

@@ -45,6 +45,10 @@ pub struct Settings {
     pub shortest_gap: TimeDelta,
     /// Folder for recordings of sessions.
     pub record: Option<PathBuf>,
+    /// Folder for pictures before encoding, with what became of them.
+    pub record_pictures: Option<PathBuf>,
+    /// Most frames of a session of which pictures are kept.
+    pub record_pictures_limit: u32,
     /// What is logged: a filter as `tracing` has it, e.g. `info,mimosa=debug`.
     pub log: String,
     /// How it is logged.

@@ -98,7 +98,7 @@ const CRATES: &[(&str, Role)] = &[
             "mimosa-quality",
         ]),
     ),
-    ("mimosa-quality", Role::Pure(&[])),
+    ("mimosa-quality", Role::Pure(&["mimosa-units"])),
     (
         "mimosa-settings",
         Role::Pure(&["mimosa-units", "mimosa-control", "mimosa-video"]),

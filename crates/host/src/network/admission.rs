@@ -1,9 +1,12 @@
 //! Who gets a session, and how one begins.
 
+use std::path::Path;
+
 use mimosa_control::Limits;
 use mimosa_pace::{Bounds, Policy};
 use mimosa_session::{Sender, SenderConfig};
 use mimosa_units::TimeDelta;
+use mimosa_video::Size;
 use mimosa_webrtc::{OVERHEAD, OfferError, Peer};
 use mimosa_wire::control::{BitsPerSecond, FeedbackKind, Hello, Role};
 use mimosa_wire::problem::{ErrorCode, Problem};
@@ -11,8 +14,9 @@ use mimosa_wire::problem::{ErrorCode, Problem};
 use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork};
 use crate::encode::EncoderThread;
 use crate::error::HostError;
+use crate::pictures::PictureKeeper;
 use crate::random::{bits_128, random_u32};
-use crate::recording::Recorder;
+use crate::recording::{self, Recorder};
 use crate::session::{Profile, Session};
 
 impl Network {
@@ -50,23 +54,27 @@ impl Network {
                 format!("the host cannot start it: {error}"),
             )
         };
-        let frames_per_second = match offer.role {
-            Role::Player => self.settings.frames_per_second,
-            Role::Viewer => self
-                .settings
-                .viewer_frames_per_second
-                .min(self.settings.frames_per_second),
-        };
+        let frames_per_second = self.frames_per_second(offer.role);
         let size = self
             .newest
             .as_ref()
             .map_or(self.source.size(), |newest| newest.picture.size());
+        let name = recording::name(number);
+        let pictures = self
+            .settings
+            .record_pictures
+            .as_ref()
+            .map(|folder| folder.join(&name));
+        let keeper = pictures
+            .as_deref()
+            .and_then(|folder| self.keep_pictures(folder, size, frames_per_second));
         let mailbox = self.mailbox.clone();
         let encoder = EncoderThread::start(
             self.settings.encoder,
             frames_per_second,
             size,
             self.clock,
+            keeper,
             move |encoded| {
                 mailbox.send(ToNetwork::Encoded(number, encoded));
             },
@@ -86,11 +94,12 @@ impl Network {
             feedback: peer.feedback(),
             max_bitrate: BitsPerSecond(self.settings.controller.limits.max()),
         };
-        let recorder = self.settings.record.as_deref().and_then(|folder| {
-            Recorder::begin(folder, number, &hello, self.clock)
-                .inspect_err(|error| tracing::error!(%error, "this session is not recorded"))
-                .ok()
-        });
+        let alone = self.settings.record.as_deref();
+        let places = [
+            alone.map(|folder| (folder, name.as_str())),
+            pictures.as_deref().map(|folder| (folder, "session")),
+        ];
+        let recorders = self.recorders(places, number, &hello);
         tracing::info!(
             session = number.0,
             role = offer.role.name(),
@@ -108,13 +117,52 @@ impl Network {
             session,
             id: id.clone(),
             encoder,
-            recorder,
+            recorders,
             address: None,
         };
         self.sessions.insert(number, running);
         self.settle(number);
         self.count();
         Ok(Answer { text, id })
+    }
+
+    /// Most frames in a second for somebody in this role.
+    fn frames_per_second(&self, role: Role) -> u32 {
+        let most = self.settings.frames_per_second;
+        match role {
+            Role::Player => most,
+            Role::Viewer => most.min(self.settings.viewer_frames_per_second),
+        }
+    }
+
+    /// Begins to keep a session's pictures.
+    fn keep_pictures(
+        &mut self,
+        folder: &Path,
+        size: Size,
+        frames_per_second: u32,
+    ) -> Option<PictureKeeper> {
+        let most = self.settings.record_pictures_limit;
+        let (keeper, thread) = PictureKeeper::begin(folder, size, frames_per_second, most)
+            .inspect_err(|error| tracing::error!(%error, "no pictures are kept"))
+            .ok()?;
+        self.writers.push(thread);
+        Some(keeper)
+    }
+
+    /// Begins the recordings of a session: in which folders, under which names.
+    fn recorders(
+        &self,
+        places: [Option<(&Path, &str)>; 2],
+        number: SessionNumber,
+        hello: &Hello,
+    ) -> Vec<Recorder> {
+        let begin = |(folder, name): (&Path, &str)| {
+            Recorder::begin(folder, name, number, hello, self.clock)
+                .inspect_err(|error| tracing::error!(%error, "this session is not recorded"))
+                .ok()
+        };
+        places.into_iter().flatten().filter_map(begin).collect()
     }
 
     /// An answer may be lost on its way to the page, which then asks anew: what

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use mimosa_record::SessionFrame;
 use mimosa_settings::Settings;
@@ -45,7 +46,7 @@ struct Running {
     session: Session,
     id: SessionId,
     encoder: EncoderThread,
-    recorder: Option<Recorder>,
+    recorders: Vec<Recorder>,
     /// Where its datagrams came from last: a guess that saves asking all.
     address: Option<SocketAddr>,
 }
@@ -54,7 +55,7 @@ impl Running {
     /// All is known about a frame.
     fn told(&mut self, metrics: &Metrics, frame: &SessionFrame) {
         metrics.frame(frame);
-        if let Some(recorder) = &mut self.recorder {
+        for recorder in &mut self.recorders {
             recorder.push(frame);
         }
     }
@@ -71,6 +72,8 @@ pub(crate) struct Network {
     metrics: Arc<Metrics>,
     sessions: BTreeMap<SessionNumber, Running>,
     next_number: u64,
+    /// Threads that write pictures; the end waits for them.
+    writers: Vec<JoinHandle<()>>,
     /// The newest picture, for who comes while nothing moves.
     newest: Option<Arc<Captured>>,
     end: Option<Result<(), HostError>>,
@@ -96,6 +99,7 @@ impl Network {
             metrics,
             sessions: BTreeMap::new(),
             next_number: 0,
+            writers: Vec::new(),
             newest: None,
             end: None,
         }
@@ -125,6 +129,10 @@ impl Network {
             });
             if let Some(end) = self.end.take() {
                 self.close_all("the host has stopped");
+                for writer in self.writers {
+                    // A panic there has said so.
+                    let _ = writer.join();
+                }
                 return end;
             }
             let ready = self.wait(now);
@@ -223,7 +231,7 @@ impl Network {
                 _ => {}
             }
         }
-        if let Some(recorder) = running.recorder.take() {
+        for recorder in std::mem::take(&mut running.recorders) {
             recorder.finish();
         }
         self.count();

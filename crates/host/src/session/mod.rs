@@ -263,12 +263,14 @@ impl Session {
             complexity: Complexity::C0,
             recovery: self.repair.take(),
         };
+        let timestamp = self.rtp_timestamp(picture.at);
         self.outcomes.push(Outcome::Encode(Job {
             picture,
             request,
             size,
             bandwidth: grant.target,
             is_limit: grant.is_limit,
+            timestamp,
         }));
     }
 

@@ -6,6 +6,9 @@ mod commands;
 mod labs;
 mod links;
 mod outputs;
+mod quality;
+#[cfg(feature = "x264")]
+mod recordings;
 mod refusals;
 mod reports;
 mod serving;

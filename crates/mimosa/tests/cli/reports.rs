@@ -9,7 +9,8 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::{folder, mimosa, stdout};
 
-fn frame(number: u64) -> SessionFrame {
+/// A frame that was shown.
+pub(crate) fn frame(number: u64) -> SessionFrame {
     let at = |millis| Time::from_millis(number * 16 + millis);
     SessionFrame {
         captured: at(0),

@@ -36,6 +36,8 @@ fn without_a_word_there_are_defaults() {
     assert_eq!(settings.presentation_deadline, TimeDelta::from_millis(100));
     assert_eq!(settings.shortest_gap, TimeDelta::from_micros(500));
     assert_eq!(settings.record, None);
+    assert_eq!(settings.record_pictures, None);
+    assert_eq!(settings.record_pictures_limit, 600);
     assert_eq!(
         (settings.log.as_str(), settings.log_format),
         ("info", LogFormat::Text)
@@ -79,8 +81,13 @@ fn an_empty_text_takes_back_what_was_said_before() {
 
 #[test]
 fn other_peoples_variables_do_not_count() {
-    let others = [("HTTP_PORT", "2"), ("mimosa_viewers", "x"), ("MIMOSA", "x")]
-        .map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let others = [
+        ("HTTP_PORT", "2"),
+        ("mimosa_viewers", "x"),
+        ("MIMOSA", "x"),
+        ("MIMOSA_FFMPEG", "x"),
+    ]
+    .map(|(name, text)| (name.to_owned(), text.to_owned()));
     let settings = mimosa_settings::resolve(
         None,
         others,
