@@ -19,8 +19,9 @@ git            git           check play
 cmake          cmake         check play
 pkg-config     pkg-config    check play
 x264.pc        libx264-dev   check play
+c++            g++           check play fuzz
+nasm           nasm          check play
 libclang.so    libclang-dev  check play
-c++            g++           fuzz
 shellcheck     shellcheck    check
 chromium       chromium      check
 ffmpeg         ffmpeg        check
