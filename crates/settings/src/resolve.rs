@@ -16,7 +16,9 @@ use crate::file;
 use crate::given::{Flags, Given, Said};
 use crate::key::Key;
 use crate::keys;
-use crate::settings::{ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, Token};
+use crate::settings::{
+    ControllerSettings, EncoderName, EncoderSettings, Limit, LogFormat, Settings, Token,
+};
 use crate::source;
 
 /// What only the program knows, which has the controllers, the pacers and the log.
@@ -26,6 +28,9 @@ pub trait Checks {
 
     /// The pacers' names.
     fn pacers(&self) -> &[&str];
+
+    /// The names of the encoders built in, and `auto`.
+    fn encoders(&self) -> &[&str];
 
     /// Whether the controller takes these parameters.
     ///
@@ -78,6 +83,7 @@ pub fn resolve(
             number(value, 1..=240)
         })?,
         encoder: EncoderSettings {
+            name: encoder(&said, checks)?,
             complexity: said.read(&keys::ENCODER_COMPLEXITY, complexity)?,
             finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
             threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
@@ -138,6 +144,17 @@ fn origins(value: &Value) -> Option<Vec<String>> {
         (!host.is_empty() && host.chars().all(fits)).then(|| text.to_owned())
     };
     value.as_array()?.iter().map(origin).collect()
+}
+
+/// Not all encoders there are may be in this program.
+fn encoder(said: &Said, checks: &dyn Checks) -> Result<EncoderName, SettingsError> {
+    let known = checks.encoders();
+    let given = said.of(&keys::ENCODER);
+    let name = given.value.as_str().filter(|name| known.contains(name));
+    EncoderName::ALL
+        .into_iter()
+        .find(|encoder| Some(encoder.name()) == name)
+        .ok_or_else(|| given.wrong_as(&one_of(known)))
 }
 
 fn complexity(value: &Value) -> Option<Complexity> {

@@ -122,12 +122,41 @@ pub enum Target {
 /// How frames are coded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncoderSettings {
+    /// What codes them.
+    pub name: EncoderName,
     /// How much work goes into each frame.
     pub complexity: Complexity,
     /// The lowest quantiser in use: a picture that is as good takes no more bits.
     pub finest_quantiser: u8,
     /// Slices coded side by side, each by a thread of its own.
     pub threads: u32,
+}
+
+/// What codes frames.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum EncoderName {
+    /// The best that works here.
+    #[default]
+    Auto,
+    /// libx264.
+    X264,
+    /// OpenH264.
+    OpenH264,
+}
+
+impl EncoderName {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::X264, Self::OpenH264];
+
+    /// As it is written in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::X264 => "x264",
+            Self::OpenH264 => "openh264",
+        }
+    }
 }
 
 /// How the bitrate follows the network.
