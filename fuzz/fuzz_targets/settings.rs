@@ -21,6 +21,10 @@ impl Checks for Program {
         &["controller", "burst"]
     }
 
+    fn encoders(&self) -> &[&str] {
+        &["auto", "openh264"]
+    }
+
     fn params(&self, name: &str, params: &toml::Table, limits: Limits) -> Result<(), String> {
         let params = toml::Value::Table(params.clone());
         let built = mimosa_cc::build(name, params, limits);

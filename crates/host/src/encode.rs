@@ -7,11 +7,12 @@ use mimosa_control::FrameId;
 use mimosa_record::FramePlan;
 use mimosa_settings::EncoderSettings;
 use mimosa_units::{Rate, Time};
-use mimosa_video::{EncodeError, Encoder, FrameRequest, Size};
+use mimosa_video::{EncodeError, FrameRequest, Size};
 use mimosa_webrtc::LARGEST_PAYLOAD;
 use mimosa_wire::h264::{Packetiser, Payloads};
 
 use crate::clock::Clock;
+use crate::encoders::open_encoder;
 use crate::error::HostError;
 use crate::pictures::PictureKeeper;
 use crate::plan::Planner;
@@ -69,7 +70,7 @@ impl EncoderThread {
     ///
     /// # Errors
     ///
-    /// [`HostError::NoEncoder`] or [`HostError::Encoder`].
+    /// [`HostError::Encoder`] or [`HostError::Thread`].
     pub(crate) fn start(
         settings: EncoderSettings,
         frames_per_second: u32,
@@ -78,7 +79,7 @@ impl EncoderThread {
         mut keeper: Option<PictureKeeper>,
         done: impl Fn(Encoded) + Send + 'static,
     ) -> Result<Self, HostError> {
-        let mut encoder = open(settings, frames_per_second, size)?;
+        let mut encoder = open_encoder(settings, frames_per_second, size)?;
         let name = encoder.capabilities().name.clone();
         let (jobs, todo) = mpsc::channel::<Job>();
         std::thread::Builder::new()
@@ -94,7 +95,7 @@ impl EncoderThread {
                     let picture = scaler.scale(&job.picture.picture, job.size);
                     let wanted = picture.size();
                     if wanted != size {
-                        match open(settings, frames_per_second, wanted) {
+                        match open_encoder(settings, frames_per_second, wanted) {
                             Ok(opened) => (encoder, size) = (opened, wanted),
                             Err(error) => tracing::error!(%error, "no encoder for {wanted}"),
                         }
@@ -145,31 +146,4 @@ impl EncoderThread {
     pub(crate) fn encode(&self, job: Job) -> bool {
         self.jobs.send(job).is_ok()
     }
-}
-
-#[cfg(feature = "x264")]
-fn open(
-    settings: EncoderSettings,
-    frames_per_second: u32,
-    size: Size,
-) -> Result<Box<dyn Encoder>, HostError> {
-    let config = mimosa_x264::Config {
-        finest: settings.finest_quantiser,
-        threads: u8::try_from(settings.threads).unwrap_or(u8::MAX),
-        // Room for lost frames and rejected attempts before a keyframe is needed.
-        references: 8,
-        ..mimosa_x264::Config::new(size, frames_per_second)
-    };
-    let encoder =
-        mimosa_x264::X264::open(config).map_err(|error| HostError::Encoder(error.to_string()))?;
-    Ok(Box::new(encoder))
-}
-
-#[cfg(not(feature = "x264"))]
-fn open(
-    _settings: EncoderSettings,
-    _frames_per_second: u32,
-    _size: Size,
-) -> Result<Box<dyn Encoder>, HostError> {
-    Err(HostError::NoEncoder)
 }

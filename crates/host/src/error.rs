@@ -30,11 +30,8 @@ pub enum HostError {
     /// The system gave no thread, timer or descriptor.
     #[error("the system refused a thread or file descriptor: {0}")]
     Thread(std::io::Error),
-    /// This program has no encoder in it.
-    #[error("this build has no H.264 encoder; build it with `--features x264`")]
-    NoEncoder,
     /// The encoder does not open.
-    #[error("the encoder does not open: {0}")]
+    #[error("no encoder opens: {0}; change its settings, or choose another with --encoder")]
     Encoder(String),
     /// The source does not start.
     #[error("{0}")]

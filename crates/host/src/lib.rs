@@ -13,6 +13,7 @@
 
 mod clock;
 mod encode;
+mod encoders;
 mod error;
 mod http;
 mod metrics;
@@ -28,6 +29,7 @@ mod session;
 mod source;
 mod wake;
 
+pub use encoders::{ENCODERS, choose_encoder, open_encoder};
 pub use error::HostError;
 pub use priority::may_go_first;
 pub use serve::{Urls, serve};

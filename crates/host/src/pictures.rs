@@ -239,6 +239,7 @@ mod tests {
         };
         Job {
             picture: Arc::new(picture),
+            size,
             bandwidth: Rate::from_kbps(1_000),
             is_limit: false,
             timestamp: 90,

@@ -76,6 +76,8 @@ mod tests {
     use mimosa_units::{Bytes, Rate, Time};
     use mimosa_video::Recovery;
 
+    use mimosa_settings::EncoderName;
+
     use super::*;
     use crate::source::Captured;
 
@@ -84,6 +86,7 @@ mod tests {
 
     fn settings(work: Work, buffer_frames: u32) -> EncoderSettings {
         EncoderSettings {
+            name: EncoderName::Auto,
             work,
             buffer_frames,
             size_prediction: SizePrediction::Motion,

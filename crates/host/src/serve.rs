@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
+use crate::encoders::choose_encoder;
 use crate::error::HostError;
 use crate::http::{self, App};
 use crate::metrics::Metrics;
@@ -32,10 +33,12 @@ pub struct Urls {
 /// # Errors
 ///
 /// [`HostError`] when it cannot start, or its source fails.
-pub fn serve(settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostError> {
+pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostError> {
     let clock = Clock::start();
+    // Said now rather than to the first who comes, like what follows.
+    settings.encoder.name =
+        choose_encoder(settings.encoder, settings.frames_per_second, settings.size)?;
     let settings = Arc::new(settings);
-    // Said now rather than to the first who comes.
     let limits = settings.controller.limits;
     let params = toml::Value::Table(settings.controller.params.clone());
     mimosa_cc::build(&settings.controller.name, params, limits)?;

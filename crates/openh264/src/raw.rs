@@ -37,7 +37,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// The library's version, e.g. `2.6.0`.
+/// The library's version, e.g. `2.7.0`.
 pub(crate) fn version() -> String {
     // SAFETY: it takes nothing and returns a structure of numbers.
     let version = unsafe { openh264::DynamicAPI::from_source().WelsGetCodecVersion() };

@@ -113,6 +113,9 @@ keys! {
             "FORMAT", "`text` or `json`";
     }
     "Encoder" {
+        /// What codes the frames: `auto`, the best that works here, or one by its name.
+        ENCODER: Text "encoder.name" as "encoder" = "auto",
+            "NAME", "`auto` or the name of an encoder";
         /// Work for a frame: `c0`, `c0+`, `c1`, `c2`; `adaptive`: more for large ones.
         ENCODER_COMPLEXITY: Text "encoder.complexity" as "encoder_complexity" = "c0",
             "LEVEL", "`c0`, `c0+`, `c1`, `c2` or `adaptive`";

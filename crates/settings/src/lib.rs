@@ -11,6 +11,7 @@
 //! # impl mimosa_settings::Checks for Checks {
 //! #     fn controllers(&self) -> &[&str] { &["mimosa"] }
 //! #     fn pacers(&self) -> &[&str] { &["controller"] }
+//! #     fn encoders(&self) -> &[&str] { &["auto"] }
 //! #     fn params(
 //! #         &self, _: &str, _: &toml::Table, _: mimosa_control::Limits,
 //! #     ) -> Result<(), String> { Ok(()) }
@@ -47,7 +48,7 @@ pub use key::{Key, PREFIX, Shape};
 pub use keys::KEYS;
 pub use resolve::{Checks, resolve};
 pub use settings::{
-    ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, SizePrediction,
+    ControllerSettings, EncoderName, EncoderSettings, Limit, LogFormat, Settings, SizePrediction,
     SourceSettings, Target, Token, Work,
 };
 pub use template::template;

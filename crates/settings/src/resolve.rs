@@ -17,7 +17,8 @@ use crate::given::{Flags, Given, Said};
 use crate::key::Key;
 use crate::keys;
 use crate::settings::{
-    ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, SizePrediction, Token, Work,
+    ControllerSettings, EncoderName, EncoderSettings, Limit, LogFormat, Settings, SizePrediction,
+    Token, Work,
 };
 use crate::source;
 
@@ -28,6 +29,9 @@ pub trait Checks {
 
     /// The pacers' names.
     fn pacers(&self) -> &[&str];
+
+    /// The names of the encoders built in, and `auto`.
+    fn encoders(&self) -> &[&str];
 
     /// Whether the controller takes these parameters.
     ///
@@ -80,6 +84,7 @@ pub fn resolve(
             number(value, 1..=240)
         })?,
         encoder: EncoderSettings {
+            name: encoder(&said, checks)?,
             work: said.read(&keys::ENCODER_COMPLEXITY, work)?,
             buffer_frames: said
                 .read(&keys::ENCODER_BUFFER_FRAMES, |value| number(value, 1..=60))?,
@@ -158,6 +163,17 @@ fn origins(value: &Value) -> Option<Vec<String>> {
         (!host.is_empty() && host.chars().all(fits)).then(|| text.to_owned())
     };
     value.as_array()?.iter().map(origin).collect()
+}
+
+/// Not all encoders there are may be in this program.
+fn encoder(said: &Said, checks: &dyn Checks) -> Result<EncoderName, SettingsError> {
+    let known = checks.encoders();
+    let given = said.of(&keys::ENCODER);
+    let name = given.value.as_str().filter(|name| known.contains(name));
+    EncoderName::ALL
+        .into_iter()
+        .find(|encoder| Some(encoder.name()) == name)
+        .ok_or_else(|| given.wrong_as(&one_of(known)))
 }
 
 fn work(value: &Value) -> Option<Work> {

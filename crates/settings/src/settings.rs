@@ -144,6 +144,8 @@ pub enum SizePrediction {
 /// How frames are coded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncoderSettings {
+    /// What codes them.
+    pub name: EncoderName,
     /// How much work goes into each frame.
     pub work: Work,
     /// How many frames' budgets the sizes of frames are evened out over; one: each has
@@ -157,6 +159,33 @@ pub struct EncoderSettings {
     pub finest_quantiser: u8,
     /// Slices coded side by side, each by a thread of its own.
     pub threads: u32,
+}
+
+/// What codes frames.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum EncoderName {
+    /// The best that works here.
+    #[default]
+    Auto,
+    /// libx264.
+    X264,
+    /// OpenH264.
+    OpenH264,
+}
+
+impl EncoderName {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::X264, Self::OpenH264];
+
+    /// As it is written in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::X264 => "x264",
+            Self::OpenH264 => "openh264",
+        }
+    }
 }
 
 /// How the bitrate follows the network.

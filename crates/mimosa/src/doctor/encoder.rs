@@ -1,128 +1,248 @@
-//! The encoder: whether it is there, and how fast it is.
+//! The encoders: which there are, what they make of a picture, how fast the one in
+//! use is, and which could not be tried.
 
-use mimosa_settings::Settings;
+use std::path::Path;
+use std::time::Duration;
 
-use super::report::Report;
+use mimosa_control::FrameId;
+use mimosa_host::{ENCODERS, choose_encoder, open_encoder};
+use mimosa_scene::Scene;
+use mimosa_settings::{EncoderName, EncoderSettings, Settings, Work};
+use mimosa_units::{Bytes, Rate, TimeDelta};
+use mimosa_video::{
+    Complexity, EncodeError, EncodedFrame, Encoder, FrameRequest, Picture, Recovery, Size,
+};
 
-#[cfg(not(feature = "x264"))]
-pub(super) fn look(_settings: &Settings, report: &mut Report) {
-    report.add(super::report::Finding::missing(
-        "encoder",
-        "this build has none for H.264",
-        "apt-get install libx264-dev, then cargo build --release --features x264",
-    ));
-}
+use super::machine::now;
+use super::report::{Finding, Report};
 
-#[cfg(feature = "x264")]
+/// Frames that are timed, after a keyframe that is not.
+const FRAMES: usize = 60;
+/// A bitrate at which a game looks good, unless the settings forbid it: a frame
+/// takes the longer the more it may have.
+const BITRATE: Rate = Rate::from_kbps(20_000);
+/// The scene's: any.
+const SEED: u64 = 1;
+/// Where the system has graphics processors, which may encode.
+const DEVICES: &str = "/dev";
+
+/// Looks at them.
 pub(super) fn look(settings: &Settings, report: &mut Report) {
-    built_in::look(settings, report);
+    for &name in ENCODERS {
+        report.add(trial(settings, name));
+    }
+    report.add(hardware(Path::new(DEVICES)));
+    let (encoder, frames) = (settings.encoder, settings.frames_per_second);
+    let chosen = choose_encoder(encoder, frames, settings.size)
+        .and_then(|name| open_encoder(EncoderSettings { name, ..encoder }, frames, settings.size));
+    let mut encoder = match chosen {
+        Ok(encoder) => encoder,
+        Err(error) => {
+            let remedy = "change the settings of the encoder";
+            report.add(Finding::missing("encoder", error.to_string(), remedy));
+            return;
+        }
+    };
+    let why = match settings.encoder.name {
+        EncoderName::Auto => "the first that opens",
+        _ => "as the settings say",
+    };
+    let name = &encoder.capabilities().name;
+    report.add(Finding::ok("encoder", format!("{name}, {why}")));
+    match times(settings, encoder.as_mut()) {
+        Ok(times) => report.add(speed(settings, times)),
+        Err(error) => report.add(Finding::missing("encoder speed", error.to_string(), "")),
+    }
 }
 
-#[cfg(feature = "x264")]
-mod built_in {
-    use std::time::Duration;
+/// What an encoder that is built in makes of a picture.
+fn trial(settings: &Settings, name: EncoderName) -> Finding {
+    let check = match name {
+        EncoderName::Auto => "encoder auto",
+        EncoderName::X264 => "encoder x264",
+        EncoderName::OpenH264 => "encoder openh264",
+    };
+    let is_needed = settings.encoder.name == name;
+    let told = Size::new(320, 240)
+        .map_err(|error| error.to_string())
+        .and_then(|size| tried(settings, name, size));
+    match told {
+        Ok(told) => Finding::ok(check, told),
+        Err(error) => Finding::absent(is_needed, check, error, ""),
+    }
+}
 
-    use mimosa_control::FrameId;
-    use mimosa_scene::Scene;
-    use mimosa_settings::{Settings, Work};
-    use mimosa_units::{Rate, TimeDelta};
-    use mimosa_video::{Complexity, Encoder, FrameRequest, Picture, Recovery};
-    use mimosa_x264::{Config, X264};
+/// Its name, and size and time of a keyframe of `size`.
+fn tried(settings: &Settings, name: EncoderName, size: Size) -> Result<String, String> {
+    let encoder = EncoderSettings {
+        name,
+        ..settings.encoder
+    };
+    let mut encoder = open_encoder(encoder, settings.frames_per_second, size)
+        .map_err(|error| error.to_string())?;
+    let interval = interval(settings);
+    let mut picture = Picture::new(size);
+    Scene::new(size, SEED).draw(interval, &mut picture);
+    let budget = BITRATE.amount_in(interval);
+    let begun = now();
+    let frame = encode(settings, encoder.as_mut(), &picture, 0, budget)
+        .map_err(|error| error.to_string())?;
+    let took = milliseconds(begun.elapsed());
+    let bytes = Bytes::new(frame.data.len() as u64);
+    let name = &encoder.capabilities().name;
+    Ok(format!(
+        "{name}: a keyframe of {size} has {bytes} and took {took:.1} ms"
+    ))
+}
 
-    use crate::doctor::machine::now;
-    use crate::doctor::report::{Finding, Report};
+/// The hardware that may encode, none of which this program can use.
+fn hardware(devices: &Path) -> Finding {
+    const CHECK: &str = "hardware encoder";
+    let names = |folder: &Path, prefix: &str| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        let mut names: Vec<_> = paths
+            .filter(|path| {
+                let name = path.file_name().map(|name| name.to_string_lossy());
+                name.is_some_and(|name| name.starts_with(prefix))
+            })
+            .map(|path| path.display().to_string())
+            .collect();
+        names.sort();
+        names
+    };
+    let found = [
+        names(&devices.join("dri"), "renderD"),
+        names(devices, "nvidia0"),
+    ]
+    .concat();
+    if found.is_empty() {
+        return Finding::ok(CHECK, "none tried: there is no graphics processor here");
+    }
+    Finding::warning(
+        CHECK,
+        format!(
+            "none tried: {} may have one, but this program has no way to use it",
+            found.join(" and ")
+        ),
+        "",
+    )
+}
 
-    /// Frames that are timed, after a keyframe that is not.
-    const FRAMES: usize = 60;
-    /// A bitrate at which a game looks good, unless the settings forbid it: a
-    /// frame takes the longer the more it may have.
-    const BITRATE: Rate = Rate::from_kbps(20_000);
-    /// The scene's: any.
-    const SEED: u64 = 1;
+fn interval(settings: &Settings) -> TimeDelta {
+    TimeDelta::from_secs(1.0) / settings.frames_per_second
+}
 
-    /// Looks at it.
-    pub(super) fn look(settings: &Settings, report: &mut Report) {
-        let mut config = Config::new(settings.size, settings.frames_per_second);
-        config.threads = u8::try_from(settings.encoder.threads).unwrap_or(u8::MAX);
-        let mut encoder = match X264::open(config) {
-            Ok(encoder) => encoder,
-            Err(error) => {
-                report.add(Finding::missing(
-                    "encoder",
-                    error.to_string(),
-                    "change the settings of the encoder",
-                ));
-                return;
-            }
-        };
-        report.add(Finding::ok("encoder", encoder.capabilities().name.clone()));
-        match times(settings, &mut encoder) {
-            Ok(times) => report.add(speed(settings, times)),
-            Err(error) => report.add(Finding::missing("encoder speed", error.to_string(), "")),
+/// Encodes a picture as frame `number`, the first one as a keyframe.
+fn encode(
+    settings: &Settings,
+    encoder: &mut dyn Encoder,
+    picture: &Picture,
+    number: usize,
+    budget: Bytes,
+) -> Result<EncodedFrame, EncodeError> {
+    let recovery = if number == 0 {
+        Recovery::Keyframe
+    } else {
+        Recovery::None
+    };
+    let request = FrameRequest {
+        frame: FrameId(number as u64),
+        budget,
+        interval: interval(settings),
+        complexity: match settings.encoder.work {
+            Work::Always(level) => level,
+            // Nearly all frames.
+            Work::Adaptive => Complexity::C0,
+        },
+        recovery,
+    };
+    encoder.encode(picture, &request)
+}
+
+/// How long each frame of the demonstration takes.
+fn times(settings: &Settings, encoder: &mut dyn Encoder) -> Result<Vec<Duration>, EncodeError> {
+    let interval = interval(settings);
+    let budget = settings
+        .controller
+        .limits
+        .clamp(BITRATE)
+        .amount_in(interval);
+    let mut scene = Scene::new(settings.size, SEED);
+    let mut picture = Picture::new(settings.size);
+    let mut times = Vec::with_capacity(FRAMES);
+    for number in 0..=FRAMES {
+        scene.draw(interval, &mut picture);
+        let begun = now();
+        encode(settings, encoder, &picture, number, budget)?;
+        if number > 0 {
+            times.push(begun.elapsed());
         }
     }
+    Ok(times)
+}
 
-    /// How long each frame of the demonstration takes.
-    fn times(
-        settings: &Settings,
-        encoder: &mut X264,
-    ) -> Result<Vec<Duration>, mimosa_video::EncodeError> {
-        let interval = TimeDelta::from_secs(1.0) / settings.frames_per_second;
-        let budget = settings
-            .controller
-            .limits
-            .clamp(BITRATE)
-            .amount_in(interval);
-        let mut scene = Scene::new(settings.size, SEED);
-        let mut picture = Picture::new(settings.size);
-        let mut times = Vec::with_capacity(FRAMES);
-        for number in 0..=FRAMES {
-            scene.draw(interval, &mut picture);
-            let request = FrameRequest {
-                frame: FrameId(number as u64),
-                budget,
-                interval,
-                complexity: match settings.encoder.work {
-                    Work::Always(level) => level,
-                    // Nearly all frames.
-                    Work::Adaptive => Complexity::C0,
-                },
-                recovery: if number == 0 {
-                    Recovery::Keyframe
-                } else {
-                    Recovery::None
-                },
-            };
-            let begun = now();
-            encoder.encode(&picture, &request)?;
-            if number > 0 {
-                times.push(begun.elapsed());
-            }
-        }
-        Ok(times)
-    }
-
-    /// What the times mean for the frame rate.
-    fn speed(settings: &Settings, mut times: Vec<Duration>) -> Finding {
-        times.sort_unstable();
-        let quantile = |percent: usize| {
-            // The nearest rank.
-            let rank = (times.len() * percent).div_ceil(100);
-            times[rank.saturating_sub(1)].as_secs_f64() * 1e3
-        };
-        let (median, worst) = (quantile(50), quantile(99));
-        let fits = (1e3 / worst).floor();
-        let size = settings.size;
-        let detail = format!(
-            "{median:.1} ms a frame of {size}, {worst:.1} ms at worst (p99), enough for {fits:.0} frames a second"
+/// What the times mean for the frame rate.
+fn speed(settings: &Settings, mut times: Vec<Duration>) -> Finding {
+    times.sort_unstable();
+    let quantile = |percent: usize| {
+        // The nearest rank.
+        let rank = (times.len() * percent).div_ceil(100);
+        milliseconds(times[rank.saturating_sub(1)])
+    };
+    let (median, worst) = (quantile(50), quantile(99));
+    let fits = (1e3 / worst).floor();
+    let size = settings.size;
+    let detail = format!(
+        "{median:.1} ms a frame of {size}, {worst:.1} ms at worst (p99), enough for {fits:.0} frames a second"
+    );
+    if fits < f64::from(settings.frames_per_second) {
+        let remedy = format!(
+            "--frames-per-second {:.0}, a smaller --size, or more --encoder-threads",
+            fits.max(1.0)
         );
-        if fits < f64::from(settings.frames_per_second) {
-            let remedy = format!(
-                "--frames-per-second {:.0}, a smaller --size, or more --encoder-threads",
-                fits.max(1.0)
-            );
-            return Finding::warning("encoder speed", detail, remedy);
-        }
-        Finding::ok("encoder speed", detail)
+        return Finding::warning("encoder speed", detail, remedy);
+    }
+    Finding::ok("encoder speed", detail)
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(finding: Finding) -> String {
+        let mut report = Report::default();
+        report.add(finding);
+        report.text(false)
+    }
+
+    #[test]
+    fn hardware_that_was_not_tried_is_named() {
+        let devices = std::env::temp_dir().join(format!("mimosa-devices-{}", std::process::id()));
+        std::fs::create_dir_all(devices.join("dri")).unwrap();
+        let none = told(hardware(&devices));
+        std::fs::write(devices.join("dri/card0"), "").unwrap();
+        let no_renderer = told(hardware(&devices));
+        std::fs::write(devices.join("dri/renderD128"), "").unwrap();
+        std::fs::write(devices.join("nvidia0"), "").unwrap();
+        let both = told(hardware(&devices));
+        std::fs::remove_dir_all(&devices).unwrap();
+        assert!(
+            none.starts_with("ok ") && none.contains("none tried"),
+            "{none}"
+        );
+        assert_eq!(
+            none, no_renderer,
+            "a card without a renderer encodes nothing"
+        );
+        assert!(both.starts_with("warning "), "{both}");
+        assert!(
+            both.contains("dri/renderD128 and ") && both.contains("/nvidia0 may have one"),
+            "{both}"
+        );
     }
 }

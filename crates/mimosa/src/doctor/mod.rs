@@ -2,6 +2,7 @@
 //! to type.
 
 mod encoder;
+mod link;
 mod machine;
 mod network;
 mod pictures;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<bool, String> {
     pictures::look(&settings, &mut report);
     network::look(&settings, &mut report);
     machine::look(&settings, &mut report);
+    link::look(&mut report);
     let text = if args.json {
         report.json().map_err(|error| error.to_string())?
     } else {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use mimosa_settings::EncoderName;
 use mimosa_units::Rate;
 use mimosa_video::Complexity;
 
@@ -48,6 +49,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Prediction::Motion)]
     pub(crate) size_prediction: Prediction,
 
+    /// What codes the frames.
+    #[arg(long, value_enum, default_value_t = Coder::Auto)]
+    pub(crate) encoder: Coder,
+
     /// Slices coded side by side.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(crate) threads: u8,
@@ -81,6 +86,26 @@ impl Work {
             Self::C1 => Some(Complexity::C1),
             Self::C2 => Some(Complexity::C2),
             Self::Adaptive => None,
+        }
+    }
+}
+
+/// An encoder.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Coder {
+    /// The best that works here.
+    Auto,
+    X264,
+    #[value(name = "openh264")]
+    OpenH264,
+}
+
+impl From<Coder> for EncoderName {
+    fn from(coder: Coder) -> Self {
+        match coder {
+            Coder::Auto => Self::Auto,
+            Coder::X264 => Self::X264,
+            Coder::OpenH264 => Self::OpenH264,
         }
     }
 }

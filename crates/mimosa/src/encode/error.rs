@@ -37,8 +37,4 @@ pub(crate) enum EncodeCommandError {
     /// The summary cannot be printed.
     #[error("cannot print the summary: {0}")]
     Json(#[from] serde_json::Error),
-    /// Built without one.
-    #[cfg(not(feature = "x264"))]
-    #[error("this program has no encoder that works by plans; build it with the feature x264")]
-    NoEncoder,
 }

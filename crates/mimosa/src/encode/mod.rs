@@ -5,6 +5,7 @@ mod args;
 mod error;
 mod frames;
 mod latency;
+mod run;
 mod summary;
 
 use std::fs::{self, File};
@@ -13,11 +14,7 @@ use std::io::{BufWriter, Write};
 pub(crate) use args::Args;
 use error::EncodeCommandError;
 
-#[cfg(feature = "x264")]
-mod run;
-
 /// Encodes the clip and prints what came of it.
-#[cfg(feature = "x264")]
 pub(crate) fn run(args: &Args) -> Result<(), EncodeCommandError> {
     fs::create_dir_all(&args.output).map_err(|source| EncodeCommandError::Write {
         path: args.output.clone(),
@@ -57,10 +54,4 @@ pub(crate) fn run(args: &Args) -> Result<(), EncodeCommandError> {
         print!("{summary}");
     }
     Ok(())
-}
-
-/// There is no encoder to encode with.
-#[cfg(not(feature = "x264"))]
-pub(crate) fn run(_args: &Args) -> Result<(), EncodeCommandError> {
-    Err(EncodeCommandError::NoEncoder)
 }

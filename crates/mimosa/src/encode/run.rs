@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use mimosa_complexity::{AceC, Config, Kind};
 use mimosa_control::FrameId;
+use mimosa_host::open_encoder;
 use mimosa_quality::{Frame, Reader};
+use mimosa_settings::{EncoderSettings, SizePrediction, Work};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use mimosa_video::{Complexity, Encoder, FrameRequest, Picture, Recovery, Size};
-use mimosa_x264::X264;
 
 use super::args::{Args, Prediction};
 use super::error::EncodeCommandError;
@@ -25,7 +26,7 @@ const PIECE: usize = 1 << 20;
 
 /// The parts that frames go through.
 struct Encoding {
-    encoder: X264,
+    encoder: Box<dyn Encoder>,
     ace: AceC,
     pipeline: Pipeline,
     /// The level, unless it is chosen frame by frame.
@@ -100,17 +101,21 @@ fn open(args: &Args, reader: &Reader) -> Result<Encoding, EncodeCommandError> {
         reason = "within bounds"
     )]
     let frames_per_second = rate.round().clamp(1.0, 1000.0) as u32;
-    let config = mimosa_x264::Config {
-        threads: args.threads,
-        finest: args.finest_quantiser,
-        references: 8,
-        ..mimosa_x264::Config::new(size, frames_per_second)
+    let level = args.complexity.level();
+    let settings = EncoderSettings {
+        name: args.encoder.into(),
+        work: level.map_or(Work::Adaptive, Work::Always),
+        buffer_frames: args.buffer_frames,
+        size_prediction: SizePrediction::Motion,
+        adapts_detail: false,
+        finest_quantiser: args.finest_quantiser,
+        threads: u32::from(args.threads),
     };
-    let encoder = X264::open(config).map_err(|error| EncodeCommandError::Encoder {
+    let encoder = open_encoder(settings, frames_per_second, size);
+    let encoder = encoder.map_err(|error| EncodeCommandError::Encoder {
         frame: 0,
         reason: error.to_string(),
     })?;
-    let level = args.complexity.level();
     let pace = args.pace.unwrap_or_else(|| args.bitrate.scale(HEADROOM));
     Ok(Encoding {
         encoder,

@@ -79,11 +79,13 @@ impl Frames {
         Self::new(path, source)
     }
 
-    /// Opens an H.264 byte stream and decodes these parts of it, one after the other.
+    /// Opens an H.264 byte stream and decodes these parts of it, one after the other, to
+    /// pictures of `size`: those of the stream may be smaller.
     pub(super) fn open_parts(
         path: &Path,
         ffmpeg: &Ffmpeg,
         parts: Vec<Range<u64>>,
+        PlaneSize { width, height }: PlaneSize,
     ) -> Result<Self, QualityError> {
         let file = File::open(path).map_err(|source| QualityError::Read {
             path: path.to_owned(),
@@ -91,6 +93,7 @@ impl Frames {
         })?;
         let mut command = decoder(path, ffmpeg)?;
         command.args(["-f", "h264", "-i", "pipe:0"]);
+        command.args(["-vf", &format!("scale={width}:{height}:flags=bicubic")]);
         command.stdin(Stdio::piped());
         let mut decoder = start(path, command)?;
         if let Some(input) = decoder.child.stdin.take() {

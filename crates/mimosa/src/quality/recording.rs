@@ -84,7 +84,8 @@ impl Kept<'_> {
             .iter()
             .map(|row| row.offset..row.offset + row.bytes)
             .collect();
-        Frames::open_parts(&self.folder.join("coded.h264"), self.ffmpeg, ranges)
+        let size = self.pictures()?.size();
+        Frames::open_parts(&self.folder.join("coded.h264"), self.ffmpeg, ranges, size)
     }
 
     /// Every coded frame beside its picture.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use mimosa_control::Limits;
-use mimosa_settings::Checks;
+use mimosa_settings::{Checks, EncoderName};
 
 use super::log;
 
@@ -27,6 +27,15 @@ impl Checks for Program {
 
     fn pacers(&self) -> &[&str] {
         mimosa_pace::NAMES
+    }
+
+    fn encoders(&self) -> &[&str] {
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+            let built_in = mimosa_host::ENCODERS.iter().copied();
+            let names = std::iter::once(EncoderName::Auto).chain(built_in);
+            names.map(EncoderName::name).collect()
+        });
+        &NAMES
     }
 
     fn params(&self, controller: &str, params: &toml::Table, limits: Limits) -> Result<(), String> {

@@ -165,7 +165,7 @@ fn mistakes_are_refused_where_they_are() {
     );
 }
 
-/// Arguments with which everything is there but, perhaps, an encoder.
+/// Arguments with which everything is there.
 const EASY: [&str; 9] = [
     "doctor",
     "--bind",
@@ -188,13 +188,8 @@ fn the_doctor_finds_nothing_missing() {
         .iter()
         .filter(|one| one["state"] == "missing")
         .collect();
-    if cfg!(feature = "x264") {
-        assert!(missing.is_empty(), "{missing:?}");
-        assert_eq!(output.status.code(), Some(0));
-    } else {
-        assert_eq!(missing.len(), 1, "{missing:?}");
-        assert_eq!(output.status.code(), Some(1));
-    }
+    assert!(missing.is_empty(), "{missing:?}");
+    assert_eq!(output.status.code(), Some(0));
     for one in found {
         assert!(
             one["check"].is_string() && one["detail"].is_string(),

@@ -11,7 +11,7 @@ mod template;
 use mimosa_control::Limits;
 use mimosa_settings::{Checks, Flags, KEYS, Settings, SettingsError, resolve};
 
-/// A program with two controllers and two pacers, one parameter and two log levels.
+/// A program with two controllers and two pacers, an encoder, one parameter and two log levels.
 pub(crate) struct Program;
 
 impl Checks for Program {
@@ -21,6 +21,10 @@ impl Checks for Program {
 
     fn pacers(&self) -> &[&str] {
         &["controller", "burst"]
+    }
+
+    fn encoders(&self) -> &[&str] {
+        &["auto", "openh264"]
     }
 
     fn params(&self, controller: &str, params: &toml::Table, _: Limits) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Default, file, environment, flag: the later one wins.
 
-use mimosa_settings::{LogFormat, SizePrediction, SourceSettings, Work};
+use mimosa_settings::{EncoderName, LogFormat, SizePrediction, SourceSettings, Work};
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Complexity;
 
@@ -21,6 +21,7 @@ fn without_a_word_there_are_defaults() {
     assert_eq!(settings.size.to_string(), "1280x720");
     assert_eq!(settings.frames_per_second, 60);
     assert_eq!(settings.viewer_frames_per_second, 30);
+    assert_eq!(settings.encoder.name, EncoderName::Auto);
     assert_eq!(settings.encoder.work, Work::Always(Complexity::C0));
     assert_eq!(settings.encoder.buffer_frames, 1);
     assert_eq!(settings.encoder.size_prediction, SizePrediction::Motion);
@@ -110,7 +111,7 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
         shortest_gap = "1ms"
         log = "debug"
         log_format = "json"
-        encoder = { complexity = "c0+", threads = 16 }
+        encoder = { name = "openh264", complexity = "c0+", threads = 16 }
         [controller]
         name = "other"
         min_bitrate = "1Mbit/s"
@@ -127,6 +128,7 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
         ("SHORTEST_GAP", "1ms"),
         ("LOG", "debug"),
         ("LOG_FORMAT", "json"),
+        ("ENCODER", "openh264"),
         ("ENCODER_COMPLEXITY", "c0+"),
         ("ENCODER_THREADS", "16"),
         ("CONTROLLER", "other"),
@@ -137,6 +139,7 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
     let settings = from_file.settings();
     assert_eq!(settings, from_text.settings());
     assert_eq!(settings.token.unwrap().secret(), token);
+    assert_eq!(settings.encoder.name, EncoderName::OpenH264);
     assert_eq!(settings.encoder.work, Work::Always(Complexity::C0Plus));
 }
 

@@ -26,7 +26,7 @@ fn what_is_not_toml() {
 fn keys_that_do_not_exist() {
     assert_eq!(
         file("\n[encoder]\nthread = 2").error(),
-        "m.toml:3: there is no key `encoder.thread`; under [encoder] there are complexity, buffer_frames, size_prediction, detail, finest_quantiser, threads"
+        "m.toml:3: there is no key `encoder.thread`; under [encoder] there are name, complexity, buffer_frames, size_prediction, detail, finest_quantiser, threads"
     );
     let error = file("prot = 80").error();
     assert!(
@@ -172,6 +172,7 @@ fn the_ends_of_every_range() {
             &["c0", "c0+", "c1", "c2"],
             &["c3", "C0", ""],
         ),
+        ("encoder", &["auto", "openh264"], &["x264", "OpenH264", ""]),
         ("encoder-threads", &["1", "16"], &["0", "17"]),
         ("controller", &["other"], &["", "Pudica"]),
         ("pacer", &["burst"], &["", "Burst", "2x"]),

@@ -18,13 +18,17 @@ fn it_says_nothing_but_the_defaults() {
         .collect();
     assert_eq!(file(&uncommented).settings(), defaults, "uncommented");
     for key in KEYS {
-        let leaf = key.path.rsplit('.').next().unwrap();
-        let stands = uncommented
-            .lines()
-            .filter(|line| {
-                line.starts_with(&format!("{leaf} = ")) || *line == format!("[{}]", key.path)
-            })
-            .count();
+        let (table, leaf) = key.path.rsplit_once('.').unwrap_or(("", key.path));
+        let mut within = "";
+        let mut stands = 0;
+        for line in uncommented.lines() {
+            if let Some(name) = line.strip_prefix('[') {
+                within = name.trim_end_matches(']');
+                stands += usize::from(within == key.path);
+            } else if within == table {
+                stands += usize::from(line.starts_with(&format!("{leaf} = ")));
+            }
+        }
         assert_eq!(stands, 1, "{}", key.path);
     }
 }
