@@ -19,6 +19,7 @@ git            git           check play
 cmake          cmake         check play
 pkg-config     pkg-config    check play
 x264.pc        libx264-dev   check play
+opus.pc        libopus-dev   check play
 libclang.so    libclang-dev  check play
 c++            g++           fuzz
 shellcheck     shellcheck    check
@@ -26,6 +27,8 @@ chromium       chromium      check
 ffmpeg         ffmpeg        check
 Xvfb           xvfb          check play
 xdpyinfo       x11-utils     check
+pulseaudio     pulseaudio    check play
+parec          pulseaudio-utils check play
 dsda-doom      dsda-doom     check
 freedoom1.wad  freedoom      check
 ip             iproute2      check

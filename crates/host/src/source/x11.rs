@@ -45,7 +45,7 @@ pub(super) fn start(
     let (private, capture, injector) = match &settings.source {
         SourceSettings::Launch { command } => {
             let server = PrivateServer::start(settings.size).map_err(|error| failed(&error))?;
-            let game = Game::launch(command, &server).map_err(|error| failed(&error))?;
+            let game = Game::launch(command, &server, &[]).map_err(|error| failed(&error))?;
             let display = Display::Private(&server);
             let screen = mimosa_x11::Target::Screen;
             let capture = Capture::open(display, &screen).map_err(|error| failed(&error))?;
