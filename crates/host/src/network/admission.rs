@@ -37,6 +37,7 @@ impl Network {
             offer.feedback,
             &self.sockets.addresses(),
             first_sequence,
+            false,
             self.clock.instant(now),
         )
         .map_err(|error| Problem::new(code(&error), error.to_string()))?;
