@@ -8,6 +8,8 @@
 //!             UDP ────┘ └──actions──> source
 //! ```
 //!
+//! Sound goes from a thread of its own straight to the network's.
+//!
 //! Each box is a thread. The network's owns all sessions; a session is a state
 //! machine of its own.
 
@@ -22,6 +24,7 @@ mod random;
 mod recording;
 mod serve;
 mod session;
+mod sound;
 mod source;
 mod wake;
 

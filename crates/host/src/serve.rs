@@ -14,6 +14,7 @@ use crate::metrics::Metrics;
 use crate::network::{Network, Sockets, ToNetwork, is_absent};
 use crate::priority;
 use crate::random::bits_128;
+use crate::sound::Sound;
 use crate::source::Source;
 use crate::wake::mailbox;
 
@@ -49,8 +50,12 @@ pub fn serve(settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostEr
     let udp = sockets.addresses();
     let (mailbox, inbox) = mailbox().map_err(HostError::Thread)?;
     let metrics = Arc::new(Metrics::new());
+    let from_sound = mailbox.clone();
+    let sound = Sound::start(&settings, clock, move |frame| {
+        from_sound.send(ToNetwork::Sound(frame));
+    });
     let from_source = mailbox.clone();
-    let source = Source::start(&settings, clock, move |news| {
+    let source = Source::start(&settings, clock, sound.as_ref(), move |news| {
         from_source.send(ToNetwork::Source(news));
     })?;
     let tokens = tokens(&settings);
@@ -67,7 +72,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostEr
         Arc::clone(&settings),
         clock,
         sockets,
-        source,
+        (source, sound),
         (mailbox.clone(), inbox),
         metrics,
     );

@@ -47,6 +47,7 @@ pub use key::{Key, PREFIX, Shape};
 pub use keys::KEYS;
 pub use resolve::{Checks, resolve};
 pub use settings::{
-    ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, SourceSettings, Target, Token,
+    ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, SoundSettings, SourceSettings,
+    Target, Token,
 };
 pub use template::template;

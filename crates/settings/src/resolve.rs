@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use mimosa_control::Limits;
-use mimosa_units::TimeDelta;
+use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Complexity;
 use toml::Value;
 
@@ -16,7 +16,9 @@ use crate::file;
 use crate::given::{Flags, Given, Said};
 use crate::key::Key;
 use crate::keys;
-use crate::settings::{ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, Token};
+use crate::settings::{
+    ControllerSettings, EncoderSettings, Limit, LogFormat, Settings, SoundSettings, Token,
+};
 use crate::source;
 
 /// What only the program knows, which has the controllers, the pacers and the log.
@@ -82,6 +84,7 @@ pub fn resolve(
             finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
             threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
         },
+        sound: sound(&said)?,
         controller: controller(&said, checks)?,
         retransmission_deadline: duration(&said, &keys::RETRANSMISSION_DEADLINE, 0..=10_000_000)?,
         presentation_deadline: duration(&said, &keys::PRESENTATION_DEADLINE, 1_000..=10_000_000)?,
@@ -148,6 +151,21 @@ fn complexity(value: &Value) -> Option<Complexity> {
         "c2" => Some(Complexity::C2),
         _ => None,
     }
+}
+
+fn sound(said: &Said) -> Result<SoundSettings, SettingsError> {
+    let range = Rate::from_kbps(16)..=Rate::from_kbps(256);
+    Ok(SoundSettings {
+        is_on: said.read(&keys::SOUND, |value| match value.as_str()? {
+            "auto" => Some(true),
+            "off" => Some(false),
+            _ => None,
+        })?,
+        sink: said.text(&keys::SOUND_SINK)?,
+        bitrate: said.read(&keys::SOUND_BITRATE, |value| {
+            bitrate::rate(value).filter(|rate| range.contains(rate))
+        })?,
+    })
 }
 
 fn tokens(said: &Said) -> Result<(Option<Token>, Option<Token>), SettingsError> {
