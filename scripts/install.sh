@@ -21,12 +21,15 @@ pkg-config     pkg-config    check play
 x264.pc        libx264-dev   check play
 c++            g++           check play fuzz
 nasm           nasm          check play
+opus.pc        libopus-dev   check play
 libclang.so    libclang-dev  check play
 shellcheck     shellcheck    check
 chromium       chromium      check
 ffmpeg         ffmpeg        check
 Xvfb           xvfb          check play
 xdpyinfo       x11-utils     check
+pulseaudio     pulseaudio    check play
+parec          pulseaudio-utils check play
 dsda-doom      dsda-doom     check
 freedoom1.wad  freedoom      check
 ip             iproute2      check

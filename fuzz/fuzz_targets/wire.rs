@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use libfuzzer_sys::fuzz_target;
 use mimosa_units::{Bytes, PeerTime, Time, TimeDelta};
 use mimosa_wire::congestion_control::{CongestionFeedback, ReportClock, ReportTime};
-use mimosa_wire::control::{Client, FromPage, Millis, ToPage};
+use mimosa_wire::control::{FromPage, Millis, ToPage};
 use mimosa_wire::frames::{ClockMap, FrameMessage};
 use mimosa_wire::h264::{Packetiser, depacketise, units};
 use mimosa_wire::input::{self, Tracker};
@@ -152,14 +152,18 @@ fn from_page(data: &[u8]) {
     };
     let again = FromPage::parse(message.to_json().as_bytes());
     let is_exact = match &message {
-        FromPage::Client(Client {
-            freeze_duration,
-            jitter_buffer,
-            ..
-        }) => [freeze_duration, jitter_buffer]
-            .into_iter()
-            .flatten()
-            .all(|Millis(span)| *span < EXACT && -*span < EXACT),
+        FromPage::Client(client) => {
+            let sound = client.sound.unwrap_or_default();
+            let spans = [
+                client.freeze_duration,
+                client.jitter_buffer,
+                sound.jitter_buffer,
+                sound.playout,
+                sound.skew,
+            ];
+            let mut spans = spans.into_iter().flatten();
+            spans.all(|Millis(span)| span < EXACT && -span < EXACT)
+        }
         FromPage::Unknown => true,
     };
     assert!(again.is_ok());

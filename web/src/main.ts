@@ -7,6 +7,7 @@ import { Session } from "./session/session";
 import { keepToken, takeToken } from "./session/token";
 import { type Info, Refusal, Whep } from "./session/whep";
 import { loadSettings, storeSettings } from "./settings";
+import { SoundPlayer } from "./sound/player";
 import { Overlay } from "./statistics/overlay";
 import { exposeSurface } from "./surface";
 import { Bar } from "./ui/bar";
@@ -22,6 +23,7 @@ const query = new URLSearchParams(location.search);
 const viewerPage = query.get("role") === "view";
 const stage = element("stage");
 const video = element<HTMLVideoElement>("video");
+const sound = new SoundPlayer(document.body.appendChild(new Audio()), render);
 const statusLine = element("status");
 const settings = loadSettings();
 
@@ -35,6 +37,7 @@ let noticeTimer: ReturnType<typeof setTimeout> | undefined;
 const whep = new Whep(document.baseURI, () => token);
 const session = new Session(
   video,
+  sound,
   whep,
   {
     changed: render,
@@ -55,9 +58,10 @@ const bar = new Bar({
   play: () => (controls.taken ? controls.release() : controls.take()),
   fullscreen: toggleFullscreen,
   statistics: toggleStatistics,
+  mute: toggleMute,
   leave: () => session.leave(),
 });
-connectDialogs(settings, note);
+connectDialogs(settings, note, render);
 exposeSurface(session, currentProblem, () => controls.taken);
 
 window.addEventListener("online", () => session.wake());
@@ -162,6 +166,13 @@ function toggleStatistics(): void {
   render();
 }
 
+function toggleMute(): void {
+  // The press itself starts what the browser had refused.
+  settings.muted = sound.isRefused ? false : !settings.muted;
+  storeSettings(settings);
+  render();
+}
+
 function toggleFullscreen(): void {
   const change = document.fullscreenElement
     ? document.exitFullscreen()
@@ -197,6 +208,7 @@ function render(): void {
   document.body.classList.toggle("locked", controls.locked);
   card.render(cardContent(sources));
   setText(statusLine, statusText(hasPlayed));
+  sound.set({ muted: settings.muted, volume: settings.volume / 100 });
   bar.render({
     playing: state === "playing",
     watching: state === "watching",
@@ -204,6 +216,8 @@ function render(): void {
     taken: controls.taken,
     statistics: settings.statistics,
     fullscreen: document.fullscreenElement !== null,
+    sound: session.hasSound,
+    muted: settings.muted || sound.isRefused,
   });
   overlay.visible = settings.statistics && (hasPicture || hasPlayed);
   const { hello, statistics, measured, shown } = session;

@@ -9,6 +9,10 @@ export interface Settings {
   touchAsPointer: boolean;
   /** Show the statistics. */
   statistics: boolean;
+  /** Play no sound. */
+  muted: boolean;
+  /** How loud, from 0 to 100. */
+  volume: number;
 }
 
 const KEY = "mimosa.settings";
@@ -18,7 +22,17 @@ const DEFAULTS: Settings = {
   holdPointer: true,
   touchAsPointer: false,
   statistics: false,
+  muted: false,
+  volume: 100,
 };
+
+const SWITCHES = [
+  "rawMovement",
+  "holdPointer",
+  "touchAsPointer",
+  "statistics",
+  "muted",
+] as const satisfies readonly (keyof Settings)[];
 
 /** What was stored, with defaults for whatever is missing or of another type. */
 export function parseSettings(text: string | null): Settings {
@@ -30,11 +44,16 @@ export function parseSettings(text: string | null): Settings {
     return settings;
   }
   if (typeof stored === "object" && stored !== null) {
-    for (const name of Object.keys(DEFAULTS) as (keyof Settings)[]) {
-      const value = (stored as Record<string, unknown>)[name];
+    const known = stored as Partial<Record<keyof Settings, unknown>>;
+    for (const name of SWITCHES) {
+      const value = known[name];
       if (typeof value === "boolean") {
         settings[name] = value;
       }
+    }
+    const { volume } = known;
+    if (typeof volume === "number" && volume >= 0 && volume <= 100) {
+      settings.volume = volume;
     }
   }
   return settings;

@@ -8,6 +8,8 @@
 //!             UDP ────┘ └──actions──> source
 //! ```
 //!
+//! Sound goes from a thread of its own straight to the network's.
+//!
 //! Each box is a thread. The network's owns all sessions; a session is a state
 //! machine of its own.
 
@@ -26,6 +28,7 @@ mod recording;
 mod scale;
 mod serve;
 mod session;
+mod sound;
 mod source;
 mod wake;
 

@@ -15,6 +15,7 @@ use crate::metrics::Metrics;
 use crate::network::{Network, Sockets, ToNetwork, is_absent};
 use crate::priority;
 use crate::random::bits_128;
+use crate::sound::Sound;
 use crate::source::Source;
 use crate::wake::mailbox;
 
@@ -52,8 +53,12 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
     let udp = sockets.addresses();
     let (mailbox, inbox) = mailbox().map_err(HostError::Thread)?;
     let metrics = Arc::new(Metrics::new());
+    let from_sound = mailbox.clone();
+    let sound = Sound::start(&settings, clock, move |frame| {
+        from_sound.send(ToNetwork::Sound(frame));
+    });
     let from_source = mailbox.clone();
-    let source = Source::start(&settings, clock, move |news| {
+    let source = Source::start(&settings, clock, sound.as_ref(), move |news| {
         from_source.send(ToNetwork::Source(news));
     })?;
     let tokens = tokens(&settings);
@@ -70,7 +75,7 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
         Arc::clone(&settings),
         clock,
         sockets,
-        source,
+        (source, sound),
         (mailbox.clone(), inbox),
         metrics,
     );

@@ -87,6 +87,8 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
         decoded: cells.maybe_time("decoded_ns")?,
         shown: cells.maybe_time("shown_ns")?,
         inputs: cells.small("inputs")?,
+        sound_skew: cells.integer("sound_skew_ns").map(TimeDelta::from_nanos),
+        sound_concealed: cells.maybe_count("sound_concealed")?,
         rtp: cells.rtp()?,
     })
 }

@@ -40,6 +40,11 @@ pub struct SessionFrame {
     /// The player's actions since the frame before, all applied before the
     /// capture.
     pub inputs: u32,
+    /// By how much later sound was heard than the picture of the same time was seen, as
+    /// the page had told last.
+    pub sound_skew: Option<TimeDelta>,
+    /// Samples of sound that the page had made up by then, since the session's start.
+    pub sound_concealed: Option<u64>,
     /// Its packets on the wire; `None` when they are not known or none left.
     pub rtp: Option<FrameRtp>,
 }
@@ -261,6 +266,19 @@ impl Row for SessionFrame {
                 "shown_ns",
                 "When the browser had it on the screen, on the host's clock; null when it never was.",
                 |row| row.shown.map(nanos),
+            ),
+            Column::optional(
+                "sound_skew_ns",
+                "By how much later sound is heard than the picture of the same time is seen, as the page had told last; null without sound.",
+                |row| row.sound_skew.map(span),
+            ),
+            Column::optional(
+                "sound_concealed",
+                "Samples of sound, of 48000 in a second, that the page had made up by then.",
+                |row| {
+                    row.sound_concealed
+                        .and_then(|count| i64::try_from(count).ok())
+                },
             ),
         ],
         RTP,

@@ -100,6 +100,8 @@ fn frame(number: u64) -> SessionFrame {
         decoded: known.then(|| at(21_000)),
         shown: known.then(|| at(30_000)),
         inputs: u32::from(number.is_multiple_of(4)),
+        sound_skew: known.then(|| TimeDelta::from_micros(-1_500)),
+        sound_concealed: known.then_some(number),
         rtp: known.then(|| rtp(number)),
     }
 }

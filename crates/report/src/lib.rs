@@ -11,6 +11,7 @@ mod figures;
 mod link;
 mod over_time;
 mod page;
+mod sound;
 mod spread;
 mod stages;
 mod summary;
@@ -28,6 +29,7 @@ pub use link::{
     Belief, Beliefs, ClockMatch, Direction, JoinError, JoinSummary, LinkReport, Share, WayMillis,
     WayShares,
 };
+pub use sound::Sound;
 pub use spread::Spread;
 pub use stages::{StageMillis, StageShares};
 pub use summary::{Above, BudgetUse, Encoder, Freezes, Summary};

@@ -8,6 +8,7 @@ use mimosa_units::{Bytes, TimeDelta};
 
 use crate::causes::{backlog_kb, queue_ms, service_mbps};
 use crate::figures::{INSIDE, above, cut, highest, is_seen, over, panel, series};
+use crate::sound::{made_up_ms, skew_ms};
 use crate::spread::{mean, percentile, sorted};
 use crate::stages::StageMillis;
 use crate::summary::{Summary, delay_ms, gaps, target_mbps};
@@ -269,6 +270,23 @@ impl<'a> OverTime<'a> {
         let mut panel = panel(&title, "ms", all);
         panel.y_range = top.map(|top| (0.0, top));
         Some(self.figure(panel))
+    }
+
+    /// How far sound and picture were apart, and what of the sound the page made up;
+    /// `None` when it told nothing.
+    pub(crate) fn sound(&self) -> Option<Figure> {
+        let width = self.means.axis().width_text();
+        let panels = [
+            ("Sound after picture", self.mean(skew_ms)),
+            ("Sound made up so far", self.worst(made_up_ms)),
+        ];
+        let panels = panels.into_iter().filter_map(|(what, points)| {
+            let line = series("", Kind::Line, points);
+            let title = format!("{what}, in each {width}");
+            is_seen(&line).then(|| panel(&title, "ms", vec![line]))
+        });
+        let panels: Vec<_> = panels.collect();
+        (!panels.is_empty()).then(|| over(self.means.axis(), panels))
     }
 
     fn mean(&self, value: impl Fn(&SessionFrame) -> Option<f64>) -> Vec<(f64, f64)> {

@@ -145,6 +145,14 @@ fn sections(report: &Report) -> Vec<Section> {
             None,
         ),
         (
+            "Sound",
+            "How much later sound is heard than the picture of the same time is seen, as the page \
+             tells once a second, and how much sound it has made up because none was there to \
+             play.",
+            over_time.sound(),
+            tables::sound(summary).map(untitled),
+        ),
+        (
             "Capture to screen",
             "All frames, and those that were the first after an action of the player. The way of \
              the action to the host comes on top.",

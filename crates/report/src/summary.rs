@@ -6,6 +6,7 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use serde::Serialize;
 
 use crate::causes::{CauseShare, causes};
+use crate::sound::Sound;
 use crate::spread::{Spread, mean};
 use crate::stages::StageShares;
 
@@ -62,6 +63,9 @@ pub struct Summary {
     /// The same of the frames that were the first to show an action of the
     /// player.
     pub input_to_screen_ms: Option<Spread>,
+    /// The sound; left out of JSON where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sound: Option<Sound>,
     /// What set the targets and limits, the most frequent first.
     pub causes: Vec<CauseShare>,
 }
@@ -154,6 +158,7 @@ impl Summary {
             to_last_packet_ms: Spread::of(frames.iter().filter_map(to_last_packet_ms)),
             to_screen_ms: Spread::of(frames.iter().filter_map(to_screen_ms)),
             input_to_screen_ms: Spread::of(input_to_screen_ms(frames)),
+            sound: Sound::of(frames),
             causes: causes(frames),
         }
     }

@@ -15,6 +15,7 @@ pub(crate) fn all(summary: &Summary) -> Vec<Table> {
         above(summary),
         stages(summary),
         encoder(summary),
+        sound(summary),
         causes(summary),
     ];
     tables.into_iter().flatten().collect()
@@ -45,6 +46,18 @@ pub(crate) fn stream(summary: &Summary) -> Table {
         ),
     ];
     single("Stream", &columns)
+}
+
+/// `None` without.
+pub(crate) fn sound(summary: &Summary) -> Option<Table> {
+    let sound = summary.sound?;
+    let columns = [
+        ("skew p50", format!("{:.1}", sound.skew_ms.p50)),
+        ("skew p95", format!("{:.1}", sound.skew_ms.p95)),
+        ("furthest apart", format!("{:.1}", sound.furthest_ms)),
+        ("made up", format!("{:.1}", sound.made_up_ms)),
+    ];
+    Some(single("Sound, in ms", &columns))
 }
 
 /// `None` when no delay is known.

@@ -135,6 +135,17 @@ keys! {
         ENCODER_THREADS: Number "encoder.threads" as "encoder_threads" = "1",
             "NUMBER", "a whole number from 1 to 16";
     }
+    "Sound" {
+        /// `auto`, the demo's tones or what the launched game plays, or `off`.
+        SOUND: Text "sound.play" as "sound" = "auto",
+            "SOUND", "`auto` or `off`";
+        /// Record this PulseAudio or PipeWire sink, one of the user's, instead.
+        SOUND_SINK: Text "sound.sink" as "sound_sink" = "",
+            "SINK", "the name of a sink as `pactl list short sinks` shows it";
+        /// Bitrate of the sound, without what is around it on the wire.
+        SOUND_BITRATE: Text "sound.bitrate" as "sound_bitrate" = "64kbit/s",
+            "RATE", "a rate with its unit from 16kbit/s to 256kbit/s, e.g. `64kbit/s`";
+    }
     "Bitrate" {
         /// The algorithm by which the bitrate follows the network.
         CONTROLLER: Text "controller.name" as "controller" = "mimosa",

@@ -49,6 +49,6 @@ pub use keys::KEYS;
 pub use resolve::{Checks, resolve};
 pub use settings::{
     ControllerSettings, EncoderName, EncoderSettings, Limit, LogFormat, Settings, SizePrediction,
-    SourceSettings, Target, Token, Work,
+    SoundSettings, SourceSettings, Target, Token, Work,
 };
 pub use template::template;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use mimosa_control::Limits;
-use mimosa_units::TimeDelta;
+use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Complexity;
 use toml::Value;
 
@@ -18,7 +18,7 @@ use crate::key::Key;
 use crate::keys;
 use crate::settings::{
     ControllerSettings, EncoderName, EncoderSettings, Limit, LogFormat, Settings, SizePrediction,
-    Token, Work,
+    SoundSettings, Token, Work,
 };
 use crate::source;
 
@@ -103,6 +103,7 @@ pub fn resolve(
             finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
             threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
         },
+        sound: sound(&said)?,
         controller: controller(&said, checks)?,
         retransmission_deadline: duration(&said, &keys::RETRANSMISSION_DEADLINE, 0..=10_000_000)?,
         presentation_deadline: duration(&said, &keys::PRESENTATION_DEADLINE, 1_000..=10_000_000)?,
@@ -183,6 +184,21 @@ fn work(value: &Value) -> Option<Work> {
     }
     let mut levels = Complexity::ALL.into_iter();
     levels.find(|level| level.name() == name).map(Work::Always)
+}
+
+fn sound(said: &Said) -> Result<SoundSettings, SettingsError> {
+    let range = Rate::from_kbps(16)..=Rate::from_kbps(256);
+    Ok(SoundSettings {
+        is_on: said.read(&keys::SOUND, |value| match value.as_str()? {
+            "auto" => Some(true),
+            "off" => Some(false),
+            _ => None,
+        })?,
+        sink: said.text(&keys::SOUND_SINK)?,
+        bitrate: said.read(&keys::SOUND_BITRATE, |value| {
+            bitrate::rate(value).filter(|rate| range.contains(rate))
+        })?,
+    })
 }
 
 fn tokens(said: &Said) -> Result<(Option<Token>, Option<Token>), SettingsError> {

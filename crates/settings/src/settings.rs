@@ -35,6 +35,8 @@ pub struct Settings {
     pub viewer_frames_per_second: u32,
     /// How frames are coded.
     pub encoder: EncoderSettings,
+    /// What is heard.
+    pub sound: SoundSettings,
     /// How the bitrate follows the network.
     pub controller: ControllerSettings,
     /// A lost packet is sent again while its frame is younger than this.
@@ -186,6 +188,17 @@ impl EncoderName {
             Self::OpenH264 => "openh264",
         }
     }
+}
+
+/// What is heard.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SoundSettings {
+    /// There is sound where there is something to hear.
+    pub is_on: bool,
+    /// A sink of the user's that is recorded.
+    pub sink: Option<String>,
+    /// The bitrate of Opus.
+    pub bitrate: Rate,
 }
 
 /// How the bitrate follows the network.

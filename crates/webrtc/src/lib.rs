@@ -6,16 +6,21 @@
 //!
 //! ```text
 //! Sender::poll_packet -> Peer::send -> poll_datagram -> socket
+//! frame of sound -> Peer::send_sound -> poll_datagram -> socket
 //! socket -> Peer::receive -> PeerEvent::Feedback -> Sender::feedback
 //! ```
 
+mod config;
 mod error;
 mod extension;
 mod feedback;
 mod peer;
 mod sdp;
+mod sound;
+mod sound_section;
 mod store;
 mod tap;
 
 pub use error::OfferError;
 pub use peer::{Channel, Datagram, LARGEST_PAYLOAD, OVERHEAD, Peer, PeerEvent};
+pub use sound::SOUND_OVERHEAD;

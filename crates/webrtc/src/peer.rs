@@ -2,28 +2,27 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Instant;
 
 use mimosa_control::FrameId;
 use mimosa_session::{Outgoing, Report};
 use mimosa_units::Bytes;
 use mimosa_wire::control::FeedbackKind;
-use mimosa_wire::dependency::DEPENDENCY_DESCRIPTOR;
 use mimosa_wire::h264::Payloads;
 use mimosa_wire::transport_cc::TransportSequence;
 use str0m::change::SdpOffer;
 use str0m::channel::{ChannelData, ChannelId};
-use str0m::format::{Codec, FormatParams};
-use str0m::media::{Frequency, MediaTime, Mid, Pt};
+use str0m::media::{MediaTime, Mid, Pt};
 use str0m::net::{Protocol, Receive};
-use str0m::rtp::{Extension, ExtensionValues, RtpWrite, SeqNo};
-use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
+use str0m::rtp::{ExtensionValues, RtpWrite, SeqNo};
+use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 
+use crate::config::configure;
 use crate::error::OfferError;
-use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::feedback::Feedback;
-use crate::sdp::{Offer, TRANSPORT_CC_02, add_retransmissions};
+use crate::sdp::{Offer, add_retransmissions};
+use crate::sound::Sound;
+use crate::sound_section::add_redundancy;
 use crate::store::{Packet, Store, Stream};
 use crate::tap;
 
@@ -127,6 +126,8 @@ pub struct Peer {
     bears_gaps: bool,
     /// Payload type of the second stream, if there is one.
     rtx: Option<Pt>,
+    /// The sound, and the media section that it goes out on.
+    sound: Option<(Mid, Sound)>,
     channels: [Option<ChannelId>; Channel::ALL.len()],
     /// Transport-wide number of the first packet of each of the last frames.
     opened: VecDeque<(FrameId, u16)>,
@@ -142,7 +143,8 @@ impl Peer {
     /// `addresses` are those that its datagrams may come in on. `first_sequence`
     /// should be random (RFC 3550, section 5.1) and below 32768 (RFC 3711, section
     /// 3.3.1: nobody could tell that it has wrapped). `wanted` overrides what the offer
-    /// says of feedback.
+    /// says of feedback. Without `has_sound`, or where the offer has no Opus to receive,
+    /// the answer has no sound.
     ///
     /// # Errors
     ///
@@ -152,9 +154,11 @@ impl Peer {
         wanted: Option<FeedbackKind>,
         addresses: &[SocketAddr],
         first_sequence: u16,
+        has_sound: bool,
         now: Instant,
     ) -> Result<(Self, String), OfferError> {
-        let offer = Offer::read(offer, wanted)?;
+        let mut offer = Offer::read(offer, wanted)?;
+        offer.sound.take_if(|_| !has_sound);
         let refused = |error: &dyn std::fmt::Display| OfferError::Refused {
             reason: error.to_string(),
         };
@@ -177,6 +181,7 @@ impl Peer {
             h264: offer.h264.into(),
             bears_gaps: offer.bears_gaps,
             rtx: None,
+            sound: None,
             channels: [None; Channel::ALL.len()],
             opened: VecDeque::new(),
             datagrams: VecDeque::new(),
@@ -199,6 +204,16 @@ impl Peer {
             text = add_retransmissions(&text, offer.h264, rtx, *media, *second);
             peer.drain();
         }
+        if let Some(sound) = offer.sound {
+            let mid = sound.media.as_str().into();
+            // What str0m has not agreed to has no stream.
+            if peer.rtc.direct_api().stream_tx_by_mid(mid, None).is_some() {
+                peer.sound = Some((mid, Sound::new(sound.agreed, first_sequence)));
+                if let Some(red) = sound.agreed.red {
+                    text = add_redundancy(&text, sound.agreed.opus, red);
+                }
+            }
+        }
         Ok((peer, text))
     }
 
@@ -219,6 +234,19 @@ impl Peer {
     #[must_use]
     pub const fn has_retransmissions(&self) -> bool {
         self.rtx.is_some()
+    }
+
+    /// Whether the browser hears sound.
+    #[must_use]
+    pub const fn has_sound(&self) -> bool {
+        self.sound.is_some()
+    }
+
+    /// Whether packets of sound can have earlier frames in them.
+    #[must_use]
+    pub fn takes_redundancy(&self) -> bool {
+        let sound = self.sound.as_ref();
+        sound.is_some_and(|(_, sound)| sound.takes_redundancy())
     }
 
     /// Whether this datagram is this peer's.
@@ -355,6 +383,35 @@ impl Peer {
         if let Some(stream) = self.rtc.direct_api().stream_tx_by_mid(self.video, rid) {
             stream.write_rtp(write);
         }
+    }
+
+    /// Sends a frame of sound at once, with up to `redundancy` earlier ones, of which
+    /// two are remembered. `timestamp` is its RTP timestamp, in 1/48000 s. Gives the
+    /// length of the payload; zero when the browser hears nothing.
+    pub fn send_sound(
+        &mut self,
+        now: Instant,
+        timestamp: u32,
+        frame: &[u8],
+        redundancy: usize,
+    ) -> usize {
+        let Some((mid, sound)) = &mut self.sound else {
+            return 0;
+        };
+        let packet = sound.packet(timestamp, frame, redundancy);
+        let length = packet.payload.len();
+        let write = RtpWrite::new(
+            packet.payload_type.into(),
+            SeqNo::from(packet.sequence),
+            timestamp,
+            now,
+            packet.payload,
+        );
+        if let Some(stream) = self.rtc.direct_api().stream_tx_by_mid(*mid, None) {
+            stream.write_rtp(write);
+        }
+        self.timeout(now);
+        length
     }
 
     /// How many packets, this one included, a report should cover.
@@ -494,48 +551,4 @@ fn received(source: SocketAddr, destination: SocketAddr, contents: &[u8]) -> Opt
         destination,
         contents: contents.try_into().ok()?,
     })
-}
-
-/// RTP mode without estimator: then str0m has no pacer, and what is written leaves.
-fn configure(offer: &Offer) -> RtcConfig {
-    let mut config = RtcConfig::new()
-        .set_crypto_provider(Arc::new(tap::provider()))
-        .clear_codecs()
-        .clear_extension_map()
-        .set_extension(1, Extension::RtpMid)
-        .set_extension(2, Extension::PlayoutDelay)
-        .set_extension(
-            4,
-            Extension::with_serializer(DEPENDENCY_DESCRIPTOR, DependencyDescriptor),
-        )
-        .set_rtp_mode(true)
-        .set_ice_lite(true)
-        .enable_bwe(None);
-    match offer.feedback {
-        FeedbackKind::OnRequest => {
-            let extension = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
-            config = config.set_extension(3, extension);
-        }
-        // str0m counts for itself; so does the sender, and both count every packet.
-        FeedbackKind::Periodic => {
-            config = config.set_extension(3, Extension::TransportSequenceNumber);
-        }
-        FeedbackKind::None => {}
-    }
-    let codecs = config.codec_config();
-    codecs.add_h264(offer.h264.into(), None, true, offer.profile);
-    if let Some(rtx) = offer.rtx {
-        // str0m sends nothing with a payload type that it does not know. A codec
-        // that no browser offers makes it known, and is in no answer.
-        let rate = Frequency::NINETY_KHZ;
-        codecs.add_config(
-            rtx.into(),
-            None,
-            Codec::H266,
-            rate,
-            None,
-            FormatParams::default(),
-        );
-    }
-    config
 }

@@ -1,6 +1,6 @@
 //! What an offer holds, and the few lines that str0m does not write by itself.
 //!
-//! str0m negotiates all but two things, which are put into the text around it:
+//! str0m negotiates all but three things, which are put into the text around it:
 //!
 //! - *transport-wide-cc-02*: Chromium acts on the extension when the answer names
 //!   it, though it never offers it. The offer that str0m reads has it in place of
@@ -8,6 +8,12 @@
 //! - *RTX* (RFC 4588): str0m resends by itself and at once; here resending is the
 //!   pacer's business. str0m negotiates H.264 without RTX, and the answer gets the
 //!   lines for a second stream that we fill.
+//! - *RED* (RFC 2198): how many frames a packet repeats changes with the loss. str0m
+//!   negotiates Opus without RED, and the answer gets the lines for it.
+//!
+//! Of the sound's section, str0m reads what the host uses: Opus, and the identification
+//! of the media. In particular it has no transport-wide numbers: the video's controller
+//! counts on it that every number is one of its packets'.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -16,6 +22,7 @@ use mimosa_wire::control::FeedbackKind;
 use mimosa_wire::dependency::DEPENDENCY_DESCRIPTOR;
 
 use crate::error::OfferError;
+use crate::sound_section::{self, SoundOffer};
 
 /// URI of transport-wide-cc-02.
 pub(crate) const TRANSPORT_CC_02: &str =
@@ -43,6 +50,8 @@ pub(crate) struct Offer {
     pub(crate) bears_gaps: bool,
     /// The feedback that `text` asks for.
     pub(crate) feedback: FeedbackKind,
+    /// The section for sound, if there is one that the host can send on.
+    pub(crate) sound: Option<SoundOffer>,
 }
 
 impl Offer {
@@ -77,24 +86,33 @@ impl Offer {
         } else {
             feedback
         };
+        let sound = sound_section::find(&lines);
+        let offer = sound.clone().and_then(|sound| {
+            let taken = [Some(h264), rtx];
+            sound_section::read(&lines[sound], |number| taken.contains(&Some(number)))
+        });
+        let audio = sound.zip(offer.as_ref().map(|sound| sound.agreed.opus));
         Ok(Self {
             bears_gaps: offered(DEPENDENCY_DESCRIPTOR),
-            text: for_str0m(&lines, video, feedback),
+            text: for_str0m(&lines, video, feedback, audio.as_ref()),
             media: media.to_owned(),
             h264,
             profile,
             rtx,
             feedback,
+            sound: offer,
         })
     }
 }
 
 /// The lines of the first video section that is not refused.
 fn video_section(lines: &[&str]) -> Result<Range<usize>, OfferError> {
-    let first = lines
-        .iter()
-        .position(|line| line.starts_with("m=video ") && !line.starts_with("m=video 0 "))
-        .ok_or(OfferError::NoVideo)?;
+    section_of("video", lines).ok_or(OfferError::NoVideo)
+}
+
+/// The lines of the first section of a kind that is not refused, if it receives.
+pub(crate) fn section_of(kind: &str, lines: &[&str]) -> Option<Range<usize>> {
+    let first = lines.iter().position(|line| is_begun(line, kind))?;
     let end = lines[first + 1..]
         .iter()
         .position(|line| line.starts_with("m="))
@@ -103,10 +121,15 @@ fn video_section(lines: &[&str]) -> Result<Range<usize>, OfferError> {
     let sends_only = lines[section.clone()]
         .iter()
         .any(|line| matches!(*line, "a=sendonly" | "a=inactive"));
-    if sends_only {
-        return Err(OfferError::NoVideo);
-    }
-    Ok(section)
+    (!sends_only).then_some(section)
+}
+
+/// Whether a section of a kind begins on this line, and is not refused.
+pub(crate) fn is_begun(line: &str, kind: &str) -> bool {
+    let rest = line
+        .strip_prefix("m=")
+        .and_then(|line| line.strip_prefix(kind));
+    rest.is_some_and(|rest| rest.starts_with(' ') && !rest.starts_with(" 0 "))
 }
 
 /// Payload type and profile of the H.264 that suits best: packetization-mode 1,
@@ -160,7 +183,7 @@ fn retransmissions_of(section: &[&str], payload_type: u8) -> Option<u8> {
 }
 
 /// What follows `a=NAME:PAYLOAD_TYPE ` on this line.
-fn attribute<'a>(line: &'a str, name: &str, payload_type: u8) -> Option<&'a str> {
+pub(crate) fn attribute<'a>(line: &'a str, name: &str, payload_type: u8) -> Option<&'a str> {
     let (number, rest) = line
         .strip_prefix("a=")?
         .strip_prefix(name)?
@@ -175,13 +198,19 @@ fn extension_number(line: &str) -> Option<u8> {
 }
 
 /// Whether this line offers this header extension.
-fn extension(line: &str, uri: &str) -> bool {
+pub(crate) fn extension(line: &str, uri: &str) -> bool {
     line.starts_with("a=extmap:") && line.split(' ').nth(1) == Some(uri)
 }
 
 /// The offer with exactly the lines for `feedback` in its video section, and
-/// without retransmissions there: what it is offered, str0m takes.
-fn for_str0m(lines: &[&str], video: Range<usize>, feedback: FeedbackKind) -> String {
+/// without retransmissions there: what it is offered, str0m takes. Of the section for
+/// sound there is what is about this payload type.
+fn for_str0m(
+    lines: &[&str],
+    video: Range<usize>,
+    feedback: FeedbackKind,
+    sound: Option<&(Range<usize>, u8)>,
+) -> String {
     let section = &lines[video.clone()];
     let resent: Vec<&str> = section
         .iter()
@@ -232,11 +261,24 @@ fn for_str0m(lines: &[&str], video: Range<usize>, feedback: FeedbackKind) -> Str
         }
     }
     let mut text = String::new();
-    let before = lines[..video.start].iter().copied();
-    let after = lines[video.end..].iter().copied();
-    for line in before.chain(kept.iter().map(String::as_str)).chain(after) {
+    let mut add = |line: &str| {
         text.push_str(line);
         text.push_str("\r\n");
+    };
+    for (number, &line) in lines.iter().enumerate() {
+        match sound {
+            _ if number == video.start => kept.iter().for_each(|line| add(line)),
+            _ if video.contains(&number) => {}
+            Some((section, opus)) if section.start == number => {
+                add(&sound_section::only(line, *opus));
+            }
+            Some((section, opus)) if section.contains(&number) => {
+                if sound_section::is_about(line, *opus) {
+                    add(line);
+                }
+            }
+            _ => add(line),
+        }
     }
     text
 }

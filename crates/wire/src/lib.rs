@@ -17,6 +17,7 @@ pub mod nack;
 mod page_time;
 pub mod problem;
 mod reader;
+pub mod red;
 pub mod rtcp;
 pub mod rtx;
 pub mod transport_cc;

@@ -1,9 +1,11 @@
 //! The secret that lets clients in to a private X server.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use mimosa_process::Folder;
 
 /// The name of the secret's kind, in the X protocol.
 const KIND: &str = "MIT-MAGIC-COOKIE-1";
@@ -52,7 +54,7 @@ impl std::fmt::Debug for Cookie {
 /// removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Authority {
-    directory: PathBuf,
+    directory: Folder,
     file: PathBuf,
     cookie: Cookie,
 }
@@ -61,11 +63,9 @@ impl Authority {
     /// Writes a new cookie into a new directory among the temporary ones.
     pub(crate) fn create() -> io::Result<Self> {
         let cookie = Cookie::random()?;
-        let name = u64::from_le_bytes(*Cookie::random()?.0.first_chunk().unwrap_or(&[0; 8]));
-        let directory = std::env::temp_dir().join(format!("mimosa-x11-{name:016x}"));
-        DirBuilder::new().mode(0o700).create(&directory)?;
+        let directory = Folder::create("mimosa-x11")?;
         let authority = Self {
-            file: directory.join("Xauthority"),
+            file: directory.path().join("Xauthority"),
             directory,
             cookie,
         };
@@ -79,7 +79,7 @@ impl Authority {
     }
 
     pub(crate) fn directory(&self) -> &Path {
-        &self.directory
+        self.directory.path()
     }
 
     pub(crate) fn file(&self) -> &Path {
@@ -88,14 +88,6 @@ impl Authority {
 
     pub(crate) fn cookie(&self) -> &Cookie {
         &self.cookie
-    }
-}
-
-impl Drop for Authority {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.directory) {
-            tracing::debug!("removing {}: {error}", self.directory.display());
-        }
     }
 }
 

@@ -7,11 +7,10 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use mimosa_process::{Group, Log};
 use mimosa_video::Size;
 
 use crate::clock::{now, wait};
-use crate::log::Log;
-use crate::process::Group;
 use crate::server::PrivateServer;
 
 /// A game that ends within this time did not start.
@@ -71,13 +70,18 @@ pub enum GameError {
 }
 
 impl Game {
-    /// Runs `command` in a shell, with `server` as its display. Sound goes
-    /// nowhere unless `$SDL_AUDIODRIVER` says where.
+    /// Runs `command` in a shell, with `server` as its display and these variables
+    /// in its environment. Sound goes nowhere unless `SDL_AUDIODRIVER` says where,
+    /// among them or in ours.
     ///
     /// # Errors
     ///
     /// [`GameError::Missing`] or [`GameError::Ended`] when it ends at once.
-    pub fn launch(command: &str, server: &PrivateServer) -> Result<Self, GameError> {
+    pub fn launch(
+        command: &str,
+        server: &PrivateServer,
+        variables: &[(&'static str, OsString)],
+    ) -> Result<Self, GameError> {
         let (output, written) = io::pipe()?;
         let mut shell = Command::new("sh");
         shell
@@ -91,6 +95,9 @@ impl Game {
             .stderr(Stdio::from(written));
         if env::var_os("SDL_AUDIODRIVER").is_none() {
             shell.env("SDL_AUDIODRIVER", "dummy");
+        }
+        for (name, value) in variables {
+            shell.env(name, value);
         }
         let mut game = Self {
             group: Group::spawn(shell, None)?,

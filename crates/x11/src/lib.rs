@@ -7,7 +7,7 @@
 //!
 //! let size = Size::new(1280, 720)?;
 //! let server = PrivateServer::start(size)?;
-//! let mut game = Game::launch(&mimosa_x11::dsda_doom_command(size), &server)?;
+//! let mut game = Game::launch(&mimosa_x11::dsda_doom_command(size), &server, &[])?;
 //! let display = Display::Private(&server);
 //! let mut capture = Capture::open(display, &Target::Screen)?;
 //! let mut injector = Injector::open(display, &Target::Screen)?;
@@ -51,8 +51,6 @@ mod gamepad;
 mod held;
 mod image;
 mod input;
-mod log;
-mod process;
 mod server;
 #[expect(unsafe_code, reason = "maps memory that the X server writes into")]
 mod shared_memory;

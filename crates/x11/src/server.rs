@@ -5,13 +5,12 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use mimosa_process::{Group, Log};
 use mimosa_video::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::authority::{Authority, Cookie};
 use crate::clock::now;
-use crate::log::Log;
-use crate::process::Group;
 
 /// How long the server may take to say that it is ready.
 const PATIENCE: Duration = Duration::from_secs(20);

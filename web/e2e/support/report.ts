@@ -55,6 +55,11 @@ export interface Report {
   }[];
   readonly encoder: { readonly quantiser: number | null; readonly time_ms: Spread } | null;
   readonly budget_use: { readonly mean: number; readonly max: number } | null;
+  readonly sound?: {
+    readonly skew_ms: Spread;
+    readonly furthest_ms: number;
+    readonly made_up_ms: number;
+  };
   readonly stages_ms: { readonly p50: Record<string, number> } | null;
   readonly links: readonly Joined[];
 }

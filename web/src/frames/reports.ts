@@ -15,7 +15,7 @@ import { watchShown } from "./shown";
 export interface ReportsHost {
   send(data: ArrayBuffer): void;
   /** A frame of the present session was shown. */
-  shown(): void;
+  shown(frame: FrameMetadata): void;
 }
 
 export class FrameReports {
@@ -81,6 +81,6 @@ export class FrameReports {
         this.#host.send(encodeDecoded(frame.rtpTimestamp, frame.presentationTime));
       }
     }
-    this.#host.shown();
+    this.#host.shown(frame);
   }
 }

@@ -1,9 +1,10 @@
-// One session's RTCPeerConnection: the offer, four data channels, one picture.
+// One session's RTCPeerConnection: the offer, four data channels, picture and sound.
 
 import { type Problem, problem } from "../errors";
 import { h264Only, udpEndpoints } from "./codecs";
 import { enableDependencies } from "./extensions";
 import { type Feedback, type HostMessage, parseHostMessage, type Role } from "./messages";
+import { stereo } from "./opus";
 import { Refusal, type Whep } from "./whep";
 
 export type ConnectionEvent =
@@ -44,12 +45,14 @@ export class Connection {
   readonly #listener: (event: ConnectionEvent) => void;
   readonly #channels: Readonly<Record<ChannelName, RTCDataChannel>>;
   readonly #transceiver: RTCRtpTransceiver;
+  readonly #sound: RTCRtpTransceiver;
 
   constructor(whep: Whep, listener: (event: ConnectionEvent) => void) {
     this.#whep = whep;
     this.#listener = listener;
     this.peer = new RTCPeerConnection();
     this.#transceiver = this.peer.addTransceiver("video", { direction: "recvonly" });
+    this.#sound = this.peer.addTransceiver("audio", { direction: "recvonly" });
     this.#channels = {
       input: this.#channel("input", NEWEST),
       keys: this.#channel("keys", RELIABLE),
@@ -62,6 +65,16 @@ export class Connection {
   /** The host's ID of this session, once it has answered. */
   get session(): string | undefined {
     return this.#session;
+  }
+
+  /** Whether the host has agreed to send sound. */
+  get hasSound(): boolean {
+    return this.#sound.currentDirection === "recvonly";
+  }
+
+  /** What the browser plays of the sound now. */
+  get soundSources(): RTCRtpSynchronizationSource[] {
+    return this.#sound.receiver.getSynchronizationSources();
   }
 
   /** Offers a session; how it goes is told through the listener. */
@@ -127,10 +140,13 @@ export class Connection {
     this.#transceiver.setCodecPreferences(codecs);
     enableDependencies(this.#transceiver);
     // Browsers without it keep their own jitter buffer.
-    if ("jitterBufferTarget" in this.#transceiver.receiver) {
-      this.#transceiver.receiver.jitterBufferTarget = 0;
+    for (const { receiver } of [this.#transceiver, this.#sound]) {
+      if ("jitterBufferTarget" in receiver) {
+        receiver.jitterBufferTarget = 0;
+      }
     }
-    await this.peer.setLocalDescription();
+    const { type, sdp: own = "" } = await this.peer.createOffer();
+    await this.peer.setLocalDescription({ type, sdp: stereo(own) });
     await this.#gathered();
     const sdp = this.peer.localDescription?.sdp;
     if (!sdp) {

@@ -44,6 +44,7 @@ it("tells the host of this browser in milliseconds, and null for what it does no
     decoder: null,
     jitter_buffer: 0.5,
     hidden: true,
+    sound: null,
   });
 });
 
@@ -53,5 +54,10 @@ it("keeps what a person has chosen and no more", () => {
     ...parseSettings(null),
     rawMovement: false,
   });
+  const chosen = '{"muted":true,"volume":30}';
+  expect(parseSettings(chosen)).toMatchObject({ muted: true, volume: 30 });
+  for (const volume of ["-1", "101", '"loud"', "null"]) {
+    expect(parseSettings(`{"volume":${volume}}`).volume, volume).toBe(100);
+  }
   expect(parseSettings("nonsense")).toEqual(parseSettings("null"));
 });

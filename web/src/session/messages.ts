@@ -5,6 +5,20 @@ export type Feedback = "twcc-02" | "twcc-01" | "none";
 
 type Value = number | null;
 
+/** Ties a stream's RTP times to the host's clock, in milliseconds. */
+export interface RtpClock {
+  readonly rtp: number;
+  readonly time: number;
+}
+
+/** The sound as it is sent. */
+export interface Sound {
+  readonly clock?: RtpClock;
+  readonly bitrate?: Value;
+  /** Earlier frames in each packet. */
+  readonly redundancy?: Value;
+}
+
 export interface Hello {
   readonly type: "hello";
   readonly version: string;
@@ -17,6 +31,9 @@ export interface Hello {
   readonly controller: string;
   readonly feedback: Feedback;
   readonly max_bitrate: number;
+  /** Null where a host is older, and without sound. */
+  readonly picture_clock?: RtpClock | null;
+  readonly sound_clock?: RtpClock | null;
 }
 
 export interface Stages {
@@ -73,6 +90,8 @@ export interface Statistics {
   readonly quantiser?: Value;
   readonly viewers?: Value;
   readonly stages?: Partial<Stages>;
+  /** Null without sound. */
+  readonly sound?: Sound | null;
   readonly point?: { readonly target?: Value; readonly delay?: Value };
 }
 
@@ -89,6 +108,20 @@ export interface FeedbackChange {
 
 export type HostMessage = Hello | Statistics | Notice | FeedbackChange;
 
+/** What this browser counts of the sound; milliseconds. Null where it does not say. */
+export interface ClientSound {
+  readonly packets_lost: Value;
+  readonly samples: Value;
+  /** Made up, because nothing was there to play. */
+  readonly concealed: Value;
+  /** Times that samples were made up. */
+  readonly gaps: Value;
+  readonly jitter_buffer: Value;
+  readonly playout: Value;
+  /** By how much later it is heard than the picture of the same time is seen. */
+  readonly skew: Value;
+}
+
 /** What the page tells once a second. Null where the browser does not say. */
 export interface Client {
   readonly type: "client";
@@ -103,6 +136,8 @@ export interface Client {
   /** Milliseconds a frame waited, on average over the last second. */
   readonly jitter_buffer: Value;
   readonly hidden: boolean;
+  /** Null without sound. */
+  readonly sound: ClientSound | null;
 }
 
 /** One message of the host; `undefined` for what this page does not know. */

@@ -2,6 +2,7 @@
 
 import { type Problem, problem } from "../errors";
 import { FrameReports } from "../frames/reports";
+import type { SoundPlayer } from "../sound/player";
 import { type Look, type Measured, Observer } from "../statistics/client";
 import { busyShare } from "../statistics/decision";
 import { History } from "../statistics/graph";
@@ -42,6 +43,7 @@ export class Session {
   history = new History();
 
   readonly #video: HTMLVideoElement;
+  readonly #sound: SoundPlayer;
   readonly #whep: Whep;
   readonly #listener: SessionListener;
   readonly #firstFeedback: Feedback;
@@ -59,17 +61,24 @@ export class Session {
 
   constructor(
     video: HTMLVideoElement,
+    sound: SoundPlayer,
     whep: Whep,
     listener: SessionListener,
     firstFeedback: Feedback,
   ) {
     this.#video = video;
+    this.#sound = sound;
     this.#whep = whep;
     this.#listener = listener;
     this.#firstFeedback = firstFeedback;
     this.#reports = new FrameReports(video, {
       send: (data) => this.send("frames", data),
-      shown: () => this.#picture(),
+      shown: ({ rtpTimestamp, expectedDisplayTime }) => {
+        this.#picture();
+        if (rtpTimestamp !== undefined) {
+          this.#observer.sound.picture(rtpTimestamp, expectedDisplayTime);
+        }
+      },
     });
     setInterval(() => void this.#tick(), TICK);
   }
@@ -110,6 +119,11 @@ export class Session {
 
   get reconnects(): number {
     return this.#link.reconnects;
+  }
+
+  /** Whether the host sends sound. */
+  get hasSound(): boolean {
+    return this.#connection?.hasSound ?? false;
   }
 
   /** Frames shown in the present session. */
@@ -202,6 +216,7 @@ export class Session {
     this.#reports.end();
     // Paused, it keeps its last frame when the track ends.
     this.#video.pause();
+    this.#sound.end();
     this.#connection?.close();
     this.#connection = undefined;
     this.#newest = undefined;
@@ -249,6 +264,11 @@ export class Session {
   }
 
   #track(track: MediaStreamTrack): void {
+    if (track.kind === "audio") {
+      this.#sound.begin(track);
+      this.#listener.changed();
+      return;
+    }
     this.#reports.begin(track, this.#feedback);
     this.#newest = track;
     if (this.#video.srcObject === null) {
@@ -285,10 +305,12 @@ export class Session {
         // A browser may not tell of a track's first packet.
         this.#attach(this.#newest);
         this.hello = message;
+        this.#observer.sound.clocks(message.picture_clock, message.sound_clock);
         this.role = message.role === "player" ? "player" : "viewer";
         break;
       case "statistics":
         this.statistics = message;
+        this.#observer.sound.clocks(undefined, message.sound?.clock);
         this.history.add({
           time: performance.now(),
           target: message.point?.target ?? null,
@@ -327,6 +349,7 @@ export class Session {
   async #tick(): Promise<void> {
     const connection = this.#connection;
     if (connection?.session) {
+      this.#observer.sound.heard(connection.soundSources);
       const look = await this.#observer.look(connection.peer);
       // Another session may have begun meanwhile.
       if (connection === this.#connection) {

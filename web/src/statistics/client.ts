@@ -1,6 +1,7 @@
 // What this browser knows of the session, from getStats().
 
 import type { Client } from "../session/messages";
+import { SoundMeter } from "../sound/meter";
 
 /** More than the protocol's message: what the overlay and the link need. */
 export interface Measured {
@@ -14,6 +15,7 @@ export interface Measured {
 
 /** The figures of two looks a second apart make one message. */
 export class ClientMeter {
+  readonly sound = new SoundMeter();
   #delay = 0;
   #emitted = 0;
 
@@ -37,6 +39,7 @@ export class ClientMeter {
         decoder: video?.decoderImplementation ?? null,
         jitter_buffer: frames > 0 ? Math.round((waited / frames) * 10) / 10 : null,
         hidden,
+        sound: this.sound.measure(report),
       },
       width: video?.frameWidth ?? null,
       height: video?.frameHeight ?? null,
@@ -62,6 +65,11 @@ export class Observer {
   readonly #meter = new ClientMeter();
   #bytes = 0;
   #looks = 0;
+
+  /** What is known of the sound. */
+  get sound(): SoundMeter {
+    return this.#meter.sound;
+  }
 
   async look(peer: RTCPeerConnection): Promise<Look> {
     const report = await peer.getStats();

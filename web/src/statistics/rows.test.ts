@@ -87,6 +87,25 @@ describe("rows", () => {
     expect(value("Page frames")).toContain("727 shown");
   });
 
+  it("say how the sound is heard, where there is any", () => {
+    const sound = {
+      packets_lost: 7,
+      samples: 96_000,
+      concealed: 480,
+      gaps: 1,
+      jitter_buffer: 24.04,
+      playout: 10,
+      skew: 12.3,
+    };
+    const measured = { client: { sound } } as never;
+    const statistics = { type: "statistics", time: 1, stages: STAGES } as const;
+    const content = rows({ hello: undefined, measured, shown: 1, statistics });
+    const value = content.find(({ label }) => label === "Sound")?.value;
+    expect(value).toBe("delay 30.1 ms · skew 12.3 ms · buffer 24.0 ms · 7 lost · 0.50 % made up");
+    const without = rows({ hello: undefined, measured: undefined, shown: 1, statistics });
+    expect(without.some(({ label }) => label === "Sound")).toBe(false);
+  });
+
   it("show a dash, never a number, for what is not known", () => {
     const content = rows({
       hello: undefined,

@@ -1,6 +1,6 @@
 // What the statistics say, line by line.
 
-import type { Hello, Stages, Statistics } from "../session/messages";
+import type { ClientSound, Hello, Stages, Statistics } from "../session/messages";
 import type { Measured } from "./client";
 import { decisionRows } from "./decision";
 import { count, decimal, join, megabits, percent, type Row, seconds, UNKNOWN } from "./text";
@@ -27,6 +27,7 @@ const STAGES = ["capture", "encode", "pace", "network", "decode", "present"] as 
 export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
   const frames = statistics?.frames;
   const client = measured?.client;
+  const sound = client?.sound;
   return [
     {
       label: "Picture",
@@ -73,6 +74,7 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
       )} ms`,
       title: "From the pacer to the acknowledgement, over the last ten seconds",
     },
+    ...(sound ? [soundRow(sound, statistics)] : []),
     {
       label: "Network",
       value: join(
@@ -111,6 +113,25 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
         "The host's encoder, this browser's decoder (not all tell), a frame's wait in the jitter buffer",
     },
   ];
+}
+
+function soundRow(sound: ClientSound, statistics: Statistics | undefined): Row {
+  const { skew, jitter_buffer, packets_lost, concealed, samples } = sound;
+  const total = statistics?.stages?.total ?? null;
+  const delay = skew === null || total === null ? null : total + skew;
+  const share = concealed === null || !samples ? null : concealed / samples;
+  return {
+    label: "Sound",
+    value: join(
+      `delay ${decimal(delay)} ms`,
+      `skew ${decimal(skew)} ms`,
+      `buffer ${decimal(jitter_buffer)} ms`,
+      `${count(packets_lost)} lost`,
+      `${percent(share, 2)} made up`,
+    ),
+    title:
+      "From the capture to the ear; how much later than the picture; the wait in the jitter buffer; lost packets; samples that this browser made up",
+  };
 }
 
 /** The way's parts and their sum, in tenths of a millisecond that add up. */

@@ -6,6 +6,7 @@ export interface BarListener {
   play(): void;
   fullscreen(): void;
   statistics(): void;
+  mute(): void;
   leave(): void;
 }
 
@@ -17,12 +18,17 @@ export interface BarSources {
   readonly taken: boolean;
   readonly statistics: boolean;
   readonly fullscreen: boolean;
+  /** There is sound. */
+  readonly sound: boolean;
+  /** It is not played, by the person's choice or the browser's. */
+  readonly muted: boolean;
 }
 
 export class Bar {
   readonly #play = element("play");
   readonly #fullscreen = element("fullscreen");
   readonly #statistics = element("statistics-toggle");
+  readonly #mute = element("mute");
   readonly #leave = element("leave");
   readonly #toggle = element("bar-toggle");
   readonly #role = element("role");
@@ -32,6 +38,7 @@ export class Bar {
     this.#play.addEventListener("click", () => listener.play());
     this.#fullscreen.addEventListener("click", () => listener.fullscreen());
     this.#statistics.addEventListener("click", () => listener.statistics());
+    this.#mute.addEventListener("click", () => listener.mute());
     this.#leave.addEventListener("click", () => listener.leave());
     this.#toggle.addEventListener("click", () => this.#fold(this.#expanded));
     // A press on a control does not take the keys from the game.
@@ -50,6 +57,9 @@ export class Bar {
     this.#play.title = sources.taken ? "Release" : "Play";
     setToggle(this.#fullscreen, sources.fullscreen);
     setToggle(this.#statistics, sources.statistics);
+    this.#mute.hidden = !sources.sound;
+    setToggle(this.#mute, sources.muted, sources.muted ? "Unmute" : "Mute");
+    this.#mute.title = sources.muted ? "Unmute" : "Mute";
     this.#leave.hidden = !sources.running;
     this.#role.hidden = !sources.watching;
     const undisturbed = sources.taken || sources.watching;

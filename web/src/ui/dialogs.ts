@@ -6,7 +6,7 @@ import { element, setText } from "./dom";
 const SWITCHES = ["holdPointer", "rawMovement", "touchAsPointer"] as const;
 
 /** Connects both dialogs to their buttons; choices go into `settings` at once. */
-export function connectDialogs(settings: Settings, note: string): void {
+export function connectDialogs(settings: Settings, note: string, changed: () => void): void {
   const dialog = element<HTMLDialogElement>("settings");
   for (const name of SWITCHES) {
     const box = dialog.querySelector<HTMLInputElement>(`input[name="${name}"]`);
@@ -18,6 +18,13 @@ export function connectDialogs(settings: Settings, note: string): void {
       });
     }
   }
+  const volume = element<HTMLInputElement>("volume");
+  volume.valueAsNumber = settings.volume;
+  volume.addEventListener("input", () => {
+    settings.volume = volume.valueAsNumber;
+    storeSettings(settings);
+    changed();
+  });
   const noteLine = element("settings-note");
   noteLine.hidden = note === "";
   setText(noteLine, note);

@@ -5,7 +5,7 @@ use std::path::Path;
 use mimosa_control::Limits;
 use mimosa_pace::{Bounds, Policy};
 use mimosa_session::{Sender, SenderConfig};
-use mimosa_units::TimeDelta;
+use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Size;
 use mimosa_webrtc::{OVERHEAD, OfferError, Peer};
 use mimosa_wire::control::{BitsPerSecond, FeedbackKind, Hello, Role};
@@ -18,6 +18,7 @@ use crate::pictures::PictureKeeper;
 use crate::random::{bits_128, random_u32};
 use crate::recording::{self, Recorder};
 use crate::session::{Profile, Session};
+use crate::sound::{beside, rate_on_the_wire};
 
 impl Network {
     /// Answers an offer, or says why not.
@@ -41,6 +42,7 @@ impl Network {
             offer.feedback,
             &self.sockets.addresses(),
             first_sequence,
+            self.sound.is_some(),
             self.clock.instant(now),
         )
         .map_err(|error| Problem::new(code(&error), error.to_string()))?;
@@ -82,18 +84,7 @@ impl Network {
         .map_err(|error| internal(&error))?;
         let sender = self.sender(&peer).map_err(|error| internal(&error))?;
         let id = SessionId(format!("{:032x}", bits_128()));
-        let hello = Hello {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            role: offer.role,
-            source: self.source.name().to_owned(),
-            width: size.width(),
-            height: size.height(),
-            fps: frames_per_second,
-            encoder: encoder.name().to_owned(),
-            controller: self.settings.controller.name.clone(),
-            feedback: peer.feedback(),
-            max_bitrate: BitsPerSecond(self.settings.controller.limits.max()),
-        };
+        let hello = self.hello(offer.role, size, frames_per_second, encoder.name(), &peer);
         let alone = self.settings.record.as_deref();
         let places = [
             alone.map(|folder| (folder, name.as_str())),
@@ -104,6 +95,7 @@ impl Network {
             session = number.0,
             role = offer.role.name(),
             feedback = peer.feedback().name(),
+            sound = peer.has_sound(),
             "begun"
         );
         let profile = Profile {
@@ -112,7 +104,14 @@ impl Network {
             adapts_detail: self.settings.encoder.adapts_detail,
             hello,
         };
-        let session = Session::new(profile, self.clock, now, peer, sender, random_u32());
+        let session = Session::new(
+            profile,
+            self.clock,
+            now,
+            peer,
+            sender,
+            [random_u32(), random_u32()],
+        );
         let running = Running {
             session,
             id: id.clone(),
@@ -165,6 +164,26 @@ impl Network {
         places.into_iter().flatten().filter_map(begin).collect()
     }
 
+    /// What a page is told first.
+    fn hello(&self, role: Role, size: Size, fps: u32, encoder: &str, peer: &Peer) -> Hello {
+        let controller = &self.settings.controller;
+        Hello {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            role,
+            source: self.source.name().to_owned(),
+            width: size.width(),
+            height: size.height(),
+            fps,
+            encoder: encoder.to_owned(),
+            controller: controller.name.clone(),
+            feedback: peer.feedback(),
+            max_bitrate: BitsPerSecond(controller.limits.max()),
+            // These run: they are told when the page is there.
+            picture_clock: None,
+            sound_clock: None,
+        }
+    }
+
     /// An answer may be lost on its way to the page, which then asks anew: what
     /// never connected does not keep it out.
     fn drop_unconnected_player(&mut self) {
@@ -194,17 +213,26 @@ impl Network {
         }
     }
 
-    /// Controller and pacer of a new session.
+    /// Controller and pacer of a new session. What is allowed in all is for the sound as
+    /// well, which takes its part whatever the controller thinks.
     fn sender(&self, peer: &Peer) -> Result<Sender, HostError> {
         let controller = &self.settings.controller;
+        let sound = if peer.has_sound() {
+            rate_on_the_wire(self.settings.sound.bitrate, peer.takes_redundancy())
+        } else {
+            Rate::ZERO
+        };
         let limits = match peer.feedback() {
-            FeedbackKind::OnRequest | FeedbackKind::Periodic => controller.limits,
+            FeedbackKind::OnRequest | FeedbackKind::Periodic => {
+                let most = beside(controller.limits.max(), sound);
+                let least = controller.limits.min().min(most);
+                Limits::new(least, controller.limits.start(), most)
+            }
             // Nothing is known of the network: one rate, and that a low one.
-            FeedbackKind::None => Limits::new(
-                controller.blind_rate,
-                controller.blind_rate,
-                controller.blind_rate,
-            ),
+            FeedbackKind::None => {
+                let rate = beside(controller.blind_rate, sound);
+                Limits::new(rate, rate, rate)
+            }
         };
         let deadline = if peer.has_retransmissions() {
             self.settings.retransmission_deadline

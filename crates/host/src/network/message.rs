@@ -7,6 +7,7 @@ use mimosa_wire::info::Info;
 use mimosa_wire::problem::Problem;
 
 use crate::encode::Encoded;
+use crate::sound::SoundFrame;
 use crate::source::FromSource;
 
 /// A session's number inside the host.
@@ -44,6 +45,8 @@ pub(crate) struct Answer {
 pub(crate) enum ToNetwork {
     /// From the source.
     Source(FromSource),
+    /// A block of sound.
+    Sound(SoundFrame),
     /// From an encoder.
     Encoded(SessionNumber, Encoded),
     /// Somebody wants a session.

@@ -26,6 +26,7 @@ use crate::error::HostError;
 use crate::metrics::Metrics;
 use crate::recording::Recorder;
 use crate::session::{Outcome, Session};
+use crate::sound::{Sound, SoundFrame};
 use crate::source::{Captured, FromSource, Source};
 use crate::wake::{Inbox, Mailbox};
 
@@ -66,7 +67,9 @@ pub(crate) struct Network {
     settings: Arc<Settings>,
     clock: Clock,
     sockets: Sockets,
+    // Dropped in this order: a game ends before what it plays into.
     source: Source,
+    sound: Option<Sound>,
     inbox: Inbox<ToNetwork>,
     mailbox: Mailbox<ToNetwork>,
     metrics: Arc<Metrics>,
@@ -85,7 +88,7 @@ impl Network {
         settings: Arc<Settings>,
         clock: Clock,
         sockets: Sockets,
-        source: Source,
+        (source, sound): (Source, Option<Sound>),
         (mailbox, inbox): (Mailbox<ToNetwork>, Inbox<ToNetwork>),
         metrics: Arc<Metrics>,
     ) -> Self {
@@ -94,6 +97,7 @@ impl Network {
             clock,
             sockets,
             source,
+            sound,
             inbox,
             mailbox,
             metrics,
@@ -267,6 +271,7 @@ impl Network {
                     Err(HostError::SourceEnded(message))
                 });
             }
+            ToNetwork::Sound(frame) => self.hear(&frame),
             ToNetwork::Encoded(number, encoded) => {
                 self.metrics.encoded(&encoded);
                 self.with(number, |running, now| running.session.encoded(now, encoded));
@@ -285,6 +290,20 @@ impl Network {
                 let _ = reply.send(self.info());
             }
             ToNetwork::Stop => self.end = Some(Ok(())),
+        }
+    }
+
+    /// Sends a block of sound to all who hear, and has the next ones suit their networks.
+    fn hear(&mut self, frame: &SoundFrame) {
+        self.each(|running, now, _| running.session.sound(now, frame));
+        let now = self.clock.now();
+        let losses = self.sessions.values_mut();
+        let worst = losses
+            .filter(|running| running.session.hears())
+            .filter_map(|running| running.session.loss(now))
+            .fold(0.0, f64::max);
+        if let Some(sound) = &self.sound {
+            sound.set_loss(worst);
         }
     }
 
@@ -375,6 +394,10 @@ impl Network {
     /// Tells the source and the metrics how many there are.
     fn count(&mut self) {
         self.source.set_watchers(self.connected());
+        if let Some(sound) = &self.sound {
+            let all = self.sessions.values();
+            sound.set_listeners(all.filter(|running| running.session.hears()).count());
+        }
         self.metrics
             .sessions(self.count_of(Role::Player), self.viewers());
     }

@@ -1,7 +1,7 @@
 //! What comes from a page, and how often it may be wrong.
 
 use mimosa_wire::Action;
-use mimosa_wire::control::FromPage;
+use mimosa_wire::control::{Client, FromPage};
 use mimosa_wire::input::{Message, Tracker};
 
 /// A page's messages.
@@ -28,13 +28,17 @@ impl Input {
         }
     }
 
-    /// A message in JSON. What a browser says of itself goes to the log.
-    pub(crate) fn control(&mut self, data: &[u8]) {
+    /// A message in JSON: what a browser says of itself, which also goes to the log.
+    pub(crate) fn control(&mut self, data: &[u8]) -> Option<Box<Client>> {
         match FromPage::parse(data) {
-            Ok(FromPage::Client(client)) => tracing::debug!(?client),
+            Ok(FromPage::Client(client)) => {
+                tracing::debug!(?client);
+                return Some(client);
+            }
             Ok(FromPage::Unknown) => {}
             Err(error) => self.refused(&error),
         }
+        None
     }
 
     /// A message that is none: said in the log, the first time and then at every

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::rtp::RtpHeader;
+use super::sound::Heard;
 use mimosa_control::FrameId;
 use mimosa_record::{FramePlan, FrameRtp, SessionFrame};
 use mimosa_session::FrameLife;
@@ -51,6 +52,7 @@ struct Life {
 pub(crate) struct Lives {
     open: BTreeMap<FrameId, Life>,
     told: VecDeque<SessionFrame>,
+    heard: Heard,
 }
 
 impl Lives {
@@ -102,6 +104,11 @@ impl Lives {
         self.tell(now);
     }
 
+    /// The page has told of the sound.
+    pub(crate) fn heard(&mut self, heard: Heard) {
+        self.heard = heard;
+    }
+
     /// Takes a frame about which nothing more will be heard, in their order.
     pub(crate) fn poll(&mut self) -> Option<SessionFrame> {
         self.told.pop_front()
@@ -115,7 +122,7 @@ impl Lives {
             }
         }
         for (_, life) in std::mem::take(&mut self.open) {
-            self.told.extend(whole(&life));
+            self.told.extend(whole(&life, self.heard));
         }
     }
 
@@ -131,13 +138,13 @@ impl Lives {
             if !is_whole && !is_lost {
                 break;
             }
-            self.told.extend(whole(life));
+            self.told.extend(whole(life, self.heard));
             first.remove();
         }
     }
 }
 
-fn whole(life: &Life) -> Option<SessionFrame> {
+fn whole(life: &Life, heard: Heard) -> Option<SessionFrame> {
     let seen = life.seen.unwrap_or_default();
     let made = &life.made;
     Some(SessionFrame {
@@ -155,6 +162,8 @@ fn whole(life: &Life) -> Option<SessionFrame> {
         decoded: seen.decoded,
         shown: seen.shown,
         inputs: made.actions,
+        sound_skew: heard.skew,
+        sound_concealed: heard.concealed,
         rtp: life.rtp,
     })
 }

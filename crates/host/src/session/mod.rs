@@ -9,6 +9,7 @@ mod lives;
 mod phase;
 mod recovery;
 mod rtp;
+mod sound;
 mod statistics;
 
 use std::collections::VecDeque;
@@ -30,7 +31,8 @@ use self::input::Input;
 use self::lives::{Lives, Made, Seen};
 use self::phase::PhaseLock;
 use self::recovery::Repair;
-use self::rtp::RtpHeader;
+use self::rtp::{RtpHeader, picture_time};
+use self::sound::{Heard, SoundClock, clock};
 use self::statistics::Statistics;
 use crate::clock::Clock;
 use crate::encode::{Encoded, Job};
@@ -126,6 +128,7 @@ pub(crate) struct Session {
     newest_started: Option<Time>,
     repair: Repair,
     rtp_offset: u32,
+    sound: SoundClock,
     lives: Lives,
     statistics: Statistics,
     clock_map: ClockMap,
@@ -151,7 +154,7 @@ impl Session {
         now: Time,
         peer: Peer,
         sender: Sender,
-        rtp_offset: u32,
+        [rtp_offset, sound_offset]: [u32; 2],
     ) -> Self {
         let phase_lock = PhaseLock::new(profile.interval);
         Self {
@@ -169,6 +172,7 @@ impl Session {
             waiting: None,
             newest_started: None,
             rtp_offset,
+            sound: SoundClock::new(sound_offset),
             lives: Lives::default(),
             statistics: Statistics::new(),
             clock_map: ClockMap::new(),
@@ -263,7 +267,7 @@ impl Session {
             complexity: Complexity::C0,
             recovery: self.repair.take(),
         };
-        let timestamp = self.rtp_timestamp(picture.at);
+        let timestamp = picture_time(self.rtp_offset, picture.at);
         self.outcomes.push(Outcome::Encode(Job {
             picture,
             request,
@@ -303,7 +307,7 @@ impl Session {
                 self.adapt(now, coded.quantiser);
                 let frame = encoding.grant.frame;
                 let reference = self.repair.encoded(now, frame, coded.is_keyframe);
-                let timestamp = self.rtp_timestamp(encoding.captured);
+                let timestamp = picture_time(self.rtp_offset, encoding.captured);
                 self.peer
                     .insert(frame, timestamp, reference, coded.payloads);
             }
@@ -337,14 +341,6 @@ impl Session {
                 "the bitrate is worth another picture: so many of 16 pixels, one of so many frames"
             );
         }
-    }
-
-    /// RTP time of a capture: 90 kHz (RFC 6184, section 8.1).
-    fn rtp_timestamp(&self, captured: Time) -> u32 {
-        let ticks = u128::from(captured.as_nanos()) * 9 / 100_000;
-        #[expect(clippy::cast_possible_truncation, reason = "it wraps by design")]
-        let ticks = ticks as u32;
-        self.rtp_offset.wrapping_add(ticks)
     }
 
     /// Lets time pass: sends what may leave, asks, tells.
@@ -482,16 +478,20 @@ impl Session {
                 }
                 PeerEvent::Missing { frame, index } => self.sender.missing(now, frame, index),
                 PeerEvent::KeyframeWanted => self.repair.keyframe_wanted(now),
-                PeerEvent::Opened(channel) => self.opened(channel),
+                PeerEvent::Opened(channel) => self.opened(now, channel),
                 PeerEvent::Message { channel, data } => self.message(now, channel, &data),
                 PeerEvent::Closed { reason } => self.end(reason),
             }
         }
     }
 
-    fn opened(&mut self, channel: Channel) {
+    fn opened(&mut self, now: Time, channel: Channel) {
         if channel == Channel::Control {
-            let hello = self.profile.hello.clone();
+            let hello = Hello {
+                picture_clock: Some(clock(picture_time(self.rtp_offset, now), now)),
+                sound_clock: self.sound.newest(),
+                ..self.profile.hello.clone()
+            };
             self.tell(&ToPage::Hello(hello));
         }
     }
@@ -511,7 +511,15 @@ impl Session {
                 }
             }
             Channel::Frames => self.frame_message(now, data),
-            Channel::Control => self.input.control(data),
+            Channel::Control => {
+                if let Some(client) = self.input.control(data) {
+                    let sound = client.sound.unwrap_or_default();
+                    self.lives.heard(Heard {
+                        skew: sound.skew.map(|skew| skew.0),
+                        concealed: sound.concealed,
+                    });
+                }
+            }
         }
     }
 

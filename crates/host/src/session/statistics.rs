@@ -7,11 +7,12 @@ use mimosa_record::{SessionFrame, Stages};
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use mimosa_wire::control::{
-    BitsPerSecond, Delay, FeedbackKind, Frames, Millis, Point, Stages as PrintedStages,
-    Statistics as Message,
+    BitsPerSecond, Delay, FeedbackKind, Frames, Millis, Point, RtpClock, Sound,
+    Stages as PrintedStages, Statistics as Message,
 };
 
 use super::decided::{decided, state};
+use mimosa_webrtc::SOUND_OVERHEAD;
 
 /// A frame that takes longer is a stall: the Pudica paper, section 5.1.
 pub(crate) const STALL: TimeDelta = TimeDelta::from_millis(100);
@@ -68,6 +69,10 @@ pub(crate) struct Statistics {
     pub(crate) round_trip: Option<TimeDelta>,
     delays: Window<TimeDelta>,
     sizes: Window<Bytes>,
+    /// Packets of sound.
+    sounds: Window<Bytes>,
+    redundancy: usize,
+    sound_clock: Option<RtpClock>,
     /// Packets of each frame, those sent again among them, and how many were lost.
     packets: Window<(u32, u32)>,
     stages: Window<Stages>,
@@ -91,6 +96,9 @@ impl Statistics {
             round_trip: None,
             delays: Window::new(LONG),
             sizes: Window::new(SHORT),
+            sounds: Window::new(SHORT),
+            redundancy: 0,
+            sound_clock: None,
             packets: Window::new(LONG),
             stages: Window::new(SHORT),
             longest: None,
@@ -102,6 +110,30 @@ impl Statistics {
         self.encoded += 1;
         self.keyframes += u64::from(is_keyframe);
         self.sizes.push(now, size);
+    }
+
+    /// A packet of sound has left, of so many bytes with as many earlier frames; its own
+    /// was captured as `clock` says.
+    pub(crate) fn sound(
+        &mut self,
+        now: Time,
+        length: usize,
+        redundancy: usize,
+        clock: Option<RtpClock>,
+    ) {
+        self.sound_clock = clock;
+        let size = Bytes::new(length as u64) + SOUND_OVERHEAD;
+        self.sounds.push(now, size);
+        self.redundancy = redundancy;
+    }
+
+    /// The share of packets lost lately, if any were sent.
+    pub(crate) fn loss(&mut self, now: Time) -> Option<f64> {
+        self.packets.forget(now);
+        let (packets, lost) = self.packets.iter().fold((0_u64, 0_u64), |sum, one| {
+            (sum.0 + u64::from(one.0), sum.1 + u64::from(one.1))
+        });
+        (packets > 0).then(|| lost as f64 / packets as f64)
     }
 
     /// The sender knows how a frame ended.
@@ -143,16 +175,17 @@ impl Statistics {
     ) -> Message {
         self.delays.forget(now);
         self.sizes.forget(now);
-        self.packets.forget(now);
+        self.sounds.forget(now);
         self.stages.forget(now);
+        let loss = self.loss(now);
         let mut delays: Vec<_> = self.delays.iter().copied().collect();
         delays.sort_unstable();
         let delay = |share: f64| percentile(&delays, share).map(Millis);
-        let (packets, lost) = self.packets.iter().fold((0_u64, 0_u64), |sum, one| {
-            (sum.0 + u64::from(one.0), sum.1 + u64::from(one.1))
-        });
         let span = now.since(begun).min(SHORT);
-        let sent = self.sizes.iter().copied().sum();
+        let rate_of = |sizes: &Window<Bytes>| {
+            let sent = sizes.iter().copied().sum();
+            (span > TimeDelta::ZERO).then(|| BitsPerSecond(Rate::of(sent, span)))
+        };
         Message {
             time: Millis(now.since(begun)),
             feedback,
@@ -165,7 +198,7 @@ impl Statistics {
                 keyframes: self.keyframes,
             },
             target: Some(BitsPerSecond(decision.target)),
-            bitrate: (span > TimeDelta::ZERO).then(|| BitsPerSecond(Rate::of(sent, span))),
+            bitrate: rate_of(&self.sizes),
             utilisation: decision.evidence.utilization,
             state: Some(state(decision.cause).to_owned()),
             cause: Some(decision.cause.as_str().replace('-', " ")),
@@ -176,12 +209,17 @@ impl Statistics {
                 p99: delay(0.99),
             },
             stalls: Some(self.stalls),
-            loss: (packets > 0).then(|| lost as f64 / packets as f64),
+            loss,
             retransmissions: self.retransmissions,
             rtt: self.round_trip.map(Millis),
             quantiser: self.quantiser.map(f64::from),
             viewers: u32::try_from(viewers).unwrap_or(u32::MAX),
             stages: self.stages().unwrap_or_default(),
+            sound: self.sound_clock.map(|clock| Sound {
+                clock,
+                bitrate: rate_of(&self.sounds),
+                redundancy: u32::try_from(self.redundancy).unwrap_or(u32::MAX),
+            }),
             point: Point {
                 target: Some(BitsPerSecond(decision.target)),
                 delay: self.longest.take().map(Millis),

@@ -1,33 +1,37 @@
 //! The built-in scene, drawn at the frame rate.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use mimosa_audio::Tone;
 use mimosa_scene::Scene;
 use mimosa_settings::Settings;
 use mimosa_units::TimeDelta;
-use mimosa_wire::Action;
+use mimosa_wire::{Action, TouchPhase};
 
 use super::pool::Pool;
 use super::{FromSource, Shared};
 use crate::clock::{Clock, instant};
 use crate::error::HostError;
 use crate::priority;
+use crate::sound::Strike;
 
 /// Any: the same every time.
 const SEED: u64 = 1;
 
-/// Starts the thread.
+/// Starts the thread. What is pressed is heard, and so is each picture whose number is a
+/// multiple of the frame rate: the marker in the corner has the numbers of both.
 pub(super) fn start(
     settings: &Settings,
     clock: Clock,
     shared: Arc<Shared>,
-    actions: Receiver<Action>,
+    (actions, strikes): (Receiver<Action>, Option<Sender<Strike>>),
     say: impl Fn(FromSource) + Send + 'static,
 ) -> Result<JoinHandle<()>, HostError> {
     let size = settings.size;
+    let frames_per_second = u64::from(settings.frames_per_second);
     let interval = TimeDelta::from_secs(1.0) / settings.frames_per_second;
     std::thread::Builder::new()
         .name("demo".to_owned())
@@ -35,6 +39,7 @@ pub(super) fn start(
             priority::raise();
             let mut scene = Scene::new(size, SEED);
             let mut pool = Pool::new();
+            let mut drawn = 0_u64;
             let mut due = clock.now();
             while !shared.is_stopped() {
                 if !shared.is_watched() {
@@ -42,12 +47,20 @@ pub(super) fn start(
                     due = clock.now();
                     continue;
                 }
-                let Some(applied) = wait(&actions, &mut scene, clock, due) else {
+                let Some((applied, is_pressed)) = wait(&actions, &mut scene, clock, due) else {
                     return;
                 };
                 let mut next = pool.take(size);
                 next.at = clock.now();
                 next.actions = applied;
+                drawn += 1;
+                let is_pulse = drawn.is_multiple_of(frames_per_second);
+                for (is_struck, tone) in [(is_pressed, Tone::Action), (is_pulse, Tone::Pulse)] {
+                    if let Some(strikes) = strikes.as_ref().filter(|_| is_struck) {
+                        // Without its thread there is no sound, which was said.
+                        let _ = strikes.send(Strike { at: next.at, tone });
+                    }
+                }
                 scene.draw(interval, &mut next.picture);
                 say(FromSource::Picture(pool.publish(next)));
                 due += interval + shared.take_shift();
@@ -59,23 +72,34 @@ pub(super) fn start(
         .map_err(HostError::Thread)
 }
 
-/// Applies actions until `due`, and says how many; `None` when the host has gone.
+/// Applies actions until `due`, and says how many and whether anything was pressed;
+/// `None` when the host has gone.
 fn wait(
     actions: &Receiver<Action>,
     scene: &mut Scene,
     clock: Clock,
     due: mimosa_units::Time,
-) -> Option<u32> {
-    let mut applied = 0;
+) -> Option<(u32, bool)> {
+    let (mut applied, mut is_pressed) = (0, false);
     loop {
         let rest = clock.instant(due).saturating_duration_since(instant());
         match actions.recv_timeout(rest) {
             Ok(action) => {
                 scene.act(action);
                 applied += 1;
+                is_pressed |= presses(action);
             }
-            Err(RecvTimeoutError::Timeout) => return Some(applied),
+            Err(RecvTimeoutError::Timeout) => return Some((applied, is_pressed)),
             Err(RecvTimeoutError::Disconnected) => return None,
         }
+    }
+}
+
+/// Whether something goes down.
+const fn presses(action: Action) -> bool {
+    match action {
+        Action::Key { pressed, .. } | Action::Button { pressed, .. } => pressed,
+        Action::Touch { phase, .. } => matches!(phase, TouchPhase::Begin),
+        _ => false,
     }
 }

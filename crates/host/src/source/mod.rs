@@ -15,6 +15,7 @@ use mimosa_wire::Action;
 
 use crate::clock::Clock;
 use crate::error::HostError;
+use crate::sound::Sound;
 
 /// A picture, and what is known of it.
 #[derive(Debug)]
@@ -76,7 +77,8 @@ impl Shared {
 }
 
 impl Source {
-    /// Starts what the settings ask for; `say` is called in the source's thread.
+    /// Starts what the settings ask for, to be heard in `sound`; `say` is called in the
+    /// source's thread.
     ///
     /// # Errors
     ///
@@ -84,17 +86,22 @@ impl Source {
     pub(crate) fn start(
         settings: &Settings,
         clock: Clock,
+        sound: Option<&Sound>,
         say: impl Fn(FromSource) + Send + 'static,
     ) -> Result<Self, HostError> {
         let shared = Arc::<Shared>::default();
         let (actions, todo) = mpsc::channel();
         let (name, size, thread) = match &settings.source {
             SourceSettings::Demo => {
-                let thread = demo::start(settings, clock, Arc::clone(&shared), todo, say)?;
+                let strikes = sound.and_then(Sound::strikes);
+                let shared = Arc::clone(&shared);
+                let thread = demo::start(settings, clock, shared, (todo, strikes), say)?;
                 ("demo", settings.size, thread)
             }
             SourceSettings::X11 { .. } | SourceSettings::Launch { .. } => {
-                let (size, thread) = x11::start(settings, clock, Arc::clone(&shared), todo, say)?;
+                let variables = sound.map_or(&[][..], Sound::environment);
+                let shared = Arc::clone(&shared);
+                let (size, thread) = x11::start(settings, clock, shared, (todo, variables), say)?;
                 ("x11", size, thread)
             }
         };

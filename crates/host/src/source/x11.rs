@@ -1,5 +1,6 @@
 //! An X display that runs already, or a private one with a game in it.
 
+use std::ffi::OsString;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,19 +34,19 @@ struct Private {
     _server: PrivateServer,
 }
 
-/// Starts the threads. Gives the size of the pictures.
+/// Starts the threads; a game gets these variables. Gives the size of the pictures.
 pub(super) fn start(
     settings: &Settings,
     clock: Clock,
     shared: Arc<Shared>,
-    actions: Receiver<Action>,
+    (actions, variables): (Receiver<Action>, &[(&'static str, OsString)]),
     say: impl Fn(FromSource) + Send + 'static,
 ) -> Result<(Size, JoinHandle<()>), HostError> {
     let failed = |error: &dyn std::fmt::Display| HostError::Source(error.to_string());
     let (private, capture, injector) = match &settings.source {
         SourceSettings::Launch { command } => {
             let server = PrivateServer::start(settings.size).map_err(|error| failed(&error))?;
-            let game = Game::launch(command, &server).map_err(|error| failed(&error))?;
+            let game = Game::launch(command, &server, variables).map_err(|error| failed(&error))?;
             let display = Display::Private(&server);
             let screen = mimosa_x11::Target::Screen;
             let capture = Capture::open(display, &screen).map_err(|error| failed(&error))?;

@@ -7,6 +7,7 @@ mod machine;
 mod network;
 mod pictures;
 mod report;
+mod sound;
 
 use mimosa_settings::{Flags, Settings, resolve};
 
@@ -32,6 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<bool, String> {
     let settings = settings(args, &mut report)?;
     encoder::look(&settings, &mut report);
     pictures::look(&settings, &mut report);
+    sound::look(&settings, &mut report);
     network::look(&settings, &mut report);
     machine::look(&settings, &mut report);
     link::look(&mut report);

@@ -96,7 +96,7 @@ fn display(settings: &Settings) -> Finding {
 }
 
 /// Where the program called `name` is.
-fn program(name: &str) -> Option<PathBuf> {
+pub(super) fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain([PathBuf::from(GAMES)]);
     folders

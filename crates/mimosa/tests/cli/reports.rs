@@ -46,6 +46,8 @@ pub(crate) fn frame(number: u64) -> SessionFrame {
         decoded: Some(at(9)),
         shown: Some(at(15)),
         inputs: 0,
+        sound_skew: Some(TimeDelta::from_millis(if number == 60 { -30 } else { 20 })),
+        sound_concealed: Some(number * 48),
         rtp: None,
     }
 }
@@ -80,6 +82,19 @@ fn a_session_is_reported_in_tables_json_and_a_page() {
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(value["frames"], 125);
     assert_eq!(value["session"]["source"], "demo");
+    let sound = &value["sound"];
+    assert_eq!(
+        (&sound["skew_ms"]["p50"], &sound["skew_ms"]["max"]),
+        (&20.0.into(), &20.0.into())
+    );
+    assert_eq!(
+        (&sound["furthest_ms"], &sound["made_up_ms"]),
+        (&30.0.into(), &124.0.into())
+    );
+    assert!(
+        page.contains("<h2>Sound</h2>") && text.contains("Sound, in ms:"),
+        "{text}"
+    );
     assert!(!here.join("one.html").exists(), "nobody asked for a page");
     let again = stdout(&here, "report one.parquet --json --output page");
     assert_eq!(again, json);

@@ -26,6 +26,9 @@ fn without_a_word_there_are_defaults() {
     assert_eq!(settings.encoder.buffer_frames, 1);
     assert_eq!(settings.encoder.size_prediction, SizePrediction::Motion);
     assert_eq!(settings.encoder.threads, 1);
+    assert!(settings.sound.is_on);
+    assert_eq!(settings.sound.sink, None);
+    assert_eq!(settings.sound.bitrate, Rate::from_kbps(64));
     assert_eq!(settings.controller.name, "mimosa");
     assert_eq!(settings.controller.pacer, "controller");
     assert!(settings.controller.params.is_empty());
@@ -112,6 +115,7 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
         log = "debug"
         log_format = "json"
         encoder = { name = "openh264", complexity = "c0+", threads = 16 }
+        sound = { play = "off", sink = "speakers", bitrate = "96kbit/s" }
         [controller]
         name = "other"
         min_bitrate = "1Mbit/s"
@@ -131,6 +135,9 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
         ("ENCODER", "openh264"),
         ("ENCODER_COMPLEXITY", "c0+"),
         ("ENCODER_THREADS", "16"),
+        ("SOUND", "off"),
+        ("SOUND_SINK", "speakers"),
+        ("SOUND_BITRATE", "96kbit/s"),
         ("CONTROLLER", "other"),
         ("MIN_BITRATE", "1Mbit/s"),
         ("PARAMS", "alpha = 0.5"),

@@ -32,7 +32,7 @@ fn keys_that_do_not_exist() {
     assert!(
         error
             .starts_with("m.toml:1: there is no key `prot`; at the top there are bind, http_port,")
-            && error.ends_with("log, log_format, encoder, controller"),
+            && error.ends_with("log, log_format, encoder, sound, controller"),
         "{error}"
     );
     assert_eq!(
@@ -174,6 +174,13 @@ fn the_ends_of_every_range() {
         ),
         ("encoder", &["auto", "openh264"], &["x264", "OpenH264", ""]),
         ("encoder-threads", &["1", "16"], &["0", "17"]),
+        ("sound", &["auto", "off"], &["on", ""]),
+        ("sound-sink", &["game", ""], &[]),
+        (
+            "sound-bitrate",
+            &["16kbit/s", "256kbit/s"],
+            &["15kbit/s", "257kbit/s", "64", ""],
+        ),
         ("controller", &["other"], &["", "Pudica"]),
         ("pacer", &["burst"], &["", "Burst", "2x"]),
         ("min-bitrate", &["1bit/s"], &["0bit/s", "5Mbps", ""]),

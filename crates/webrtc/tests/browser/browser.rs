@@ -22,6 +22,7 @@ pub(crate) const LABELS: [&str; 5] = ["input", "keys", "frames", "control", "cha
 pub(crate) struct Received {
     pub(crate) at: Instant,
     pub(crate) sequence: u16,
+    pub(crate) payload_type: u8,
     pub(crate) timestamp: u32,
     pub(crate) marker: bool,
     pub(crate) payload: Vec<u8>,
@@ -45,8 +46,8 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// A browser at this address, and its offer.
-    pub(crate) fn new(now: Instant, address: SocketAddr) -> (Self, String) {
+    /// A browser at this address, and its offer, with sound or without.
+    pub(crate) fn new(now: Instant, address: SocketAddr, has_sound: bool) -> (Self, String) {
         let mut config = RtcConfig::new()
             .clear_codecs()
             .clear_extension_map()
@@ -56,11 +57,15 @@ impl Browser {
             .set_rtp_mode(true)
             .enable_raw_packets(true);
         let codecs = config.codec_config();
+        codecs.enable_opus(has_sound, has_sound);
         codecs.add_h264(H264.into(), Some(RTX.into()), true, 0x4d_001f);
         let mut rtc = config.build(now);
         rtc.add_local_candidate(Candidate::host(address, "udp").unwrap());
         let mut api = rtc.sdp_api();
         let mid = api.add_media(MediaKind::Video, Direction::RecvOnly, None, None, None);
+        if has_sound {
+            api.add_media(MediaKind::Audio, Direction::RecvOnly, None, None, None);
+        }
         for label in LABELS {
             let is_lossy = matches!(label, "input" | "frames");
             api.add_channel_with_config(ChannelConfig {
@@ -179,6 +184,7 @@ impl Browser {
             Event::RtpPacket(packet) => self.received.push(Received {
                 at: now,
                 sequence: packet.header.sequence_number,
+                payload_type: *packet.header.payload_type,
                 timestamp: packet.header.timestamp,
                 marker: packet.header.marker,
                 payload: packet.payload.to_vec(),

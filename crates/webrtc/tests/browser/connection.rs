@@ -137,8 +137,8 @@ fn a_closed_peer_is_silent() {
 fn a_peer_accepts_what_is_its_own() {
     let now = beginning();
     let addresses = [host_address()];
-    let (mut browser, offer) = Browser::new(now, browser_address());
-    let answer = |offer: &str| Peer::answer(offer, None, &addresses, 1, now).unwrap();
+    let (mut browser, offer) = Browser::new(now, browser_address(), false);
+    let answer = |offer: &str| Peer::answer(offer, None, &addresses, 1, true, now).unwrap();
     let (own, text) = answer(&offer);
     let (other, _) = answer(include_str!("../offers/chromium-156.sdp"));
     browser.take_answer(now, &text);

@@ -10,4 +10,5 @@ mod hostile;
 mod media;
 mod offers;
 mod rtp;
+mod sound;
 mod world;

@@ -89,6 +89,7 @@ fn a_call_makes_one_packet_at_once() {
             expected.push(Received {
                 at: world.now + DELAY,
                 sequence,
+                payload_type: H264,
                 timestamp,
                 marker: is_last,
                 payload: payload.to_vec(),

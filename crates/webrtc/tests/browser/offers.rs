@@ -12,7 +12,7 @@ const CHROMIUM: &str = include_str!("../offers/chromium-156.sdp");
 /// Answers, or says why not; either in words.
 fn answer(offer: &str, wanted: Option<FeedbackKind>) -> Result<String, OfferError> {
     let addresses = [host_address()];
-    let answer = Peer::answer(offer, wanted, &addresses, 1, beginning());
+    let answer = Peer::answer(offer, wanted, &addresses, 1, true, beginning());
     match &answer {
         Ok((_, text)) => assert!(text.starts_with("v=0\r\n") && text.contains("\r\nm=video ")),
         Err(error) => assert!(!error.to_string().is_empty()),

@@ -82,14 +82,31 @@ impl World {
         first_sequence: u16,
         edit: impl FnOnce(String) -> String,
     ) -> Self {
+        Self::offered(feedback, first_sequence, [false, true], edit)
+    }
+
+    /// The same, of a browser that wants sound or not and a host that has some or not.
+    pub(crate) fn offered(
+        feedback: FeedbackKind,
+        first_sequence: u16,
+        [is_wanted, has_sound]: [bool; 2],
+        edit: impl FnOnce(String) -> String,
+    ) -> Self {
         let now = beginning();
-        let (mut browser, offer) = Browser::new(now, browser_address());
+        let (mut browser, offer) = Browser::new(now, browser_address(), is_wanted);
         let addresses = [host_address()];
         // Nor does it know the descriptor; what it does not know it passes over.
         let descriptor = format!("a=extmap:12 {DEPENDENCY_DESCRIPTOR}\r\na=extmap:4 ");
         let offer = edit(offer.replacen("a=extmap:4 ", &descriptor, 1));
-        let (peer, answer) =
-            Peer::answer(&offer, Some(feedback), &addresses, first_sequence, now).unwrap();
+        let (peer, answer) = Peer::answer(
+            &offer,
+            Some(feedback),
+            &addresses,
+            first_sequence,
+            has_sound,
+            now,
+        )
+        .unwrap();
         // str0m as a browser does not know -02; the sequence number is at the same
         // place in both.
         browser.take_answer(now, &answer.replace(TRANSPORT_CC[0], TRANSPORT_CC[1]));

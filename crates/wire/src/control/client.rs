@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Millis;
+use super::{ClientSound, Millis};
 
 /// From `getStats()`. What the browser does not say is `None`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -24,6 +24,9 @@ pub struct Client {
     pub decoder: Option<String>,
     /// How long a frame waited before it was decoded, on average.
     pub jitter_buffer: Option<Millis>,
+    /// What it says of the sound; `None` without.
+    #[serde(default)]
+    pub sound: Option<ClientSound>,
     /// Nobody sees the page.
     #[serde(default)]
     pub hidden: bool,

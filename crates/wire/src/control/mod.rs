@@ -3,6 +3,7 @@
 
 mod client;
 mod quantity;
+mod sound;
 mod statistics;
 
 use mimosa_units::Bytes;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use client::Client;
 pub use quantity::{BitsPerSecond, Millis};
+pub use sound::{ClientSound, RtpClock, Sound};
 pub use statistics::{Decided, Delay, Frames, Pacing, Point, Stages, Statistics};
 
 /// Largest message read: those of today have less than 2 KiB, and nobody needs to make
@@ -39,7 +41,7 @@ pub enum ToPage {
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum FromPage {
     /// Once a second.
-    Client(Client),
+    Client(Box<Client>),
     /// Of a type that is not known here.
     #[serde(other)]
     Unknown,
@@ -68,6 +70,12 @@ pub struct Hello {
     pub feedback: FeedbackKind,
     /// The bitrate's upper limit.
     pub max_bitrate: BitsPerSecond,
+    /// The clock of the pictures.
+    #[serde(default)]
+    pub picture_clock: Option<RtpClock>,
+    /// That of the sound; `None` without, and before its first packet.
+    #[serde(default)]
+    pub sound_clock: Option<RtpClock>,
 }
 
 /// What a page may do.
@@ -245,7 +253,7 @@ mod tests {
         };
         assert_eq!(
             parse(r#"{"colour":"red","hidden":true,"packets_lost":-3,"type":"client"}"#),
-            Ok(FromPage::Client(client))
+            Ok(FromPage::Client(Box::new(client)))
         );
     }
 

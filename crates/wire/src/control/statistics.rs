@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BitsPerSecond, FeedbackKind, Millis};
+use super::{BitsPerSecond, FeedbackKind, Millis, Sound};
 
 /// A session as it stands. Counts run from its start.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -42,6 +42,9 @@ pub struct Statistics {
     pub viewers: u32,
     /// Where the time goes.
     pub stages: Stages,
+    /// The sound; `None` without.
+    #[serde(default)]
+    pub sound: Option<Sound>,
     /// The graph's next point.
     pub point: Point,
 }

@@ -40,7 +40,7 @@ fn doom_is_captured_and_played() {
     let server = start(size);
     let display = Display::Private(&server);
     let command = format!("{} -warp 1 1", dsda_doom_command(size));
-    let mut game = Game::launch(&command, &server).unwrap_or_else(|error| panic!("{error}"));
+    let mut game = Game::launch(&command, &server, &[]).unwrap_or_else(|error| panic!("{error}"));
     let mut injector = Injector::open(display, &Target::Screen).unwrap();
     let mut eye = Eye::open(display, &Target::Screen);
     let lit = |eye: &Eye| {

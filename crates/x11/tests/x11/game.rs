@@ -8,7 +8,7 @@ use crate::desk::{size, start, wait_until};
 
 /// How a command fails, at once or, on a busy machine, a little later.
 fn failure(command: &str, server: &PrivateServer) -> GameError {
-    let mut game = match Game::launch(command, server) {
+    let mut game = match Game::launch(command, server, &[]) {
         Ok(game) => game,
         Err(error) => return error,
     };
@@ -41,7 +41,7 @@ fn a_game_runs_on_the_server_and_ends_with_us() {
          sleep 1000; exit 5",
         file.display()
     );
-    let mut game = Game::launch(&command, &server).unwrap();
+    let mut game = Game::launch(&command, &server, &[]).unwrap();
     let mut written = String::new();
     wait_until("the game's start", || {
         written = std::fs::read_to_string(&file).unwrap_or_default();

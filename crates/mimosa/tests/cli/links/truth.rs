@@ -199,6 +199,8 @@ fn frame(life: &FrameLife) -> SessionFrame {
         decoded: None,
         shown: None,
         inputs: 0,
+        sound_skew: None,
+        sound_concealed: None,
         rtp: None,
     }
 }

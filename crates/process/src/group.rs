@@ -35,7 +35,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// A running program, its guard, and what the program started.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub struct Group {
     guard: Child,
     program: Child,
     is_stopped: bool,
@@ -43,7 +43,11 @@ pub(crate) struct Group {
 
 impl Group {
     /// Starts a program. If this process is killed, `remnant` is removed.
-    pub(crate) fn spawn(mut program: Command, remnant: Option<&Path>) -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// The system's, when the program or its guard does not start.
+    pub fn spawn(mut program: Command, remnant: Option<&Path>) -> io::Result<Self> {
         let mut guard = Command::new("sh")
             .args(["-c", GUARD, "mimosa-guard"])
             .arg(remnant.unwrap_or(Path::new("")))
@@ -68,17 +72,17 @@ impl Group {
     }
 
     /// The program.
-    pub(crate) fn program(&mut self) -> &mut Child {
+    pub fn program(&mut self) -> &mut Child {
         &mut self.program
     }
 
     /// How the program ended, if it did.
-    pub(crate) fn has_ended(&mut self) -> Option<ExitStatus> {
+    pub fn has_ended(&mut self) -> Option<ExitStatus> {
         self.program.try_wait().ok().flatten()
     }
 
     /// Asks all to end, makes those that have not after two seconds, and waits.
-    pub(crate) fn stop(&mut self) {
+    pub fn stop(&mut self) {
         if std::mem::replace(&mut self.is_stopped, true) {
             return;
         }

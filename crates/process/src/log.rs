@@ -20,12 +20,16 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// The last lines that a program wrote.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Log(Arc<Mutex<VecDeque<String>>>);
+pub struct Log(Arc<Mutex<VecDeque<String>>>);
 
 impl Log {
     /// Reads `output` until it ends, in a thread. Each line also goes to
     /// `tracing`, as debugging output of `program`.
-    pub(crate) fn read(program: &'static str, output: PipeReader) -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// The system's, when it gives no thread.
+    pub fn read(program: &'static str, output: PipeReader) -> io::Result<Self> {
         let log = Self::default();
         let kept = log.clone();
         thread::Builder::new()
@@ -41,7 +45,8 @@ impl Log {
     }
 
     /// What is kept, one under the other.
-    pub(crate) fn text(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         lines.join("\n")
@@ -49,7 +54,8 @@ impl Log {
 
     /// What is kept of a program that ended, once all of it is read. Another
     /// that it started may write on; that is not waited for.
-    pub(crate) fn last_words(&self) -> String {
+    #[must_use]
+    pub fn last_words(&self) -> String {
         let patience = now() + PATIENCE;
         // The thread has the other one until the output ends.
         while Arc::strong_count(&self.0) > 1 && now() < patience {

@@ -1,0 +1,138 @@
+// The page is heard: the demo's tones in a real browser.
+
+import { writeFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { look, screenshot, startBrowser, watchFrames } from "./support/browser";
+import { startHost } from "./support/host";
+import { outFile, writeFigures } from "./support/out";
+import { report } from "./support/report";
+import { sleep, until } from "./support/wait";
+
+/** In milliseconds: three of the page's messages at least. */
+const QUIET = 5_000;
+/** Of the demo's pulse, once a second. */
+const PULSE_HERTZ = 1_000;
+/** Of its answer to a press. */
+const ACTION_HERTZ = 660;
+
+test("the demo is heard without a gap, and how far it is from the picture is known", async () => {
+  const host = await startHost({ name: "sound" });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  await hear(page);
+  await until("the pulse is heard", async () => (await level(page, PULSE_HERTZ)) > -60);
+  const before = await level(page, ACTION_HERTZ);
+  expect(before, "nobody has pressed anything").toBeLessThan(-70);
+  await page.keyboard.press("Space");
+  await until("the answer to a key is heard", async () => {
+    return (await level(page, ACTION_HERTZ)) > -60;
+  });
+
+  // How far it is, a busy machine decides: it delays sound, and the browser then waits
+  // longer for it. The figure is recorded and not judged.
+  await until("the skew is known", async () => {
+    return typeof (await look(page)).client?.sound?.skew === "number";
+  });
+  const { first, last } = await until("nothing is made up for five seconds", async () => {
+    const first = (await look(page)).client?.sound;
+    await sleep(QUIET);
+    const last = (await look(page)).client?.sound;
+    return first && last && last.concealed === first.concealed && { first, last };
+  });
+  const { statistics } = await look(page);
+  writeFigures("sound", { first, last, sent: statistics?.sound });
+  console.log(`sound: ${JSON.stringify(last)} ${JSON.stringify(statistics?.sound)}`);
+  expect((last.samples ?? 0) - (first.samples ?? 0)).toBeGreaterThan(48_000);
+
+  const mute = page.locator("#mute");
+  await page.keyboard.press("Control+Alt+Shift+KeyZ");
+  await mute.click();
+  expect(await page.evaluate(() => document.querySelector("audio")?.muted)).toBe(true);
+  await screenshot(page, "sound-muted");
+  await mute.click();
+  expect(await page.evaluate(() => document.querySelector("audio")?.muted)).toBe(false);
+
+  await page.close();
+  await host.stop();
+  expect(report(host.recordings()[0]).sound?.skew_ms.p50).toBeDefined();
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+});
+
+test("without sound there is the picture, and nothing to mute", async () => {
+  const host = await startHost({ name: "silent", args: ["--sound", "off"] });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  await watchFrames(page, 30);
+  const { client, statistics } = await look(page);
+  expect(statistics?.sound ?? null).toBeNull();
+  expect(client?.sound ?? null).toBeNull();
+  expect(await page.locator("#mute").isVisible()).toBe(false);
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+});
+
+test("what a launched game plays is heard", async () => {
+  // No window: what is heard needs none.
+  const tone = outFile("sound-game.raw");
+  writeFileSync(tone, sine(880, 60));
+  const game = `pacat --raw --rate=48000 --channels=2 <'${tone}' & sleep 300`;
+  const host = await startHost({
+    name: "sound-game",
+    args: ["--launch", game, "--size", "640x360"],
+  });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  await hear(page);
+  await until("the game is heard", async () => (await level(page, 880)) > -50);
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+});
+
+/** A sine in samples of 16 bits, both channels alike. */
+function sine(hertz: number, seconds: number): Int16Array {
+  const turn = (2 * Math.PI * hertz) / 48_000;
+  return Int16Array.from({ length: 96_000 * seconds }, (_, place) =>
+    Math.round(12_000 * Math.sin(turn * (place >> 1))),
+  );
+}
+
+declare global {
+  interface Window {
+    analyser: AnalyserNode;
+    /** The loudest that each part of the spectrum has been, in decibels. */
+    loudest: Float32Array<ArrayBuffer>;
+  }
+}
+
+/** Listens to what the page plays. */
+async function hear(page: Page): Promise<void> {
+  await until("there is a track", () =>
+    page.evaluate(() => document.querySelector("audio")?.srcObject !== null),
+  );
+  await page.evaluate(async () => {
+    const stream = document.querySelector("audio")?.srcObject as MediaStream;
+    const context = new AudioContext();
+    await context.resume();
+    const analyser = context.createAnalyser();
+    analyser.fftSize = 4096;
+    analyser.smoothingTimeConstant = 0;
+    context.createMediaStreamSource(stream).connect(analyser);
+    window.analyser = analyser;
+    window.loudest = new Float32Array(analyser.frequencyBinCount).fill(-200);
+    const now = new Float32Array(analyser.frequencyBinCount);
+    setInterval(() => {
+      analyser.getFloatFrequencyData(now);
+      for (const [index, value] of now.entries()) {
+        window.loudest[index] = Math.max(window.loudest[index] ?? -200, value);
+      }
+    }, 20);
+  });
+}
+
+/** How loud a frequency has been, in decibels of full scale. */
+function level(page: Page, hertz: number): Promise<number> {
+  return page.evaluate((hertz) => {
+    const { context, fftSize } = window.analyser;
+    const bin = Math.round((hertz * fftSize) / context.sampleRate);
+    return Math.max(...window.loudest.slice(bin - 1, bin + 2));
+  }, hertz);
+}
