@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing, PacketKind};
 use mimosa_record::{FrameRow, Recording, Row, Run, Table};
-use mimosa_session::{BucketCause, BucketChange, FrameEnd, FrameLife};
+use mimosa_session::{BucketCause, BucketChange, FrameEnd, FrameLife, FrameProtection, Loss};
 use mimosa_sim::{Observer, PacketFate, PacketRecord};
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 use parquet::file::metadata::RowGroupMetaData;
@@ -59,7 +59,16 @@ fn whole() -> FrameLife {
         lost: 2,
         retransmitted: 1,
         end: Some(FrameEnd::Acknowledged(ms(131))),
-        protection: None,
+        protection: Some(FrameProtection {
+            repairs: 3,
+            rounds: 1,
+            loss: Loss {
+                begins: 0.5,
+                ends: 0.5,
+            },
+            late: 0.125,
+            repaired: 2,
+        }),
     }
 }
 
@@ -87,6 +96,7 @@ fn bare(end: Option<FrameEnd>) -> FrameLife {
         lost: 0,
         retransmitted: 0,
         end,
+        protection: None,
         ..whole()
     }
 }
@@ -167,13 +177,13 @@ fn frames_come_back_as_they_were() {
     let reader = reader("frames.parquet", &bytes(&observed::<FrameRow>()));
     let open = "game 7 100000000 101000000 - - - - - - 9000 8 0 0 0 9223372036854775807 - \
                 bucket - - 7000000 start - - - - -";
-    let bucket = "6000 queue-threshold 15000 4000000 30000000";
+    let bucket = "6000 queue-threshold 15000 4000000 30000000 - - - - - -";
     assert_eq!(
         rows(&reader),
         [
             "18446744073709551615 - game 7 100000000 101000000 102000000 109000000 -5 6 \
              131000000 30000000 9000 8 8 2 1 5000000 9000 spread 8000000 4 - frame-fallback \
-             0.5 0.25 20000000 300 -3000 acknowledged -  - - -"
+             0.5 0.25 20000000 300 -3000 acknowledged -  - - - 3 2 1 0.5 2 0.125"
                 .to_owned(),
             format!("18446744073709551615 - {open} given-up {bucket}"),
             format!("2 slow \"Wi-Fi\" {open} open {bucket}"),
