@@ -183,7 +183,7 @@ fn frames_come_back_as_they_were() {
         [
             "18446744073709551615 - game 7 100000000 101000000 102000000 109000000 -5 6 \
              131000000 30000000 9000 8 8 2 1 5000000 9000 spread 8000000 4 - frame-fallback \
-             0.5 0.25 20000000 300 -3000 acknowledged -  - - - 3 2 1 0.5 2 0.125"
+             0.5 0.25 20000000 300 -3000 acknowledged -  - - - 3 2 1 0.5 2.0 0.125"
                 .to_owned(),
             format!("18446744073709551615 - {open} given-up {bucket}"),
             format!("2 slow \"Wi-Fi\" {open} open {bucket}"),
