@@ -25,9 +25,12 @@ test("the page plays what OpenH264 codes", async () => {
   );
   const received = await inbound(page);
   const { frames, retransmissions } = (await look(page)).statistics ?? {};
-  // It mends a loss by a keyframe, and needs none without.
+  // It mends a loss by a keyframe, and a frame that does not fit; without losses these are
+  // few.
+  const decoded = Number(received.framesDecoded);
   if (received.packetsLost === 0 && retransmissions === 0) {
-    expect(frames?.keyframes).toBe(1);
+    expect(frames?.keyframes).toBeGreaterThanOrEqual(1);
+    expect(frames?.keyframes).toBeLessThanOrEqual(1 + decoded / 30);
   }
   expect(received.framesDecoded).toBeGreaterThan(60);
   expect(host.log).not.toMatch(/ERROR|panicked/);
