@@ -150,6 +150,7 @@ mod tests {
             (PacketKind::Media, true),
             (PacketKind::Retransmission, false),
             (PacketKind::Probe, true),
+            (PacketKind::Repair, false),
         ] {
             let packet = Outgoing {
                 sequence: 65_530,
@@ -173,7 +174,7 @@ mod tests {
             assert_eq!(read_packet(&out), Some(told));
             assert_eq!(read_packet(&out[..HEADER]), Some(told));
             assert_eq!(read_packet(&out[..HEADER - 1]), None);
-            out[1] = 3;
+            out[1] = 4;
             assert_eq!(read_packet(&out), None);
         }
     }
