@@ -16,6 +16,11 @@ const KEYFRAME: u64 = 0;
 /// Template of a frame that refers to the one before it.
 const FOLLOWS: u64 = 1;
 
+/// Of `extended_descriptor_fields` (A.8.3): the structure of the stream is there.
+const STRUCTURE: u8 = 0b1_0000;
+/// Distances of the frame's own are.
+const DISTANCES: u8 = 0b0_0010;
+
 /// What a frame refers to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reference {
@@ -38,7 +43,68 @@ pub struct Dependency {
     pub reference: Reference,
 }
 
+/// Why bytes are no descriptor that can be used. The sender is to blame.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DependencyError {
+    /// It ends too early.
+    #[error("a dependency descriptor of {length} bytes ends within its fields; 3 are the least")]
+    TooShort {
+        /// How many there are.
+        length: usize,
+    },
+    /// A template that streams without layers do not have.
+    #[error("the dependency template {template}; streams without layers have 0 and 1")]
+    UnknownTemplate {
+        /// Its number.
+        template: u8,
+    },
+    /// Fields of streams with layers.
+    #[error(
+        "the fields {flags:#07b} of a dependency descriptor; a structure alone or distances \
+         alone are known"
+    )]
+    UnknownFields {
+        /// Which there are: the five bits of A.8.3, `extended_descriptor_fields`.
+        flags: u8,
+    },
+}
+
 impl Dependency {
+    /// Reads the extension's data, as [`Self::to_bytes`] writes it. Of the structure of the
+    /// stream nothing is read: it is taken for that one.
+    ///
+    /// # Errors
+    ///
+    /// [`DependencyError`] for what is too short, and for streams with layers.
+    pub fn parse(bytes: &[u8]) -> Result<Self, DependencyError> {
+        let length = bytes.len();
+        let too_short = DependencyError::TooShort { length };
+        let (&[first, high, low], rest) = bytes.split_first_chunk().ok_or(too_short)?;
+        let template = first & 0x3f;
+        let mut reference = match u64::from(template) {
+            KEYFRAME => Reference::None,
+            FOLLOWS => Reference::Back(1),
+            _ => return Err(DependencyError::UnknownTemplate { template }),
+        };
+        if let Some(&extended) = rest.first() {
+            match extended >> 3 {
+                0 | STRUCTURE => {}
+                DISTANCES => {
+                    let distance = distance(rest).ok_or(too_short)?;
+                    reference = distance.map_or(Reference::None, Reference::Back);
+                }
+                flags => return Err(DependencyError::UnknownFields { flags }),
+            }
+        }
+        Ok(Self {
+            is_first: first & 0x80 != 0,
+            is_last: first & 0x40 != 0,
+            frame_number: u16::from_be_bytes([high, low]),
+            reference,
+        })
+    }
+
     /// The extension's data: 3 to 8 bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -93,6 +159,20 @@ fn other_distance(bits: &mut Bits, distance: u16) {
     bits.put(nibbles, 2);
     bits.put(less_one, width);
     bits.put(0, 2);
+}
+
+/// The first distance in the fields behind the mandatory ones: its nibbles, itself less
+/// one (A.8.3, `frame_fdiffs`). `Some(None)` when there is none in the list.
+fn distance(fields: &[u8]) -> Option<Option<u16>> {
+    let bit = |at: usize| Some(u16::from(fields.get(at / 8)? >> (7 - at % 8) & 1));
+    let number = |from: usize, count: usize| {
+        (from..from + count).try_fold(0, |sum, at| Some(sum << 1 | bit(at)?))
+    };
+    let nibbles = number(5, 2)?;
+    if nibbles == 0 {
+        return Some(None);
+    }
+    Some(Some(number(7, 4 * usize::from(nibbles))? + 1))
 }
 
 /// Bits, most significant first; what is missing of the last byte is zero.
@@ -182,6 +262,46 @@ mod tests {
             ..first
         };
         assert_eq!(second.to_bytes(), [0, 0, 0], "only the first has it");
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let references = [1, 2, 16, 17, 300, 4096].map(Reference::Back);
+        for reference in references.into_iter().chain([Reference::None]) {
+            for (is_first, is_last) in [(true, false), (false, false), (false, true), (true, true)]
+            {
+                let dependency = Dependency {
+                    is_first,
+                    is_last,
+                    frame_number: 0xfedc,
+                    reference,
+                };
+                assert_eq!(Dependency::parse(&dependency.to_bytes()), Ok(dependency));
+            }
+        }
+    }
+
+    #[test]
+    fn streams_with_layers_are_refused() {
+        let parse = |bytes: &[u8]| Dependency::parse(bytes);
+        let length = 2;
+        assert_eq!(parse(&[1, 2]), Err(DependencyError::TooShort { length }));
+        let template = 2;
+        assert_eq!(
+            parse(&[2, 0, 0]),
+            Err(DependencyError::UnknownTemplate { template })
+        );
+        let flags = 0b0_1010;
+        assert_eq!(
+            parse(&[1, 0, 0, flags << 3]),
+            Err(DependencyError::UnknownFields { flags })
+        );
+        // Three nibbles, of which the last is not there.
+        let length = 5;
+        assert_eq!(
+            parse(&[1, 0, 0, 0b0001_0110, 0]),
+            Err(DependencyError::TooShort { length })
+        );
     }
 
     #[test]

@@ -36,9 +36,107 @@ pub fn write(payload_type: u8, earlier: &[Earlier<'_>], newest: &[u8]) -> Vec<u8
     [&headers, &payloads[..], newest].concat()
 }
 
+/// A block of a payload with redundancy.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Block<'a> {
+    /// Its payload type.
+    pub payload_type: u8,
+    /// How much earlier than the packet's timestamp it is; zero for the newest.
+    pub age: u32,
+    /// Its payload.
+    pub payload: &'a [u8],
+}
+
+/// Why bytes are no payload with redundancy. The sender is to blame.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RedError {
+    /// The headers end before the last one.
+    #[error("the redundant headers of {length} bytes end before the last one, of one byte")]
+    HeaderMissing {
+        /// Bytes in all.
+        length: usize,
+    },
+    /// A block is longer than what is left.
+    #[error("a redundant block of {needed} bytes, where {left} are left")]
+    TooShort {
+        /// As its header says.
+        needed: usize,
+        /// How much there is.
+        left: usize,
+    },
+}
+
+/// Reads a payload: its blocks in their order, the newest last.
+///
+/// # Errors
+///
+/// [`RedError`] when it ends too early.
+pub fn parse(payload: &[u8]) -> Result<Vec<Block<'_>>, RedError> {
+    let length = payload.len();
+    let missing = RedError::HeaderMissing { length };
+    let mut headers = Vec::new();
+    let mut rest = payload;
+    let newest = loop {
+        match *rest {
+            [] => return Err(missing),
+            [last, ref blocks @ ..] if last & FOLLOWS == 0 => {
+                rest = blocks;
+                break last;
+            }
+            [kind, a, b, c, ref others @ ..] => {
+                let fields = u32::from_be_bytes([0, a, b, c]);
+                headers.push((kind & !FOLLOWS, fields >> 10, fields as usize & LONGEST));
+                rest = others;
+            }
+            _ => return Err(missing),
+        }
+    };
+    let mut blocks = Vec::with_capacity(headers.len() + 1);
+    for (payload_type, age, needed) in headers {
+        let left = rest.len();
+        let (payload, others) = rest
+            .split_at_checked(needed)
+            .ok_or(RedError::TooShort { needed, left })?;
+        blocks.push(Block {
+            payload_type,
+            age,
+            payload,
+        });
+        rest = others;
+    }
+    blocks.push(Block {
+        payload_type: newest,
+        age: 0,
+        payload: rest,
+    });
+    Ok(blocks)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let earlier = [(960, &[7, 7, 7][..]), (480, &[])];
+        let earlier = earlier.map(|(age, payload)| Earlier { age, payload });
+        let written = write(111, &earlier, &[9, 9]);
+        let block = |age, payload| Block {
+            payload_type: 111,
+            age,
+            payload,
+        };
+        let blocks = [block(960, &[7, 7, 7][..]), block(480, &[]), block(0, &[9, 9])];
+        assert_eq!(parse(&written), Ok(blocks.to_vec()));
+        let cut = |length: usize| parse(&written[..length]);
+        for length in [0, 1, 4, 8] {
+            assert_eq!(cut(length), Err(RedError::HeaderMissing { length }));
+        }
+        let (needed, left) = (3, 2);
+        assert_eq!(cut(11), Err(RedError::TooShort { needed, left }));
+        assert_eq!(cut(12), Ok([blocks[0], blocks[1], block(0, &[])].to_vec()));
+    }
 
     /// The bits of RFC 2198, section 3, by hand.
     #[test]

@@ -106,9 +106,13 @@ impl Role {
     }
 }
 
-/// What is used of the transport-wide feedback.
+/// What is used to tell the sender of arrivals.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum FeedbackKind {
+    /// RFC 8888, which says how packets were marked, and transport-wide-cc-02 beside it,
+    /// whose times are finer: reports when the receiver finds them useful.
+    #[serde(rename = "rfc8888")]
+    CongestionControl,
     /// transport-wide-cc-02: a report when a packet asks for one.
     #[serde(rename = "twcc-02")]
     OnRequest,
@@ -125,6 +129,7 @@ impl FeedbackKind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::CongestionControl => "rfc8888",
             Self::OnRequest => "twcc-02",
             Self::Periodic => "twcc-01",
             Self::None => "none",
@@ -134,7 +139,12 @@ impl FeedbackKind {
     /// The kind with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::OnRequest, Self::Periodic, Self::None];
+        let all = [
+            Self::CongestionControl,
+            Self::OnRequest,
+            Self::Periodic,
+            Self::None,
+        ];
         all.into_iter().find(|kind| kind.name() == name)
     }
 }
@@ -278,6 +288,7 @@ mod tests {
             assert_eq!(Role::from_name(role.name()), Some(role));
         }
         for kind in [
+            FeedbackKind::CongestionControl,
             FeedbackKind::OnRequest,
             FeedbackKind::Periodic,
             FeedbackKind::None,
