@@ -29,7 +29,7 @@ pub(crate) fn configure(offer: &Offer) -> RtcConfig {
         .set_ice_lite(true)
         .enable_bwe(None);
     match offer.feedback {
-        FeedbackKind::OnRequest => {
+        FeedbackKind::CongestionControl | FeedbackKind::OnRequest => {
             let extension = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
             config = config.set_extension(3, extension);
         }

@@ -31,3 +31,21 @@ pub enum OfferError {
         reason: String,
     },
 }
+
+/// Why a call to a host has failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// str0m had nothing to offer.
+    #[error("there is nothing to offer")]
+    NothingOffered,
+    /// One answer has been taken already.
+    #[error("the offer has been answered already")]
+    Answered,
+    /// It looks like an answer, but cannot be taken.
+    #[error("the host's answer cannot be taken: {reason}")]
+    Refused {
+        /// In the words of the WebRTC library.
+        reason: String,
+    },
+}

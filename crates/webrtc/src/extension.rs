@@ -1,5 +1,5 @@
-//! Header extensions that str0m does not know, as it writes them for us: those that
-//! a packet carries among its user values.
+//! Header extensions that str0m does not know, as it writes and reads them for us: those
+//! that a packet carries among its user values.
 
 use mimosa_wire::dependency::Dependency;
 use mimosa_wire::transport_cc::TransportSequence;
@@ -30,7 +30,10 @@ impl ExtensionSerializer for TransportCc02 {
         put(buffer, sequence.map(|sequence| sequence.to_bytes()))
     }
 
-    fn parse_value(&self, _buffer: &[u8], _values: &mut ExtensionValues) -> bool {
+    fn parse_value(&self, buffer: &[u8], values: &mut ExtensionValues) -> bool {
+        if let Ok(sequence) = TransportSequence::parse(buffer) {
+            values.user_values.set(sequence);
+        }
         true
     }
 
@@ -49,7 +52,10 @@ impl ExtensionSerializer for DependencyDescriptor {
         put(buffer, dependency.map(Dependency::to_bytes))
     }
 
-    fn parse_value(&self, _buffer: &[u8], _values: &mut ExtensionValues) -> bool {
+    fn parse_value(&self, buffer: &[u8], values: &mut ExtensionValues) -> bool {
+        if let Ok(dependency) = Dependency::parse(buffer) {
+            values.user_values.set(dependency);
+        }
         true
     }
 

@@ -1,9 +1,15 @@
-//! What a browser's RTCP says of our packets.
+//! What a browser's or a client's RTCP says of our packets.
+
+use std::collections::BTreeMap;
 
 use mimosa_session::{Report, ReportReader};
+use mimosa_units::Ecn;
+use mimosa_wire::congestion_control::CongestionFeedback;
 use mimosa_wire::nack::Nack;
-use mimosa_wire::rtcp;
 use mimosa_wire::transport_cc::TransportFeedback;
+use mimosa_wire::{enclosed, rtcp};
+
+use crate::store::Stream;
 
 /// Missing packets heeded in one compound packet. A browser asks for what it lacks
 /// of a few frames; thousands would only keep us busy.
@@ -14,10 +20,19 @@ const MOST_MISSING: usize = 256;
 /// would only keep us busy.
 const MOST_COVERED: usize = 1 << 16;
 
-/// Reads feedback; remembers the browser's clock.
+/// Packets of a stream whose transport-wide numbers are remembered: half a second at 200
+/// Mbit/s.
+const REMEMBERED: u16 = 8192;
+
+/// Reads feedback; remembers the receiver's clock.
 #[derive(Debug)]
 pub(crate) struct Feedback {
     reader: ReportReader,
+    /// Which stream has which SSRC.
+    streams: [Option<u32>; 2],
+    /// The transport-wide numbers of each stream's last packets, by their RTP sequence
+    /// numbers.
+    numbers: [BTreeMap<u16, u16>; 2],
     refused: u64,
 }
 
@@ -37,14 +52,48 @@ impl Feedback {
     pub(crate) const fn new() -> Self {
         Self {
             reader: ReportReader::new(),
+            streams: [None; 2],
+            numbers: [BTreeMap::new(), BTreeMap::new()],
             refused: 0,
         }
+    }
+
+    /// A stream has this SSRC.
+    pub(crate) fn name(&mut self, ssrc: u32, stream: Stream) {
+        self.streams[stream as usize] = Some(ssrc);
+    }
+
+    /// A packet leaves with this RTP sequence number and this transport-wide number.
+    pub(crate) fn sent(&mut self, stream: Stream, sequence: u16, number: u16) {
+        let numbers = &mut self.numbers[stream as usize];
+        numbers.insert(sequence, number);
+        numbers.remove(&sequence.wrapping_sub(REMEMBERED));
     }
 
     /// Reads a compound packet (RFC 3550, section 6.1). What is malformed is left
     /// out and said in the log.
     pub(crate) fn read(&mut self, compound: &[u8]) -> Heard {
         let mut heard = Heard::default();
+        let mut fields = BTreeMap::new();
+        self.packets(compound, false, &mut heard, &mut fields);
+        let arrivals = heard.report.iter_mut();
+        for arrival in arrivals.flat_map(|report| &mut report.arrivals) {
+            if let Some(&ecn) = fields.get(&arrival.sequence) {
+                arrival.ecn = ecn;
+            }
+        }
+        heard
+    }
+
+    /// The packets of a compound, or of one in it, which has none in it itself. `fields` are
+    /// ECN fields by transport-wide number.
+    fn packets(
+        &mut self,
+        compound: &[u8],
+        is_enclosed: bool,
+        heard: &mut Heard,
+        fields: &mut BTreeMap<u16, Ecn>,
+    ) {
         for packet in rtcp::packets(compound) {
             let packet = match packet {
                 Ok(packet) => packet,
@@ -58,8 +107,17 @@ impl Feedback {
                     continue;
                 }
                 match TransportFeedback::parse(&packet) {
-                    Ok(feedback) => self.arrivals(&feedback, &mut heard),
+                    Ok(feedback) => self.arrivals(&feedback, heard),
                     Err(error) => self.refuse(&error),
+                }
+            } else if CongestionFeedback::is(&packet) {
+                match CongestionFeedback::parse(&packet) {
+                    Ok(feedback) => self.marks(&feedback, fields),
+                    Err(error) => self.refuse(&error),
+                }
+            } else if let Some(inner) = enclosed::compound(&packet) {
+                if !is_enclosed {
+                    self.packets(inner, true, heard, fields);
                 }
             } else if Nack::is(&packet) {
                 match Nack::parse(&packet) {
@@ -71,7 +129,24 @@ impl Feedback {
                 }
             }
         }
-        heard
+    }
+
+    /// Of a report of RFC 8888 the ECN fields, by transport-wide number. Its times are those
+    /// of the report beside it, but coarser.
+    fn marks(&self, feedback: &CongestionFeedback, fields: &mut BTreeMap<u16, Ecn>) {
+        for report in feedback.streams() {
+            let is_its = |ssrc: &Option<u32>| *ssrc == Some(report.ssrc());
+            let Some(stream) = self.streams.iter().position(is_its) else {
+                continue;
+            };
+            // A report may be on so many packets that none of them is remembered.
+            for (sequence, metric) in report.metrics().take(usize::from(REMEMBERED)) {
+                let number = self.numbers[stream].get(&sequence);
+                if let Some((&number, metric)) = number.zip(metric) {
+                    fields.insert(number, metric.ecn);
+                }
+            }
+        }
     }
 
     fn arrivals(&mut self, feedback: &TransportFeedback, heard: &mut Heard) {
@@ -82,7 +157,7 @@ impl Feedback {
     fn refuse(&mut self, error: &dyn std::fmt::Display) {
         self.refused += 1;
         if self.refused.is_power_of_two() {
-            tracing::warn!(%error, count = self.refused, "RTCP from the browser is refused");
+            tracing::warn!(%error, count = self.refused, "RTCP from the other end is refused");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use mimosa_control::FrameId;
 use mimosa_session::{Outgoing, Report};
-use mimosa_units::Bytes;
+use mimosa_units::{Bytes, Ecn};
 use mimosa_wire::control::FeedbackKind;
 use mimosa_wire::h264::Payloads;
 use mimosa_wire::transport_cc::TransportSequence;
@@ -20,7 +20,7 @@ use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 use crate::config::configure;
 use crate::error::OfferError;
 use crate::feedback::Feedback;
-use crate::sdp::{Offer, add_retransmissions};
+use crate::sdp::{Offer, add_congestion_feedback, add_retransmissions};
 use crate::sound::Sound;
 use crate::sound_section::add_redundancy;
 use crate::store::{Packet, Store, Stream};
@@ -58,9 +58,14 @@ pub enum Channel {
 }
 
 impl Channel {
-    const ALL: [Self; 4] = [Self::Input, Self::Keys, Self::Frames, Self::Control];
+    pub(crate) const ALL: [Self; 4] = [Self::Input, Self::Keys, Self::Frames, Self::Control];
 
-    const fn label(self) -> &'static str {
+    /// The channel with this label.
+    pub(crate) fn from_label(label: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.label() == label)
+    }
+
+    pub(crate) const fn label(self) -> &'static str {
         match self {
             Self::Input => "input",
             Self::Keys => "keys",
@@ -109,6 +114,8 @@ pub struct Datagram {
     pub source: SocketAddr,
     /// To there.
     pub destination: SocketAddr,
+    /// With this ECN field.
+    pub ecn: Ecn,
     /// What it has in it.
     pub contents: Vec<u8>,
 }
@@ -132,6 +139,8 @@ pub struct Peer {
     /// Transport-wide number of the first packet of each of the last frames.
     opened: VecDeque<(FrameId, u16)>,
     datagrams: VecDeque<Datagram>,
+    /// The ECN field of what str0m gives now.
+    ecn: Ecn,
     events: VecDeque<PeerEvent>,
     deadline: Instant,
     is_closed: bool,
@@ -185,6 +194,7 @@ impl Peer {
             channels: [None; Channel::ALL.len()],
             opened: VecDeque::new(),
             datagrams: VecDeque::new(),
+            ecn: Ecn::NotEct,
             events: VecDeque::new(),
             deadline: now,
             is_closed: false,
@@ -192,6 +202,9 @@ impl Peer {
         peer.drain();
         let mid = peer.video;
         let mut text = answer.to_sdp_string();
+        if offer.feedback == FeedbackKind::CongestionControl {
+            text = add_congestion_feedback(&text, offer.h264);
+        }
         if let Some(rtx) = offer.rtx {
             let mut api = peer.rtc.direct_api();
             let media = api.stream_tx_by_mid(mid, None).ok_or(OfferError::NoVideo)?;
@@ -200,6 +213,8 @@ impl Peer {
             api.remove_stream_tx(media);
             api.declare_stream_tx(media, None, mid, Some(MEDIA.into()));
             api.declare_stream_tx(second, None, mid, Some(RETRANSMISSIONS.into()));
+            peer.feedback.name(*media, Stream::Media);
+            peer.feedback.name(*second, Stream::Retransmission);
             peer.rtx = Some(rtx.into());
             text = add_retransmissions(&text, offer.h264, rtx, *media, *second);
             peer.drain();
@@ -328,15 +343,18 @@ impl Peer {
         for outgoing in packets {
             let packet = self.store.packet(outgoing);
             // str0m keeps the order of what is on one stream.
-            if last.is_some_and(|last| last != packet.stream) {
+            let alike = (packet.stream, outgoing.ecn);
+            if last.is_some_and(|last| last != alike) {
                 self.timeout(now);
             }
-            last = Some(packet.stream);
+            last = Some(alike);
+            self.ecn = outgoing.ecn;
             self.write_packet(now, outgoing, packet);
         }
         if last.is_some() {
             self.timeout(now);
         }
+        self.ecn = Ecn::NotEct;
     }
 
     /// Has str0m queue a packet.
@@ -370,6 +388,9 @@ impl Peer {
             }
             _ => (self.h264, self.rtx.map(|_| MEDIA.into())),
         };
+        #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
+        let number = packet.sequence as u16;
+        self.feedback.sent(packet.stream, number, outgoing.sequence);
         let sequence = SeqNo::from(packet.sequence);
         let write = RtpWrite::new(
             payload_type,
@@ -471,6 +492,7 @@ impl Peer {
                 Ok(Output::Transmit(transmit)) => self.datagrams.push_back(Datagram {
                     source: transmit.source,
                     destination: transmit.destination,
+                    ecn: self.ecn,
                     contents: transmit.contents.into(),
                 }),
                 Ok(Output::Event(event)) => self.event(event),
@@ -486,8 +508,7 @@ impl Peer {
         match event {
             Event::Connected => self.events.push_back(PeerEvent::Connected),
             Event::ChannelOpen(id, label) => {
-                let known = Channel::ALL.iter().find(|known| known.label() == label);
-                if let Some(&channel) = known {
+                if let Some(channel) = Channel::from_label(&label) {
                     self.channels[channel as usize] = Some(id);
                     self.events.push_back(PeerEvent::Opened(channel));
                 }

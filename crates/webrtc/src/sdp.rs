@@ -1,6 +1,6 @@
 //! What an offer holds, and the few lines that str0m does not write by itself.
 //!
-//! str0m negotiates all but three things, which are put into the text around it:
+//! str0m negotiates all but four things, which are put into the text around it:
 //!
 //! - *transport-wide-cc-02*: Chromium acts on the extension when the answer names
 //!   it, though it never offers it. The offer that str0m reads has it in place of
@@ -10,6 +10,8 @@
 //!   lines for a second stream that we fill.
 //! - *RED* (RFC 2198): how many frames a packet repeats changes with the loss. str0m
 //!   negotiates Opus without RED, and the answer gets the lines for it.
+//! - *RFC 8888*: str0m knows no such reports. A client of our own offers them, and the
+//!   answer gets the line that takes them.
 //!
 //! Of the sound's section, str0m reads what the host uses: Opus, and the identification
 //! of the media. In particular it has no transport-wide numbers: the video's controller
@@ -75,8 +77,12 @@ impl Offer {
             .ok_or(OfferError::NoVideo)?;
         let rtx = retransmissions_of(section, h264);
         let offered = |uri| section.iter().any(|line| extension(line, uri));
+        // Its times are too coarse to go without the other's.
+        let both = offered(TRANSPORT_CC_02) && has_congestion_feedback(text, h264);
         let feedback = match wanted {
+            Some(FeedbackKind::CongestionControl) if !both => FeedbackKind::OnRequest,
             Some(wanted) => wanted,
+            None if both => FeedbackKind::CongestionControl,
             None if offered(TRANSPORT_CC_02) => FeedbackKind::OnRequest,
             None if offered(TRANSPORT_CC_01) => FeedbackKind::Periodic,
             None => FeedbackKind::None,
@@ -224,7 +230,9 @@ fn for_str0m(
     let is_unwanted = |line: &str| {
         is_about_resent(line)
             || match feedback {
-                FeedbackKind::OnRequest => extension(line, TRANSPORT_CC_01),
+                FeedbackKind::CongestionControl | FeedbackKind::OnRequest => {
+                    extension(line, TRANSPORT_CC_01)
+                }
                 FeedbackKind::Periodic => extension(line, TRANSPORT_CC_02),
                 FeedbackKind::None => {
                     extension(line, TRANSPORT_CC_01) || extension(line, TRANSPORT_CC_02)
@@ -281,6 +289,30 @@ fn for_str0m(
         }
     }
     text
+}
+
+/// The line for reports of RFC 8888 (its section 6) on this payload type.
+fn congestion_feedback(payload_type: u8) -> String {
+    format!("a=rtcp-fb:{payload_type} ack ccfb")
+}
+
+/// Whether an offer or an answer has reports of RFC 8888 on this payload type, or on all.
+pub(crate) fn has_congestion_feedback(text: &str, payload_type: u8) -> bool {
+    let own = congestion_feedback(payload_type);
+    let mut lines = text.lines().map(str::trim_end);
+    lines.any(|line| line == own || line == "a=rtcp-fb:* ack ccfb")
+}
+
+/// Adds reports of RFC 8888 on this payload type to an offer or an answer.
+pub(crate) fn add_congestion_feedback(text: &str, payload_type: u8) -> String {
+    let mut added = String::new();
+    for line in text.lines().map(str::trim_end) {
+        let _ = write!(added, "{line}\r\n");
+        if attribute(line, "rtpmap:", payload_type).is_some() {
+            let _ = write!(added, "{}\r\n", congestion_feedback(payload_type));
+        }
+    }
+    added
 }
 
 /// Adds a retransmission stream to the video section of an answer.

@@ -8,6 +8,7 @@ mod action;
 pub mod congestion_control;
 pub mod control;
 pub mod dependency;
+pub mod enclosed;
 mod fields;
 pub mod frames;
 pub mod h264;

@@ -127,7 +127,11 @@ mod tests {
             age,
             payload,
         };
-        let blocks = [block(960, &[7, 7, 7][..]), block(480, &[]), block(0, &[9, 9])];
+        let blocks = [
+            block(960, &[7, 7, 7][..]),
+            block(480, &[]),
+            block(0, &[9, 9]),
+        ];
         assert_eq!(parse(&written), Ok(blocks.to_vec()));
         let cut = |length: usize| parse(&written[..length]);
         for length in [0, 1, 4, 8] {

@@ -47,7 +47,7 @@ pub(super) async fn offer(
         .map(|name| {
             FeedbackKind::from_name(&name).ok_or_else(|| {
                 bad(format!(
-                    "`{name}` is no feedback; write twcc-02, twcc-01 or none"
+                    "`{name}` is no feedback; write rfc8888, twcc-02, twcc-01 or none"
                 ))
             })
         })

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mimosa_control::Limits;
 use mimosa_pace::{Bounds, Policy};
-use mimosa_session::{Sender, SenderConfig};
+use mimosa_session::{EcnConfig, EcnUse, Sender, SenderConfig};
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Size;
 use mimosa_webrtc::{OVERHEAD, OfferError, Peer};
@@ -223,7 +223,7 @@ impl Network {
             Rate::ZERO
         };
         let limits = match peer.feedback() {
-            FeedbackKind::OnRequest | FeedbackKind::Periodic => {
+            FeedbackKind::CongestionControl | FeedbackKind::OnRequest | FeedbackKind::Periodic => {
                 let most = beside(controller.limits.max(), sound);
                 let least = controller.limits.min().min(most);
                 Limits::new(least, controller.limits.start(), most)
@@ -248,6 +248,7 @@ impl Network {
                 ..Bounds::default()
             },
             retransmission_deadline: deadline,
+            ecn: ecn(peer.feedback(), &controller.name),
             ..SenderConfig::default()
         };
         let params = toml::Value::Table(controller.params.clone());
@@ -285,6 +286,16 @@ impl Network {
             .ok_or_else(|| {
                 Problem::new(ErrorCode::NoSession, "there is no such session".to_owned())
             })
+    }
+}
+
+/// Packets are marked for those who answer marks, where the reports tell of them.
+fn ecn(feedback: FeedbackKind, controller: &str) -> EcnUse {
+    let answers = mimosa_cc::needs::needs(controller).is_some_and(|needs| needs.uses_ecn);
+    if feedback == FeedbackKind::CongestionControl && answers {
+        EcnUse::Auto(EcnConfig::default())
+    } else {
+        EcnUse::default()
     }
 }
 

@@ -5,8 +5,9 @@ use std::io::IoSliceMut;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use mimosa_units::Ecn;
 use mimosa_webrtc::Datagram;
-use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
+use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 
 use crate::error::HostError;
 
@@ -45,11 +46,12 @@ struct Socket {
 }
 
 /// Datagrams that leave together, in one call: all of the first one's size, but for
-/// the last, which may be smaller.
+/// the last, which may be smaller, and with the first one's ECN field.
 #[derive(Debug)]
 struct Batch {
     source: SocketAddr,
     destination: SocketAddr,
+    ecn: Ecn,
     contents: Vec<u8>,
     segment: usize,
     count: usize,
@@ -61,6 +63,7 @@ impl Batch {
         Self {
             source: nowhere,
             destination: nowhere,
+            ecn: Ecn::NotEct,
             contents: Vec::new(),
             segment: 0,
             count: 0,
@@ -69,7 +72,9 @@ impl Batch {
 
     /// Whether `datagram` may follow what is there.
     fn fits(&self, datagram: &Datagram, most: usize) -> bool {
-        let is_alike = self.source == datagram.source && self.destination == datagram.destination;
+        let is_alike = self.source == datagram.source
+            && self.destination == datagram.destination
+            && self.ecn == datagram.ecn;
         let is_whole = self.contents.len() == self.segment * self.count;
         let length = datagram.contents.len();
         is_alike
@@ -83,6 +88,7 @@ impl Batch {
         if self.count == 0 {
             self.source = datagram.source;
             self.destination = datagram.destination;
+            self.ecn = datagram.ecn;
             self.segment = datagram.contents.len();
         }
         self.contents.extend_from_slice(&datagram.contents);
@@ -175,7 +181,7 @@ impl Sockets {
         let is_sent = self.socket(batch.source).is_some_and(|socket| {
             let transmit = Transmit {
                 destination: batch.destination,
-                ecn: None,
+                ecn: codepoint(batch.ecn),
                 contents: &batch.contents,
                 segment_size: (batch.count > 1).then_some(batch.segment),
                 src_ip: None,
@@ -216,6 +222,16 @@ impl Sockets {
             length: meta.len,
             stride: meta.stride.max(1),
         })
+    }
+}
+
+/// The field as the system is told it.
+const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
+    match ecn {
+        Ecn::NotEct => None,
+        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
+        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
+        Ecn::Ce => Some(EcnCodepoint::Ce),
     }
 }
 
@@ -299,6 +315,7 @@ mod tests {
             .map(|(number, &(to, size)): (u8, &(usize, usize))| Datagram {
                 source,
                 destination: peers[to].local_addr().unwrap(),
+                ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect1][usize::from(number) % 3],
                 contents: vec![number; size],
             })
             .collect();

@@ -378,6 +378,7 @@ impl Session {
                 .is_some_and(|asked| now.since(asked) > FEEDBACK_WITHIN);
         if waits && !std::mem::replace(&mut self.has_feedback, true) {
             let kind = match self.peer.feedback() {
+                FeedbackKind::CongestionControl => FeedbackKind::OnRequest,
                 FeedbackKind::OnRequest => FeedbackKind::Periodic,
                 FeedbackKind::Periodic | FeedbackKind::None => FeedbackKind::None,
             };

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use mimosa_units::Ecn;
 use mimosa_webrtc::Datagram;
 use str0m::change::{SdpAnswer, SdpPendingOffer};
 use str0m::channel::{ChannelConfig, ChannelId, Reliability};
@@ -152,6 +153,7 @@ impl Browser {
                 Output::Transmit(transmit) => self.out.push(Datagram {
                     source: transmit.source,
                     destination: transmit.destination,
+                    ecn: Ecn::NotEct,
                     contents: transmit.contents.into(),
                 }),
                 Output::Event(event) => self.event(now, event),

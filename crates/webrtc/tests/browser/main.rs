@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 mod browser;
+mod caller;
 mod connection;
 mod feedback;
 mod hostile;

@@ -1,0 +1,394 @@
+//! The other end: a client of our own, which offers, receives and reports.
+//!
+//! [`Caller`] is sans-IO as [`Peer`](crate::Peer) is. It takes every packet as it came,
+//! retransmissions and probes included; what they are good for is the caller's business
+//! above. Its reports are RTCP of RFC 8888 and of transport-wide-cc in one compound.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use mimosa_units::Ecn;
+use mimosa_wire::dependency::{DEPENDENCY_DESCRIPTOR, Dependency};
+use mimosa_wire::enclosed;
+use mimosa_wire::transport_cc::TransportSequence;
+use str0m::change::{SdpAnswer, SdpPendingOffer};
+use str0m::channel::{ChannelConfig, ChannelData, ChannelId, Reliability};
+use str0m::media::{Direction, KeyframeRequestKind, MediaKind, Mid};
+use str0m::net::{Protocol, Receive};
+use str0m::rtp::{Extension, RawPacket, RtpHeader, Ssrc};
+use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
+
+use crate::error::CallError;
+use crate::extension::{DependencyDescriptor, TransportCc02};
+use crate::peer::{Channel, Datagram};
+use crate::sdp::{TRANSPORT_CC_02, add_congestion_feedback, has_congestion_feedback};
+use crate::tap;
+
+/// Payload types of the offer.
+const H264: u8 = 96;
+const RTX: u8 = 97;
+/// Those that str0m offers sound with.
+const OPUS: u8 = 111;
+const RED: u8 = 63;
+/// High profile, level 5.2: 3840x2160 at 60 frames a second. The host's encoder says what
+/// it is in fact; the decoders of clients know no limits.
+const PROFILE: u32 = 0x64_0034;
+
+/// What a packet is for.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Carries {
+    /// A piece of a frame.
+    Video,
+    /// One sent again (RFC 4588), or nothing, when it is a probe.
+    Repeat,
+    /// A frame of sound.
+    Sound,
+    /// Frames of sound, repeated ones among them (RFC 2198).
+    RedundantSound,
+}
+
+/// A packet that has come, decrypted.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Incoming {
+    /// What it is for.
+    pub carries: Carries,
+    /// Its stream.
+    pub ssrc: u32,
+    /// Its number there.
+    pub sequence: u16,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// What its frame refers to, and its place in it; sound has none.
+    pub dependency: Option<Dependency>,
+    /// Its number among all of the video's packets; sound has none.
+    pub transport: Option<TransportSequence>,
+    /// What it has in it.
+    pub payload: Vec<u8>,
+}
+
+/// Something that happened to a caller.
+#[derive(Debug)]
+pub enum CallerEvent {
+    /// Media can flow.
+    Connected,
+    /// A packet came.
+    Packet(Incoming),
+    /// A channel can be written to.
+    Opened(Channel),
+    /// A message came.
+    Message {
+        /// On this channel.
+        channel: Channel,
+        /// What it says.
+        data: Vec<u8>,
+    },
+    /// The connection is over.
+    Closed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A client's end of a connection. Everything that changes it is a method with the time;
+/// what comes of it is taken with [`Caller::poll_datagram`] and [`Caller::poll_event`].
+pub struct Caller {
+    rtc: Rtc,
+    pending: Option<SdpPendingOffer>,
+    video: Mid,
+    /// Names us in reports.
+    name: Ssrc,
+    /// The host reads reports of RFC 8888.
+    reads_congestion: bool,
+    channels: [Option<ChannelId>; Channel::ALL.len()],
+    datagrams: VecDeque<Datagram>,
+    events: VecDeque<CallerEvent>,
+    deadline: Instant,
+    is_closed: bool,
+}
+
+impl Caller {
+    /// A caller that its host reaches at these addresses, and the text of its offer; with
+    /// sound, where it is wanted.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] for an address that is none.
+    pub fn offer(
+        addresses: &[SocketAddr],
+        wants_sound: bool,
+        now: Instant,
+    ) -> Result<(Self, String), CallError> {
+        let mut rtc = configure(wants_sound).build(now);
+        for &address in addresses {
+            let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
+            rtc.add_local_candidate(candidate);
+        }
+        let mut api = rtc.sdp_api();
+        let video = api.add_media(MediaKind::Video, Direction::RecvOnly, None, None, None);
+        if wants_sound {
+            api.add_media(MediaKind::Audio, Direction::RecvOnly, None, None, None);
+        }
+        for channel in Channel::ALL {
+            let is_lossy = matches!(channel, Channel::Input | Channel::Frames);
+            api.add_channel_with_config(ChannelConfig {
+                label: channel.label().to_owned(),
+                ordered: !is_lossy,
+                reliability: if is_lossy {
+                    Reliability::MaxRetransmits { retransmits: 0 }
+                } else {
+                    Reliability::Reliable
+                },
+                ..ChannelConfig::default()
+            });
+        }
+        let (offer, pending) = api.apply().ok_or(CallError::NothingOffered)?;
+        let name = rtc.direct_api().new_ssrc();
+        let mut caller = Self {
+            rtc,
+            pending: Some(pending),
+            video,
+            name,
+            reads_congestion: false,
+            channels: [None; Channel::ALL.len()],
+            datagrams: VecDeque::new(),
+            events: VecDeque::new(),
+            deadline: now,
+            is_closed: false,
+        };
+        caller.drain();
+        let text = add_congestion_feedback(&offer.to_sdp_string(), H264);
+        Ok((caller, text))
+    }
+
+    /// Takes the host's answer.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] when it is none, or none to this offer.
+    pub fn accept(&mut self, answer: &str) -> Result<(), CallError> {
+        let parsed = SdpAnswer::from_sdp_string(answer).map_err(|error| refused(&error))?;
+        let pending = self.pending.take().ok_or(CallError::Answered)?;
+        self.rtc
+            .sdp_api()
+            .accept_answer(pending, parsed)
+            .map_err(|error| refused(&error))?;
+        self.reads_congestion = has_congestion_feedback(answer, H264);
+        self.drain();
+        Ok(())
+    }
+
+    /// Whether the host reads reports of RFC 8888 beside the transport-wide ones.
+    #[must_use]
+    pub const fn reads_congestion(&self) -> bool {
+        self.reads_congestion
+    }
+
+    /// The name to report under.
+    #[must_use]
+    pub fn name(&self) -> u32 {
+        *self.name
+    }
+
+    /// Takes a datagram in.
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        source: SocketAddr,
+        destination: SocketAddr,
+        contents: &[u8],
+    ) {
+        // What is no datagram of any of the protocols is passed over.
+        let Ok(contents) = contents.try_into() else {
+            return;
+        };
+        let receive = Receive {
+            proto: Protocol::Udp,
+            source,
+            destination,
+            contents,
+        };
+        let result = self.rtc.handle_input(Input::Receive(now, receive));
+        self.check(result);
+        self.drain();
+    }
+
+    /// Lets time pass.
+    pub fn timeout(&mut self, now: Instant) {
+        let result = self.rtc.handle_input(Input::Timeout(now));
+        self.check(result);
+        self.drain();
+    }
+
+    /// When to call [`Caller::timeout`] at the latest.
+    #[must_use]
+    pub const fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Sends RTCP packets that str0m does not know: enclosed in one that it does.
+    /// `compound` has at most 1100 bytes.
+    pub fn report(&mut self, compound: &[u8]) {
+        let contents = enclosed::write(compound);
+        let mut api = self.rtc.direct_api();
+        api.send_app_specific_feedback(self.name, self.name, contents);
+        self.drain();
+    }
+
+    /// Asks for a keyframe.
+    pub fn want_keyframe(&mut self, now: Instant) {
+        let mut api = self.rtc.direct_api();
+        if let Some(stream) = api.stream_rx_by_mid(self.video, None) {
+            stream.request_keyframe(KeyframeRequestKind::Pli);
+        }
+        self.timeout(now);
+    }
+
+    /// Writes a message, if the channel is open and takes it.
+    pub fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
+        let Some(id) = self.channels[channel as usize] else {
+            return false;
+        };
+        let is_binary = channel != Channel::Control;
+        let written = self
+            .rtc
+            .channel(id)
+            .is_some_and(|mut open| open.write(is_binary, data).unwrap_or(false));
+        self.drain();
+        written
+    }
+
+    /// Ends the connection, and tells the host.
+    pub fn close(&mut self) {
+        let result = self.rtc.close();
+        self.check(result);
+        self.drain();
+    }
+
+    /// Takes a datagram that is to be sent.
+    pub fn poll_datagram(&mut self) -> Option<Datagram> {
+        self.datagrams.pop_front()
+    }
+
+    /// Takes an event.
+    pub fn poll_event(&mut self) -> Option<CallerEvent> {
+        self.events.pop_front()
+    }
+
+    fn drain(&mut self) {
+        loop {
+            match self.rtc.poll_output() {
+                Ok(Output::Timeout(deadline)) => {
+                    self.deadline = deadline;
+                    break;
+                }
+                Ok(Output::Transmit(transmit)) => self.datagrams.push_back(Datagram {
+                    source: transmit.source,
+                    destination: transmit.destination,
+                    ecn: Ecn::NotEct,
+                    contents: transmit.contents.into(),
+                }),
+                Ok(Output::Event(event)) => self.event(event),
+                Err(error) => {
+                    self.end(error.to_string());
+                    break;
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Connected => {
+                // The reports above say what is missing.
+                let mut api = self.rtc.direct_api();
+                if let Some(stream) = api.stream_rx_by_mid(self.video, None) {
+                    stream.suppress_nack(true);
+                }
+                self.events.push_back(CallerEvent::Connected);
+            }
+            Event::ChannelOpen(id, label) => {
+                if let Some(channel) = Channel::from_label(&label) {
+                    self.channels[channel as usize] = Some(id);
+                    self.events.push_back(CallerEvent::Opened(channel));
+                }
+            }
+            Event::ChannelData(ChannelData { id, data, .. }) => {
+                let known = self.channels.iter().position(|open| *open == Some(id));
+                if let Some(index) = known {
+                    let channel = Channel::ALL[index];
+                    self.events
+                        .push_back(CallerEvent::Message { channel, data });
+                }
+            }
+            Event::RawPacket(packet) => {
+                if let RawPacket::RtpRx(header, payload) = *packet {
+                    self.packet(&header, payload);
+                }
+            }
+            Event::IceConnectionStateChange(IceConnectionState::Disconnected) => {
+                self.end("the host does not answer any more".to_owned());
+            }
+            Event::Closed => self.end("the host closed the connection".to_owned()),
+            _ => {}
+        }
+    }
+
+    fn packet(&mut self, header: &RtpHeader, payload: Vec<u8>) {
+        let carries = match *header.payload_type {
+            H264 => Carries::Video,
+            RTX => Carries::Repeat,
+            OPUS => Carries::Sound,
+            RED => Carries::RedundantSound,
+            _ => return,
+        };
+        let values = &header.ext_vals.user_values;
+        self.events.push_back(CallerEvent::Packet(Incoming {
+            carries,
+            ssrc: *header.ssrc,
+            sequence: header.sequence_number,
+            timestamp: header.timestamp,
+            dependency: values.get::<Dependency>().copied(),
+            transport: values.get::<TransportSequence>().copied(),
+            payload,
+        }));
+    }
+
+    fn check(&mut self, result: Result<(), str0m::RtcError>) {
+        if let Err(error) = result {
+            self.end(error.to_string());
+        }
+    }
+
+    fn end(&mut self, reason: String) {
+        if !std::mem::replace(&mut self.is_closed, true) {
+            self.events.push_back(CallerEvent::Closed { reason });
+        }
+    }
+}
+
+/// RTP mode: packets are handed out as they come.
+fn configure(wants_sound: bool) -> RtcConfig {
+    let number = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
+    let dependency = Extension::with_serializer(DEPENDENCY_DESCRIPTOR, DependencyDescriptor);
+    let mut config = RtcConfig::new()
+        .set_crypto_provider(Arc::new(tap::provider()))
+        .clear_codecs()
+        .clear_extension_map()
+        .set_extension(1, Extension::RtpMid)
+        .set_extension(3, number)
+        .set_extension(4, dependency)
+        .set_rtp_mode(true)
+        .enable_raw_packets(true);
+    let codecs = config.codec_config();
+    codecs.enable_opus(wants_sound, wants_sound);
+    codecs.add_h264(H264.into(), Some(RTX.into()), true, PROFILE);
+    config
+}
+
+fn refused(error: &dyn std::fmt::Display) -> CallError {
+    CallError::Refused {
+        reason: error.to_string(),
+    }
+}
