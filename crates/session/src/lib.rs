@@ -31,4 +31,6 @@ pub use mimosa_pace::{BucketCause, BucketChange};
 pub use protection::{Protection, REPAIR_HEADER, RepairConfig};
 pub use receiver::{Arrival, FeedbackMode, Receiver, Report};
 pub use sender::{Broken, Outgoing, Sender, packetise};
-pub use wire::{FeedbackFormat, REPORT_HEADERS, ReadError, ReportReader, ReportWriter};
+pub use wire::{
+    FeedbackFormat, REPORT_HEADERS, ReadError, ReportConfig, ReportReader, ReportWriter,
+};

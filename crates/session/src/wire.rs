@@ -59,6 +59,35 @@ impl FeedbackFormat {
     }
 }
 
+/// How reports are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ReportConfig {
+    /// The format.
+    pub format: FeedbackFormat,
+    /// SSRC of who reports.
+    pub receiver: u32,
+    /// SSRC of the stream that is reported on.
+    pub stream: u32,
+    /// Most bytes of a report of RFC 8888. A transport-wide one has at most 1100.
+    pub largest: usize,
+    /// Earlier reports whose packets a report is about as well: so many of them may be lost
+    /// in a row.
+    pub repeats: usize,
+}
+
+impl ReportConfig {
+    /// One stream, and nothing said twice.
+    const fn new(format: FeedbackFormat) -> Self {
+        Self {
+            format,
+            receiver: RECEIVER_SSRC,
+            stream: STREAM_SSRC,
+            largest: LARGEST,
+            repeats: 0,
+        }
+    }
+}
+
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
@@ -70,13 +99,15 @@ struct Seen {
 /// packet between its first and its last whether it has arrived.
 #[derive(Debug)]
 pub struct ReportWriter {
-    format: FeedbackFormat,
+    config: ReportConfig,
     /// By number, from `first` on.
     recent: VecDeque<Option<Seen>>,
     /// Unwrapped.
     first: u64,
     /// Everything before this number was in a report.
     next: u64,
+    /// What `next` was before the last reports.
+    earlier: VecDeque<u64>,
     /// Transport-wide reports so far.
     count: u8,
 }
@@ -85,11 +116,18 @@ impl ReportWriter {
     /// Nothing received yet. [`FeedbackFormat::Exact`] writes nothing.
     #[must_use]
     pub const fn new(format: FeedbackFormat) -> Self {
+        Self::with(ReportConfig::new(format))
+    }
+
+    /// Nothing received yet.
+    #[must_use]
+    pub const fn with(config: ReportConfig) -> Self {
         Self {
-            format,
+            config,
             recent: VecDeque::new(),
             first: 0,
             next: 0,
+            earlier: VecDeque::new(),
             count: 0,
         }
     }
@@ -111,16 +149,21 @@ impl ReportWriter {
             self.recent.pop_front();
             self.first += 1;
         }
-        let begin = lowest.min(self.next).max(self.first);
+        self.earlier.push_back(self.next);
+        if self.earlier.len() > self.config.repeats + 1 {
+            self.earlier.pop_front();
+        }
+        let repeated = self.earlier.front().copied().unwrap_or(self.next);
+        let begin = lowest.min(repeated).max(self.first);
         self.next = self.first + self.recent.len() as u64;
         let skipped = usize::try_from(begin - self.first).unwrap_or(usize::MAX);
         let covered: Vec<_> = self.recent.iter().skip(skipped).copied().collect();
         #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
         let begin = begin as u16;
-        match self.format {
+        match self.config.format {
             FeedbackFormat::Exact => Vec::new(),
             FeedbackFormat::TransportWide => self.transport_wide(begin, &covered),
-            FeedbackFormat::CongestionControl => congestion_control(now, begin, &covered),
+            FeedbackFormat::CongestionControl => self.congestion_control(now, begin, &covered),
         }
     }
 
@@ -166,6 +209,9 @@ impl ReportWriter {
     }
 
     fn transport_wide(&mut self, begin: u16, covered: &[Option<Seen>]) -> Vec<Vec<u8>> {
+        let ReportConfig {
+            receiver, stream, ..
+        } = self.config;
         let mut packets = Vec::new();
         let mut base = begin;
         let mut left = covered;
@@ -178,9 +224,8 @@ impl ReportWriter {
                 .collect();
             // A report on nothing that arrived would have no time.
             if times.iter().any(Option::is_some) {
-                let report = |arrivals| {
-                    TransportFeedback::new(RECEIVER_SSRC, STREAM_SSRC, self.count, base, arrivals)
-                };
+                let report =
+                    |arrivals| TransportFeedback::new(receiver, stream, self.count, base, arrivals);
                 let feedback = match report(&times) {
                     Err(FeedbackError::TooFarApart { sequence }) => {
                         // What can be said is; the rest begins another one.
@@ -200,15 +245,21 @@ impl ReportWriter {
         }
         packets
     }
-}
 
-fn congestion_control(now: PeerTime, begin: u16, covered: &[Option<Seen>]) -> Vec<Vec<u8>> {
-    let time = ReportTime::not_before(now);
-    let metric = |seen: &Option<Seen>| seen.map(|seen| Metric::of(seen.at, seen.ecn, time));
-    let metrics = covered.iter().map(metric).collect();
-    let stream = StreamReport::new(STREAM_SSRC, begin, metrics);
-    let packets = CongestionFeedback::packets(RECEIVER_SSRC, time, stream, LARGEST);
-    packets.iter().map(CongestionFeedback::to_bytes).collect()
+    fn congestion_control(
+        &self,
+        now: PeerTime,
+        begin: u16,
+        covered: &[Option<Seen>],
+    ) -> Vec<Vec<u8>> {
+        let config = self.config;
+        let time = ReportTime::not_before(now);
+        let metric = |seen: &Option<Seen>| seen.map(|seen| Metric::of(seen.at, seen.ecn, time));
+        let metrics = covered.iter().map(metric).collect();
+        let stream = StreamReport::new(config.stream, begin, metrics);
+        let packets = CongestionFeedback::packets(config.receiver, time, stream, config.largest);
+        packets.iter().map(CongestionFeedback::to_bytes).collect()
+    }
 }
 
 /// Why bytes are no report. Their sender is to blame.

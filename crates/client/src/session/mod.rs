@@ -1,0 +1,487 @@
+//! A client's session: what comes from the host, and what is told it.
+//!
+//! A state machine, as the host's is: times and datagrams go in; frames to decode, sound to
+//! play, datagrams and news come out. Times are the client's own, counted from its start.
+
+mod skew;
+mod tally;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use mimosa_units::{Ecn, PeerTime, Time, TimeDelta};
+use mimosa_webrtc::{CallError, Caller, CallerEvent, Carries, Channel, Datagram, Incoming};
+use mimosa_wire::control::{
+    Client, ClientSound, FromPage, Hello, Millis, Notice, NoticeCode, Statistics, ToPage,
+};
+use mimosa_wire::frames::{FrameMessage, Shown};
+use mimosa_wire::{Action, PageTime, rtx};
+
+use self::skew::Skew;
+pub use self::tally::{Packets, Tally};
+use crate::assembler::{Assembler, Piece, Whole};
+use crate::pen::Pen;
+use crate::reporter::{Came, Reporter, ReporterConfig};
+use crate::sound::{Play, SoundBuffer, SoundConfig, SoundCounts};
+
+/// Without a frame to decode for this long, though packets come, a keyframe is asked for:
+/// the host mends by itself within a round trip or two.
+const STUCK_AFTER: TimeDelta = TimeDelta::from_millis(400);
+/// Time between messages with what the client counts (docs/protocol.md).
+const COUNTS_EVERY: TimeDelta = TimeDelta::from_millis(1_000);
+/// A host that says nothing for this long has gone: as long as a host waits for a browser.
+const GONE_AFTER: TimeDelta = TimeDelta::from_millis(10_000);
+/// And one that never answers.
+const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
+
+/// Something that a session wants done, or known.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Media can flow.
+    Connected,
+    /// Decode this.
+    Decode(Whole),
+    /// What the session is.
+    Hello(Box<Hello>),
+    /// How it stands, four times a second.
+    Statistics(Box<Statistics>),
+    /// Something that the player should know.
+    Notice(Notice),
+    /// It is over.
+    Ended {
+        /// Why.
+        reason: String,
+        /// The host meant it: nobody should call again.
+        is_final: bool,
+    },
+}
+
+/// A frame that the player has seen.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Seen {
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// When its last packet came.
+    pub received: Time,
+    /// How long decoding took.
+    pub decoding: TimeDelta,
+    /// When it was on the screen, or would have been.
+    pub shown: Time,
+}
+
+/// A session's fixed properties.
+#[derive(Clone, Debug, Default)]
+pub struct SessionConfig {
+    /// When to report.
+    pub reporter: ReporterConfig,
+    /// How much sound is kept.
+    pub sound: SoundConfig,
+    /// Name of the decoder, for the host's statistics.
+    pub decoder: String,
+}
+
+/// A client's session.
+pub struct Session {
+    config: SessionConfig,
+    /// The instant of time zero.
+    start: Instant,
+    caller: Caller,
+    begun: Time,
+    heard: Time,
+    is_connected: bool,
+    is_over: bool,
+    assembler: Assembler,
+    reporter: Option<Reporter>,
+    sound: SoundBuffer,
+    pen: Pen,
+    skew: Skew,
+    tally: Tally,
+    /// When a frame last came out whole, or a keyframe was asked for.
+    moved: Time,
+    next_counts: Time,
+    outcomes: VecDeque<Outcome>,
+}
+
+impl Session {
+    /// A session that its host reaches at these addresses, and its offer.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] for an address that is none.
+    pub fn offer(
+        config: SessionConfig,
+        addresses: &[SocketAddr],
+        wants_sound: bool,
+        start: Instant,
+        now: Time,
+    ) -> Result<(Self, String), CallError> {
+        let (caller, offer) = Caller::offer(addresses, wants_sound, instant(start, now))?;
+        let session = Self {
+            sound: SoundBuffer::new(config.sound),
+            config,
+            start,
+            caller,
+            begun: now,
+            heard: now,
+            is_connected: false,
+            is_over: false,
+            assembler: Assembler::new(),
+            reporter: None,
+            pen: Pen::new(),
+            skew: Skew::new(),
+            tally: Tally::default(),
+            moved: now,
+            next_counts: now,
+            outcomes: VecDeque::new(),
+        };
+        Ok((session, offer))
+    }
+
+    /// Takes the host's answer.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] when it is none to this offer.
+    pub fn accept(&mut self, answer: &str) -> Result<(), CallError> {
+        self.caller.accept(answer)?;
+        let (name, tells_marks) = (self.caller.name(), self.caller.reads_congestion());
+        self.reporter = Some(Reporter::new(self.config.reporter, name, tells_marks));
+        Ok(())
+    }
+
+    /// What has come so far.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        Tally {
+            frames: self.assembler.counts(),
+            sound: self.sound.counts(),
+            reports: self.reporter.as_ref().map_or(0, Reporter::count),
+            ..self.tally
+        }
+    }
+
+    /// By how much later sound is heard than the picture of the same time is seen.
+    #[must_use]
+    pub fn skew(&self) -> Option<TimeDelta> {
+        self.skew.now()
+    }
+
+    /// A datagram came: it was there at `arrived`, before `now`, and with this ECN field.
+    pub fn receive(
+        &mut self,
+        now: Time,
+        arrived: Time,
+        ecn: Ecn,
+        [source, destination]: [SocketAddr; 2],
+        contents: &[u8],
+    ) {
+        self.heard = now;
+        let instant = instant(self.start, now);
+        self.caller.receive(instant, source, destination, contents);
+        self.tally.packets.datagrams += 1;
+        self.tally.packets.bytes += contents.len() as u64;
+        self.events(now, arrived.min(now), ecn);
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, now: Time) {
+        let instant = instant(self.start, now);
+        if self.caller.deadline() <= instant {
+            self.caller.timeout(instant);
+            self.events(now, now, Ecn::NotEct);
+        }
+        self.report(now);
+        if self.is_connected && self.next_counts <= now {
+            self.next_counts = now + COUNTS_EVERY;
+            self.tell_counts();
+        }
+        let is_stuck = self.is_connected && now.since(self.moved) >= STUCK_AFTER;
+        if is_stuck && self.has_pieces() {
+            self.want_keyframe(now);
+        }
+        let patience = self.patience();
+        if now.since(self.heard) >= patience {
+            let reason = if self.is_connected {
+                "the host does not answer any more"
+            } else {
+                "the host's answer came, but no connection: is its UDP port open?"
+            };
+            self.end(reason.to_owned(), false);
+        }
+    }
+
+    /// Frames have begun to come that cannot be decoded.
+    fn has_pieces(&self) -> bool {
+        self.assembler.waiting() > 0
+    }
+
+    fn patience(&self) -> TimeDelta {
+        if self.is_connected {
+            GONE_AFTER
+        } else {
+            CONNECTED_WITHIN
+        }
+    }
+
+    /// Asks for a keyframe: what is there cannot be decoded.
+    pub fn want_keyframe(&mut self, now: Time) {
+        self.moved = now;
+        self.tally.keyframes_wanted += 1;
+        self.caller.want_keyframe(instant(self.start, now));
+    }
+
+    /// When to call [`Session::advance`] at the latest.
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        let caller = self.caller.deadline().saturating_duration_since(self.start);
+        let caller = Time::from_nanos(u64::try_from(caller.as_nanos()).unwrap_or(u64::MAX));
+        let report = self.reporter.as_ref().and_then(Reporter::due);
+        let mut next = caller.min(self.heard + self.patience());
+        if let Some(due) = report {
+            next = next.min(time(due));
+        }
+        if self.is_connected {
+            next = next.min(self.next_counts);
+            if self.has_pieces() {
+                next = next.min(self.moved + STUCK_AFTER);
+            }
+        }
+        next
+    }
+
+    /// The player did something.
+    pub fn act(&mut self, now: Time, action: Action) {
+        if let Some(time) = page_time(now) {
+            for (channel, message) in self.pen.write(action, time) {
+                self.caller.write(channel, &message);
+            }
+        }
+    }
+
+    /// The player has seen a frame.
+    pub fn seen(&mut self, seen: &Seen) {
+        self.tally.shown += 1;
+        self.skew.seen(seen.timestamp, seen.shown);
+        let message = FrameMessage::Shown(Shown {
+            timestamp: seen.timestamp,
+            received: page_time(seen.received),
+            decoding: Some(seen.decoding),
+            presented: page_time(seen.shown),
+            expected: page_time(seen.shown),
+            count: u32::try_from(self.tally.shown).unwrap_or(u32::MAX),
+        });
+        self.caller.write(Channel::Frames, &message.to_bytes());
+    }
+
+    /// What to play for 10 ms, which the player hears at `heard`.
+    pub fn play(&mut self, heard: Time) -> Play {
+        let play = self.sound.play();
+        if let Play::Frame { timestamp, .. } = play {
+            self.skew.heard(timestamp, heard);
+        }
+        play
+    }
+
+    /// Ends the session, and tells the host.
+    pub fn close(&mut self) {
+        self.caller.close();
+        self.end("left".to_owned(), true);
+    }
+
+    /// Takes a datagram to send.
+    pub fn poll_datagram(&mut self) -> Option<Datagram> {
+        self.caller.poll_datagram()
+    }
+
+    /// Takes what has happened.
+    pub fn poll(&mut self) -> Option<Outcome> {
+        self.outcomes.pop_front()
+    }
+
+    fn events(&mut self, now: Time, arrived: Time, ecn: Ecn) {
+        while let Some(event) = self.caller.poll_event() {
+            match event {
+                CallerEvent::Connected => {
+                    self.is_connected = true;
+                    self.tally.connected = Some(now.since(self.begun));
+                    self.moved = now;
+                    self.outcomes.push_back(Outcome::Connected);
+                }
+                CallerEvent::Packet(packet) => self.packet(now, arrived, ecn, packet),
+                CallerEvent::Opened(channel) => {
+                    if let Some(time) = page_time(now).filter(|_| channel == Channel::Keys) {
+                        let (channel, message) = self.pen.first(time);
+                        self.caller.write(channel, &message);
+                    }
+                }
+                CallerEvent::Message { channel, data } => self.message(now, channel, &data),
+                CallerEvent::Closed { reason } => self.end(reason, false),
+            }
+        }
+        self.report(now);
+    }
+
+    fn packet(&mut self, now: Time, arrived: Time, ecn: Ecn, packet: Incoming) {
+        let at = peer_time(arrived);
+        if let (Some(number), Some(reporter)) = (packet.transport, &mut self.reporter) {
+            self.tally.packets.came(number.sequence, ecn);
+            reporter.came(&Came {
+                ssrc: packet.ssrc,
+                sequence: packet.sequence,
+                number: number.sequence,
+                asks: number.request.is_some(),
+                is_last: packet.dependency.is_some_and(|place| place.is_last),
+                at,
+                ecn,
+            });
+        }
+        let refused = |error: &dyn std::fmt::Display| {
+            tracing::debug!(%error, "a packet is not understood");
+        };
+        match packet.carries {
+            Carries::Video => self.piece(now, at, packet.sequence, packet),
+            Carries::Repeat if packet.payload.is_empty() => {}
+            Carries::Repeat => {
+                self.tally.packets.repeated += 1;
+                match rtx::parse(&packet.payload) {
+                    Ok(original) => {
+                        let sequence = original.sequence;
+                        let payload = original.payload.to_vec();
+                        self.piece(now, at, sequence, Incoming { payload, ..packet });
+                    }
+                    Err(error) => refused(&error),
+                }
+            }
+            Carries::Sound => self.sound.frame(packet.timestamp, &packet.payload),
+            Carries::RedundantSound => {
+                let result = self.sound.redundant(packet.timestamp, &packet.payload);
+                let _ = result.inspect_err(|error| refused(error));
+            }
+        }
+    }
+
+    fn piece(&mut self, now: Time, at: PeerTime, sequence: u16, packet: Incoming) {
+        let Some(dependency) = packet.dependency else {
+            return;
+        };
+        let whole = self.assembler.packet(Piece {
+            sequence,
+            timestamp: packet.timestamp,
+            dependency,
+            at,
+            payload: packet.payload,
+        });
+        for frame in whole {
+            self.moved = now;
+            self.tally.keyframes += u64::from(frame.is_keyframe);
+            self.outcomes.push_back(Outcome::Decode(frame));
+        }
+    }
+
+    fn message(&mut self, now: Time, channel: Channel, data: &[u8]) {
+        match channel {
+            Channel::Frames => {
+                if let Ok(FrameMessage::ClockQuestion { host }) = FrameMessage::parse(data)
+                    && let Some(page) = page_time(now)
+                {
+                    let answer = FrameMessage::ClockAnswer { host, page };
+                    self.caller.write(Channel::Frames, &answer.to_bytes());
+                }
+            }
+            Channel::Control => match ToPage::parse(data) {
+                Ok(message) => self.told(message),
+                Err(error) => tracing::warn!(%error, "a message of the host's is not understood"),
+            },
+            Channel::Input | Channel::Keys => {}
+        }
+    }
+
+    fn told(&mut self, message: ToPage) {
+        match message {
+            ToPage::Hello(hello) => {
+                self.skew.clocks(hello.picture_clock, hello.sound_clock);
+                self.outcomes.push_back(Outcome::Hello(Box::new(hello)));
+            }
+            ToPage::Statistics(statistics) => {
+                let sound = statistics.sound.map(|sound| sound.clock);
+                self.skew.clocks(None, sound);
+                self.outcomes.push_back(Outcome::Statistics(statistics));
+            }
+            ToPage::Notice(notice) if notice.code == NoticeCode::Ended => {
+                self.end(notice.message, true);
+            }
+            ToPage::Notice(notice) => self.outcomes.push_back(Outcome::Notice(notice)),
+            // The host goes on without reports; it does not happen with our own.
+            ToPage::Feedback(_) | ToPage::Unknown => {}
+        }
+    }
+
+    fn report(&mut self, now: Time) {
+        if let Some(reporter) = &mut self.reporter {
+            for compound in reporter.write(peer_time(now)) {
+                self.caller.report(&compound);
+            }
+        }
+    }
+
+    fn tell_counts(&mut self) {
+        let tally = self.tally();
+        let SoundCounts {
+            played,
+            made_up,
+            gaps,
+            ..
+        } = tally.sound;
+        let samples = |frames: u64| Some(frames * u64::from(crate::sound::FRAME));
+        let sound = (tally.sound.packets > 0).then(|| ClientSound {
+            samples: samples(played),
+            concealed: samples(made_up),
+            gaps: Some(gaps),
+            jitter_buffer: Some(Millis(self.sound.delay())),
+            skew: self.skew.now().map(Millis),
+            ..ClientSound::default()
+        });
+        let counts = FromPage::Client(Box::new(Client {
+            received: Some(tally.frames.whole),
+            decoded: Some(tally.decoded),
+            dropped: Some(tally.frames.passed),
+            packets_lost: i64::try_from(tally.packets.lost()).ok(),
+            decoder: Some(self.config.decoder.clone()),
+            sound,
+            ..Client::default()
+        }));
+        let text = counts.to_json();
+        self.caller.write(Channel::Control, text.as_bytes());
+    }
+
+    /// A frame was decoded.
+    pub fn decoded(&mut self) {
+        self.tally.decoded += 1;
+    }
+
+    fn end(&mut self, reason: String, is_final: bool) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.outcomes.push_back(Outcome::Ended { reason, is_final });
+        }
+    }
+}
+
+/// What a clock that began at `start` calls `time`.
+fn instant(start: Instant, time: Time) -> Instant {
+    start + Duration::from_nanos(time.as_nanos())
+}
+
+fn time(at: PeerTime) -> Time {
+    Time::from_nanos(u64::try_from(at.as_nanos()).unwrap_or(0))
+}
+
+/// The client's clock as its reports have it.
+fn peer_time(time: Time) -> PeerTime {
+    PeerTime::from_nanos(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// The client's clock as its messages have it.
+fn page_time(time: Time) -> Option<PageTime> {
+    PageTime::from_millis(time.since(Time::ZERO).as_millis())
+}
