@@ -19,6 +19,8 @@ git            git           check play
 cmake          cmake         check play
 pkg-config     pkg-config    check play
 x264.pc        libx264-dev   check play
+libavcodec.pc  libavcodec-dev check play
+libavutil.pc   libavutil-dev check play
 c++            g++           check play fuzz
 nasm           nasm          check play
 opus.pc        libopus-dev   check play

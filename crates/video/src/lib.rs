@@ -10,9 +10,11 @@ mod bgra;
 pub mod detail;
 mod encoder;
 mod picture;
+mod view;
 
 pub use bgra::TooFewPixels;
 pub use encoder::{
     Capabilities, Codec, Complexity, EncodeError, EncodedFrame, Encoder, FrameRequest, Recovery,
 };
 pub use picture::{BadSize, Picture, Plane, Size};
+pub use view::{Colours, Matrix, Samples, TooFewSamples, View};

@@ -116,6 +116,7 @@ const CRATES: &[(&str, Role)] = &[
     ("mimosa-openh264", Role::Driver),
     ("mimosa-process", Role::Driver),
     ("mimosa-audio", Role::Driver),
+    ("mimosa-avcodec", Role::Driver),
     ("mimosa-x264", Role::Driver),
     ("mimosa-x11", Role::Driver),
     ("mimosa-webrtc", Role::Driver),

@@ -1,0 +1,158 @@
+//! The decoder itself.
+
+use mimosa_video::{BadSize, Samples, Size, TooFewSamples, View};
+
+use crate::raw::{Format, Frame, Raw, Refusal};
+
+/// The most threads that a frame's slices are worth.
+const MOST_THREADS: u8 = 16;
+/// The most bytes of an access unit: more than a picture of the largest size has.
+const LARGEST: usize = 1 << 28;
+
+/// Why there is no picture.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// No threads, or more than frames have slices.
+    #[error("{0} threads; state 1 to {MOST_THREADS}")]
+    Threads(u8),
+    /// libavcodec was built without it.
+    #[error("libavcodec has no decoder of H.264; install one that has, e.g. Debian's libavcodec59")]
+    Missing,
+    /// It does not open.
+    #[error("libavcodec does not open its decoder of H.264: {0}")]
+    Open(String),
+    /// Far more than a picture can be.
+    #[error("an access unit of {0} bytes; {LARGEST} are the most")]
+    TooLarge(usize),
+    /// What came is not H.264, or not all of it. A keyframe starts anew.
+    #[error("libavcodec decodes nothing of an access unit of {bytes} bytes: {reason}")]
+    Damaged {
+        /// How much it was.
+        bytes: usize,
+        /// libavcodec's word for why.
+        reason: String,
+    },
+    /// A picture that is stored in another way.
+    #[error("pictures in libavutil's format {0}; only 4:2:0 with 8 bits is decoded")]
+    Format(i32),
+    /// A size that pictures do not have here.
+    #[error("a decoded picture cannot be used: {0}")]
+    Size(#[from] BadSize),
+    /// libavcodec gave less than it said.
+    #[error("a decoded picture is not whole: {0}")]
+    Samples(#[from] TooFewSamples),
+}
+
+/// An H.264 decoder without delay: one access unit in, its picture out.
+///
+/// After an error it goes on: what comes next is decoded if it can be.
+#[derive(Debug)]
+pub struct Decoder {
+    raw: Raw,
+}
+
+/// A picture out of a [`Decoder`]. It stays as it is while the decoder goes on.
+#[derive(Debug)]
+pub struct DecodedPicture {
+    frame: Frame,
+    size: Size,
+}
+
+impl Decoder {
+    /// Opens a decoder. One thread decodes in the thread of the caller; more share the
+    /// slices of a frame, where it has several. Neither waits for another frame.
+    ///
+    /// libavcodec's own messages, which it would write to standard error, are switched
+    /// off in the whole process.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Threads`], [`DecodeError::Missing`] or [`DecodeError::Open`].
+    pub fn new(threads: u8) -> Result<Self, DecodeError> {
+        if !(1..=MOST_THREADS).contains(&threads) {
+            return Err(DecodeError::Threads(threads));
+        }
+        let raw = Raw::open(i32::from(threads))
+            .map_err(|refusal| DecodeError::Open(refusal.to_string()))?
+            .ok_or(DecodeError::Missing)?;
+        Ok(Self { raw })
+    }
+
+    /// Decodes one access unit: the NAL units of one picture, as an Annex B byte stream.
+    /// `None` if there is no picture in it, or none yet that can be shown: all before
+    /// the first keyframe.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`]; the decoder can be used further.
+    pub fn decode(&mut self, access_unit: &[u8]) -> Result<Option<DecodedPicture>, DecodeError> {
+        if access_unit.is_empty() {
+            // To libavcodec it would be the end of the stream.
+            return Ok(None);
+        }
+        if access_unit.len() > LARGEST {
+            return Err(DecodeError::TooLarge(access_unit.len()));
+        }
+        let damaged = |refusal: Refusal| DecodeError::Damaged {
+            bytes: access_unit.len(),
+            reason: refusal.to_string(),
+        };
+        let sent = self.raw.send(access_unit).map_err(damaged);
+        // More than one picture comes out only of what is not one access unit. The
+        // newest counts, and none stays behind.
+        let mut newest = None;
+        while let Some(frame) = self.raw.receive().map_err(damaged)? {
+            newest = Some(frame);
+        }
+        sent?;
+        newest.map(DecodedPicture::new).transpose()
+    }
+}
+
+impl DecodedPicture {
+    fn new(frame: Frame) -> Result<Self, DecodeError> {
+        if let Format::Other(format) = frame.format() {
+            return Err(DecodeError::Format(format));
+        }
+        let (width, height) = frame.size();
+        let positive = |side: i32| u32::try_from(side).unwrap_or_default();
+        let size = Size::new(positive(width), positive(height))?;
+        view(&frame, size)?;
+        Ok(Self { frame, size })
+    }
+
+    /// Its size; another than that of the picture before, if the stream's changed.
+    #[must_use]
+    pub const fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Something in its access unit was missing or wrong: libavcodec filled in what was
+    /// near, in time or place. Whole frames that are missing before it are not seen here:
+    /// the stream says that its frame numbers may have gaps.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.frame.is_damaged()
+    }
+
+    /// The picture where libavcodec has put it. A stream that does not say what its
+    /// colours are has those of ITU-R BT.709 in limited range.
+    ///
+    /// # Panics
+    ///
+    /// Never: it was looked at once before.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "was checked when the picture was made")]
+    pub fn view(&self) -> View<'_> {
+        view(&self.frame, self.size).expect("as it was before")
+    }
+}
+
+fn view(frame: &Frame, size: Size) -> Result<View<'_>, TooFewSamples> {
+    let planes = [0, 1, 2].map(|number| {
+        let (data, stride) = frame.plane(number).unwrap_or_default();
+        Samples { data, stride }
+    });
+    View::new(size, planes, frame.colours())
+}

@@ -1,0 +1,113 @@
+//! What is not H.264, or not all of it.
+
+use mimosa_avcodec::Decoder;
+use mimosa_video::Recovery;
+
+use crate::stream::{decode, encode, openh264, samples, scene, size, x264};
+
+/// Numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        ((self.0 >> 33) % below as u64) as usize
+    }
+}
+
+/// Feeds `data` and looks at every sample of what comes out: whether it is damaged, if
+/// anything comes.
+fn feed(decoder: &mut Decoder, data: &[u8]) -> Option<bool> {
+    let picture = decoder.decode(data).ok().flatten()?;
+    assert!(!samples(&picture.view()).is_empty());
+    Some(picture.is_damaged())
+}
+
+#[test]
+fn random_bytes_give_no_picture() {
+    let mut random = Random(1);
+    let mut decoder = Decoder::new(1).unwrap();
+    for _ in 0..500 {
+        let mut data: Vec<u8> = (0..random.next(2_000))
+            .map(|_| random.next(256) as u8)
+            .collect();
+        if random.next(2) == 0 {
+            // A start code makes it NAL units.
+            data.splice(0..0, [0, 0, 0, 1]);
+        }
+        assert_eq!(feed(&mut decoder, &data), None);
+    }
+}
+
+/// Bytes of a real stream are changed, cut off and left out; then a keyframe comes whole,
+/// and the picture is whole.
+#[test]
+fn a_stream_that_was_spoiled_goes_on_with_a_keyframe() {
+    let pictures = scene(size("320x180"), 12);
+    let none = |_| Recovery::None;
+    let streams = [
+        encode(&mut x264(size("320x180"), 2), &pictures, none),
+        encode(&mut openh264(size("320x180")), &pictures, none),
+        encode(
+            &mut x264(size("160x90"), 1),
+            &scene(size("160x90"), 12),
+            none,
+        ),
+    ];
+    let mut random = Random(2);
+    let mut decoder = Decoder::new(2).unwrap();
+    let (mut spoiled, mut shown, mut damaged) = (0, 0, 0);
+    for round in 0..150 {
+        let frames = &streams[random.next(streams.len())];
+        for frame in frames {
+            let mut data = frame.data.clone();
+            for _ in 0..random.next(6) {
+                let at = random.next(data.len());
+                data[at] = random.next(256) as u8;
+            }
+            match random.next(6) {
+                0 => data.truncate(random.next(data.len())),
+                1 => drop(data.drain(..random.next(data.len()))),
+                2 => data.clear(),
+                _ => {}
+            }
+            spoiled += 1;
+            if let Some(is_damaged) = feed(&mut decoder, &data) {
+                shown += 1;
+                damaged += usize::from(is_damaged);
+            }
+        }
+        if round % 10 == 9 {
+            let frames = &streams[round / 10 % streams.len()];
+            let mut fresh = Decoder::new(1).unwrap();
+            for frame in &frames[..3] {
+                let (got, expected) = (decode(&mut decoder, frame), decode(&mut fresh, frame));
+                assert!(!got.is_damaged(), "{:?} in round {round}", frame.frame);
+                let same = samples(&got.view()) == samples(&expected.view());
+                assert!(same, "{:?} in round {round}", frame.frame);
+            }
+        }
+    }
+    // The test did something: much was wrong, and some came through.
+    let all = [spoiled, shown, damaged];
+    assert!(all.is_sorted_by(|more, less| more > less), "{all:?}");
+    assert!(damaged > spoiled / 20, "{all:?}");
+}
+
+#[test]
+fn what_has_no_keyframe_before_it_is_not_shown() {
+    let frames = encode(
+        &mut x264(size("320x180"), 1),
+        &scene(size("320x180"), 5),
+        |_| Recovery::None,
+    );
+    let mut decoder = Decoder::new(1).unwrap();
+    assert!(decoder.decode(&[]).unwrap().is_none());
+    for frame in &frames[1..] {
+        assert_eq!(feed(&mut decoder, &frame.data), None);
+    }
+    decode(&mut decoder, &frames[0]);
+}
