@@ -41,8 +41,8 @@ endif
 test: ## All tests, those in a browser among them
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	cargo test --workspace --doc $(LOCKED)
 	cargo test --workspace --lib --bins --tests --examples $(LOCKED)
+	cargo test --workspace --doc $(LOCKED)
 	npm --prefix web test
 	npm --prefix web run e2e
 

@@ -4,7 +4,8 @@
 #   scripts/fuzz.sh [SECONDS [TARGET...]]     20 s, every target
 #   scripts/fuzz.sh replay TARGET INPUT       INPUT in base64
 #
-# An input that makes a target fail is printed as the second form.
+# An input that makes a target fail is printed as the second form. As many targets run
+# at a time as there are processors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,14 +25,31 @@ main() {
         mapfile -t targets < <(cargo fuzz list)
     fi
     cargo fuzz build "${build[@]}"
-    for target in "${targets[@]}"; do
-        run "$target" "$seconds"
+    scratch
+    # Each processor has its share of the targets, which all take as long.
+    local processors worker workers=() failed=0
+    processors=$(nproc)
+    for ((worker = 0; worker < processors; worker += 1)); do
+        share "$worker" "$processors" "$seconds" "${targets[@]}" &
+        workers+=($!)
+    done
+    for worker in "${workers[@]}"; do
+        wait "$worker" || failed=1
+    done
+    return "$failed"
+}
+
+# share FIRST STEP SECONDS TARGET...: runs every STEPth target, from number FIRST on.
+share() {
+    local number=$1 step=$2 seconds=$3 targets=("${@:4}")
+    for (( ; number < ${#targets[@]}; number += step)); do
+        run "${targets[number]}" "$seconds"
     done
 }
 
+# run TARGET SECONDS: prints what came of it when it ends, all at once.
 run() {
-    local target=$1 seconds=$2 corpus=fuzz/corpus/$1 seeds=fuzz/seeds/$1
-    scratch
+    local target=$1 seconds=$2 corpus=fuzz/corpus/$1 seeds=fuzz/seeds/$1 log=$scratch/$1.log
     mkdir -p "$corpus"
     local inputs=("$corpus")
     if [ -d "$seeds" ]; then
@@ -39,17 +57,18 @@ run() {
     fi
     if ! cargo fuzz run "${build[@]}" "$target" "${inputs[@]}" -- \
         -max_total_time="$seconds" -max_len="$longest_input" -timeout="$slowest_input" \
-        -print_final_stats=1 -exact_artifact_path="$scratch/failed" >"$scratch/log" 2>&1; then
-        tail -n 200 "$scratch/log" >&2
-        if [ -s "$scratch/failed" ]; then
-            echo "replay: scripts/fuzz.sh replay $target $(base64 --wrap=0 "$scratch/failed")" >&2
+        -print_final_stats=1 -exact_artifact_path="$scratch/$target.failed" >"$log" 2>&1; then
+        local replay=''
+        if [ -s "$scratch/$target.failed" ]; then
+            replay="replay: scripts/fuzz.sh replay $target $(base64 --wrap=0 "$scratch/$target.failed")"
         fi
-        exit 1
+        printf '%s fails:\n%s\n%s\n' "$target" "$(tail -n 200 "$log")" "$replay" >&2
+        return 1
     fi
     awk -v target="$target" -v seconds="$seconds" '
         /^stat::number_of_executed_units/ { inputs = $2 }
         END { printf "%s: %d inputs in %d s, none fails\n", target, inputs, seconds }
-    ' "$scratch/log"
+    ' "$log"
 }
 
 replay() {
