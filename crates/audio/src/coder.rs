@@ -1,9 +1,9 @@
-//! Opus (RFC 6716): a block in, a frame out.
+//! Opus (RFC 6716): a block in, a frame out, and back.
 
 use mimosa_units::Rate;
 use opus::{Application, Bitrate, Channels, Encoder};
 
-use crate::block::{Block, RATE};
+use crate::block::{Block, CHANNELS, FRAMES, RATE};
 use crate::error::AudioError;
 
 /// Largest frame: three of them, with what is around, fit a datagram of 1200 bytes. At
@@ -67,13 +67,50 @@ impl Coder {
     }
 }
 
+/// A decoder of blocks.
+#[derive(Debug)]
+pub struct Player {
+    decoder: opus::Decoder,
+}
+
+impl Player {
+    /// A decoder that has heard nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`AudioError::Opus`] when libopus refuses it.
+    pub fn new() -> Result<Self, AudioError> {
+        let decoder = opus::Decoder::new(RATE, Channels::Stereo)?;
+        Ok(Self { decoder })
+    }
+
+    /// Decodes a frame.
+    ///
+    /// # Errors
+    ///
+    /// [`AudioError::Opus`] for what is no frame of 10 ms.
+    pub fn decode(&mut self, coded: &[u8]) -> Result<Block, AudioError> {
+        let mut block = [0; FRAMES * CHANNELS];
+        self.decoder.decode(coded, &mut block, false)?;
+        Ok(block)
+    }
+
+    /// Makes a block up, of what was heard before it.
+    ///
+    /// # Errors
+    ///
+    /// [`AudioError::Opus`] when libopus fails.
+    pub fn make_up(&mut self) -> Result<Block, AudioError> {
+        self.decode(&[])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use mimosa_units::Bytes;
-    use opus::Decoder;
 
     use super::*;
-    use crate::block::{BLOCK, CHANNELS, FRAMES};
+    use crate::block::BLOCK;
     use crate::tones::crossings;
 
     /// Blocks of a sine of this frequency.
@@ -108,11 +145,15 @@ mod tests {
             .iter()
             .map(|block| coder.encode(block).unwrap())
             .collect();
-        let mut decoder = Decoder::new(RATE, Channels::Stereo).unwrap();
+        let mut player = Player::new().unwrap();
         let mut left = Vec::new();
-        for frame in &frames {
-            let mut block = [0; FRAMES * CHANNELS];
-            assert_eq!(decoder.decode(frame, &mut block, false).unwrap(), FRAMES);
+        for (number, frame) in frames.iter().enumerate() {
+            // One of them is lost, and made up: nobody hears it.
+            let block = match number {
+                50 => player.make_up(),
+                _ => player.decode(frame),
+            };
+            let block = block.unwrap();
             left.extend(block.iter().step_by(CHANNELS).copied());
         }
         let cycles = crossings(&left);
@@ -123,6 +164,7 @@ mod tests {
             .sum();
         let rate = Rate::of(size, BLOCK * 100).ratio(bitrate);
         assert!((0.8..1.1).contains(&rate), "{rate}");
+        assert!(player.decode(&[0xff; 3]).is_err(), "no frame");
     }
 
     /// Forward error correction is SILK's (RFC 6716, section 2.1.7), which libopus does

@@ -18,7 +18,7 @@ mod timeline;
 mod tones;
 
 pub use block::{BLOCK, Block, CHANNELS, FRAMES, RATE, span_of};
-pub use coder::{Coded, Coder, LARGEST};
+pub use coder::{Coded, Coder, LARGEST, Player};
 pub use error::AudioError;
 pub use recording::Recording;
 pub use server::PrivateSound;

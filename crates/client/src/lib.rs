@@ -9,12 +9,17 @@
 //! ```
 
 mod assembler;
+mod drive;
 mod pen;
 mod reporter;
 mod session;
 mod sound;
 
 pub use assembler::{Assembler, Counts, Piece, Whole};
+pub use drive::{
+    Address, Clock, Coded, Connection, ConnectionConfig, DecodeThread, Decoded, FromHost, Headless,
+    Loudspeaker, News, PlayError, Player, Report, ToHost, play,
+};
 pub use pen::Pen;
 pub use reporter::{Came, Reporter, ReporterConfig};
 pub use session::{Outcome, Packets, Seen, Session, SessionConfig, Tally};

@@ -16,9 +16,9 @@ use crate::encoders::open_encoder;
 use crate::error::HostError;
 use crate::pictures::PictureKeeper;
 use crate::plan::Planner;
-use crate::priority;
 use crate::scale::Scaler;
 use crate::source::Captured;
+use mimosa_threads::priority;
 
 /// A picture to encode.
 #[derive(Debug)]

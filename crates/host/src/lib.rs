@@ -22,7 +22,6 @@ mod metrics;
 mod network;
 mod pictures;
 mod plan;
-mod priority;
 mod random;
 mod recording;
 mod scale;
@@ -30,9 +29,8 @@ mod serve;
 mod session;
 mod sound;
 mod source;
-mod wake;
 
 pub use encoders::{ENCODERS, choose_encoder, open_encoder};
 pub use error::HostError;
-pub use priority::may_go_first;
+pub use mimosa_threads::priority::may_go_first;
 pub use serve::{Urls, serve};

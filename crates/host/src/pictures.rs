@@ -18,8 +18,8 @@ use mimosa_video::Size;
 
 use crate::encode::Job;
 use crate::error::HostError;
-use crate::priority;
 use crate::source::Captured;
+use mimosa_threads::priority;
 
 /// Pictures that may wait for the disk: half a second, 44 MB in 1280x720.
 const MOST_WAITING: usize = 32;

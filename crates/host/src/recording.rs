@@ -14,7 +14,7 @@ use mimosa_wire::control::Hello;
 use crate::clock::Clock;
 use crate::error::HostError;
 use crate::network::SessionNumber;
-use crate::priority;
+use mimosa_threads::priority;
 
 /// The way to a session's recording, which ends when this is dropped.
 #[derive(Debug)]

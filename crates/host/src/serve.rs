@@ -13,11 +13,11 @@ use crate::error::HostError;
 use crate::http::{self, App};
 use crate::metrics::Metrics;
 use crate::network::{Network, Sockets, ToNetwork, is_absent};
-use crate::priority;
 use crate::random::bits_128;
 use crate::sound::Sound;
 use crate::source::Source;
-use crate::wake::mailbox;
+use mimosa_threads::mailbox;
+use mimosa_threads::priority;
 
 /// Where the host can be found.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -6,6 +6,7 @@ mod emulate;
 mod encode;
 mod lab;
 mod link;
+mod play;
 mod quality;
 mod report;
 mod serve;
@@ -32,6 +33,8 @@ enum Command {
         after_help = "A flag wins over its environment variable, and that over the settings file."
     )]
     Serve(Box<serve::Args>),
+    /// Play what a host streams.
+    Play(Box<play::Args>),
     /// Look whether `serve` can run here with these settings, and what to do.
     Doctor(Box<doctor::Args>),
     /// Run a scenario in virtual time and print what came of it.
@@ -63,6 +66,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args).map_err(|error| error.to_string()),
+        Command::Play(args) => play::run(&args).map_err(|error| error.to_string()),
         Command::Doctor(args) => match doctor::run(&args) {
             Ok(false) => return ExitCode::FAILURE,
             result => result.map(drop),

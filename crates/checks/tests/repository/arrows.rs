@@ -115,6 +115,8 @@ const CRATES: &[(&str, Role)] = &[
     ),
     ("mimosa-openh264", Role::Driver),
     ("mimosa-process", Role::Driver),
+    ("mimosa-threads", Role::Driver),
+    ("mimosa-client", Role::Driver),
     ("mimosa-audio", Role::Driver),
     ("mimosa-avcodec", Role::Driver),
     ("mimosa-x264", Role::Driver),

@@ -27,7 +27,7 @@ use self::listener::{Client, Limited};
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::network::ToNetwork;
-use crate::wake::Mailbox;
+use mimosa_threads::Mailbox;
 
 /// An offer has about 8 KiB.
 const LARGEST_BODY: usize = 64 * 1024;

@@ -28,7 +28,7 @@ use crate::recording::Recorder;
 use crate::session::{Outcome, Session};
 use crate::sound::{Sound, SoundFrame};
 use crate::source::{Captured, FromSource, Source};
-use crate::wake::{Inbox, Mailbox};
+use mimosa_threads::{Inbox, Mailbox};
 
 /// Calls that take datagrams from one socket before the timers are looked at again.
 const MOST_AT_ONCE: usize = 64;

@@ -12,7 +12,7 @@ use mimosa_units::{Time, TimeDelta};
 
 use super::{Shared, SoundFrame, Strike};
 use crate::clock::{Clock, instant};
-use crate::priority;
+use mimosa_threads::priority;
 
 /// While nobody hears, tones look this often whether somebody does.
 const IDLE: Duration = Duration::from_millis(100);

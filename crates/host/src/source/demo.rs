@@ -15,8 +15,8 @@ use super::pool::Pool;
 use super::{FromSource, Shared};
 use crate::clock::{Clock, instant};
 use crate::error::HostError;
-use crate::priority;
 use crate::sound::Strike;
+use mimosa_threads::priority;
 
 /// Any: the same every time.
 const SEED: u64 = 1;

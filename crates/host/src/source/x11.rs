@@ -17,7 +17,7 @@ use super::pool::Pool;
 use super::{Captured, FromSource, Shared};
 use crate::clock::{Clock, instant};
 use crate::error::HostError;
-use crate::priority;
+use mimosa_threads::priority;
 
 /// While the player does nothing, a game without the focus is looked for this
 /// often.

@@ -8,7 +8,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 /// The sending end: a message, and a wake-up.
 #[derive(Debug)]
-pub(crate) struct Mailbox<T> {
+pub struct Mailbox<T> {
     messages: mpsc::Sender<T>,
     wake: Arc<OwnedFd>,
 }
@@ -24,7 +24,7 @@ impl<T> Clone for Mailbox<T> {
 
 impl<T> Mailbox<T> {
     /// Sends a message; `false` when nobody is there to read it.
-    pub(crate) fn send(&self, message: T) -> bool {
+    pub fn send(&self, message: T) -> bool {
         let is_sent = self.messages.send(message).is_ok();
         // It fails only when a wake-up is pending 2^64 times over.
         let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
@@ -34,24 +34,24 @@ impl<T> Mailbox<T> {
 
 /// The receiving end.
 #[derive(Debug)]
-pub(crate) struct Inbox<T> {
+pub struct Inbox<T> {
     messages: mpsc::Receiver<T>,
     wake: Arc<OwnedFd>,
 }
 
 impl<T> Inbox<T> {
     /// Takes a message, if there is one.
-    pub(crate) fn take(&self) -> Option<T> {
+    pub fn take(&self) -> Option<T> {
         self.messages.try_recv().ok()
     }
 
     /// Becomes readable with a message.
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+    pub fn fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
 
     /// Forgets wake-ups; messages stay. Call before [`Inbox::take`].
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         let _ = rustix::io::read(&self.wake, &mut [0; 8]);
     }
 }
@@ -61,7 +61,7 @@ impl<T> Inbox<T> {
 /// # Errors
 ///
 /// The system's, when it has no file descriptor left.
-pub(crate) fn mailbox<T>() -> std::io::Result<(Mailbox<T>, Inbox<T>)> {
+pub fn mailbox<T>() -> std::io::Result<(Mailbox<T>, Inbox<T>)> {
     let wake = Arc::new(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?);
     let (sender, receiver) = mpsc::channel();
     let mailbox = Mailbox {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// go for sound.
 const NICE: i32 = -11;
 
-/// Whether the system lets the host go before the machine's other work: as root, with
+/// Whether the system lets a thread go before the machine's other work: as root, with
 /// `CAP_SYS_NICE`, or within `RLIMIT_NICE`.
 #[must_use]
 pub fn may_go_first() -> bool {
@@ -16,7 +16,7 @@ pub fn may_go_first() -> bool {
 
 /// Puts the calling thread before the machine's other work, where the system allows
 /// it.
-pub(crate) fn raise() {
+pub fn raise() {
     static IS_SAID: AtomicBool = AtomicBool::new(false);
     // On Linux this is the thread's own, not the process's.
     let result = rustix::process::setpriority_process(None, NICE);
@@ -27,7 +27,7 @@ pub(crate) fn raise() {
 
 /// Puts the calling thread back among the machine's other work: one that a raised
 /// thread started is as raised.
-pub(crate) fn normal() {
+pub fn normal() {
     // Nobody is refused less.
     let _ = rustix::process::setpriority_process(None, 0);
 }

@@ -1,0 +1,314 @@
+//! The network's thread: one session, its socket and its timer; and the sound, which waits
+//! for nobody else.
+
+use std::thread::{Builder, JoinHandle};
+
+use mimosa_audio::{Block, Player};
+use mimosa_threads::{Inbox, Mailbox, mailbox, priority};
+use mimosa_units::{Time, TimeDelta};
+use mimosa_wire::Action;
+use mimosa_wire::control::{Hello, Notice, Role, Statistics};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::clock::Clock;
+use super::error::PlayError;
+use super::socket::{LARGEST, Received, Socket};
+use super::whep::{Address, Answer, Whep};
+use crate::assembler::Whole;
+use crate::session::{Outcome, Seen, Session, SessionConfig, Tally};
+use crate::sound::Play;
+
+/// Calls that take datagrams before the timers are looked at again.
+const MOST_AT_ONCE: usize = 64;
+/// Longest sleep.
+const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
+/// Sound handed to the loudspeaker ahead of time: two blocks, of which it plays one.
+const AHEAD: TimeDelta = TimeDelta::from_millis(20);
+/// How often the loudspeaker is looked after.
+const LOOK_EVERY: TimeDelta = TimeDelta::from_millis(5);
+
+/// What plays blocks of sound.
+pub trait Loudspeaker: Send {
+    /// What was handed over and is not heard yet, the way to the ear included.
+    fn queued(&self, now: Time) -> TimeDelta;
+    /// Plays a block after those before.
+    fn play(&mut self, now: Time, block: &Block);
+}
+
+/// A connection's fixed properties.
+#[derive(Clone, Debug)]
+pub struct ConnectionConfig {
+    /// Where the host is.
+    pub address: Address,
+    /// To play or to watch.
+    pub role: Role,
+    /// The session's.
+    pub session: SessionConfig,
+}
+
+/// To the network's thread.
+#[derive(Debug)]
+pub enum ToHost {
+    /// The player did this, then.
+    Act(Time, Action),
+    /// A frame was decoded.
+    Decoded,
+    /// The player has seen this frame.
+    Seen(Seen),
+    /// What came cannot be decoded.
+    WantKeyframe,
+    /// The player leaves.
+    Leave,
+}
+
+/// From the network's thread.
+#[derive(Debug)]
+pub enum FromHost {
+    /// Media flows.
+    Connected,
+    /// Decode this.
+    Frame(Whole),
+    /// What the session is.
+    Hello(Box<Hello>),
+    /// How it stands, by the host, and by the client.
+    Statistics(Box<Statistics>, Box<Tally>, Option<TimeDelta>),
+    /// Something that the player should know.
+    Notice(Notice),
+    /// It is over.
+    Ended {
+        /// Why.
+        reason: String,
+        /// Nobody should call again.
+        is_final: bool,
+        /// All that was counted.
+        tally: Box<Tally>,
+    },
+}
+
+/// A connection to a host.
+#[derive(Debug)]
+pub struct Connection {
+    mailbox: Mailbox<ToHost>,
+    thread: Option<JoinHandle<()>>,
+    id: String,
+}
+
+impl Connection {
+    /// Calls a host; `replaced` is an earlier session, which ends. What comes of it is handed
+    /// to `deliver` in the network's thread, which it must not keep.
+    ///
+    /// # Errors
+    ///
+    /// [`PlayError`] when the host is not there, is none, or refuses.
+    pub fn open(
+        config: ConnectionConfig,
+        clock: Clock,
+        replaced: Option<&str>,
+        loudspeaker: Option<Box<dyn Loudspeaker>>,
+        deliver: impl FnMut(FromHost) + Send + 'static,
+    ) -> Result<Self, PlayError> {
+        let socket = Socket::towards(config.address.resolve()?).map_err(PlayError::Socket)?;
+        let whep = Whep::new(config.address);
+        let (mut session, offer) = Session::offer(
+            config.session,
+            &[socket.address()],
+            loudspeaker.is_some(),
+            clock.beginning(),
+            clock.now(),
+        )?;
+        let Answer { id, text } = whep.begin(&offer, config.role, replaced)?;
+        session.accept(&text)?;
+        let (mailbox, inbox) = mailbox().map_err(PlayError::Socket)?;
+        let speaker = loudspeaker
+            .map(|speaker| Ok::<_, PlayError>((speaker, Player::new()?)))
+            .transpose()?;
+        let network = Network {
+            clock,
+            socket,
+            session,
+            inbox,
+            speaker,
+            next_look: clock.now(),
+            is_leaving: false,
+            is_over: false,
+            deliver: Box::new(deliver),
+        };
+        let name = id.clone();
+        let run = move || {
+            priority::raise();
+            network.run();
+            whep.end(&name);
+        };
+        let thread = Builder::new()
+            .name("network".to_owned())
+            .spawn(run)
+            .map_err(PlayError::Thread)?;
+        Ok(Self {
+            mailbox,
+            thread: Some(thread),
+            id,
+        })
+    }
+
+    /// What the host calls the session.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// A way to tell it something.
+    #[must_use]
+    pub fn mailbox(&self) -> Mailbox<ToHost> {
+        self.mailbox.clone()
+    }
+
+    /// Tells it something; `false` when it is over.
+    pub fn send(&self, message: ToHost) -> bool {
+        self.mailbox.send(message)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.mailbox.send(ToHost::Leave);
+        if let Some(thread) = self.thread.take() {
+            // A panic there has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Network {
+    clock: Clock,
+    socket: Socket,
+    session: Session,
+    inbox: Inbox<ToHost>,
+    speaker: Option<(Box<dyn Loudspeaker>, Player)>,
+    next_look: Time,
+    is_leaving: bool,
+    is_over: bool,
+    deliver: Box<dyn FnMut(FromHost) + Send>,
+}
+
+impl Network {
+    fn run(mut self) {
+        let mut buffer = vec![0; LARGEST];
+        while !self.is_over {
+            self.inbox.clear();
+            while let Some(message) = self.inbox.take() {
+                self.message(message);
+            }
+            self.receive(&mut buffer);
+            self.session.advance(self.clock.now());
+            self.play();
+            self.settle();
+            if self.is_leaving {
+                self.session.close();
+                self.settle();
+                break;
+            }
+            self.wait();
+        }
+    }
+
+    fn message(&mut self, message: ToHost) {
+        match message {
+            ToHost::Act(at, action) => self.session.act(at, action),
+            ToHost::Decoded => self.session.decoded(),
+            ToHost::Seen(seen) => self.session.seen(&seen),
+            ToHost::WantKeyframe => self.session.want_keyframe(self.clock.now()),
+            ToHost::Leave => self.is_leaving = true,
+        }
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) {
+        for _ in 0..MOST_AT_ONCE {
+            let Some(received) = self.socket.receive(self.clock, buffer) else {
+                break;
+            };
+            let Received {
+                from,
+                at,
+                ecn,
+                length,
+            } = received;
+            let way = [from, self.socket.address()];
+            let data = &buffer[..length];
+            self.session.receive(self.clock.now(), at, ecn, way, data);
+        }
+    }
+
+    /// Keeps the loudspeaker busy.
+    fn play(&mut self) {
+        let now = self.clock.now();
+        let Some((speaker, player)) = &mut self.speaker else {
+            return;
+        };
+        if now < self.next_look {
+            return;
+        }
+        self.next_look = now + LOOK_EVERY;
+        while speaker.queued(now) < AHEAD {
+            let heard = now + speaker.queued(now);
+            let block = match self.session.play(heard) {
+                Play::Silence => break,
+                Play::Frame { coded, .. } => player.decode(&coded),
+                Play::MadeUp => player.make_up(),
+            };
+            match block {
+                Ok(block) => speaker.play(now, &block),
+                Err(error) => {
+                    tracing::warn!(%error, "a frame of sound is not understood");
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Sends what there is to send, and hands over what has happened.
+    fn settle(&mut self) {
+        while let Some(datagram) = self.session.poll_datagram() {
+            self.socket.send(&datagram);
+        }
+        while let Some(outcome) = self.session.poll() {
+            let news = match outcome {
+                Outcome::Connected => FromHost::Connected,
+                Outcome::Decode(frame) => FromHost::Frame(frame),
+                Outcome::Hello(hello) => FromHost::Hello(hello),
+                Outcome::Statistics(statistics) => {
+                    let tally = Box::new(self.session.tally());
+                    FromHost::Statistics(statistics, tally, self.session.skew())
+                }
+                Outcome::Notice(notice) => FromHost::Notice(notice),
+                Outcome::Ended { reason, is_final } => {
+                    self.is_over = true;
+                    FromHost::Ended {
+                        reason,
+                        is_final,
+                        tally: Box::new(self.session.tally()),
+                    }
+                }
+            };
+            (self.deliver)(news);
+        }
+    }
+
+    fn wait(&self) {
+        let now = self.clock.now();
+        let mut until = self.session.deadline().min(now + LONGEST_SLEEP);
+        if self.speaker.is_some() {
+            until = until.min(self.next_look);
+        }
+        let rest = until.since(now).max(TimeDelta::ZERO);
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: rest.as_nanos().min(999_999_999),
+        };
+        let mut fds = [
+            PollFd::from_borrowed_fd(self.inbox.fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.socket.fd(), PollFlags::IN),
+        ];
+        // An interruption is a wake-up like any other.
+        let _ = poll(&mut fds, Some(&timeout));
+    }
+}

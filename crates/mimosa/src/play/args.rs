@@ -1,0 +1,37 @@
+//! The options of `mimosa play`.
+
+use std::path::PathBuf;
+
+use clap::Args as Arguments;
+
+/// What to play, and how.
+#[derive(Arguments)]
+pub(crate) struct Args {
+    /// The host, as `mimosa serve` prints it: http://HOST:PORT/#token=TOKEN
+    #[arg(value_name = "URL")]
+    pub(crate) address: String,
+    /// The host's token, in place of the address's
+    #[arg(long)]
+    pub(crate) token: Option<String>,
+    /// Watch, while somebody else plays
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Without sound
+    #[arg(long)]
+    pub(crate) no_sound: bool,
+    /// Threads that share the slices of a frame
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    pub(crate) threads: u8,
+    /// Without a window
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Leave after so many seconds
+    #[arg(long, value_name = "SECONDS", requires = "headless")]
+    pub(crate) seconds: Option<u32>,
+    /// Press the space bar now and then, and measure when the demo shows it
+    #[arg(long, requires = "headless")]
+    pub(crate) probe: bool,
+    /// Write what was seen to this file, as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", requires = "headless")]
+    pub(crate) report: Option<PathBuf>,
+}
