@@ -11,7 +11,7 @@ import { SoundPlayer } from "./sound/player";
 import { Overlay } from "./statistics/overlay";
 import { exposeSurface } from "./surface";
 import { Bar } from "./ui/bar";
-import { type CardAction, cardContent, reconnecting } from "./ui/card";
+import { type CardAction, cardContent, reconnecting, sentence } from "./ui/card";
 import { CardView } from "./ui/card-view";
 import { connectDialogs } from "./ui/dialogs";
 import { element, setText } from "./ui/dom";
@@ -201,6 +201,7 @@ function render(): void {
     hasPlayed,
     problem: currentProblem(),
     ending: session.ending,
+    waiting: session.waiting,
     cause: session.cause,
     attempts: session.attempts,
   };
@@ -232,6 +233,9 @@ function currentProblem(): Problem | undefined {
 function statusText(hasPlayed: boolean): string {
   if (hasPlayed) {
     return reconnecting(session);
+  }
+  if (session.waiting) {
+    return sentence(session.waiting);
   }
   if (notice) {
     return notice;

@@ -7,7 +7,7 @@ use mimosa_control::FrameId;
 use mimosa_record::FramePlan;
 use mimosa_settings::EncoderSettings;
 use mimosa_units::{Rate, Time};
-use mimosa_video::{EncodeError, FrameRequest, Size};
+use mimosa_video::{FrameRequest, Size};
 use mimosa_webrtc::LARGEST_PAYLOAD;
 use mimosa_wire::h264::{Packetiser, Payloads};
 
@@ -43,7 +43,7 @@ pub(crate) struct Encoded {
     pub(crate) begun: Time,
     pub(crate) ended: Time,
     /// The frame, or why there is none.
-    pub(crate) result: Result<Coded, EncodeError>,
+    pub(crate) result: Result<Coded, HostError>,
 }
 
 /// What there is of a frame.
@@ -94,15 +94,15 @@ impl EncoderThread {
                     let begun = clock.now();
                     let picture = scaler.scale(&job.picture.picture, job.size);
                     let wanted = picture.size();
-                    if wanted != size {
-                        match open_encoder(settings, frames_per_second, wanted) {
-                            Ok(opened) => (encoder, size) = (opened, wanted),
-                            Err(error) => tracing::error!(%error, "no encoder for {wanted}"),
-                        }
-                    }
+                    let opened = if wanted == size {
+                        Ok(())
+                    } else {
+                        open_encoder(settings, frames_per_second, wanted)
+                            .map(|opened| (encoder, size) = (opened, wanted))
+                    };
                     let (request, plan) = planner.plan(&job, picture);
                     let started = clock.now();
-                    let result = encoder.encode(picture, &request);
+                    let result = opened.and_then(|()| Ok(encoder.encode(picture, &request)?));
                     if let (Some(plan), Ok(frame)) = (&plan, &result) {
                         planner.encoded(plan, frame, clock.now().since(started));
                     }

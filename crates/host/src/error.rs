@@ -33,6 +33,9 @@ pub enum HostError {
     /// The encoder does not open.
     #[error("no encoder opens: {0}; change its settings, or choose another with --encoder")]
     Encoder(String),
+    /// The encoder failed at a picture.
+    #[error("the encoder failed: {0}")]
+    Encode(#[from] mimosa_video::EncodeError),
     /// The source does not start.
     #[error("{0}")]
     Source(String),

@@ -73,6 +73,13 @@ export class Host {
     return names.sort().map((name) => join(this.records, name));
   }
 
+  /** Waits for it to end by itself; gives its exit code. */
+  async ended(): Promise<number | null> {
+    this.#asked = true;
+    await until("the host ends by itself", () => !this.running);
+    return this.#child.exitCode;
+  }
+
   /** Asks it to stop, as Ctrl-C does; gives its exit code. */
   async stop(): Promise<number | null> {
     if (!this.#asked && !this.running) {

@@ -7,6 +7,7 @@ import {
   Link,
   type LinkEvent,
   SILENCE_LIMIT,
+  STALL_MEMORY,
 } from "./link";
 
 let link: Link;
@@ -128,6 +129,34 @@ describe("a break", () => {
     expect([link.attempts, link.reconnects, link.cause]).toEqual([0, 1, ""]);
     handle({ kind: "again" });
     expect(link.reconnects).toBe(2);
+  });
+});
+
+describe("a decoder that stops", () => {
+  it("is another session's business, once", () => {
+    play();
+    expect(handle({ kind: "stalled" })).toBe("connect");
+    expect(link.cause).toBe("This browser stopped decoding the picture");
+    connect();
+    handle({ kind: "picture" });
+    expect([link.phase, link.reconnects]).toEqual(["live", 1]);
+    now += STALL_MEMORY - 1;
+    expect(handle({ kind: "stalled" })).toBe("close");
+    expect([link.phase, link.problem?.code]).toEqual(["failed", "no-decode"]);
+    expect(until(60_000)[0]).toBe("none");
+  });
+
+  it("is forgotten after a while, and when a person begins anew", () => {
+    play();
+    handle({ kind: "stalled" });
+    connect();
+    handle({ kind: "picture" });
+    now += STALL_MEMORY;
+    expect(handle({ kind: "stalled" })).toBe("connect");
+    connect();
+    expect(handle({ kind: "stalled" })).toBe("close");
+    play();
+    expect(handle({ kind: "stalled" })).toBe("connect");
   });
 });
 

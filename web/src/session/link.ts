@@ -1,7 +1,7 @@
 // When to connect, when to wait and when to give up: a state machine without a
 // clock. The same events at the same times give the same decisions.
 
-import { noUdp, type Problem, type ProblemCode } from "../errors";
+import { noUdp, type Problem, type ProblemCode, problem } from "../errors";
 
 /** ICE may be `disconnected` this long before the link counts as broken. */
 export const DISCONNECTED_LIMIT = 1000;
@@ -9,6 +9,8 @@ export const DISCONNECTED_LIMIT = 1000;
 export const SILENCE_LIMIT = 2000;
 /** From the answer until UDP gets through; ICE alone would try much longer. */
 export const JOIN_LIMIT = 6000;
+/** A decoder that stops again within this time will not be mended by another session. */
+export const STALL_MEMORY = 60_000;
 /** Waits before each attempt after a break; the last one repeats. */
 export const BACKOFF = [0, 500, 1000, 2000, 4000, 5000] as const;
 
@@ -32,6 +34,8 @@ export type LinkEvent =
   | { readonly kind: "picture" }
   /** The host asks for a new session. */
   | { readonly kind: "again" }
+  /** The browser has stopped decoding what it receives. */
+  | { readonly kind: "stalled" }
   /** The network is back or the page visible: waiting longer is pointless. */
   | { readonly kind: "wake" }
   | { readonly kind: "tick" }
@@ -84,6 +88,7 @@ export class Link {
   #since = 0;
   #aliveAt = 0;
   #disconnectedAt: number | undefined;
+  #stalledAt: number | undefined;
   #retryAt = 0;
   /** 0 to 1; spreads the attempts of many pages after one host's restart. */
   readonly #random: () => number;
@@ -131,6 +136,7 @@ export class Link {
         this.#attempts = 0;
         this.#hasPlayed = false;
         this.#cause = "";
+        this.#stalledAt = undefined;
         return this.#offer(now);
       case "stop":
         this.#enter("stopped", now);
@@ -172,6 +178,8 @@ export class Link {
       case "again":
         this.#attempts = 0;
         return this.#retry(now, "The host asks for a new connection");
+      case "stalled":
+        return this.#stalled(now);
       default:
         return NONE;
     }
@@ -222,6 +230,15 @@ export class Link {
     return this.#hasPlayed
       ? this.#retry(now, "UDP does not get through")
       : this.#fail(now, noUdp(this.#endpoints));
+  }
+
+  /** Another session has another decoder. */
+  #stalled(now: number): Decision {
+    const before = this.#stalledAt;
+    this.#stalledAt = now;
+    return before !== undefined && now - before < STALL_MEMORY
+      ? this.#fail(now, problem("no-decode"))
+      : this.#retry(now, "This browser stopped decoding the picture");
   }
 
   #refused(now: number, problem: Problem, retryAfter: number | undefined): Decision {

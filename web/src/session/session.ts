@@ -40,6 +40,8 @@ export class Session {
   measured: Measured | undefined;
   /** Why the host ended the session, in its words. */
   ending: string | undefined;
+  /** Why no pictures come for now, in the host's words. */
+  waiting: string | undefined;
   history = new History();
 
   readonly #video: HTMLVideoElement;
@@ -196,6 +198,7 @@ export class Session {
 
   #connect(): void {
     this.hello = undefined;
+    this.waiting = undefined;
     this.statistics = undefined;
     this.measured = undefined;
     this.#observer = new Observer();
@@ -331,11 +334,22 @@ export class Session {
   }
 
   #notice(notice: Notice): void {
-    if (notice.code === "ended") {
-      this.leave(notice.message);
-      return;
+    switch (notice.code) {
+      case "ended":
+        this.leave(notice.message);
+        break;
+      case "waiting":
+        this.waiting = notice.message;
+        break;
+      case "resumed":
+        this.waiting = undefined;
+        break;
+      case "not-decoded":
+        this.#handle({ kind: "stalled" });
+        break;
+      default:
+        this.#listener.notice(notice);
     }
-    this.#listener.notice(notice);
   }
 
   #picture(): void {

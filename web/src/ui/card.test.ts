@@ -7,6 +7,7 @@ const IDLE: CardSources = {
   problem: undefined,
   info: undefined,
   ending: undefined,
+  waiting: undefined,
   cause: "",
   attempts: 0,
   hasPlayed: false,
@@ -32,6 +33,12 @@ it("offers to play, and first to watch where somebody plays", () => {
   expect(cardContent({ ...IDLE, info: taken })?.actions).toEqual(["watch", "play"]);
   expect(cardContent({ ...IDLE, viewerPage: true })?.actions).toEqual(["watch"]);
   expect(offer(INFO)).toBe("demo · 1280×720 · 60 fps");
+});
+
+it("says why no pictures come yet", () => {
+  const waiting = "the game's window is not shown";
+  const card = cardContent({ ...IDLE, state: "connecting", info: INFO, waiting });
+  expect(card?.text).toBe("The game's window is not shown.");
 });
 
 it("leaves the place to the picture", () => {

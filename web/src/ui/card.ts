@@ -12,6 +12,8 @@ export interface CardSources {
   readonly info: Info | undefined;
   /** Why the session ended, in the host's words. */
   readonly ending: string | undefined;
+  /** Why no pictures come for now, in the host's words. */
+  readonly waiting: string | undefined;
   /** What broke last. */
   readonly cause: string;
   readonly attempts: number;
@@ -51,7 +53,12 @@ export function cardContent(sources: CardSources): CardContent | undefined {
         actions: info?.player_present ? [...begin].reverse() : begin,
       };
     case "connecting":
-      return { title: "Connecting…", text: offer(info), token: false, actions: [] };
+      return {
+        title: "Connecting…",
+        text: sources.waiting ? sentence(sources.waiting) : offer(info),
+        token: false,
+        actions: [],
+      };
     case "reconnecting":
       // The last frame stays in sight where there is one; the status line tells.
       return sources.hasPlayed
@@ -97,7 +104,8 @@ export function offer(info: Info | undefined): string {
   return sentences.join("\n");
 }
 
-function sentence(text: string): string {
+/** The host's words, which begin small and have no full stop. */
+export function sentence(text: string): string {
   const start = text.charAt(0).toUpperCase() + text.slice(1);
   return start === "" || /[.!?]$/.test(start) ? start : `${start}.`;
 }

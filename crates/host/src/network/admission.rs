@@ -57,10 +57,7 @@ impl Network {
             )
         };
         let frames_per_second = self.frames_per_second(offer.role);
-        let size = self
-            .newest
-            .as_ref()
-            .map_or(self.source.size(), |newest| newest.picture.size());
+        let size = self.size();
         let name = recording::name(number);
         let pictures = self
             .settings
@@ -104,7 +101,7 @@ impl Network {
             adapts_detail: self.settings.encoder.adapts_detail,
             hello,
         };
-        let session = Session::new(
+        let mut session = Session::new(
             profile,
             self.clock,
             now,
@@ -112,6 +109,9 @@ impl Network {
             sender,
             [random_u32(), random_u32()],
         );
+        if self.waiting_for.is_some() {
+            session.waits(self.waiting_for.as_deref());
+        }
         let running = Running {
             session,
             id: id.clone(),

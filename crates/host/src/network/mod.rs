@@ -13,7 +13,8 @@ use std::thread::JoinHandle;
 use mimosa_record::SessionFrame;
 use mimosa_settings::Settings;
 use mimosa_units::{Time, TimeDelta};
-use mimosa_wire::control::{Notice, NoticeCode, Role, ToPage};
+use mimosa_video::Size;
+use mimosa_wire::control::{NoticeCode, Role};
 use mimosa_wire::info::{Info, StreamInfo};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -79,6 +80,8 @@ pub(crate) struct Network {
     writers: Vec<JoinHandle<()>>,
     /// The newest picture, for who comes while nothing moves.
     newest: Option<Arc<Captured>>,
+    /// Why no pictures come, while none do.
+    waiting_for: Option<String>,
     end: Option<Result<(), HostError>>,
 }
 
@@ -105,6 +108,7 @@ impl Network {
             next_number: 0,
             writers: Vec::new(),
             newest: None,
+            waiting_for: None,
             end: None,
         }
     }
@@ -242,13 +246,11 @@ impl Network {
     }
 
     fn close_all(&mut self, reason: &str) {
-        let notice = ToPage::Notice(Notice {
-            code: NoticeCode::Ended,
-            message: reason.to_owned(),
-        });
         let numbers: Vec<_> = self.sessions.keys().copied().collect();
         for number in numbers {
-            self.with(number, |running, _| running.session.tell(&notice));
+            self.with(number, |running, _| {
+                running.session.notice(NoticeCode::Ended, reason.to_owned());
+            });
             self.remove(number, reason);
         }
     }
@@ -259,17 +261,19 @@ impl Network {
                 self.each(|running, now, _| running.session.picture(now, &picture));
                 self.newest = Some(picture);
             }
-            ToNetwork::Source(FromSource::Ended {
-                message,
-                is_regular,
-            }) => {
+            ToNetwork::Source(FromSource::Waiting(reason)) => {
+                if let Some(reason) = &reason {
+                    tracing::warn!(reason, "no pictures come");
+                } else {
+                    tracing::info!("pictures come again");
+                }
+                self.each(|running, _, _| running.session.waits(reason.as_deref()));
+                self.waiting_for = reason;
+            }
+            ToNetwork::Source(FromSource::Ended { message, error }) => {
                 tracing::info!("{message}");
                 self.close_all(&message);
-                self.end = Some(if is_regular {
-                    Ok(())
-                } else {
-                    Err(HostError::SourceEnded(message))
-                });
+                self.end = Some(error.map_or(Ok(()), |error| Err(HostError::SourceEnded(error))));
             }
             ToNetwork::Sound(frame) => self.hear(&frame),
             ToNetwork::Encoded(number, encoded) => {
@@ -391,6 +395,12 @@ impl Network {
         all.filter(|running| running.session.is_connected()).count()
     }
 
+    /// Size of the pictures, the newest one's if there was any.
+    fn size(&self) -> Size {
+        let newest = self.newest.as_ref();
+        newest.map_or(self.source.size(), |newest| newest.picture.size())
+    }
+
     /// Tells the source and the metrics how many there are.
     fn count(&mut self) {
         self.source.set_watchers(self.connected());
@@ -403,7 +413,7 @@ impl Network {
     }
 
     fn info(&self) -> Info {
-        let size = self.source.size();
+        let size = self.size();
         Info {
             name: "mimosa".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

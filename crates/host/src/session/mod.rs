@@ -4,8 +4,10 @@
 //! datagrams, actions and notes of what happened come out.
 
 mod decided;
+mod decoding;
 mod input;
 mod lives;
+mod page;
 mod phase;
 mod recovery;
 mod rtp;
@@ -23,12 +25,13 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 use mimosa_video::detail::{Config as DetailConfig, Detail};
 use mimosa_video::{Complexity, FrameRequest};
 use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, OVERHEAD, Peer, PeerEvent};
-use mimosa_wire::control::{FeedbackChange, FeedbackKind, Hello, Notice, NoticeCode, Role, ToPage};
-use mimosa_wire::frames::{ClockMap, FrameMessage, Shown};
-use mimosa_wire::{Action, PageTime};
+use mimosa_wire::Action;
+use mimosa_wire::control::{FeedbackChange, FeedbackKind, Hello, NoticeCode, Role, ToPage};
+use mimosa_wire::frames::{ClockMap, FrameMessage};
 
+use self::decoding::Decoding;
 use self::input::Input;
-use self::lives::{Lives, Made, Seen};
+use self::lives::{Lives, Made};
 use self::phase::PhaseLock;
 use self::recovery::Repair;
 use self::rtp::{RtpHeader, picture_time};
@@ -55,8 +58,6 @@ const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
 /// Feedback on request is there within this of the first request, or never: a
 /// browser answers after 0.2 ms, and no round trip that games bear is as long.
 const FEEDBACK_WITHIN: TimeDelta = TimeDelta::from_millis(1_000);
-/// A page that claims longer is not believed.
-const LONGEST_DECODING: TimeDelta = TimeDelta::from_millis(10_000);
 /// A frame smaller than this shows nothing; it is skipped instead.
 const SMALLEST_FRAME: Bytes = Bytes::new(200);
 
@@ -127,6 +128,7 @@ pub(crate) struct Session {
     waiting: Option<Arc<Captured>>,
     newest_started: Option<Time>,
     repair: Repair,
+    decoding: Decoding,
     rtp_offset: u32,
     sound: SoundClock,
     lives: Lives,
@@ -135,6 +137,8 @@ pub(crate) struct Session {
     phase_lock: PhaseLock,
     detail: Detail,
     input: Input,
+    /// Why no pictures come, while none do.
+    waiting_for: Option<String>,
     /// A viewer who plays has been told that nothing comes of it.
     is_told_to_watch: bool,
     next_clock: Time,
@@ -171,6 +175,7 @@ impl Session {
             encoding: None,
             waiting: None,
             newest_started: None,
+            decoding: Decoding::default(),
             rtp_offset,
             sound: SoundClock::new(sound_offset),
             lives: Lives::default(),
@@ -179,6 +184,7 @@ impl Session {
             phase_lock,
             detail: Detail::new(DetailConfig::default()),
             input: Input::new(),
+            waiting_for: None,
             is_told_to_watch: false,
             next_clock: now,
             next_statistics: now,
@@ -313,7 +319,10 @@ impl Session {
             }
             Err(error) => {
                 self.sender.frame_encoded(now, std::iter::empty());
-                self.end(error.to_string());
+                let reason = error.to_string();
+                tracing::error!(reason, "no frame comes out of the encoder");
+                self.notice(NoticeCode::Ended, reason.clone());
+                self.end(reason);
             }
         }
         self.send(now);
@@ -478,7 +487,10 @@ impl Session {
                     self.sender.feedback(now, &report);
                 }
                 PeerEvent::Missing { frame, index } => self.sender.missing(now, frame, index),
-                PeerEvent::KeyframeWanted => self.repair.keyframe_wanted(now),
+                PeerEvent::KeyframeWanted if self.decoding.bears_keyframe() => {
+                    self.repair.keyframe_wanted(now);
+                }
+                PeerEvent::KeyframeWanted => {}
                 PeerEvent::Opened(channel) => self.opened(now, channel),
                 PeerEvent::Message { channel, data } => self.message(now, channel, &data),
                 PeerEvent::Closed { reason } => self.end(reason),
@@ -494,6 +506,9 @@ impl Session {
                 ..self.profile.hello.clone()
             };
             self.tell(&ToPage::Hello(hello));
+            if let Some(reason) = self.waiting_for.clone() {
+                self.notice(NoticeCode::Waiting, reason);
+            }
         }
     }
 
@@ -505,10 +520,8 @@ impl Session {
                     self.input
                         .message(data, |action| outcomes.push(Outcome::Act(action)));
                 } else if !std::mem::replace(&mut self.is_told_to_watch, true) {
-                    self.tell(&ToPage::Notice(Notice {
-                        code: NoticeCode::ViewOnly,
-                        message: "you are watching: input is ignored".to_owned(),
-                    }));
+                    let message = "you are watching: input is ignored".to_owned();
+                    self.notice(NoticeCode::ViewOnly, message);
                 }
             }
             Channel::Frames => self.frame_message(now, data),
@@ -519,54 +532,9 @@ impl Session {
                         skew: sound.skew.map(|skew| skew.0),
                         concealed: sound.concealed,
                     });
+                    self.judge_decoding(now, &client);
                 }
             }
-        }
-    }
-
-    fn frame_message(&mut self, now: Time, data: &[u8]) {
-        match FrameMessage::parse(data) {
-            Ok(FrameMessage::ClockAnswer { host, page }) => {
-                self.clock_map.answer(now, host, page);
-            }
-            Ok(FrameMessage::Shown(shown)) => {
-                let Some(frame) = self.peer.frame_at(shown.timestamp) else {
-                    return;
-                };
-                let seen = self.seen(&shown);
-                let wait = seen.shown.zip(seen.decoded);
-                let wait = wait.map(|(shown, decoded)| shown.since(decoded));
-                if let Some(shift) = wait.and_then(|wait| self.phase_lock.shown(wait))
-                    && self.profile.role == Role::Player
-                {
-                    self.outcomes.push(Outcome::Shift(shift));
-                }
-                self.lives.seen(now, frame, seen);
-            }
-            Ok(FrameMessage::Decoded { timestamp, .. }) => {
-                if let Some(frame) = self.peer.frame_at(timestamp) {
-                    self.sender.decoded(now, frame);
-                }
-            }
-            Ok(_) => {}
-            Err(error) => self.input.refused(&error),
-        }
-    }
-
-    /// A frame's display on the host's clock.
-    fn seen(&self, shown: &Shown) -> Seen {
-        let host = |page: Option<PageTime>| self.clock_map.to_host(page?);
-        let received = host(shown.received);
-        let on_screen = host(shown.expected.or(shown.presented));
-        let decoding = shown.decoding.filter(|took| *took < LONGEST_DECODING);
-        // A browser foretells the screen by its display's clock, which may be a
-        // little ahead of what it does.
-        let decoded = received.zip(decoding).map(|(at, took)| at + took);
-        let latest = on_screen.unwrap_or(Time::MAX);
-        Seen {
-            received,
-            decoded: decoded.map(|decoded| decoded.min(latest)),
-            shown: on_screen,
         }
     }
 
@@ -585,12 +553,6 @@ impl Session {
             viewers,
         );
         self.tell(&ToPage::Statistics(Box::new(message)));
-    }
-
-    /// Tells the page something.
-    pub(crate) fn tell(&mut self, message: &ToPage) {
-        self.peer
-            .write(Channel::Control, message.to_json().as_bytes());
     }
 
     /// Ends the session.

@@ -69,6 +69,11 @@ impl Repair {
             tracing::info!("the browser does not go on after a gap: keyframes from now on");
             self.bears_gaps = false;
         }
+        self.keyframe(now);
+    }
+
+    /// A keyframe may help, unless one is on its way.
+    pub(crate) fn keyframe(&mut self, now: Time) {
         let is_underway = self
             .keyframe
             .is_some_and(|(at, _)| now.since(at) < KEYFRAME_UNDERWAY);

@@ -1,7 +1,9 @@
 //! Where pictures come from, each source in a thread of its own.
 
 mod demo;
+mod origin;
 mod pool;
+mod watcher;
 mod x11;
 
 use std::sync::Arc;
@@ -32,12 +34,14 @@ pub(crate) struct Captured {
 pub(crate) enum FromSource {
     /// Here is a picture.
     Picture(Arc<Captured>),
-    /// There will be no more, and why.
+    /// None come for now, and why; without a reason, they come again.
+    Waiting(Option<String>),
+    /// There will be no more.
     Ended {
-        /// For people.
+        /// Why, in a line, for who plays and watches.
         message: String,
-        /// Nothing went wrong: the game was left.
-        is_regular: bool,
+        /// What went wrong, for who runs the host; nothing when the game was left.
+        error: Option<String>,
     },
 }
 

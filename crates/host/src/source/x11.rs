@@ -7,31 +7,67 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mimosa_settings::{Settings, SourceSettings, Target};
+use mimosa_settings::Settings;
 use mimosa_units::TimeDelta;
 use mimosa_video::Size;
 use mimosa_wire::Action;
-use mimosa_x11::{Capture, CaptureError, Display, Game, Injector, PrivateServer};
+use mimosa_x11::Injector;
 
-use super::pool::Pool;
-use super::{Captured, FromSource, Shared};
-use crate::clock::{Clock, instant};
+use super::origin::Origin;
+use super::watcher::Watcher;
+use super::{FromSource, Shared};
+use crate::clock::Clock;
 use crate::error::HostError;
 use mimosa_threads::priority;
 
 /// While the player does nothing, a game without the focus is looked for this
 /// often.
 const FOCUS_EVERY: Duration = Duration::from_secs(1);
-/// A still picture is sent anew this often: its quality rises, and who watches
-/// knows that the stream is alive.
-const STILL: TimeDelta = TimeDelta::from_millis(100);
-/// How long to wait for a window that is hidden before looking again.
-const HIDDEN: Duration = Duration::from_millis(200);
 
-/// A game and its server; both end when this is dropped, the game first.
-struct Private {
-    game: Game,
-    _server: PrivateServer,
+/// What the input's thread and the watcher share.
+pub(super) struct Shown {
+    /// The size of the pictures, which positions refer to.
+    size: Mutex<Size>,
+    /// Injects from now on, since the display is another one.
+    successor: Mutex<Option<Injector>>,
+    /// Actions applied since the picture before.
+    pub(super) applied: AtomicU32,
+}
+
+impl Shown {
+    fn new(size: Size) -> Self {
+        Self {
+            size: Mutex::new(size),
+            successor: Mutex::new(None),
+            applied: AtomicU32::new(0),
+        }
+    }
+
+    /// The pictures have another size.
+    pub(super) fn resize(&self, size: Size) {
+        *self.size.lock().unwrap_or_else(PoisonError::into_inner) = size;
+    }
+
+    /// The display is another one.
+    pub(super) fn succeed(&self, injector: Injector) {
+        let mut successor = self
+            .successor
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *successor = Some(injector);
+    }
+
+    fn size(&self) -> Size {
+        *self.size.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn successor(&self) -> Option<Injector> {
+        let mut successor = self
+            .successor
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        successor.take()
+    }
 }
 
 /// Starts the threads; a game gets these variables. Gives the size of the pictures.
@@ -42,60 +78,21 @@ pub(super) fn start(
     (actions, variables): (Receiver<Action>, &[(&'static str, OsString)]),
     say: impl Fn(FromSource) + Send + 'static,
 ) -> Result<(Size, JoinHandle<()>), HostError> {
-    let failed = |error: &dyn std::fmt::Display| HostError::Source(error.to_string());
-    let (private, capture, injector) = match &settings.source {
-        SourceSettings::Launch { command } => {
-            let server = PrivateServer::start(settings.size).map_err(|error| failed(&error))?;
-            let game = Game::launch(command, &server, variables).map_err(|error| failed(&error))?;
-            let display = Display::Private(&server);
-            let screen = mimosa_x11::Target::Screen;
-            let capture = Capture::open(display, &screen).map_err(|error| failed(&error))?;
-            let injector = Injector::open(display, &screen).map_err(|error| failed(&error))?;
-            let private = Private {
-                game,
-                _server: server,
-            };
-            (Some(private), capture, injector)
-        }
-        SourceSettings::X11 { display, target } => {
-            let display = Display::Named(display.as_deref());
-            let target = match target {
-                Target::Screen => mimosa_x11::Target::Screen,
-                Target::Window(number) => mimosa_x11::Target::Window(*number),
-                Target::Title(title) => mimosa_x11::Target::Title(title.clone()),
-            };
-            let capture = Capture::open(display, &target).map_err(|error| failed(&error))?;
-            let injector = Injector::open(display, &target).map_err(|error| failed(&error))?;
-            (None, capture, injector)
-        }
-        SourceSettings::Demo => {
-            return Err(HostError::Source("the demo has no display".to_owned()));
-        }
-    };
+    let origin = Origin::start(settings, variables).map_err(HostError::Source)?;
+    let (capture, injector) = origin.open().map_err(HostError::Source)?;
     let size = capture.size();
-    let shown = Arc::new(Mutex::new(size));
-    let applied = Arc::<AtomicU32>::default();
-    let counter = Arc::clone(&applied);
-    let size_shown = Arc::clone(&shown);
+    let shown = Arc::new(Shown::new(size));
+    let input = Arc::clone(&shown);
     // It ends with the sender of the actions.
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
             priority::raise();
-            inject(injector, &actions, &shown, &counter);
+            inject(injector, &actions, &input);
         })
         .map_err(HostError::Thread)?;
     let interval = TimeDelta::from_secs(1.0) / settings.frames_per_second;
-    let watcher = Watcher {
-        clock,
-        shared,
-        capture,
-        private,
-        shown: size_shown,
-        applied,
-        interval,
-        pool: Pool::new(),
-    };
+    let watcher = Watcher::new(clock, shared, (origin, capture), shown, interval);
     let thread = std::thread::Builder::new()
         .name("capture".to_owned())
         .spawn(move || {
@@ -108,129 +105,31 @@ pub(super) fn start(
 
 /// Does what the player did, until nobody can tell it any more, and meanwhile gives
 /// the game the focus.
-fn inject(
-    mut injector: Injector,
-    actions: &Receiver<Action>,
-    shown: &Mutex<Size>,
-    applied: &AtomicU32,
-) {
+fn inject(mut injector: Injector, actions: &Receiver<Action>, shown: &Shown) {
     let mut failures = 0_u64;
     loop {
-        let result = match actions.recv_timeout(FOCUS_EVERY) {
-            Ok(action) => {
-                let size = *shown.lock().unwrap_or_else(PoisonError::into_inner);
-                let result = injector.apply(action, size);
-                if result.is_ok() {
-                    applied.fetch_add(1, Ordering::Relaxed);
-                }
-                result
-            }
-            Err(RecvTimeoutError::Timeout) => injector.follow_focus(),
+        let action = match actions.recv_timeout(FOCUS_EVERY) {
+            Ok(action) => Some(action),
+            Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        if let Err(error) = result {
+        if let Some(successor) = shown.successor() {
+            injector = successor;
+            failures = 0;
+        }
+        let result = match action {
+            Some(action) => injector.apply(action, shown.size()),
+            None => injector.follow_focus(),
+        };
+        if action.is_some() && result.is_ok() {
+            shown.applied.fetch_add(1, Ordering::Relaxed);
+        }
+        // Without an action, what the capture says of it is enough.
+        if let (Some(_), Err(error)) = (action, result) {
             failures += 1;
             if failures.is_power_of_two() {
                 tracing::warn!(%error, failures, "input does not reach the game");
             }
         }
-    }
-}
-
-/// The thread that watches the display.
-struct Watcher {
-    clock: Clock,
-    shared: Arc<Shared>,
-    capture: Capture,
-    private: Option<Private>,
-    /// The size of the pictures, which positions refer to.
-    shown: Arc<Mutex<Size>>,
-    applied: Arc<AtomicU32>,
-    interval: TimeDelta,
-    pool: Pool,
-}
-
-impl Watcher {
-    /// Watches until there is nothing more to see, and says why.
-    fn run(mut self, say: &impl Fn(FromSource)) -> FromSource {
-        let mut last: Option<Arc<Captured>> = None;
-        let mut next = self.pool.take(self.capture.size());
-        while !self.shared.is_stopped() {
-            if let Some(end) = self.has_ended() {
-                return end;
-            }
-            if !self.shared.is_watched() {
-                std::thread::park_timeout(Duration::from_millis(100));
-                continue;
-            }
-            // A little less than a frame's time: the game's own clock decides,
-            // this only bounds it.
-            if let Some(last) = &last {
-                self.sleep_until(last.at + self.interval * 3 / 4);
-            }
-            let deadline = instant() + Duration::from_nanos(STILL.as_nanos().unsigned_abs());
-            match self.capture.next(deadline, &mut next.picture) {
-                Ok(mimosa_x11::Captured::Picture { damaged }) => {
-                    next.at = self.clock.at(damaged);
-                }
-                Ok(mimosa_x11::Captured::Nothing) => {
-                    let Some(last) = &last else { continue };
-                    next.picture.clone_from(&last.picture);
-                    next.at = self.clock.now();
-                }
-                Ok(mimosa_x11::Captured::Resized(size)) => {
-                    next = self.pool.take(size);
-                    *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = size;
-                    continue;
-                }
-                Err(error @ CaptureError::Hidden) => {
-                    tracing::warn!(%error);
-                    std::thread::park_timeout(HIDDEN);
-                    continue;
-                }
-                Err(error) => {
-                    return self.has_ended().unwrap_or_else(|| FromSource::Ended {
-                        message: error.to_string(),
-                        is_regular: false,
-                    });
-                }
-            }
-            next.actions = self.applied.swap(0, Ordering::Relaxed);
-            let picture = self.pool.publish(next);
-            next = self.pool.take(self.capture.size());
-            last = Some(Arc::clone(&picture));
-            say(FromSource::Picture(picture));
-        }
-        FromSource::Ended {
-            message: "the host has stopped".to_owned(),
-            is_regular: true,
-        }
-    }
-
-    fn sleep_until(&self, time: mimosa_units::Time) {
-        loop {
-            let rest = self
-                .clock
-                .instant(time)
-                .saturating_duration_since(instant());
-            if rest.is_zero() || self.shared.is_stopped() {
-                break;
-            }
-            std::thread::park_timeout(rest);
-        }
-    }
-
-    /// How the game ended, if there is one that did.
-    fn has_ended(&mut self) -> Option<FromSource> {
-        let game = &mut self.private.as_mut()?.game;
-        let status = game.has_ended()?;
-        let message = match game.check() {
-            Err(error) if !status.success() => error.to_string(),
-            _ => "the game has ended".to_owned(),
-        };
-        Some(FromSource::Ended {
-            message,
-            is_regular: status.success(),
-        })
     }
 }

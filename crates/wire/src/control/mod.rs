@@ -166,6 +166,12 @@ pub enum NoticeCode {
     Ended,
     /// Input is ignored.
     ViewOnly,
+    /// No pictures come for now; they will by themselves.
+    Waiting,
+    /// Pictures come again.
+    Resumed,
+    /// The browser decodes nothing of what it receives; begin anew.
+    NotDecoded,
 }
 
 /// The page is to reconnect with other feedback.

@@ -1,0 +1,149 @@
+//! Where an X display comes from, how it ends, and whether it comes back.
+
+use std::ffi::OsString;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use mimosa_settings::{Settings, SourceSettings};
+use mimosa_x11::{Capture, CaptureError, Display, Game, Injector, PrivateServer, Target};
+
+use super::FromSource;
+
+/// A game and its server: who of them ended first is known after this, as the other one
+/// ends of it or goes on.
+const ENDING: Duration = Duration::from_secs(1);
+/// How often is looked whether it did.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A display, and what stands behind it.
+pub(super) enum Origin {
+    /// A game and a server of our own; both end when this is dropped, the game first.
+    Private {
+        game: Game,
+        server: Box<PrivateServer>,
+    },
+    /// Somebody else's display, or a part of it.
+    Foreign {
+        display: Option<String>,
+        target: Target,
+    },
+}
+
+impl Origin {
+    /// Starts what the settings ask for; a game gets these variables.
+    ///
+    /// # Errors
+    ///
+    /// Says what is missing.
+    pub(super) fn start(
+        settings: &Settings,
+        variables: &[(&'static str, OsString)],
+    ) -> Result<Self, String> {
+        match &settings.source {
+            SourceSettings::Launch { command } => {
+                let server =
+                    PrivateServer::start(settings.size).map_err(|error| error.to_string())?;
+                let game =
+                    Game::launch(command, &server, variables).map_err(|error| error.to_string())?;
+                Ok(Self::Private {
+                    game,
+                    server: Box::new(server),
+                })
+            }
+            SourceSettings::X11 { display, target } => {
+                use mimosa_settings::Target as Wanted;
+                let target = match target {
+                    Wanted::Screen => Target::Screen,
+                    Wanted::Window(number) => Target::Window(*number),
+                    Wanted::Title(title) => Target::Title(title.clone()),
+                };
+                Ok(Self::Foreign {
+                    display: display.clone(),
+                    target,
+                })
+            }
+            SourceSettings::Demo => Err("the demo has no display".to_owned()),
+        }
+    }
+
+    /// Begins to look at it and to play it.
+    ///
+    /// # Errors
+    ///
+    /// Says why it cannot be done.
+    pub(super) fn open(&self) -> Result<(Capture, Injector), String> {
+        let (display, target) = match self {
+            Self::Private { server, .. } => (Display::Private(server), &Target::Screen),
+            Self::Foreign { display, target } => (Display::Named(display.as_deref()), target),
+        };
+        let capture = Capture::open(display, target).map_err(|error| error.to_string())?;
+        let injector = Injector::open(display, target).map_err(|error| error.to_string())?;
+        Ok((capture, injector))
+    }
+
+    /// How our own game or server ended, if one did.
+    pub(super) fn has_ended(&mut self) -> Option<FromSource> {
+        let Self::Private { game, server } = self else {
+            return None;
+        };
+        let status = game.has_ended();
+        // A game ends of the end of its server, which is then known.
+        if let Some(status) = server.has_ended() {
+            return Some(server_ended(status, &server.written()));
+        }
+        let status = status?;
+        Some(match game.check() {
+            Err(error) if !status.success() => FromSource::Ended {
+                message: format!("the game has ended ({status})"),
+                error: Some(error.to_string()),
+            },
+            _ => FromSource::Ended {
+                message: "the game has ended".to_owned(),
+                error: None,
+            },
+        })
+    }
+
+    /// What follows from this error of the capture: the end, or that it may come back.
+    ///
+    /// # Errors
+    ///
+    /// The end, where nothing comes back.
+    pub(super) fn outlook(&mut self, error: &CaptureError) -> Result<(), FromSource> {
+        let ended = |message: &str| FromSource::Ended {
+            message: message.to_owned(),
+            error: Some(error.to_string()),
+        };
+        match self {
+            // A number is given to one window only.
+            Self::Foreign {
+                target: Target::Window(_),
+                ..
+            } => Err(ended("the game's window is gone")),
+            Self::Foreign { .. } => Ok(()),
+            Self::Private { .. } => {
+                let mut left = ENDING;
+                while !left.is_zero() {
+                    if let Some(end) = self.has_ended() {
+                        return Err(end);
+                    }
+                    std::thread::park_timeout(LOOK);
+                    left = left.saturating_sub(LOOK);
+                }
+                Err(ended("the game's screen cannot be captured any more"))
+            }
+        }
+    }
+}
+
+fn server_ended(status: ExitStatus, written: &str) -> FromSource {
+    let wrote = if written.is_empty() {
+        String::new()
+    } else {
+        format!(". It wrote:\n{written}")
+    };
+    FromSource::Ended {
+        message: "the game's X server has ended".to_owned(),
+        error: Some(format!("the game's X server ended ({status}){wrote}")),
+    }
+}
