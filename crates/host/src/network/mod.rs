@@ -194,6 +194,7 @@ impl Network {
                         }
                     }
                     Outcome::Act(action) => self.source.act(action),
+                    Outcome::Copied(text) => self.source.offer(text),
                     Outcome::Shift(by) => self.source.shift(by),
                     Outcome::Connected => {
                         has_connected = true;
@@ -258,6 +259,12 @@ impl Network {
             ToNetwork::Source(FromSource::Picture(picture)) => {
                 self.each(|running, now, _| running.session.picture(now, &picture));
                 self.newest = Some(picture);
+            }
+            ToNetwork::Source(FromSource::Rumble(rumble)) => {
+                self.each(|running, _, _| running.session.rumble(&rumble));
+            }
+            ToNetwork::Source(FromSource::Copied(text)) => {
+                self.each(|running, _, _| running.session.copied(&text));
             }
             ToNetwork::Source(FromSource::Ended {
                 message,

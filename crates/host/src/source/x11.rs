@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -11,8 +11,10 @@ use mimosa_settings::{Settings, SourceSettings, Target};
 use mimosa_units::TimeDelta;
 use mimosa_video::Size;
 use mimosa_wire::Action;
-use mimosa_x11::{Capture, CaptureError, Display, Game, Injector, PrivateServer};
+use mimosa_x11::{Capture, CaptureError, Clipboard, Display, Game, Injector, PrivateServer};
 
+use super::clipboard::ClipboardThread;
+use super::gamepads::Gamepads;
 use super::pool::Pool;
 use super::{Captured, FromSource, Shared};
 use crate::clock::{Clock, instant};
@@ -34,16 +36,38 @@ struct Private {
     _server: PrivateServer,
 }
 
-/// Starts the threads; a game gets these variables. Gives the size of the pictures.
+/// The way of actions to the thread that applies them.
+pub(super) struct Actions {
+    /// In.
+    pub(super) tell: Sender<Action>,
+    /// Out.
+    pub(super) todo: Receiver<Action>,
+}
+
+/// What runs.
+pub(super) struct Started {
+    /// Size of the pictures.
+    pub(super) size: Size,
+    pub(super) thread: JoinHandle<()>,
+    pub(super) gamepads: Gamepads,
+    /// Where the settings want it.
+    pub(super) clipboard: Option<ClipboardThread>,
+}
+
+/// Starts the threads; a game gets these variables.
 pub(super) fn start(
     settings: &Settings,
     clock: Clock,
     shared: Arc<Shared>,
-    (actions, variables): (Receiver<Action>, &[(&'static str, OsString)]),
-    say: impl Fn(FromSource) + Send + 'static,
-) -> Result<(Size, JoinHandle<()>), HostError> {
+    (actions, variables): (Actions, &[(&'static str, OsString)]),
+    say: impl Fn(FromSource) + Clone + Send + 'static,
+) -> Result<Started, HostError> {
     let failed = |error: &dyn std::fmt::Display| HostError::Source(error.to_string());
-    let (private, capture, injector) = match &settings.source {
+    let open_clipboard = |display: Display<'_>| {
+        let opened = settings.input.clipboard.then(|| Clipboard::open(display));
+        opened.transpose().map_err(|error| failed(&error))
+    };
+    let (private, capture, injector, clipboard) = match &settings.source {
         SourceSettings::Launch { command } => {
             let server = PrivateServer::start(settings.size).map_err(|error| failed(&error))?;
             let game = Game::launch(command, &server, variables).map_err(|error| failed(&error))?;
@@ -51,11 +75,12 @@ pub(super) fn start(
             let screen = mimosa_x11::Target::Screen;
             let capture = Capture::open(display, &screen).map_err(|error| failed(&error))?;
             let injector = Injector::open(display, &screen).map_err(|error| failed(&error))?;
+            let clipboard = open_clipboard(display)?;
             let private = Private {
                 game,
                 _server: server,
             };
-            (Some(private), capture, injector)
+            (Some(private), capture, injector, clipboard)
         }
         SourceSettings::X11 { display, target } => {
             let display = Display::Named(display.as_deref());
@@ -66,7 +91,7 @@ pub(super) fn start(
             };
             let capture = Capture::open(display, &target).map_err(|error| failed(&error))?;
             let injector = Injector::open(display, &target).map_err(|error| failed(&error))?;
-            (None, capture, injector)
+            (None, capture, injector, open_clipboard(display)?)
         }
         SourceSettings::Demo => {
             return Err(HostError::Source("the demo has no display".to_owned()));
@@ -77,12 +102,23 @@ pub(super) fn start(
     let applied = Arc::<AtomicU32>::default();
     let counter = Arc::clone(&applied);
     let size_shown = Arc::clone(&shown);
+    let (tell_rumble, tell_copied) = (say.clone(), say.clone());
+    let gamepads = Gamepads::start(
+        settings.input.gamepads,
+        clock,
+        actions.tell,
+        Arc::clone(&applied),
+        move |rumble| tell_rumble(FromSource::Rumble(rumble)),
+    )?;
+    let clipboard = clipboard.map(|clipboard| {
+        ClipboardThread::start(clipboard, move |text| tell_copied(FromSource::Copied(text)))
+    });
     // It ends with the sender of the actions.
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
             priority::raise();
-            inject(injector, &actions, &shown, &counter);
+            inject(injector, &actions.todo, &shown, &counter);
         })
         .map_err(HostError::Thread)?;
     let interval = TimeDelta::from_secs(1.0) / settings.frames_per_second;
@@ -103,7 +139,12 @@ pub(super) fn start(
             say(watcher.run(&say));
         })
         .map_err(HostError::Thread)?;
-    Ok((size, thread))
+    Ok(Started {
+        size,
+        thread,
+        gamepads,
+        clipboard: clipboard.transpose()?,
+    })
 }
 
 /// Does what the player did, until nobody can tell it any more, and meanwhile gives
