@@ -164,7 +164,7 @@ fn from_page(data: &[u8]) {
             let mut spans = spans.into_iter().flatten();
             spans.all(|Millis(span)| span < EXACT && -span < EXACT)
         }
-        FromPage::Unknown => true,
+        FromPage::Clipboard(_) | FromPage::Unknown => true,
     };
     assert!(again.is_ok());
     assert!(!is_exact || again == Ok(message));
@@ -208,12 +208,14 @@ fn play(list: &[&[u8]]) {
                 }
                 Action::Gamepad(gamepad) => assert!(gamepad.index < 16),
                 Action::Position { .. } => {}
+                Action::Character(character) => assert!(!character.is_control()),
             }
         }
         let again = tracker.apply(&message);
         let may_repeat = matches!(
             message,
             input::Message::ReleaseAll { .. }
+                | input::Message::Character { .. }
                 | input::Message::Touch {
                     phase: TouchPhase::Move,
                     ..

@@ -22,6 +22,7 @@ const NOTICE_TIME = 8000;
 const query = new URLSearchParams(location.search);
 const viewerPage = query.get("role") === "view";
 const stage = element("stage");
+const field = element<HTMLTextAreaElement>("text");
 const video = element<HTMLVideoElement>("video");
 const sound = new SoundPlayer(document.body.appendChild(new Audio()), render);
 const statusLine = element("status");
@@ -43,10 +44,11 @@ const session = new Session(
     changed: render,
     notice: ({ message }) => show(message),
     renewed: () => controls.reset(),
+    copied: (text) => controls.copied(text),
   },
   firstFeedback(query.get("feedback")),
 );
-const controls = new Controls(stage, video, settings, () => session, {
+const controls = new Controls(stage, field, video, settings, () => session, {
   changed: render,
   hint: show,
   combination,

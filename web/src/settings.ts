@@ -7,6 +7,8 @@ export interface Settings {
   holdPointer: boolean;
   /** Let the first finger move the pointer and press its left button. */
   touchAsPointer: boolean;
+  /** Let the browser compose text: dead keys, input methods, screen keyboards. */
+  typeText: boolean;
   /** Show the statistics. */
   statistics: boolean;
   /** Play no sound. */
@@ -21,6 +23,7 @@ const DEFAULTS: Settings = {
   rawMovement: true,
   holdPointer: true,
   touchAsPointer: false,
+  typeText: false,
   statistics: false,
   muted: false,
   volume: 100,
@@ -30,6 +33,7 @@ const SWITCHES = [
   "rawMovement",
   "holdPointer",
   "touchAsPointer",
+  "typeText",
   "statistics",
   "muted",
 ] as const satisfies readonly (keyof Settings)[];

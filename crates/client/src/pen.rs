@@ -109,6 +109,13 @@ impl Pen {
                 };
                 (Channel::Input, message)
             }
+            Action::Character(character) => {
+                let message = Message::Character {
+                    character,
+                    time: at,
+                };
+                (Channel::Keys, message)
+            }
             Action::ReleaseAll => (Channel::Keys, Message::ReleaseAll { time: at }),
         };
         vec![(channel, message.to_bytes())]
@@ -188,6 +195,7 @@ mod tests {
                 buttons: 1,
                 ..gamepad
             }),
+            Action::Character('é'),
             Action::ReleaseAll,
         ];
         let mut pen = Pen::new();

@@ -39,6 +39,9 @@ pub enum HostError {
     /// The source does not start.
     #[error("{0}")]
     Source(String),
+    /// Gamepads shall be devices of the kernel.
+    #[error("no gamepads: {0}; or let them press keys, with --gamepads auto")]
+    Gamepads(#[from] mimosa_uinput::UinputError),
     /// The controller's parameters are wrong.
     #[error("controller: {0}")]
     Controller(#[from] mimosa_cc::BuildError),

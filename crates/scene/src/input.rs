@@ -92,6 +92,7 @@ impl Controls {
                 y,
             } => self.touch(finger, phase, place(x, y), &mut deed),
             Action::Gamepad(pad) => return self.pad(pad),
+            Action::Character(_) => deed.rings = true,
             Action::ReleaseAll => {
                 *self = Self::default();
                 return None;

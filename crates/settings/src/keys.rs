@@ -112,6 +112,14 @@ keys! {
         LOG_FORMAT: Text "log_format" = "text",
             "FORMAT", "`text` or `json`";
     }
+    "Input" {
+        /// Gamepads are `auto`: devices of the kernel (`uinput`) or `keys`; or `off`.
+        GAMEPADS: Text "input.gamepads" as "gamepads" = "auto",
+            "NAME", "`auto`, `uinput`, `keys` or `off`";
+        /// What is copied on one side can be pasted on the other: `on` or `off`.
+        CLIPBOARD: Text "input.clipboard" as "clipboard" = "off",
+            "SWITCH", "`on` or `off`";
+    }
     "Encoder" {
         /// What codes the frames: `auto`, the best that works here, or one by its name.
         ENCODER: Text "encoder.name" as "encoder" = "auto",

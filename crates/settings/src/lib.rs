@@ -48,7 +48,7 @@ pub use key::{Key, PREFIX, Shape};
 pub use keys::KEYS;
 pub use resolve::{Checks, resolve};
 pub use settings::{
-    ControllerSettings, EncoderName, EncoderSettings, Limit, LogFormat, Settings, SizePrediction,
-    SoundSettings, SourceSettings, Target, Token, Work,
+    ControllerSettings, EncoderName, EncoderSettings, GamepadSettings, InputSettings, Limit,
+    LogFormat, Settings, SizePrediction, SoundSettings, SourceSettings, Target, Token, Work,
 };
 pub use template::template;

@@ -17,8 +17,8 @@ use crate::given::{Flags, Given, Said};
 use crate::key::Key;
 use crate::keys;
 use crate::settings::{
-    ControllerSettings, EncoderName, EncoderSettings, Limit, LogFormat, Settings, SizePrediction,
-    SoundSettings, Token, Work,
+    ControllerSettings, EncoderName, EncoderSettings, GamepadSettings, InputSettings, Limit,
+    LogFormat, Settings, SizePrediction, SoundSettings, Token, Work,
 };
 use crate::source;
 
@@ -104,6 +104,7 @@ pub fn resolve(
             threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
         },
         sound: sound(&said)?,
+        input: input(&said)?,
         controller: controller(&said, checks)?,
         retransmission_deadline: duration(&said, &keys::RETRANSMISSION_DEADLINE, 0..=10_000_000)?,
         presentation_deadline: duration(&said, &keys::PRESENTATION_DEADLINE, 1_000..=10_000_000)?,
@@ -197,6 +198,21 @@ fn sound(said: &Said) -> Result<SoundSettings, SettingsError> {
         sink: said.text(&keys::SOUND_SINK)?,
         bitrate: said.read(&keys::SOUND_BITRATE, |value| {
             bitrate::rate(value).filter(|rate| range.contains(rate))
+        })?,
+    })
+}
+
+fn input(said: &Said) -> Result<InputSettings, SettingsError> {
+    Ok(InputSettings {
+        gamepads: said.read(&keys::GAMEPADS, |value| {
+            let name = value.as_str()?;
+            let mut all = GamepadSettings::ALL.into_iter();
+            all.find(|gamepads| gamepads.name() == name)
+        })?,
+        clipboard: said.read(&keys::CLIPBOARD, |value| match value.as_str()? {
+            "on" => Some(true),
+            "off" => Some(false),
+            _ => None,
         })?,
     })
 }

@@ -37,6 +37,8 @@ pub struct Settings {
     pub encoder: EncoderSettings,
     /// What is heard.
     pub sound: SoundSettings,
+    /// What the player has beside keys and pointer.
+    pub input: InputSettings,
     /// How the bitrate follows the network.
     pub controller: ControllerSettings,
     /// A lost packet is sent again while its frame is younger than this.
@@ -199,6 +201,45 @@ pub struct SoundSettings {
     pub sink: Option<String>,
     /// The bitrate of Opus.
     pub bitrate: Rate,
+}
+
+/// What the player has beside keys and pointer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct InputSettings {
+    /// What becomes of gamepads.
+    pub gamepads: GamepadSettings,
+    /// What is copied on one side can be pasted on the other.
+    pub clipboard: bool,
+}
+
+/// What a player's gamepads are to the game.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum GamepadSettings {
+    /// Devices where the kernel lets us make them, and otherwise keys.
+    #[default]
+    Auto,
+    /// Devices of the kernel, made through `/dev/uinput`.
+    Uinput,
+    /// Keys that they press.
+    Keys,
+    /// Nothing.
+    Off,
+}
+
+impl GamepadSettings {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Uinput, Self::Keys, Self::Off];
+
+    /// As it is written in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Uinput => "uinput",
+            Self::Keys => "keys",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// How the bitrate follows the network.

@@ -52,6 +52,9 @@ pub enum Action {
     },
     /// A gamepad's whole state.
     Gamepad(Gamepad),
+    /// Wrote a character that no key of the page's keyboard has: composed, or of an
+    /// input method.
+    Character(char),
     /// Let go of every key and button.
     ReleaseAll,
 }

@@ -104,6 +104,13 @@ fn a_message_is_laid_out_as_the_document_says() {
         ),
         (Message::ReleaseAll { time }, &[18, 0, 0, 0]),
         (touch(TouchPhase::Cancel, 1.0), &[19, 3, 3, 0, 1, 0, 2, 0]),
+        (
+            Message::Character {
+                character: '\u{1f600}',
+                time,
+            },
+            &[20, 0, 0, 0, 0, 0xf6, 1, 0],
+        ),
     ] {
         assert_eq!(message.to_bytes(), [head, &one].concat());
     }
@@ -115,7 +122,15 @@ fn a_wrong_message_is_named_with_what_it_should_be() {
     assert_eq!(error(&[]), InputError::Empty);
     let (kind, length) = (3, 12);
     assert_eq!(error(&[3; 12]), InputError::UnknownKind { kind, length });
-    for (kind, expected) in [(1, 34), (2, 28), (16, 12), (17, 12), (18, 12), (19, 16)] {
+    for (kind, expected) in [
+        (1, 34),
+        (2, 28),
+        (16, 12),
+        (17, 12),
+        (18, 12),
+        (19, 16),
+        (20, 16),
+    ] {
         for length in [1, expected - 1, expected + 1] {
             let mut bytes = vec![0; length];
             bytes[0] = kind;
@@ -133,6 +148,7 @@ fn a_wrong_message_is_named_with_what_it_should_be() {
         (17, 1, 2, 12),
         (17, 2, 5, 12),
         (19, 1, 4, 16),
+        (20, 4, 9, 16),
     ] {
         let mut bytes = vec![0; length];
         (bytes[0], bytes[at]) = (kind, value);
@@ -306,6 +322,7 @@ fn messages() -> impl Strategy<Value = Message> {
         axes,
         triggers,
     });
+    let characters = any::<char>().prop_filter("no control", |character| !character.is_control());
     prop_oneof![
         (
             prop::option::of(places()),
@@ -341,6 +358,7 @@ fn messages() -> impl Strategy<Value = Message> {
             time
         }),
         times().prop_map(|time| Message::ReleaseAll { time }),
+        (characters, times()).prop_map(|(character, time)| Message::Character { character, time }),
         (any::<u16>(), phases, places(), times()).prop_map(|(finger, phase, place, time)| {
             Message::Touch {
                 finger,

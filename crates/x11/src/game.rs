@@ -152,7 +152,7 @@ impl Game {
 #[must_use]
 pub fn dsda_doom_command(size: Size) -> String {
     format!(
-        "dsda-doom -iwad freedoom1.wad -geom {size}w -vidmode sw -nosound \
+        "dsda-doom -iwad freedoom1.wad -geom {size}w -vidmode sw \
          -assign uncapped_framerate=1 dsda_fps_limit=60 render_vsync=0"
     )
 }

@@ -33,11 +33,15 @@ const BUTTONS: [u16; 17] = [
 
 const ESCAPE: u16 = 1;
 const TAB: u16 = 15;
+const W: u16 = 17;
 const Y: u16 = 21;
 const LEFT_BRACE: u16 = 26;
 const RIGHT_BRACE: u16 = 27;
 const ENTER: u16 = 28;
 const LEFT_CONTROL: u16 = 29;
+const A: u16 = 30;
+const S: u16 = 31;
+const D: u16 = 32;
 const LEFT_SHIFT: u16 = 42;
 const COMMA: u16 = 51;
 const DOT: u16 = 52;
@@ -57,7 +61,7 @@ pub(crate) fn keys(
     let [left_trigger, right_trigger] = state.triggers;
     let out = move |axis: i16, is_down: bool| axis > if is_down { RELEASE } else { PRESS };
     let pulled = |trigger: u8, is_down: bool| trigger > if is_down { TRIGGER / 2 } else { TRIGGER };
-    let mut all: Vec<u16> = BUTTONS.to_vec();
+    let mut all = [&BUTTONS[..], &[W, A, S, D]].concat();
     all.sort_unstable();
     all.dedup();
     all.into_iter().map(move |key| {
@@ -66,10 +70,10 @@ pub(crate) fn keys(
             .any(|(bit, code)| code == key && state.buttons & (1 << bit) != 0);
         let held = is_down(key);
         let otherwise = match key {
-            LEFT => out(x.saturating_neg(), held),
-            RIGHT => out(x, held),
-            UP => out(y.saturating_neg(), held),
-            DOWN => out(y, held),
+            A => out(x.saturating_neg(), held),
+            D => out(x, held),
+            W => out(y.saturating_neg(), held),
+            S => out(y, held),
             LEFT_SHIFT => pulled(left_trigger, held),
             LEFT_CONTROL => pulled(right_trigger, held),
             _ => false,
@@ -129,11 +133,11 @@ mod tests {
             axes: [x, y, 0, 0],
             ..REST
         };
-        assert_eq!(pressed(stick(-32_767, 32_767), &[]), [LEFT, DOWN]);
+        assert_eq!(pressed(stick(-32_767, 32_767), &[]), [A, S]);
         assert!(pressed(stick(14_000, 0), &[]).is_empty());
-        assert_eq!(pressed(stick(14_000, 0), &[RIGHT]), [RIGHT]);
-        assert!(pressed(stick(12_000, 0), &[RIGHT]).is_empty());
-        assert_eq!(pressed(stick(0, i16::MIN), &[]), [UP]);
+        assert_eq!(pressed(stick(14_000, 0), &[D]), [D]);
+        assert!(pressed(stick(12_000, 0), &[D]).is_empty());
+        assert_eq!(pressed(stick(0, i16::MIN), &[]), [W]);
         let triggers = [255, 60];
         assert_eq!(pressed(Gamepad { triggers, ..REST }, &[]), [LEFT_SHIFT]);
     }

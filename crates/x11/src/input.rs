@@ -16,6 +16,7 @@ use crate::focus::Focus;
 use crate::held::Switch;
 use crate::target::{Target, TargetError, is_about_window};
 use crate::translate::{Fake, Translator};
+use crate::typing::Typist;
 
 /// Where a detail of a motion says that it is relative.
 const RELATIVE: u8 = 1;
@@ -30,7 +31,8 @@ const ABSOLUTE: u8 = 0;
 ///
 /// | gamepad | key | what Doom does |
 /// | --- | --- | --- |
-/// | left stick, cross | the arrows | go, turn, choose |
+/// | left stick | W, A, S, D | go, step aside |
+/// | cross | the arrows | choose; in older games go and turn |
 /// | south (0), right trigger (7) | left Control | fire |
 /// | east (1) | Space | open, use |
 /// | west (2) | Enter | confirm |
@@ -40,6 +42,9 @@ const ABSOLUTE: u8 = 0;
 /// | select (8) | Y | say yes |
 /// | start (9), home (16) | Escape | menu |
 /// | left and right stick pressed (10, 11) | `[` and `]` | other weapon |
+///
+/// A character is written by a key without a meaning, which is given one; when the
+/// injector is dropped, it has none again.
 ///
 /// Where no window manager does it, the target's window, or the largest on the
 /// screen, is given the focus. What is still down when this is dropped is
@@ -51,6 +56,8 @@ pub struct Injector {
     window: Option<Window>,
     focus: Focus,
     translator: Translator,
+    /// There once a character was written.
+    typist: Option<Typist>,
 }
 
 /// Why an action is not done.
@@ -102,6 +109,7 @@ impl Injector {
             window,
             focus,
             translator: Translator::default(),
+            typist: None,
         })
     }
 
@@ -135,7 +143,7 @@ impl Injector {
         Ok(self.focus.follow(&self.connection)?)
     }
 
-    fn send(&self, fake: Fake) -> Result<(), InputError> {
+    fn send(&mut self, fake: Fake) -> Result<(), InputError> {
         let (kind, detail, x, y) = match fake {
             Fake::Switch(Switch::Key(key), true) => (KEY_PRESS_EVENT, key, 0, 0),
             Fake::Switch(Switch::Key(key), false) => (KEY_RELEASE_EVENT, key, 0, 0),
@@ -149,10 +157,27 @@ impl Injector {
                 };
                 (MOTION_NOTIFY_EVENT, ABSOLUTE, pixel(left, x), pixel(top, y))
             }
+            Fake::Type(character) => return self.write(character),
         };
         let now = x11rb::CURRENT_TIME;
         self.connection
             .xtest_fake_input(kind, detail, now, self.root, x, y, 0)?;
+        Ok(())
+    }
+
+    /// Writes a character that no key need have.
+    fn write(&mut self, character: char) -> Result<(), InputError> {
+        let typist = match &mut self.typist {
+            Some(typist) => typist,
+            none => none.insert(Typist::new(&self.connection)?),
+        };
+        let Some(key) = typist.key(&self.connection, character)? else {
+            tracing::warn!("every key of the X server has a meaning: a character is left out");
+            return Ok(());
+        };
+        for pressed in [true, false] {
+            self.send(Fake::Switch(Switch::Key(key), pressed))?;
+        }
         Ok(())
     }
 
@@ -178,6 +203,9 @@ impl Injector {
         self.translator.release_all(|fake| fakes.push(fake));
         for fake in fakes {
             self.send(fake)?;
+        }
+        if let Some(typist) = &mut self.typist {
+            typist.restore(&self.connection)?;
         }
         // The answer comes after the server has done all of them.
         self.connection.get_input_focus()?.reply()?;

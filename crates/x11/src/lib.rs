@@ -31,7 +31,7 @@
 //! xvfb`) runs at 60 pictures a second in the size of the private server:
 //!
 //! ```text
-//! dsda-doom -iwad freedoom1.wad -geom 1280x720w -vidmode sw -nosound \
+//! dsda-doom -iwad freedoom1.wad -geom 1280x720w -vidmode sw \
 //!     -assign uncapped_framerate=1 dsda_fps_limit=60 render_vsync=0
 //! ```
 //!
@@ -41,6 +41,7 @@
 
 mod authority;
 mod capture;
+mod clipboard;
 mod clock;
 mod colours;
 mod cursor;
@@ -56,9 +57,11 @@ mod server;
 mod shared_memory;
 mod target;
 mod translate;
+mod typing;
 mod watch;
 
 pub use capture::{Capture, CaptureError, Captured};
+pub use clipboard::{Clipboard, ClipboardError};
 pub use display::{Display, DisplayError};
 pub use game::{Game, GameError, dsda_doom_command};
 pub use input::{Injector, InputError};

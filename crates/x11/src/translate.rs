@@ -26,6 +26,8 @@ pub(crate) enum Fake {
     MoveBy(i16, i16),
     /// Moves the pointer to a pixel of the picture.
     MoveTo(u32, u32),
+    /// Presses a key that means this character, and lets go of it.
+    Type(char),
 }
 
 /// Remembers what is down and what was not enough for an event yet.
@@ -82,6 +84,7 @@ impl Translator {
                     }
                 }
             }
+            Action::Character(character) => send(Fake::Type(character)),
             Action::ReleaseAll => self.release_all(send),
         }
     }

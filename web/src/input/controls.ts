@@ -6,10 +6,12 @@
 
 import type { Session } from "../session/session";
 import type { Settings } from "../settings";
+import { SharedClipboard } from "./clipboard";
 import { Gamepads } from "./gamepad";
 import { Keyboard } from "./keyboard";
 import { type Placed, pictureArea, placeIn } from "./picture";
 import { Pointer } from "./pointer";
+import { composes, TextField } from "./text";
 import { Touch } from "./touch";
 
 export interface ControlsListener {
@@ -29,17 +31,24 @@ export class Controls {
   readonly #keyboard: Keyboard;
   readonly #touch: Touch;
   readonly #gamepads: Gamepads;
+  readonly #text: TextField;
+  readonly #field: HTMLTextAreaElement;
+  readonly #clipboard: SharedClipboard;
+  /** The present session's host has been asked for what was copied before. */
+  #offered = false;
   /** The browser will not hold the pointer here: its position is sent. */
   #lockImpossible: boolean;
 
   constructor(
     stage: HTMLElement,
+    field: HTMLTextAreaElement,
     video: HTMLVideoElement,
     settings: Settings,
     session: () => Session,
     listener: ControlsListener,
   ) {
     this.#stage = stage;
+    this.#field = field;
     this.#video = video;
     this.#settings = settings;
     this.#session = session;
@@ -67,6 +76,7 @@ export class Controls {
       {
         active,
         send: (data) => send("keys", data),
+        composes: (event) => document.activeElement === field && composes(event),
         combination: (code) => listener.combination(code),
       },
       /Mac|iPhone|iPad/.test(navigator.userAgent),
@@ -75,12 +85,20 @@ export class Controls {
       active: () => this.#playing && !document.hidden,
       send: (data) => send("input", data),
     });
+    this.#text = new TextField(field, { active, send: (data) => send("keys", data) });
+    this.#clipboard = new SharedClipboard({
+      active: () => this.taken && this.#session().hello?.clipboard === true,
+      send: (message) => session().tell(message),
+      hint: (text) => listener.hint(text),
+    });
     this.#listen();
   }
 
   /** Whether keys and pointer go to the game. */
   get taken(): boolean {
-    return this.#playing && document.hasFocus() && document.activeElement === this.#stage;
+    const focused = document.activeElement;
+    const ours = focused === this.#stage || focused === this.#field;
+    return this.#playing && document.hasFocus() && ours;
   }
 
   /** Whether the page holds the pointer. */
@@ -90,7 +108,7 @@ export class Controls {
 
   /** Gives mouse and keyboard to the game; needs a press or key of the person. */
   take(): void {
-    this.#stage.focus({ preventScroll: true });
+    this.#focus();
     if (this.#settings.holdPointer && !this.locked && matchMedia("(any-pointer: fine)").matches) {
       void this.#lock();
     }
@@ -109,11 +127,22 @@ export class Controls {
     this.#keyboard.reset();
     this.#touch.reset();
     this.#gamepads.reset();
+    this.#clipboard.reset();
+    this.#offered = false;
+  }
+
+  /** A program at the host has copied this text. */
+  copied(text: string): void {
+    void this.#clipboard.copied(text);
   }
 
   /** To be called when playing begins or ends. */
   update(): void {
     this.#gamepads.update();
+    if (!this.#offered && this.taken && this.#session().hello) {
+      this.#offered = true;
+      void this.#clipboard.read(true);
+    }
     // The card has something to press, which a held pointer could not reach.
     if (!this.#session().running || this.#session().problem) {
       this.#giveUp();
@@ -128,8 +157,17 @@ export class Controls {
     window.addEventListener("keydown", (event) => this.#keyboard.down(event), { capture: true });
     window.addEventListener("keyup", (event) => this.#keyboard.up(event), { capture: true });
     window.addEventListener("blur", () => this.#letGo());
-    window.addEventListener("focus", () => this.#listener.changed());
-    this.#stage.addEventListener("blur", () => this.#letGo());
+    window.addEventListener("focus", () => {
+      // What waits is written first, or older text would be read and told.
+      void this.#clipboard.write().then(() => this.#clipboard.read(false));
+      this.#listener.changed();
+    });
+    for (const type of ["keydown", "pointerdown"]) {
+      window.addEventListener(type, () => void this.#clipboard.write(), { capture: true });
+    }
+    for (const element of [this.#stage, this.#field]) {
+      element.addEventListener("blur", () => this.#letGo());
+    }
     document.addEventListener("visibilitychange", () => {
       this.#gamepads.update();
       if (document.hidden) {
@@ -162,7 +200,8 @@ export class Controls {
     }
     const had = this.taken;
     if (!had) {
-      this.#stage.focus({ preventScroll: true });
+      this.#focus();
+      void this.#clipboard.read(true);
       this.#listener.changed();
     }
     if (mouse && this.#settings.holdPointer && !this.locked && !this.#lockImpossible) {
@@ -202,6 +241,16 @@ export class Controls {
       document.exitPointerLock();
     }
     this.#stage.blur();
+    this.#field.blur();
+  }
+
+  /** Where text is composed, a field has to have the focus. */
+  #focus(): void {
+    if (this.#settings.typeText) {
+      this.#text.focus();
+    } else {
+      this.#stage.focus({ preventScroll: true });
+    }
   }
 
   /** Nothing stays pressed at the host once the page stops hearing of it. */

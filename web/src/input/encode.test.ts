@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   encodeButton,
+  encodeCharacter,
   encodeGamepad,
   encodeKey,
   encodePointer,
@@ -88,6 +89,10 @@ describe("what must arrive", () => {
 
   it("release all", () => {
     expect(hex(encodeReleaseAll(1.5))).toBe(`12 00 00 00 ${ONE_AND_A_HALF}`);
+  });
+
+  it("characters", () => {
+    expect(hex(encodeCharacter(0x1f600, 1.5))).toBe(`14 00 00 00 00 f6 01 00 ${ONE_AND_A_HALF}`);
   });
 
   it("touches", () => {

@@ -6,6 +6,7 @@ const KEY = 16;
 const BUTTON = 17;
 const RELEASE_ALL = 18;
 const TOUCH = 19;
+const CHARACTER = 20;
 
 const LITTLE_ENDIAN = true;
 const UNPLUGGED = 0x80;
@@ -108,6 +109,14 @@ export function encodeTouch(
   view.setUint16(2, finger, LITTLE_ENDIAN);
   view.setUint16(4, position.x, LITTLE_ENDIAN);
   view.setUint16(6, position.y, LITTLE_ENDIAN);
+  view.setFloat64(8, time, LITTLE_ENDIAN);
+  return view.buffer;
+}
+
+/** `character` is its number in Unicode. */
+export function encodeCharacter(character: number, time: number): ArrayBuffer {
+  const view = begin(16, CHARACTER);
+  view.setUint32(4, character, LITTLE_ENDIAN);
   view.setFloat64(8, time, LITTLE_ENDIAN);
   return view.buffer;
 }

@@ -8,6 +8,7 @@ let prevented: number;
 
 const host = {
   active: () => active,
+  composes: (event: Stroke) => event.key === "Dead",
   combination: (code: string) => combinations.push(code) > 0 && code === "KeyS",
   send: (data: ArrayBuffer) => {
     const view = new DataView(data);
@@ -19,6 +20,8 @@ const host = {
 function stroke(code: string, more: Partial<Stroke> = {}): Stroke {
   return {
     code,
+    key: "",
+    isComposing: false,
     repeat: false,
     ctrlKey: false,
     altKey: false,
@@ -54,6 +57,20 @@ it("leaves keys to the page while the game has not got them, and unknown ones al
   active = true;
   keyboard.down(stroke("Unidentified"));
   expect([sent, prevented]).toEqual([[], 0]);
+});
+
+it("leaves to the browser what it makes text of", () => {
+  const keyboard = new Keyboard(host, false);
+  keyboard.down(stroke("Backquote", { key: "Dead" }));
+  keyboard.up(stroke("Backquote", { key: "Dead" }));
+  expect([sent, prevented]).toEqual([[], 0]);
+});
+
+it("knows keys without a place by what they do", () => {
+  const keyboard = new Keyboard(host, false);
+  keyboard.down(stroke("", { key: "Enter" }));
+  keyboard.up(stroke("", { key: "Enter" }));
+  expect(sent).toEqual(["28 down", "28 up"]);
 });
 
 it("lets go of a key also after the game lost the keys", () => {

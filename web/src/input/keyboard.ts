@@ -7,6 +7,8 @@ export interface KeyboardHost {
   /** Whether keys go to the host; otherwise the page keeps its own. */
   active(): boolean;
   send(data: ArrayBuffer): void;
+  /** Whether the browser is to make text of it. */
+  composes(event: Stroke): boolean;
   /** What a combination with Ctrl+Alt+Shift does; true if it does something. */
   combination(code: string): boolean;
 }
@@ -14,7 +16,7 @@ export interface KeyboardHost {
 /** The part of a `KeyboardEvent` that decides. */
 export type Stroke = Pick<
   KeyboardEvent,
-  "code" | "repeat" | "ctrlKey" | "altKey" | "shiftKey" | "preventDefault"
+  "code" | "key" | "isComposing" | "repeat" | "ctrlKey" | "altKey" | "shiftKey" | "preventDefault"
 >;
 
 export class Keyboard {
@@ -39,21 +41,23 @@ export class Keyboard {
     if (!this.#host.active()) {
       return;
     }
-    const code = linuxKeyCode(event.code);
-    if (code === undefined) {
+    const name = nameOf(event);
+    const code = linuxKeyCode(name);
+    if (code === undefined || this.#host.composes(event)) {
       return;
     }
     event.preventDefault();
-    if (!event.repeat && !this.#held.has(event.code)) {
-      this.#held.add(event.code);
+    if (!event.repeat && !this.#held.has(name)) {
+      this.#held.add(name);
       this.#host.send(encodeKey(code, true, performance.now()));
     }
   }
 
   up(event: Stroke): void {
-    if (this.#held.has(event.code)) {
+    const name = nameOf(event);
+    if (this.#held.has(name)) {
       event.preventDefault();
-      this.#letGo(event.code);
+      this.#letGo(name);
     }
     if (this.#losesKeysWithMeta && event.code.startsWith("Meta")) {
       for (const code of [...this.#held].filter((held) => !isModifier(held))) {
@@ -77,6 +81,11 @@ export class Keyboard {
     this.#held.delete(code);
     this.#host.send(encodeKey(linuxKeyCode(code) ?? 0, false, performance.now()));
   }
+}
+
+/** Screen keyboards have no places; Enter and the like are named alike by what they do. */
+function nameOf(event: Stroke): string {
+  return event.code || event.key;
 }
 
 function isModifier(code: string): boolean {

@@ -1,6 +1,7 @@
 // One session's RTCPeerConnection: the offer, four data channels, picture and sound.
 
 import { type Problem, problem } from "../errors";
+import { parseRumble, type Rumble } from "../input/rumble";
 import { h264Only, udpEndpoints } from "./codecs";
 import { enableDependencies } from "./extensions";
 import { type Feedback, type HostMessage, parseHostMessage, type Role } from "./messages";
@@ -18,6 +19,7 @@ export type ConnectionEvent =
   | { readonly kind: "ice"; readonly state: RTCIceConnectionState }
   | { readonly kind: "track"; readonly track: MediaStreamTrack }
   | { readonly kind: "message"; readonly message: HostMessage }
+  | { readonly kind: "rumble"; readonly rumble: Rumble }
   /** A binary message on `frames`. */
   | { readonly kind: "question"; readonly data: ArrayBuffer };
 
@@ -189,6 +191,12 @@ export class Connection {
       const message = parseHostMessage(data);
       if (message) {
         this.#tell({ kind: "message", message });
+      }
+    });
+    this.#channels.input.addEventListener("message", ({ data }) => {
+      const rumble = data instanceof ArrayBuffer ? parseRumble(data) : undefined;
+      if (rumble) {
+        this.#tell({ kind: "rumble", rumble });
       }
     });
     this.#channels.frames.addEventListener("message", ({ data }) => {

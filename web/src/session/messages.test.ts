@@ -9,6 +9,7 @@ it("reads what it knows of the host's messages and ignores the rest", () => {
   for (const text of [
     '{"type":"feedback","use":"else"}',
     '{"type":"statistics"}',
+    '{"type":"clipboard","text":7}',
     '{"type":"later"}',
     "null",
     "[]",

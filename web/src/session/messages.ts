@@ -34,6 +34,8 @@ export interface Hello {
   /** Null where a host is older, and without sound. */
   readonly picture_clock?: RtpClock | null;
   readonly sound_clock?: RtpClock | null;
+  /** What is copied on one side can be pasted on the other. */
+  readonly clipboard?: boolean;
 }
 
 export interface Stages {
@@ -106,7 +108,13 @@ export interface FeedbackChange {
   readonly use: Feedback;
 }
 
-export type HostMessage = Hello | Statistics | Notice | FeedbackChange;
+/** Text that was copied. */
+export interface ClipboardText {
+  readonly type: "clipboard";
+  readonly text: string;
+}
+
+export type HostMessage = ClipboardText | Hello | Statistics | Notice | FeedbackChange;
 
 /** What this browser counts of the sound; milliseconds. Null where it does not say. */
 export interface ClientSound {
@@ -145,7 +153,7 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
   if (typeof data !== "string") {
     return undefined;
   }
-  let message: { type?: unknown; use?: unknown; time?: unknown };
+  let message: { type?: unknown; use?: unknown; time?: unknown; text?: unknown };
   try {
     message = JSON.parse(data);
   } catch {
@@ -157,6 +165,8 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
       return message as Hello | Notice;
     case "statistics":
       return typeof message.time === "number" ? (message as Statistics) : undefined;
+    case "clipboard":
+      return typeof message.text === "string" ? (message as ClipboardText) : undefined;
     case "feedback":
       return isFeedback(message.use) ? (message as FeedbackChange) : undefined;
     default:

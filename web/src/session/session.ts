@@ -2,6 +2,7 @@
 
 import { type Problem, problem } from "../errors";
 import { FrameReports } from "../frames/reports";
+import { play } from "../input/rumble";
 import type { SoundPlayer } from "../sound/player";
 import { type Look, type Measured, Observer } from "../statistics/client";
 import { busyShare } from "../statistics/decision";
@@ -26,6 +27,8 @@ export interface SessionListener {
   notice(notice: Pick<Notice, "code" | "message">): void;
   /** The host counts input of a new session from nothing. */
   renewed(): void;
+  /** A program at the host has copied this text. */
+  copied(text: string): void;
 }
 
 /** Often enough to notice a break in time. */
@@ -176,6 +179,11 @@ export class Session {
     this.#connection?.send(channel, data);
   }
 
+  /** Sends JSON. */
+  tell(message: string): void {
+    this.#connection?.send("control", message);
+  }
+
   #handle(event: LinkEvent): void {
     const before = this.#link.phase;
     this.#apply(this.#link.handle(performance.now(), event));
@@ -260,6 +268,9 @@ export class Session {
       case "message":
         this.#message(event.message);
         break;
+      case "rumble":
+        play(event.rumble, navigator.getGamepads());
+        break;
       case "question":
         this.#reports.answer(event.data);
         break;
@@ -325,6 +336,9 @@ export class Session {
       case "feedback":
         this.#feedback = message.use;
         this.#handle({ kind: "again" });
+        break;
+      case "clipboard":
+        this.#listener.copied(message.text);
         break;
       case "notice":
         this.#notice(message);

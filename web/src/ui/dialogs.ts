@@ -3,7 +3,7 @@
 import { type Settings, storeSettings } from "../settings";
 import { element, setText } from "./dom";
 
-const SWITCHES = ["holdPointer", "rawMovement", "touchAsPointer"] as const;
+const SWITCHES = ["holdPointer", "rawMovement", "touchAsPointer", "typeText"] as const;
 
 /** Connects both dialogs to their buttons; choices go into `settings` at once. */
 export function connectDialogs(settings: Settings, note: string, changed: () => void): void {

@@ -121,6 +121,7 @@ const CRATES: &[(&str, Role)] = &[
     ("mimosa-avcodec", Role::Driver),
     ("mimosa-x264", Role::Driver),
     ("mimosa-x11", Role::Driver),
+    ("mimosa-uinput", Role::Driver),
     ("mimosa-webrtc", Role::Driver),
     ("mimosa-host", Role::Driver),
     ("mimosa", Role::Driver),

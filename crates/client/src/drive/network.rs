@@ -8,6 +8,7 @@ use mimosa_threads::{Inbox, Mailbox, mailbox, priority};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_wire::Action;
 use mimosa_wire::control::{Hello, Notice, Role, Statistics};
+use mimosa_wire::input::Rumble;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::clock::Clock;
@@ -57,6 +58,8 @@ pub enum ToHost {
     Seen(Seen),
     /// What came cannot be decoded.
     WantKeyframe,
+    /// The player has copied this text.
+    Copied(String),
     /// The player leaves.
     Leave,
 }
@@ -74,6 +77,10 @@ pub enum FromHost {
     Statistics(Box<Statistics>, Box<Tally>, Option<TimeDelta>),
     /// Something that the player should know.
     Notice(Notice),
+    /// A gamepad is to do this.
+    Rumble(Rumble),
+    /// The game has copied this text.
+    Copied(String),
     /// It is over.
     Ended {
         /// Why.
@@ -217,6 +224,7 @@ impl Network {
             ToHost::Decoded => self.session.decoded(),
             ToHost::Seen(seen) => self.session.seen(&seen),
             ToHost::WantKeyframe => self.session.want_keyframe(self.clock.now()),
+            ToHost::Copied(text) => self.session.copy(text),
             ToHost::Leave => self.is_leaving = true,
         }
     }
@@ -280,6 +288,8 @@ impl Network {
                     FromHost::Statistics(statistics, tally, self.session.skew())
                 }
                 Outcome::Notice(notice) => FromHost::Notice(notice),
+                Outcome::Rumble(rumble) => FromHost::Rumble(rumble),
+                Outcome::Copied(text) => FromHost::Copied(text),
                 Outcome::Ended { reason, is_final } => {
                     self.is_over = true;
                     FromHost::Ended {

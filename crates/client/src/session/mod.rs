@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 use mimosa_units::{Ecn, PeerTime, Time, TimeDelta};
 use mimosa_webrtc::{CallError, Caller, CallerEvent, Carries, Channel, Datagram, Incoming};
 use mimosa_wire::control::{
-    Client, ClientSound, FromPage, Hello, Millis, Notice, NoticeCode, Statistics, ToPage,
+    Client, ClientSound, Clipboard, FromPage, Hello, Millis, Notice, NoticeCode, Statistics, ToPage,
 };
 use mimosa_wire::frames::{FrameMessage, Shown};
+use mimosa_wire::input::Rumble;
 use mimosa_wire::{Action, PageTime, rtx};
 
 use self::skew::Skew;
@@ -48,6 +49,10 @@ pub enum Outcome {
     Statistics(Box<Statistics>),
     /// Something that the player should know.
     Notice(Notice),
+    /// A gamepad is to do this.
+    Rumble(Rumble),
+    /// The game has copied this text.
+    Copied(String),
     /// It is over.
     Ended {
         /// Why.
@@ -259,6 +264,14 @@ impl Session {
         }
     }
 
+    /// The player has copied this text. What is longer than a message can be is left out.
+    pub fn copy(&mut self, text: String) {
+        if let Some(clipboard) = Clipboard::new(text) {
+            let text = FromPage::Clipboard(clipboard).to_json();
+            self.caller.write(Channel::Control, text.as_bytes());
+        }
+    }
+
     /// The player has seen a frame.
     pub fn seen(&mut self, seen: &Seen) {
         self.tally.shown += 1;
@@ -393,7 +406,11 @@ impl Session {
                 Ok(message) => self.told(message),
                 Err(error) => tracing::warn!(%error, "a message of the host's is not understood"),
             },
-            Channel::Input | Channel::Keys => {}
+            Channel::Input => {
+                let rumble = Rumble::parse(data).map(Outcome::Rumble);
+                self.outcomes.extend(rumble);
+            }
+            Channel::Keys => {}
         }
     }
 
@@ -410,6 +427,9 @@ impl Session {
             }
             ToPage::Notice(notice) if notice.code == NoticeCode::Ended => {
                 self.end(notice.message, true);
+            }
+            ToPage::Clipboard(clipboard) => {
+                self.outcomes.push_back(Outcome::Copied(clipboard.text));
             }
             ToPage::Notice(notice) => self.outcomes.push_back(Outcome::Notice(notice)),
             // The host goes on without reports; it does not happen with our own.

@@ -181,6 +181,7 @@ impl Network {
             // These run: they are told when the page is there.
             picture_clock: None,
             sound_clock: None,
+            clipboard: role == Role::Player && self.source.has_clipboard(),
         }
     }
 

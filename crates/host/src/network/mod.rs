@@ -198,6 +198,7 @@ impl Network {
                         }
                     }
                     Outcome::Act(action) => self.source.act(action),
+                    Outcome::Copied(text) => self.source.offer(text),
                     Outcome::Shift(by) => self.source.shift(by),
                     Outcome::Connected => {
                         has_connected = true;
@@ -269,6 +270,12 @@ impl Network {
                 }
                 self.each(|running, _, _| running.session.waits(reason.as_deref()));
                 self.waiting_for = reason;
+            }
+            ToNetwork::Source(FromSource::Rumble(rumble)) => {
+                self.each(|running, _, _| running.session.rumble(&rumble));
+            }
+            ToNetwork::Source(FromSource::Copied(text)) => {
+                self.each(|running, _, _| running.session.copied(&text));
             }
             ToNetwork::Source(FromSource::Ended { message, error }) => {
                 tracing::info!("{message}");

@@ -1,8 +1,8 @@
 //! What comes from a page, and how often it may be wrong.
 
-use mimosa_wire::Action;
-use mimosa_wire::control::{Client, FromPage};
+use mimosa_wire::control::FromPage;
 use mimosa_wire::input::{Message, Tracker};
+use mimosa_wire::{Action, Gamepad};
 
 /// A page's messages.
 #[derive(Debug)]
@@ -29,16 +29,27 @@ impl Input {
     }
 
     /// A message in JSON: what a browser says of itself, which also goes to the log.
-    pub(crate) fn control(&mut self, data: &[u8]) -> Option<Box<Client>> {
-        match FromPage::parse(data) {
-            Ok(FromPage::Client(client)) => {
-                tracing::debug!(?client);
-                return Some(client);
-            }
-            Ok(FromPage::Unknown) => {}
-            Err(error) => self.refused(&error),
+    pub(crate) fn control(&mut self, data: &[u8]) -> FromPage {
+        let message = FromPage::parse(data).unwrap_or_else(|error| {
+            self.refused(&error);
+            FromPage::Unknown
+        });
+        if let FromPage::Client(client) = &message {
+            tracing::debug!(?client);
         }
-        None
+        message
+    }
+
+    /// The gamepads that are plugged in, taken away.
+    pub(crate) fn unplug(&mut self) -> impl Iterator<Item = Action> + use<> {
+        let gamepads = std::mem::take(&mut self.tracker).gamepads();
+        let plugged_in = gamepads.filter(|gamepad| gamepad.is_present);
+        plugged_in.map(|gamepad| {
+            Action::Gamepad(Gamepad {
+                index: gamepad.index,
+                ..Gamepad::default()
+            })
+        })
     }
 
     /// A message that is none: said in the log, the first time and then at every

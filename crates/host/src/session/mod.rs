@@ -26,8 +26,11 @@ use mimosa_video::detail::{Config as DetailConfig, Detail};
 use mimosa_video::{Complexity, FrameRequest};
 use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, OVERHEAD, Peer, PeerEvent};
 use mimosa_wire::Action;
-use mimosa_wire::control::{FeedbackChange, FeedbackKind, Hello, NoticeCode, Role, ToPage};
+use mimosa_wire::control::{
+    Clipboard, FeedbackChange, FeedbackKind, FromPage, Hello, NoticeCode, Role, ToPage,
+};
 use mimosa_wire::frames::{ClockMap, FrameMessage};
+use mimosa_wire::input::Rumble;
 
 use self::decoding::Decoding;
 use self::input::Input;
@@ -68,6 +71,8 @@ pub(crate) enum Outcome {
     Encode(Job),
     /// The player did this.
     Act(Action),
+    /// The player has copied this text.
+    Copied(String),
     /// Drawing this much later from now on would meet the player's display.
     Shift(TimeDelta),
     /// Media flows: pictures are wanted.
@@ -525,8 +530,8 @@ impl Session {
                 }
             }
             Channel::Frames => self.frame_message(now, data),
-            Channel::Control => {
-                if let Some(client) = self.input.control(data) {
+            Channel::Control => match self.input.control(data) {
+                FromPage::Client(client) => {
                     let sound = client.sound.unwrap_or_default();
                     self.lives.heard(Heard {
                         skew: sound.skew.map(|skew| skew.0),
@@ -534,7 +539,11 @@ impl Session {
                     });
                     self.judge_decoding(now, &client);
                 }
-            }
+                FromPage::Clipboard(Clipboard { text }) if self.profile.hello.clipboard => {
+                    self.outcomes.push(Outcome::Copied(text));
+                }
+                FromPage::Clipboard(_) | FromPage::Unknown => {}
+            },
         }
     }
 
@@ -555,6 +564,23 @@ impl Session {
         self.tell(&ToPage::Statistics(Box::new(message)));
     }
 
+    /// The game has a gamepad do this.
+    pub(crate) fn rumble(&mut self, rumble: &Rumble) {
+        if self.is_connected() && self.profile.role == Role::Player {
+            self.peer.write(Channel::Input, &rumble.to_bytes());
+        }
+    }
+
+    /// A program has copied this text.
+    pub(crate) fn copied(&mut self, text: &str) {
+        if self.is_connected()
+            && self.profile.hello.clipboard
+            && let Some(clipboard) = Clipboard::new(text.to_owned())
+        {
+            self.tell(&ToPage::Clipboard(clipboard));
+        }
+    }
+
     /// Ends the session.
     pub(crate) fn close(&mut self, reason: &str) {
         self.peer.close();
@@ -572,6 +598,7 @@ impl Session {
         }
         if self.profile.role == Role::Player {
             self.outcomes.push(Outcome::Act(Action::ReleaseAll));
+            self.outcomes.extend(self.input.unplug().map(Outcome::Act));
         }
         self.outcomes.push(Outcome::Ended { reason });
     }

@@ -1,6 +1,8 @@
 //! Where pictures come from, each source in a thread of its own.
 
+mod clipboard;
 mod demo;
+mod gamepads;
 mod origin;
 mod pool;
 mod watcher;
@@ -10,11 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use mimosa_settings::{Settings, SourceSettings};
+use mimosa_settings::{GamepadSettings, Settings, SourceSettings};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::{Picture, Size};
 use mimosa_wire::Action;
+use mimosa_wire::input::Rumble;
 
+use self::clipboard::ClipboardThread;
+use self::gamepads::Gamepads;
 use crate::clock::Clock;
 use crate::error::HostError;
 use crate::sound::Sound;
@@ -36,6 +41,10 @@ pub(crate) enum FromSource {
     Picture(Arc<Captured>),
     /// None come for now, and why; without a reason, they come again.
     Waiting(Option<String>),
+    /// A gamepad is to do this.
+    Rumble(Rumble),
+    /// A program has copied this text.
+    Copied(String),
     /// There will be no more.
     Ended {
         /// Why, in a line, for who plays and watches.
@@ -53,6 +62,8 @@ pub(crate) struct Source {
     actions: mpsc::Sender<Action>,
     shared: Arc<Shared>,
     thread: Option<std::thread::JoinHandle<()>>,
+    gamepads: Gamepads,
+    clipboard: Option<ClipboardThread>,
 }
 
 /// What a source's thread looks at.
@@ -82,31 +93,42 @@ impl Shared {
 
 impl Source {
     /// Starts what the settings ask for, to be heard in `sound`; `say` is called in the
-    /// source's thread.
+    /// source's threads.
     ///
     /// # Errors
     ///
-    /// [`HostError::Source`] says what is missing.
+    /// [`HostError::Source`] or [`HostError::Gamepads`] says what is missing.
     pub(crate) fn start(
         settings: &Settings,
         clock: Clock,
         sound: Option<&Sound>,
-        say: impl Fn(FromSource) + Send + 'static,
+        say: impl Fn(FromSource) + Clone + Send + 'static,
     ) -> Result<Self, HostError> {
         let shared = Arc::<Shared>::default();
         let (actions, todo) = mpsc::channel();
+        let mut gamepads = Gamepads::Actions;
+        let mut clipboard = None;
         let (name, size, thread) = match &settings.source {
             SourceSettings::Demo => {
                 let strikes = sound.and_then(Sound::strikes);
                 let shared = Arc::clone(&shared);
                 let thread = demo::start(settings, clock, shared, (todo, strikes), say)?;
+                if settings.input.gamepads == GamepadSettings::Off {
+                    gamepads = Gamepads::Off;
+                }
                 ("demo", settings.size, thread)
             }
             SourceSettings::X11 { .. } | SourceSettings::Launch { .. } => {
                 let variables = sound.map_or(&[][..], Sound::environment);
                 let shared = Arc::clone(&shared);
-                let (size, thread) = x11::start(settings, clock, shared, (todo, variables), say)?;
-                ("x11", size, thread)
+                let way = x11::Actions {
+                    tell: actions.clone(),
+                    todo,
+                };
+                let started = x11::start(settings, clock, shared, (way, variables), say)?;
+                gamepads = started.gamepads;
+                clipboard = started.clipboard;
+                ("x11", started.size, started.thread)
             }
         };
         Ok(Self {
@@ -115,6 +137,8 @@ impl Source {
             actions,
             shared,
             thread: Some(thread),
+            gamepads,
+            clipboard,
         })
     }
 
@@ -130,8 +154,22 @@ impl Source {
 
     /// Tells it what the player did.
     pub(crate) fn act(&self, action: Action) {
-        // A source that has ended says so by itself.
-        let _ = self.actions.send(action);
+        if let Some(action) = self.gamepads.take(action) {
+            // A source that has ended says so by itself.
+            let _ = self.actions.send(action);
+        }
+    }
+
+    /// Whether text can be copied to it and from it.
+    pub(crate) const fn has_clipboard(&self) -> bool {
+        self.clipboard.is_some()
+    }
+
+    /// Has it paste this text from now on.
+    pub(crate) fn offer(&self, text: String) {
+        if let Some(clipboard) = &self.clipboard {
+            clipboard.offer(text);
+        }
     }
 
     /// Has it draw `by` later from now on. A game draws when it likes.

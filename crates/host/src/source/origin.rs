@@ -5,7 +5,9 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use mimosa_settings::{Settings, SourceSettings};
-use mimosa_x11::{Capture, CaptureError, Display, Game, Injector, PrivateServer, Target};
+use mimosa_x11::{
+    Capture, CaptureError, Clipboard, Display, Game, Injector, PrivateServer, Target,
+};
 
 use super::FromSource;
 
@@ -79,6 +81,19 @@ impl Origin {
         let capture = Capture::open(display, target).map_err(|error| error.to_string())?;
         let injector = Injector::open(display, target).map_err(|error| error.to_string())?;
         Ok((capture, injector))
+    }
+
+    /// Its clipboard.
+    ///
+    /// # Errors
+    ///
+    /// Says why there is none.
+    pub(super) fn clipboard(&self) -> Result<Clipboard, String> {
+        let display = match self {
+            Self::Private { server, .. } => Display::Private(server),
+            Self::Foreign { display, .. } => Display::Named(display.as_deref()),
+        };
+        Clipboard::open(display).map_err(|error| error.to_string())
     }
 
     /// How our own game or server ended, if one did.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,6 +13,8 @@ use mimosa_video::Size;
 use mimosa_wire::Action;
 use mimosa_x11::Injector;
 
+use super::clipboard::ClipboardThread;
+use super::gamepads::Gamepads;
 use super::origin::Origin;
 use super::watcher::Watcher;
 use super::{FromSource, Shared};
@@ -31,7 +33,7 @@ pub(super) struct Shown {
     /// Injects from now on, since the display is another one.
     successor: Mutex<Option<Injector>>,
     /// Actions applied since the picture before.
-    pub(super) applied: AtomicU32,
+    pub(super) applied: Arc<AtomicU32>,
 }
 
 impl Shown {
@@ -39,7 +41,7 @@ impl Shown {
         Self {
             size: Mutex::new(size),
             successor: Mutex::new(None),
-            applied: AtomicU32::new(0),
+            applied: Arc::default(),
         }
     }
 
@@ -70,25 +72,56 @@ impl Shown {
     }
 }
 
-/// Starts the threads; a game gets these variables. Gives the size of the pictures.
+/// The way of actions to the thread that applies them.
+pub(super) struct Actions {
+    /// In.
+    pub(super) tell: Sender<Action>,
+    /// Out.
+    pub(super) todo: Receiver<Action>,
+}
+
+/// What runs.
+pub(super) struct Started {
+    /// Size of the pictures.
+    pub(super) size: Size,
+    pub(super) thread: JoinHandle<()>,
+    pub(super) gamepads: Gamepads,
+    /// Where the settings want it.
+    pub(super) clipboard: Option<ClipboardThread>,
+}
+
+/// Starts the threads; a game gets these variables.
 pub(super) fn start(
     settings: &Settings,
     clock: Clock,
     shared: Arc<Shared>,
-    (actions, variables): (Receiver<Action>, &[(&'static str, OsString)]),
-    say: impl Fn(FromSource) + Send + 'static,
-) -> Result<(Size, JoinHandle<()>), HostError> {
+    (actions, variables): (Actions, &[(&'static str, OsString)]),
+    say: impl Fn(FromSource) + Clone + Send + 'static,
+) -> Result<Started, HostError> {
     let origin = Origin::start(settings, variables).map_err(HostError::Source)?;
     let (capture, injector) = origin.open().map_err(HostError::Source)?;
+    let clipboard = settings.input.clipboard.then(|| origin.clipboard());
+    let clipboard = clipboard.transpose().map_err(HostError::Source)?;
     let size = capture.size();
     let shown = Arc::new(Shown::new(size));
     let input = Arc::clone(&shown);
+    let (tell_rumble, tell_copied) = (say.clone(), say.clone());
+    let gamepads = Gamepads::start(
+        settings.input.gamepads,
+        clock,
+        actions.tell,
+        Arc::clone(&shown.applied),
+        move |rumble| tell_rumble(FromSource::Rumble(rumble)),
+    )?;
+    let clipboard = clipboard.map(|clipboard| {
+        ClipboardThread::start(clipboard, move |text| tell_copied(FromSource::Copied(text)))
+    });
     // It ends with the sender of the actions.
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
             priority::raise();
-            inject(injector, &actions, &input);
+            inject(injector, &actions.todo, &input);
         })
         .map_err(HostError::Thread)?;
     let interval = TimeDelta::from_secs(1.0) / settings.frames_per_second;
@@ -100,7 +133,12 @@ pub(super) fn start(
             say(watcher.run(&say));
         })
         .map_err(HostError::Thread)?;
-    Ok((size, thread))
+    Ok(Started {
+        size,
+        thread,
+        gamepads,
+        clipboard: clipboard.transpose()?,
+    })
 }
 
 /// Does what the player did, until nobody can tell it any more, and meanwhile gives

@@ -2,6 +2,7 @@
 //! to type.
 
 mod encoder;
+mod input;
 mod link;
 mod machine;
 mod network;
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<bool, String> {
     encoder::look(&settings, &mut report);
     pictures::look(&settings, &mut report);
     sound::look(&settings, &mut report);
+    input::look(&settings, &mut report);
     network::look(&settings, &mut report);
     machine::look(&settings, &mut report);
     link::look(&mut report);

@@ -1,6 +1,8 @@
 //! Default, file, environment, flag: the later one wins.
 
-use mimosa_settings::{EncoderName, LogFormat, SizePrediction, SourceSettings, Work};
+use mimosa_settings::{
+    EncoderName, GamepadSettings, LogFormat, SizePrediction, SourceSettings, Work,
+};
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Complexity;
 
@@ -26,6 +28,8 @@ fn without_a_word_there_are_defaults() {
     assert_eq!(settings.encoder.buffer_frames, 1);
     assert_eq!(settings.encoder.size_prediction, SizePrediction::Motion);
     assert_eq!(settings.encoder.threads, 1);
+    assert_eq!(settings.input.gamepads, GamepadSettings::Auto);
+    assert!(!settings.input.clipboard);
     assert!(settings.sound.is_on);
     assert_eq!(settings.sound.sink, None);
     assert_eq!(settings.sound.bitrate, Rate::from_kbps(64));
@@ -115,6 +119,7 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
         log = "debug"
         log_format = "json"
         encoder = { name = "openh264", complexity = "c0+", threads = 16 }
+        input = { gamepads = "keys", clipboard = "on" }
         sound = { play = "off", sink = "speakers", bitrate = "96kbit/s" }
         [controller]
         name = "other"
@@ -135,6 +140,8 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
         ("ENCODER", "openh264"),
         ("ENCODER_COMPLEXITY", "c0+"),
         ("ENCODER_THREADS", "16"),
+        ("GAMEPADS", "keys"),
+        ("CLIPBOARD", "on"),
         ("SOUND", "off"),
         ("SOUND_SINK", "speakers"),
         ("SOUND_BITRATE", "96kbit/s"),

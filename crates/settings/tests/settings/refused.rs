@@ -32,7 +32,7 @@ fn keys_that_do_not_exist() {
     assert!(
         error
             .starts_with("m.toml:1: there is no key `prot`; at the top there are bind, http_port,")
-            && error.ends_with("log, log_format, encoder, sound, controller"),
+            && error.ends_with("log, log_format, input, encoder, sound, controller"),
         "{error}"
     );
     assert_eq!(
@@ -174,6 +174,12 @@ fn the_ends_of_every_range() {
         ),
         ("encoder", &["auto", "openh264"], &["x264", "OpenH264", ""]),
         ("encoder-threads", &["1", "16"], &["0", "17"]),
+        (
+            "gamepads",
+            &["auto", "uinput", "keys", "off"],
+            &["on", "Keys", ""],
+        ),
+        ("clipboard", &["on", "off"], &["auto", "true", ""]),
         ("sound", &["auto", "off"], &["on", ""]),
         ("sound-sink", &["game", ""], &[]),
         (

@@ -2,6 +2,7 @@
 //! fields that are not known are passed over.
 
 mod client;
+mod clipboard;
 mod quantity;
 mod sound;
 mod statistics;
@@ -11,12 +12,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use client::Client;
+pub use clipboard::Clipboard;
 pub use quantity::{BitsPerSecond, Millis};
 pub use sound::{ClientSound, RtpClock, Sound};
 pub use statistics::{Decided, Delay, Frames, Pacing, Point, Stages, Statistics};
 
-/// Largest message read: those of today have less than 2 KiB, and nobody needs to make
-/// the other side parse more than this.
+/// Largest message: only text for the clipboard has more than 2 KiB, and nobody needs to
+/// make the other side parse more than this, which every browser's data channels carry
+/// (RFC 8841, section 6.1).
 pub const LARGEST: Bytes = Bytes::new(64 * 1024);
 
 /// From the host to a page.
@@ -31,6 +34,8 @@ pub enum ToPage {
     Notice(Notice),
     /// The feedback asked for does not come.
     Feedback(FeedbackChange),
+    /// A program has copied text.
+    Clipboard(Clipboard),
     /// Of a type that is not known here.
     #[serde(other)]
     Unknown,
@@ -42,6 +47,8 @@ pub enum ToPage {
 pub enum FromPage {
     /// Once a second.
     Client(Box<Client>),
+    /// The player has copied text.
+    Clipboard(Clipboard),
     /// Of a type that is not known here.
     #[serde(other)]
     Unknown,
@@ -76,6 +83,9 @@ pub struct Hello {
     /// That of the sound; `None` without, and before its first packet.
     #[serde(default)]
     pub sound_clock: Option<RtpClock>,
+    /// What is copied on one side can be pasted on the other.
+    #[serde(default)]
+    pub clipboard: bool,
 }
 
 /// What a page may do.

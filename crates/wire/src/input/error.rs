@@ -8,7 +8,7 @@ pub enum InputError {
     #[error("an empty message; byte 0 is its kind")]
     Empty,
     /// A kind that is no input.
-    #[error("a message of kind {kind} and {length} bytes; input is of kinds 1, 2 and 16 to 19")]
+    #[error("a message of kind {kind} and {length} bytes; input is of kinds 1, 2 and 16 to 20")]
     UnknownKind {
         /// Byte 0.
         kind: u8,

@@ -10,6 +10,7 @@ const KEY: u8 = 16;
 const BUTTON: u8 = 17;
 const RELEASE_ALL: u8 = 18;
 const TOUCH: u8 = 19;
+const CHARACTER: u8 = 20;
 
 /// In a pointer's byte 1: the position is valid.
 const HAS_POSITION: u8 = 1;
@@ -65,6 +66,13 @@ pub enum Message {
         phase: TouchPhase,
         /// Where.
         place: Place,
+        /// When.
+        time: Option<PageTime>,
+    },
+    /// Kind 20.
+    Character {
+        /// What was written; no control character.
+        character: char,
         /// When.
         time: Option<PageTime>,
     },
@@ -145,6 +153,10 @@ impl Message {
                 place: place(message, 4),
                 time: time(8),
             },
+            CHARACTER => Self::Character {
+                character: character(message)?,
+                time: time(8),
+            },
             _ => Self::ReleaseAll { time: time(4) },
         })
     }
@@ -196,6 +208,10 @@ impl Message {
                 put_place(&mut bytes, 4, place);
                 8
             }
+            Self::Character { character, .. } => {
+                put(&mut bytes, 4, u32::from(character).to_le_bytes());
+                8
+            }
         };
         put(&mut bytes, time_at, PageTime::to_le_bytes(self.time()));
         bytes
@@ -210,7 +226,8 @@ impl Message {
             | Self::Key { time, .. }
             | Self::Button { time, .. }
             | Self::ReleaseAll { time }
-            | Self::Touch { time, .. } => time,
+            | Self::Touch { time, .. }
+            | Self::Character { time, .. } => time,
         }
     }
 
@@ -222,6 +239,7 @@ impl Message {
             Self::Button { .. } => BUTTON,
             Self::ReleaseAll { .. } => RELEASE_ALL,
             Self::Touch { .. } => TOUCH,
+            Self::Character { .. } => CHARACTER,
         }
     }
 }
@@ -232,7 +250,7 @@ const fn length_of(kind: u8) -> Option<usize> {
         POINTER => Some(34),
         GAMEPAD => Some(28),
         KEY | BUTTON | RELEASE_ALL => Some(12),
-        TOUCH => Some(16),
+        TOUCH | CHARACTER => Some(16),
         _ => None,
     }
 }
@@ -301,6 +319,15 @@ fn phase(message: &[u8]) -> Result<TouchPhase, InputError> {
         [3] => Ok(TouchPhase::Cancel),
         _ => Err(wrong(message, 1, "phases are 0 to 3")),
     }
+}
+
+fn character(message: &[u8]) -> Result<char, InputError> {
+    char::from_u32(u32::from_le_bytes(get(message, 4)))
+        .filter(|character| !character.is_control())
+        .ok_or_else(|| {
+            let expected = "bytes 4 to 7 are the number of a character, and of no control";
+            wrong(message, 4, expected)
+        })
 }
 
 fn wrong(message: &[u8], at: usize, expected: &'static str) -> InputError {

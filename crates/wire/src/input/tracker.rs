@@ -71,7 +71,13 @@ impl Tracker {
                 };
                 is_new.then_some(action).into_iter().collect()
             }
+            Message::Character { character, .. } => vec![Action::Character(character)],
         }
+    }
+
+    /// The gamepads that were heard of, as they are.
+    pub fn gamepads(self) -> impl Iterator<Item = Gamepad> {
+        self.gamepads.into_values().map(|(_, gamepad)| gamepad)
     }
 
     /// The first message says where the totals stand; they may have grown before

@@ -185,7 +185,7 @@ fn a_gamepad_presses_keys() {
         })
     };
     play.apply(&[pad(1, 0), pad(1, 30_000), pad(0, 14_000), pad(0, 0)]);
-    let (control, right) = (37, 114);
+    let (control, right) = (37, 40);
     play.expect(&[
         Got::Key(control, true),
         Got::Key(right, true),

@@ -1,0 +1,103 @@
+//! Characters reach programs that read text.
+
+use std::fs;
+
+use mimosa_wire::Action;
+use mimosa_x11::{Display, Game, Injector, Target};
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::ConnectionExt as _;
+
+use crate::desk::{Desk, size, start, wait_until};
+
+/// More than there are free keys, some of them twice.
+fn text() -> String {
+    let greek = ('\u{3b1}'..='\u{3c9}').collect::<String>();
+    format!("aa\u{e9}A\u{e9}\u{20ac}\u{1f600}{greek}\u{e9}")
+}
+
+/// The meaning of each key is looked up when it is heard of, as a program does.
+#[test]
+fn characters_arrive_in_their_order() {
+    let size = size(320, 240);
+    let server = start(size);
+    let desk = Desk::new(&server);
+    desk.window("a text field", (0, 0), (320, 240));
+    let mut injector = Injector::open(Display::Private(&server), &Target::Screen).unwrap();
+    let free = free_keys(&desk);
+    let mut read = String::new();
+    for character in text().chars() {
+        injector.apply(Action::Character(character), size).unwrap();
+        read.extend(desk.wait_for(1, |event| match event {
+            Event::KeyPress(key) => Some(meaning(&desk, key.detail)),
+            _ => None,
+        }));
+    }
+    assert_eq!(read, text());
+    assert!(free_keys(&desk) < free, "keys have a meaning now");
+    drop(injector);
+    assert_eq!(free_keys(&desk), free, "and none afterwards");
+}
+
+/// `xev` prints what the X library makes of a key, in the way of every text field.
+#[test]
+fn a_program_of_the_x_library_reads_them() {
+    let size = size(320, 240);
+    let server = start(size);
+    let file = server.authority().with_file_name("read");
+    let command = format!(
+        "LC_ALL=C.UTF-8 exec xev -event keyboard >{}",
+        file.display()
+    );
+    let mut program =
+        Game::launch(&command, &server, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let mut injector = Injector::open(Display::Private(&server), &Target::Screen).unwrap();
+    let printed = || fs::read_to_string(&file).unwrap();
+    wait_until("the program's window", || {
+        program.check().unwrap();
+        injector.follow_focus().unwrap();
+        printed().contains("KeymapNotify") || printed().contains("FocusIn")
+    });
+    let key = |pressed| Action::Key { code: 30, pressed };
+    let written = [
+        Action::Character('\u{e9}'),
+        key(true),
+        key(false),
+        Action::Character('\u{20ac}'),
+        Action::Character('z'),
+    ];
+    for action in written {
+        injector.apply(action, size).unwrap();
+    }
+    let read = || -> Vec<String> {
+        let printed = printed();
+        let presses = printed.split("KeyPress event").skip(1);
+        let read = presses.filter_map(|press| {
+            let (_, text) = press.split_once("XmbLookupString gives")?;
+            let (_, text) = text.split_once('"')?;
+            Some(text.split_once('"')?.0.to_owned())
+        });
+        read.collect()
+    };
+    wait_until("all characters", || read().len() >= 4);
+    assert_eq!(read(), ["\u{e9}", "a", "\u{20ac}", "z"]);
+}
+
+fn meanings(desk: &Desk, key: u8, count: u8) -> Vec<u32> {
+    let mapping = desk.connection.get_keyboard_mapping(key, count);
+    mapping.unwrap().reply().unwrap().keysyms
+}
+
+fn meaning(desk: &Desk, key: u8) -> char {
+    match meanings(desk, key, 1)[0] {
+        latin @ 0..=0xff => char::from_u32(latin).unwrap(),
+        other => char::from_u32(other - 0x0100_0000).unwrap(),
+    }
+}
+
+fn free_keys(desk: &Desk) -> usize {
+    let setup = desk.connection.setup();
+    let keys = setup.min_keycode..=setup.max_keycode;
+    let is_free = |key: &u8| meanings(desk, *key, 1).iter().all(|meaning| *meaning == 0);
+    keys.filter(is_free).count()
+}
