@@ -18,7 +18,7 @@ mod sound;
 pub use assembler::{Assembler, Counts, Piece, Whole};
 pub use drive::{
     Address, Clock, Coded, Connection, ConnectionConfig, DecodeThread, Decoded, FromHost, Headless,
-    Loudspeaker, News, PlayError, Player, Report, ToHost, play,
+    Loudspeaker, News, PlayError, Player, Report, ToHost, Windowed, play, play_in_window,
 };
 pub use pen::Pen;
 pub use reporter::{Came, Reporter, ReporterConfig};

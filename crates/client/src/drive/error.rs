@@ -47,6 +47,9 @@ pub enum PlayError {
     /// There is no decoder for sound.
     #[error(transparent)]
     Sound(#[from] mimosa_audio::AudioError),
+    /// There is no window.
+    #[error("{0}")]
+    Window(String),
     /// A thread cannot be started.
     #[error("a thread cannot be started: {0}")]
     Thread(#[source] std::io::Error),

@@ -5,10 +5,12 @@ mod decode;
 mod error;
 mod headless;
 mod network;
+mod overlay;
 mod player;
 mod report;
 mod socket;
 mod whep;
+mod windowed;
 
 pub use clock::Clock;
 pub use decode::{Coded, DecodeThread, Decoded};
@@ -18,3 +20,4 @@ pub use network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
 pub use player::{News, Player};
 pub use report::Report;
 pub use whep::Address;
+pub use windowed::{Windowed, play_in_window};

@@ -92,6 +92,11 @@ impl Player {
         self.connection.send(ToHost::Act(self.clock.now(), action));
     }
 
+    /// The player has copied this text.
+    pub fn copy(&self, text: String) {
+        self.connection.send(ToHost::Copied(text));
+    }
+
     /// A frame was decoded: asks for a keyframe when it could not be.
     pub fn decoded(&self, frame: &Decoded) {
         self.connection.send(ToHost::Decoded);

@@ -6,6 +6,10 @@ use clap::Args as Arguments;
 
 /// What to play, and how.
 #[derive(Arguments)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub(crate) struct Args {
     /// The host, as `mimosa serve` prints it: http://HOST:PORT/#token=TOKEN
     #[arg(value_name = "URL")]
@@ -22,6 +26,18 @@ pub(crate) struct Args {
     /// Threads that share the slices of a frame
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub(crate) threads: u8,
+    /// Cover the whole screen; F11 goes back
+    #[arg(long, conflicts_with = "headless")]
+    pub(crate) fullscreen: bool,
+    /// Have pictures wait for the display's refresh: none is torn, each is later
+    #[arg(long, conflicts_with = "headless")]
+    pub(crate) vsync: bool,
+    /// Show the statistics; Ctrl+Alt+Shift+S hides them
+    #[arg(long, conflicts_with = "headless")]
+    pub(crate) statistics: bool,
+    /// Tell the host what is copied here, where it takes it
+    #[arg(long, conflicts_with = "headless")]
+    pub(crate) clipboard: bool,
     /// Without a window
     #[arg(long)]
     pub(crate) headless: bool,

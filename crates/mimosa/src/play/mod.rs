@@ -4,7 +4,8 @@ mod args;
 mod error;
 
 use mimosa_client::{
-    Address, ConnectionConfig, Headless, ReporterConfig, SessionConfig, SoundConfig, play,
+    Address, ConnectionConfig, Headless, ReporterConfig, SessionConfig, SoundConfig, Windowed,
+    play, play_in_window,
 };
 use mimosa_units::TimeDelta;
 use mimosa_wire::control::Role;
@@ -27,6 +28,9 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
             decoder: "libavcodec".to_owned(),
         },
     };
+    if !args.headless {
+        return in_window(args, &config);
+    }
     let seconds = args.seconds.map(i64::from);
     let headless = Headless {
         duration: seconds.map(|seconds| TimeDelta::from_millis(seconds * 1_000)),
@@ -53,4 +57,20 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
             end: report.end().unwrap_or("it was left").to_owned(),
         })
     }
+}
+
+/// Plays in a window until the player leaves, or the host ends it, which is said.
+fn in_window(args: &Args, config: &ConnectionConfig) -> Result<(), PlayError> {
+    let windowed = Windowed {
+        is_fullscreen: args.fullscreen,
+        waits_for_refresh: args.vsync,
+        wants_sound: !args.no_sound,
+        shares_clipboard: args.clipboard,
+        shows_statistics: args.statistics,
+        threads: args.threads,
+    };
+    if let Some(reason) = play_in_window(config, windowed)? {
+        eprintln!("{reason}");
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@
 
 mod beyond;
 mod keeping;
+mod playing;
 mod running;
 mod tcp;
 

@@ -1,0 +1,124 @@
+//! `mimosa play` across a link, from a `mimosa serve` at its other end.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::{link, text, with_network};
+
+/// Serves the demo at the link's sending end.
+const SERVE: &str = r#"exec "$MIMOSA" serve --bind "$MIMOSA_LINK_ADDRESS" --http-port 7080 \
+    --udp-port 7081 --token a-token-for-this-test --resolution 640x360 "$@"
+"#;
+/// Waits for it, and plays.
+const PLAY: &str = r#"for _ in $(seq 100); do
+    "$MIMOSA" play "http://$MIMOSA_LINK_PEER:7080/#token=a-token-for-this-test" \
+        --headless --report report.json "$@" 2>error.txt && exit
+    grep -q 'is `mimosa serve` running' error.txt || break
+    sleep 0.1
+done
+cat error.txt >&2
+exit 1
+"#;
+
+/// Plays for so many seconds across `network`; the host gets these flags. `None` without
+/// the rights to emulate it.
+fn played(name: &str, network: &str, flags: &str, seconds: u32) -> Option<(Output, Value)> {
+    let folder = with_network(name, network)?;
+    std::fs::write(folder.join("serve.sh"), SERVE).unwrap();
+    std::fs::write(folder.join("play.sh"), PLAY).unwrap();
+    let seconds = seconds.to_string();
+    let output = link(&folder, "run path.toml --isolated --peer")
+        .arg(format!("sh serve.sh {flags}"))
+        .args(["--", "sh", "play.sh", "--probe", "--seconds", &seconds])
+        .env("MIMOSA", env!("CARGO_BIN_EXE_mimosa"))
+        .env("XDG_CONFIG_HOME", &folder)
+        .output()
+        .unwrap();
+    let report = report(&folder, &output);
+    Some((output, report))
+}
+
+fn report(folder: &Path, output: &Output) -> Value {
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let written = std::fs::read(folder.join("report.json")).unwrap();
+    serde_json::from_slice(&written).unwrap()
+}
+
+/// A number of the report, named as in `packets.lost`.
+fn number(report: &Value, name: &str) -> f64 {
+    let value = name.split('.').fold(report, |value, part| &value[part]);
+    value.as_f64().unwrap_or_else(|| panic!("{name}: {value}"))
+}
+
+#[test]
+fn marks_are_asked_for_and_told() {
+    let network = r#"
+[link]
+rate = "6Mbit/s"
+one_way_delay = "10ms"
+queue = { kind = "dualpi2" }
+"#;
+    let Some((_, report)) = played("marks", network, "--controller prague", 6) else {
+        return;
+    };
+    assert_eq!(report["feedback"], "rfc8888");
+    let number = |name| number(&report, name);
+    let (came, capable) = (number("packets.video"), number("packets.ecn_capable"));
+    let marked = number("packets.ecn_marked");
+    assert!(came > 500.0, "{report:#}");
+    // All but those before and in the trial, and none from a failure on.
+    assert!(capable + marked > 0.9 * came, "{report:#}");
+    assert!(marked > 0.0 && marked < 0.5 * came, "{report:#}");
+    // A queue that marks drops nothing of who answers.
+    assert!(number("packets.lost") < 0.01 * came, "{report:#}");
+    assert!(number("frames.shown") > 60.0, "{report:#}");
+    assert_eq!(number("frames.malformed"), 0.0);
+    // Whoever presses a key sees it, not before the link's round trip.
+    assert!(number("input.count") >= 3.0, "{report:#}");
+    assert!(number("input.p50") >= 20.0, "{report:#}");
+}
+
+#[test]
+fn what_is_lost_comes_again_or_is_done_without() {
+    let network = r#"
+[link]
+rate = "20Mbit/s"
+one_way_delay = "5ms"
+loss = 0.03
+return_loss = 0.03
+"#;
+    let Some((_, report)) = played("lost", network, "", 6) else {
+        return;
+    };
+    let number = |name| number(&report, name);
+    let came = number("packets.video");
+    let lost = number("packets.lost") / (came + number("packets.lost"));
+    assert!((0.01..0.06).contains(&lost), "{report:#}");
+    assert!(number("packets.repeated") > 10.0, "{report:#}");
+    let (whole, passed) = (number("frames.whole"), number("frames.passed"));
+    assert!(whole > 60.0 && passed < 0.05 * whole, "{report:#}");
+    // Each is decoded, but for those on their way to the decoder at the end.
+    assert!(number("frames.decoded") >= whole - 3.0, "{report:#}");
+    assert_eq!(number("frames.damaged"), 0.0, "{report:#}");
+    // One keyframe at the beginning: what is lost is done without.
+    assert!(number("frames.keyframes") <= 3.0, "{report:#}");
+    let sound = |name: &str| number(&format!("sound.counts.{name}"));
+    assert!(sound("packets") > 100.0 && sound("repaired") > 3.0, "{report:#}");
+}
+
+#[test]
+fn a_host_that_is_not_there_is_named() {
+    let folder = crate::folder("nobody");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_mimosa"))
+        .args(["play", "http://127.0.0.1:9/", "--headless"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("127.0.0.1:9 cannot be reached"), "{said}");
+    assert!(said.contains("is `mimosa serve` running there?"), "{said}");
+}
