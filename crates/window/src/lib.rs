@@ -25,7 +25,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `raw` | SDL's functions made safe; the one file with `unsafe` |
+//! | `raw` | SDL's functions made safe; the one folder with `unsafe` |
 //! | `window` | [`Window`], which puts these together |
 //! | `input` | what the player does, for the game or for the client itself |
 //! | `keys` | Linux's numbers of keys |
