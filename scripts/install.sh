@@ -21,6 +21,20 @@ pkg-config     pkg-config    check play
 x264.pc        libx264-dev   check play
 libavcodec.pc  libavcodec-dev check play
 libavutil.pc   libavutil-dev check play
+x11.pc         libx11-dev    check play
+xcursor.pc     libxcursor-dev check play
+xext.pc        libxext-dev   check play
+xfixes.pc      libxfixes-dev check play
+xi.pc          libxi-dev     check play
+xrandr.pc      libxrandr-dev check play
+xscrnsaver.pc  libxss-dev    check play
+xtst.pc        libxtst-dev   check play
+wayland-client.pc libwayland-dev check play
+libdecor-0.pc  libdecor-0-dev check play
+xkbcommon.pc   libxkbcommon-dev check play
+egl.pc         libegl-dev    check play
+gl.pc          libgl-dev     check play
+libpulse.pc    libpulse-dev  check play
 c++            g++           check play fuzz
 nasm           nasm          check play
 opus.pc        libopus-dev   check play
