@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { look, press, reach, screenshot, startBrowser, watchFrames } from "./support/browser";
 import { foreignPage } from "./support/foreign";
 import { startHost } from "./support/host";
+import { ask } from "./support/http";
 import { until } from "./support/wait";
 
 declare global {
@@ -98,8 +99,7 @@ test("a decoder that stops is replaced, and given up the second time", async () 
   expect(after.reconnects).toBe(1);
   expect(host.log.match(/has stopped decoding: a keyframe for it/g)).toHaveLength(1);
   expect(host.log.match(/its page is told/g)).toHaveLength(1);
-  // Few keyframes went to a decoder that could do nothing with them.
-  console.log(`keyframes: ${before.statistics?.frames?.keyframes}`);
+  expect((await ask(host.at("/metrics"))).text).toMatch(/^mimosa_decoder_stalls_total 1$/m);
 
   await spoil(page, true);
   const { error } = await reach(page, "failed");

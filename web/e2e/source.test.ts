@@ -148,6 +148,8 @@ test("a display that comes back is gone on with, and so is its window", async ()
   expect((await look(page)).reconnects).toBe(0);
   expect(host.log.match(/no pictures come/g)).toHaveLength(4);
   expect(host.log.match(/pictures come again/g)).toHaveLength(4);
+  const { text } = await ask(host.at("/metrics"));
+  expect(text).toMatch(/^mimosa_source_waits_total 4$/m);
   expect(host.log).not.toMatch(/ERROR|panicked/);
 });
 

@@ -147,3 +147,75 @@ impl EncoderThread {
         self.jobs.send(job).is_ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mimosa_settings::{EncoderName, SizePrediction, Work};
+    use mimosa_units::{Bytes, TimeDelta};
+    use mimosa_video::{Complexity, Picture, Recovery};
+
+    use super::*;
+
+    fn size(text: &str) -> Size {
+        text.parse().unwrap()
+    }
+
+    fn job(frame: u64, size: Size) -> Job {
+        Job {
+            picture: Arc::new(Captured {
+                picture: Picture::new(size),
+                at: Time::ZERO,
+                actions: 0,
+            }),
+            request: FrameRequest {
+                frame: FrameId(frame),
+                budget: Bytes::new(20_000),
+                interval: TimeDelta::from_millis(16),
+                complexity: Complexity::C0,
+                recovery: Recovery::None,
+            },
+            bandwidth: Rate::from_kbps(8_000),
+            size,
+            is_limit: false,
+            timestamp: 0,
+        }
+    }
+
+    #[test]
+    fn another_size_is_another_encoder_or_an_error_of_that_frame() {
+        let settings = EncoderSettings {
+            name: EncoderName::OpenH264,
+            work: Work::Always(Complexity::C0),
+            buffer_frames: 1,
+            size_prediction: SizePrediction::Motion,
+            adapts_detail: false,
+            finest_quantiser: 17,
+            threads: 1,
+        };
+        let (told, results) = mpsc::channel();
+        let done = move |encoded| told.send(encoded).unwrap();
+        let clock = Clock::start();
+        let thread = EncoderThread::start(settings, 60, size("64x48"), clock, None, done).unwrap();
+        // OpenH264 has no side above 3840.
+        for (frame, (text, keyframe)) in [
+            ("64x48", Some(true)),
+            ("64x48", Some(false)),
+            ("32x32", Some(true)),
+            ("3856x16", None),
+            ("32x32", Some(false)),
+            ("64x48", Some(true)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert!(thread.encode(job(frame as u64, size(text))));
+            let encoded = results.recv().unwrap();
+            assert_eq!(encoded.frame, FrameId(frame as u64));
+            let is_keyframe = encoded.result.as_ref().ok().map(|coded| coded.is_keyframe);
+            assert_eq!(is_keyframe, keyframe, "{text}");
+            if let Err(error) = encoded.result {
+                assert!(error.to_string().contains("3856x16"), "{error}");
+            }
+        }
+    }
+}

@@ -46,6 +46,10 @@ pub(crate) struct Metrics {
     retransmissions: Counter,
     target: Gauge,
     utilization: Number,
+    /// Times that no pictures came from the source.
+    pub(crate) waits: Counter,
+    /// Pages told that their browser decodes nothing.
+    pub(crate) undecoded: Counter,
     /// Datagrams that the system did not take.
     pub(crate) unsent: Counter,
     /// Datagrams of no session.
@@ -71,6 +75,8 @@ impl Metrics {
             retransmissions: Counter::default(),
             target: Gauge::default(),
             utilization: Number::default(),
+            waits: Counter::default(),
+            undecoded: Counter::default(),
             unsent: Counter::default(),
             strays: Counter::default(),
         };
@@ -137,6 +143,16 @@ impl Metrics {
             "bandwidth_utilization_ratio",
             "Share of the bottleneck in use, of the newest frame",
             self.utilization.clone(),
+        );
+        to.register(
+            "source_waits",
+            "Times that no pictures came, as a window was hidden or a display gone",
+            self.waits.clone(),
+        );
+        to.register(
+            "decoder_stalls",
+            "Pages told that their browser decodes nothing of what it receives",
+            self.undecoded.clone(),
         );
         to.register(
             "datagrams_unsent",

@@ -208,6 +208,9 @@ impl Network {
                         }
                     }
                     Outcome::Frame(frame) => running.told(&self.metrics, &frame),
+                    Outcome::Undecoded => {
+                        self.metrics.undecoded.inc();
+                    }
                     Outcome::Ended { reason } => ended = Some(reason),
                 }
             }
@@ -265,6 +268,7 @@ impl Network {
             ToNetwork::Source(FromSource::Waiting(reason)) => {
                 if let Some(reason) = &reason {
                     tracing::warn!(reason, "no pictures come");
+                    self.metrics.waits.inc();
                 } else {
                     tracing::info!("pictures come again");
                 }

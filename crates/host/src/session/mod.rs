@@ -79,6 +79,8 @@ pub(crate) enum Outcome {
     Connected,
     /// All is known about a frame.
     Frame(Box<SessionFrame>),
+    /// The page has been told that its browser decodes nothing.
+    Undecoded,
     /// It is over.
     Ended {
         /// Why.

@@ -78,6 +78,7 @@ impl Session {
                 tracing::warn!("the browser decodes nothing, a keyframe neither: its page is told");
                 let message = "this browser has stopped decoding the picture".to_owned();
                 self.notice(NoticeCode::NotDecoded, message);
+                self.outcomes.push(Outcome::Undecoded);
             }
         }
     }

@@ -182,6 +182,9 @@ pub enum NoticeCode {
     Resumed,
     /// The browser decodes nothing of what it receives; begin anew.
     NotDecoded,
+    /// One that is not known here; its words are for people all the same.
+    #[serde(other)]
+    Other,
 }
 
 /// The page is to reconnect with other feedback.
@@ -272,6 +275,14 @@ mod tests {
             Ok(FromPage::Unknown)
         );
         assert_eq!(ToPage::parse(br#"{"type":"dance"}"#), Ok(ToPage::Unknown));
+        let notice = Notice {
+            code: NoticeCode::Other,
+            message: "dance".to_owned(),
+        };
+        assert_eq!(
+            ToPage::parse(br#"{"type":"notice","code":"dance","message":"dance"}"#),
+            Ok(ToPage::Notice(notice))
+        );
         let client = Client {
             hidden: true,
             packets_lost: Some(-3),
