@@ -1,7 +1,6 @@
 //! An X display that runs already, or a private one with a game in it.
 
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -10,7 +9,6 @@ use std::time::Duration;
 use mimosa_settings::{Settings, SourceSettings, Target};
 use mimosa_units::TimeDelta;
 use mimosa_video::Size;
-use mimosa_wire::Action;
 use mimosa_x11::{Capture, CaptureError, Clipboard, Display, Game, Injector, PrivateServer};
 
 use super::clipboard::ClipboardThread;
@@ -19,6 +17,7 @@ use super::pool::Pool;
 use super::{Captured, FromSource, Shared};
 use crate::clock::{Clock, instant};
 use crate::error::HostError;
+use crate::inputs::{Inputs, Played};
 use crate::priority;
 
 /// While the player does nothing, a game without the focus is looked for this
@@ -39,9 +38,9 @@ struct Private {
 /// The way of actions to the thread that applies them.
 pub(super) struct Actions {
     /// In.
-    pub(super) tell: Sender<Action>,
+    pub(super) tell: Sender<Played>,
     /// Out.
-    pub(super) todo: Receiver<Action>,
+    pub(super) todo: Receiver<Played>,
 }
 
 /// What runs.
@@ -99,7 +98,7 @@ pub(super) fn start(
     };
     let size = capture.size();
     let shown = Arc::new(Mutex::new(size));
-    let applied = Arc::<AtomicU32>::default();
+    let applied = Arc::<Mutex<Inputs>>::default();
     let counter = Arc::clone(&applied);
     let size_shown = Arc::clone(&shown);
     let (tell_rumble, tell_copied) = (say.clone(), say.clone());
@@ -151,18 +150,21 @@ pub(super) fn start(
 /// the game the focus.
 fn inject(
     mut injector: Injector,
-    actions: &Receiver<Action>,
+    actions: &Receiver<Played>,
     shown: &Mutex<Size>,
-    applied: &AtomicU32,
+    applied: &Mutex<Inputs>,
 ) {
     let mut failures = 0_u64;
     loop {
         let result = match actions.recv_timeout(FOCUS_EVERY) {
-            Ok(action) => {
+            Ok(Played { action, times }) => {
                 let size = *shown.lock().unwrap_or_else(PoisonError::into_inner);
                 let result = injector.apply(action, size);
                 if result.is_ok() {
-                    applied.fetch_add(1, Ordering::Relaxed);
+                    applied
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .add(times);
                 }
                 result
             }
@@ -186,7 +188,7 @@ struct Watcher {
     private: Option<Private>,
     /// The size of the pictures, which positions refer to.
     shown: Arc<Mutex<Size>>,
-    applied: Arc<AtomicU32>,
+    applied: Arc<Mutex<Inputs>>,
     interval: TimeDelta,
     pool: Pool,
 }
@@ -236,7 +238,8 @@ impl Watcher {
                     });
                 }
             }
-            next.actions = self.applied.swap(0, Ordering::Relaxed);
+            next.inputs =
+                std::mem::take(&mut *self.applied.lock().unwrap_or_else(PoisonError::into_inner));
             let picture = self.pool.publish(next);
             next = self.pool.take(self.capture.size());
             last = Some(Arc::clone(&picture));
