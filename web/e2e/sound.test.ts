@@ -1,9 +1,9 @@
 // The page is heard: the demo's tones in a real browser.
 
 import { writeFileSync } from "node:fs";
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { look, screenshot, startBrowser, watchFrames } from "./support/browser";
+import { hear, level } from "./support/ear";
 import { startHost } from "./support/host";
 import { outFile, writeFigures } from "./support/out";
 import { report } from "./support/report";
@@ -93,46 +93,4 @@ function sine(hertz: number, seconds: number): Int16Array {
   return Int16Array.from({ length: 96_000 * seconds }, (_, place) =>
     Math.round(12_000 * Math.sin(turn * (place >> 1))),
   );
-}
-
-declare global {
-  interface Window {
-    analyser: AnalyserNode;
-    /** The loudest that each part of the spectrum has been, in decibels. */
-    loudest: Float32Array<ArrayBuffer>;
-  }
-}
-
-/** Listens to what the page plays. */
-async function hear(page: Page): Promise<void> {
-  await until("there is a track", () =>
-    page.evaluate(() => document.querySelector("audio")?.srcObject !== null),
-  );
-  await page.evaluate(async () => {
-    const stream = document.querySelector("audio")?.srcObject as MediaStream;
-    const context = new AudioContext();
-    await context.resume();
-    const analyser = context.createAnalyser();
-    analyser.fftSize = 4096;
-    analyser.smoothingTimeConstant = 0;
-    context.createMediaStreamSource(stream).connect(analyser);
-    window.analyser = analyser;
-    window.loudest = new Float32Array(analyser.frequencyBinCount).fill(-200);
-    const now = new Float32Array(analyser.frequencyBinCount);
-    setInterval(() => {
-      analyser.getFloatFrequencyData(now);
-      for (const [index, value] of now.entries()) {
-        window.loudest[index] = Math.max(window.loudest[index] ?? -200, value);
-      }
-    }, 20);
-  });
-}
-
-/** How loud a frequency has been, in decibels of full scale. */
-function level(page: Page, hertz: number): Promise<number> {
-  return page.evaluate((hertz) => {
-    const { context, fftSize } = window.analyser;
-    const bin = Math.round((hertz * fftSize) / context.sampleRate);
-    return Math.max(...window.loudest.slice(bin - 1, bin + 2));
-  }, hertz);
 }

@@ -1,7 +1,6 @@
 // A real game in a private X server: Freedoom, as `make play` can run it.
 
 import { accessSync } from "node:fs";
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import {
   family,
@@ -12,13 +11,14 @@ import {
   startBrowser,
   watchFrames,
 } from "./support/browser";
+import { change, grid } from "./support/grid";
 import { startHost } from "./support/host";
-import { sleep, until } from "./support/wait";
+import { until } from "./support/wait";
 
 // The line of crates/x11, in a smaller picture, at the first level's start and
 // without monsters.
 const GAME =
-  "dsda-doom -iwad freedoom1.wad -geom 640x360w -vidmode sw -nosound -warp 1 1 -nomonsters " +
+  "dsda-doom -iwad freedoom1.wad -geom 640x360w -vidmode sw -warp 1 1 -nomonsters " +
   "-assign uncapped_framerate=1 dsda_fps_limit=60 render_vsync=0";
 
 test("a game in a private X server is played, and ends with the host", async () => {
@@ -56,33 +56,6 @@ test("a game in a private X server is played, and ends with the host", async () 
   expect(await host.stop()).toBe(0);
   await until("everything that it launched is gone", () => !processes.some(lives));
 });
-
-/** How much the picture changes in a second, in levels of brightness. */
-async function change(page: Page): Promise<number> {
-  const before = await grid(page);
-  await sleep(1_000);
-  const after = await grid(page);
-  const changes = before.map((value, place) => Math.abs(value - (after[place] ?? 0)));
-  return changes.reduce((sum, change) => sum + change, 0) / changes.length;
-}
-
-/** The upper three quarters of the picture, in few pixels: without the status bar. */
-function grid(page: Page): Promise<number[]> {
-  return page.evaluate(() => {
-    const video = document.querySelector("video");
-    const canvas = document.createElement("canvas");
-    canvas.width = 64;
-    canvas.height = 27;
-    const context = canvas.getContext("2d");
-    if (!video || !context) {
-      throw new Error("no video or no canvas");
-    }
-    const { videoWidth, videoHeight } = video;
-    context.drawImage(video, 0, 0, videoWidth, videoHeight * 0.75, 0, 0, 64, 27);
-    const { data } = context.getImageData(0, 0, 64, 27);
-    return Array.from({ length: 64 * 27 }, (_, place) => data[place * 4 + 1] ?? 0);
-  });
-}
 
 function lives(pid: number): boolean {
   try {

@@ -18,6 +18,7 @@ mod encode;
 mod encoders;
 mod error;
 mod http;
+mod inputs;
 mod metrics;
 mod network;
 mod pictures;

@@ -235,7 +235,7 @@ mod tests {
         let picture = Captured {
             picture: Picture::new(size),
             at: Time::from_millis(frame),
-            actions: 0,
+            inputs: crate::inputs::Inputs::default(),
         };
         Job {
             picture: Arc::new(picture),

@@ -101,7 +101,7 @@ mod tests {
             picture: Arc::new(Captured {
                 picture: Picture::new("64x64".parse().unwrap()),
                 at: Time::ZERO,
-                actions: 0,
+                inputs: crate::inputs::Inputs::default(),
             }),
             request: FrameRequest {
                 frame: FrameId(0),

@@ -36,5 +36,5 @@ pub use link::{LinkFate, LinkPacket, Queues, Rtp};
 pub use read::{Link, ReadError, Recorded, Session, read_link, read_recording, read_session};
 pub use recorder::{LinkRecorder, SessionRecorder};
 pub use recording::{RecordError, Recording};
-pub use session::{FramePlan, FrameRtp, SentAgain, SessionFrame, Stages};
+pub use session::{FramePlan, FrameRtp, InputTimes, SentAgain, SessionFrame, Stages};
 pub use table::{Run, Table};

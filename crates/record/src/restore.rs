@@ -9,7 +9,7 @@ use mimosa_video::Complexity;
 use crate::cells::Cells;
 use crate::link::{ECN, LinkFate, LinkPacket, Queues, Rtp};
 use crate::read::ReadError;
-use crate::session::{FramePlan, FrameRtp, SentAgain, SessionFrame};
+use crate::session::{FramePlan, FrameRtp, InputTimes, SentAgain, SessionFrame};
 use crate::values::Values;
 
 /// All causes, to find one by its name.
@@ -87,6 +87,7 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
         decoded: cells.maybe_time("decoded_ns")?,
         shown: cells.maybe_time("shown_ns")?,
         inputs: cells.small("inputs")?,
+        newest_input: cells.newest_input()?,
         sound_skew: cells.integer("sound_skew_ns").map(TimeDelta::from_nanos),
         sound_concealed: cells.maybe_count("sound_concealed")?,
         rtp: cells.rtp()?,
@@ -94,6 +95,14 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
 }
 
 impl Cells<'_> {
+    fn newest_input(self) -> Result<Option<InputTimes>, ReadError> {
+        let Some(received) = self.maybe_time("input_received_ns")? else {
+            return Ok(None);
+        };
+        let made = self.maybe_time("input_made_ns")?;
+        Ok(Some(InputTimes { made, received }))
+    }
+
     fn decision(self, pacing: Pacing) -> Result<Decision, ReadError> {
         Ok(Decision {
             target: self.rate("target_bps")?,

@@ -40,6 +40,8 @@ pub struct SessionFrame {
     /// The player's actions since the frame before, all applied before the
     /// capture.
     pub inputs: u32,
+    /// When the newest of them was made and came; `None` without any.
+    pub newest_input: Option<InputTimes>,
     /// By how much later sound was heard than the picture of the same time was seen, as
     /// the page had told last.
     pub sound_skew: Option<TimeDelta>,
@@ -47,6 +49,15 @@ pub struct SessionFrame {
     pub sound_concealed: Option<u64>,
     /// Its packets on the wire; `None` when they are not known or none left.
     pub rtp: Option<FrameRtp>,
+}
+
+/// When an action of the player was made and came, on the host's clock.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct InputTimes {
+    /// When the browser told the page of it, if the page's clock is known.
+    pub made: Option<Time>,
+    /// When the host had it.
+    pub received: Time,
 }
 
 /// What a frame was meant to be when it was given to the encoder.
@@ -252,6 +263,14 @@ impl Row for SessionFrame {
                 "The player's actions since the frame before, applied before the capture.",
                 |row| i64::from(row.inputs),
             ),
+            Column::optional(
+                "input_made_ns",
+                "When the newest of them was made in the page, on the host's clock; null without any, and while the page's clock is unknown.",
+                |row| row.newest_input.and_then(|input| input.made).map(nanos),
+            ),
+            Column::optional("input_received_ns", "When the host had it.", |row| {
+                row.newest_input.map(|input| nanos(input.received))
+            }),
             Column::optional(
                 "received_ns",
                 "When the browser had its last packet, on the host's clock; null when unknown.",

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing};
 use mimosa_record::{
-    FramePlan, FrameRow, FrameRtp, ReadError, Recording, Row, Run, Session, SessionFrame,
-    SessionRecorder, Stages, Table, read_session,
+    FramePlan, FrameRow, FrameRtp, InputTimes, ReadError, Recording, Row, Run, Session,
+    SessionFrame, SessionRecorder, Stages, Table, read_session,
 };
 use mimosa_session::{FrameEnd, FrameLife};
 use mimosa_sim::Observer;
@@ -100,6 +100,10 @@ fn frame(number: u64) -> SessionFrame {
         decoded: known.then(|| at(21_000)),
         shown: known.then(|| at(30_000)),
         inputs: u32::from(number.is_multiple_of(4)),
+        newest_input: number.is_multiple_of(4).then(|| InputTimes {
+            made: known.then(|| at(100)),
+            received: at(200),
+        }),
         sound_skew: known.then(|| TimeDelta::from_micros(-1_500)),
         sound_concealed: known.then_some(number),
         rtp: known.then(|| rtp(number)),

@@ -5,7 +5,7 @@ use mimosa_record::SessionFrame;
 
 use crate::axis::Axis;
 use crate::spread::{percentile, sorted};
-use crate::summary::{encoding_ms, input_to_screen_ms, to_screen_ms};
+use crate::summary::{action_to_screen_ms, encoding_ms, input_to_screen_ms, to_screen_ms};
 
 /// Bars of a histogram.
 const BARS: u32 = 60;
@@ -112,11 +112,12 @@ pub(crate) fn encoding(frames: &[SessionFrame]) -> Figure {
 }
 
 /// From the capture to the screen, for all frames and those after an action of
-/// the player; `None` when no frame was seen there.
+/// the player, and from the action; `None` when no frame was seen there.
 pub(crate) fn to_screen(frames: &[SessionFrame]) -> Option<Figure> {
     let all = sorted(frames.iter().filter_map(to_screen_ms));
     let after_input = sorted(input_to_screen_ms(frames));
-    let high = high(&all);
+    let from_action = sorted(action_to_screen_ms(frames));
+    let high = high(&all).max(high(&from_action));
     if all.is_empty() {
         return None;
     }
@@ -124,6 +125,10 @@ pub(crate) fn to_screen(frames: &[SessionFrame]) -> Option<Figure> {
     if !after_input.is_empty() {
         let points = cumulative(&after_input, high);
         lines.push(series("frames after input", Kind::Line, points));
+    }
+    if !from_action.is_empty() {
+        let points = cumulative(&from_action, high);
+        lines.push(series("from the action", Kind::Line, points));
     }
     let mut panel = panel("Frames on the screen within this time", "%", lines);
     panel.y_range = Some((0.0, 100.0));

@@ -63,6 +63,10 @@ pub struct Summary {
     /// The same of the frames that were the first to show an action of the
     /// player.
     pub input_to_screen_ms: Option<Spread>,
+    /// From the newest action of the player that a frame was the first to show until it
+    /// was on the screen; left out of JSON where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action_to_screen_ms: Option<Spread>,
     /// The sound; left out of JSON where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sound: Option<Sound>,
@@ -158,6 +162,7 @@ impl Summary {
             to_last_packet_ms: Spread::of(frames.iter().filter_map(to_last_packet_ms)),
             to_screen_ms: Spread::of(frames.iter().filter_map(to_screen_ms)),
             input_to_screen_ms: Spread::of(input_to_screen_ms(frames)),
+            action_to_screen_ms: Spread::of(action_to_screen_ms(frames)),
             sound: Sound::of(frames),
             causes: causes(frames),
         }
@@ -317,4 +322,11 @@ pub(crate) fn to_screen_ms(frame: &SessionFrame) -> Option<f64> {
 pub(crate) fn input_to_screen_ms(frames: &[SessionFrame]) -> impl Iterator<Item = f64> {
     let after_input = frames.iter().filter(|frame| frame.inputs > 0);
     after_input.filter_map(to_screen_ms)
+}
+
+pub(crate) fn action_to_screen_ms(frames: &[SessionFrame]) -> impl Iterator<Item = f64> {
+    frames.iter().filter_map(|frame| {
+        let made = frame.newest_input?.made?;
+        Some((frame.shown? - made).as_millis())
+    })
 }

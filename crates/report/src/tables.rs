@@ -68,6 +68,7 @@ pub(crate) fn delays(summary: &Summary) -> Option<Table> {
         ("capture to last packet", summary.to_last_packet_ms),
         ("capture to screen", summary.to_screen_ms),
         ("the same after input", summary.input_to_screen_ms),
+        ("action to screen", summary.action_to_screen_ms),
     ];
     let rows: Vec<_> = spreads
         .into_iter()

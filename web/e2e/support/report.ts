@@ -36,6 +36,8 @@ export interface Joined {
 /** The part of `mimosa report --json` that tests look at. */
 export interface Report {
   readonly session: Begun;
+  /** Left out where no action was made, or the page's clock is not known. */
+  readonly action_to_screen_ms?: Spread;
   readonly frames: number;
   readonly seconds: number;
   readonly bitrate_mbps: number | null;

@@ -41,7 +41,10 @@ impl Statistics {
             .pop_front_if(|old| at.since(*old) > SECOND)
             .is_some()
         {}
-        let size = frame.picture.as_ref().map(mimosa_avcodec::DecodedPicture::size);
+        let size = frame
+            .picture
+            .as_ref()
+            .map(mimosa_avcodec::DecodedPicture::size);
         self.size = size.map(|size| (size.width(), size.height()));
         self.decoding = Some(frame.took);
     }

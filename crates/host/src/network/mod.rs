@@ -197,7 +197,7 @@ impl Network {
                             ended = Some("the encoder has died".to_owned());
                         }
                     }
-                    Outcome::Act(action) => self.source.act(action),
+                    Outcome::Act(played) => self.source.act(played),
                     Outcome::Copied(text) => self.source.offer(text),
                     Outcome::Shift(by) => self.source.shift(by),
                     Outcome::Connected => {
@@ -238,7 +238,7 @@ impl Network {
             .send(std::iter::from_fn(|| running.session.poll_datagram()));
         for outcome in running.session.take_outcomes() {
             match outcome {
-                Outcome::Act(action) => self.source.act(action),
+                Outcome::Act(played) => self.source.act(played),
                 Outcome::Frame(frame) => running.told(&self.metrics, &frame),
                 _ => {}
             }

@@ -2,7 +2,7 @@
 
 use mimosa_wire::control::FromPage;
 use mimosa_wire::input::{Message, Tracker};
-use mimosa_wire::{Action, Gamepad};
+use mimosa_wire::{Action, Gamepad, PageTime};
 
 /// A page's messages.
 #[derive(Debug)]
@@ -20,10 +20,15 @@ impl Input {
         }
     }
 
-    /// A message of what the player did; `act` gets what it means.
-    pub(crate) fn message(&mut self, data: &[u8], act: impl FnMut(Action)) {
+    /// A message of what the player did; `act` gets what it means, and when it was.
+    pub(crate) fn message(&mut self, data: &[u8], mut act: impl FnMut(Action, Option<PageTime>)) {
         match Message::parse(data) {
-            Ok(message) => self.tracker.apply(&message).into_iter().for_each(act),
+            Ok(message) => {
+                let time = message.time();
+                for action in self.tracker.apply(&message) {
+                    act(action, time);
+                }
+            }
             Err(error) => self.refused(&error),
         }
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::rtp::RtpHeader;
 use super::sound::Heard;
+use crate::inputs::Inputs;
 use mimosa_control::FrameId;
 use mimosa_record::{FramePlan, FrameRtp, SessionFrame};
 use mimosa_session::FrameLife;
@@ -28,7 +29,7 @@ pub(crate) struct Made {
     pub(crate) is_keyframe: bool,
     pub(crate) quantiser: Option<f32>,
     pub(crate) attempts: u32,
-    pub(crate) actions: u32,
+    pub(crate) inputs: Inputs,
 }
 
 /// What the browser's side knows of it, on the host's clock.
@@ -161,7 +162,8 @@ fn whole(life: &Life, heard: Heard) -> Option<SessionFrame> {
         received: seen.received,
         decoded: seen.decoded,
         shown: seen.shown,
-        inputs: made.actions,
+        inputs: made.inputs.count,
+        newest_input: made.inputs.newest,
         sound_skew: heard.skew,
         sound_concealed: heard.concealed,
         rtp: life.rtp,
@@ -190,7 +192,7 @@ mod tests {
             is_keyframe: false,
             quantiser: None,
             attempts: 1,
-            actions: 0,
+            inputs: Inputs::default(),
         }
     }
 

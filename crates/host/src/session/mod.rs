@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mimosa_control::PacketKind;
-use mimosa_record::SessionFrame;
+use mimosa_record::{InputTimes, SessionFrame};
 use mimosa_session::{FrameGrant, Outgoing, Sender};
 use mimosa_units::{Bytes, Time, TimeDelta};
 use mimosa_video::detail::{Config as DetailConfig, Detail};
@@ -42,6 +42,7 @@ use self::sound::{Heard, SoundClock, clock};
 use self::statistics::Statistics;
 use crate::clock::Clock;
 use crate::encode::{Encoded, Job};
+use crate::inputs::{Inputs, Played};
 use crate::source::Captured;
 
 pub(crate) use self::statistics::STALL;
@@ -70,7 +71,7 @@ pub(crate) enum Outcome {
     /// Encode this.
     Encode(Job),
     /// The player did this.
-    Act(Action),
+    Act(Played),
     /// The player has copied this text.
     Copied(String),
     /// Drawing this much later from now on would meet the player's display.
@@ -106,7 +107,7 @@ struct Encoding {
     grant: FrameGrant,
     budget: Bytes,
     captured: Time,
-    actions: u32,
+    inputs: Inputs,
 }
 
 /// How far a session is.
@@ -134,6 +135,9 @@ pub(crate) struct Session {
     /// The newest picture, while the encoder has an older one.
     waiting: Option<Arc<Captured>>,
     newest_started: Option<Time>,
+    /// Actions that pictures were the first to have which were not encoded, and those of
+    /// the newest.
+    unseen: Inputs,
     repair: Repair,
     decoding: Decoding,
     rtp_offset: u32,
@@ -183,6 +187,7 @@ impl Session {
             waiting: None,
             newest_started: None,
             decoding: Decoding::default(),
+            unseen: Inputs::default(),
             rtp_offset,
             sound: SoundClock::new(sound_offset),
             lives: Lives::default(),
@@ -234,6 +239,7 @@ impl Session {
         if !self.is_connected() {
             return;
         }
+        self.unseen.join(picture.inputs);
         // A picture a little early is taken: sources and frame intervals jitter.
         let interval = self.interval();
         let slack = interval / 4;
@@ -271,7 +277,7 @@ impl Session {
             grant,
             budget,
             captured: picture.at,
-            actions: picture.actions,
+            inputs: std::mem::take(&mut self.unseen),
         });
         let request = FrameRequest {
             frame: grant.frame,
@@ -312,7 +318,7 @@ impl Session {
                     is_keyframe: coded.is_keyframe,
                     quantiser: coded.quantiser,
                     attempts: coded.attempts,
-                    actions: encoding.actions,
+                    inputs: encoding.inputs,
                 };
                 self.lives.made(encoding.grant.frame, made);
                 self.statistics.encoded(now, size, coded.is_keyframe);
@@ -523,9 +529,16 @@ impl Session {
         match channel {
             Channel::Input | Channel::Keys => {
                 if self.profile.role == Role::Player {
-                    let outcomes = &mut self.outcomes;
-                    self.input
-                        .message(data, |action| outcomes.push(Outcome::Act(action)));
+                    let (outcomes, clock_map) = (&mut self.outcomes, &self.clock_map);
+                    self.input.message(data, |action, time| {
+                        let made = time.and_then(|time| clock_map.to_host(time));
+                        let times = Some(InputTimes {
+                            // The clocks may be mapped a little wrong.
+                            made: made.map(|made| made.min(now)),
+                            received: now,
+                        });
+                        outcomes.push(Outcome::Act(Played { action, times }));
+                    });
                 } else if !std::mem::replace(&mut self.is_told_to_watch, true) {
                     let message = "you are watching: input is ignored".to_owned();
                     self.notice(NoticeCode::ViewOnly, message);
@@ -599,8 +612,14 @@ impl Session {
             self.outcomes.push(Outcome::Frame(Box::new(frame)));
         }
         if self.profile.role == Role::Player {
-            self.outcomes.push(Outcome::Act(Action::ReleaseAll));
-            self.outcomes.extend(self.input.unplug().map(Outcome::Act));
+            let actions = std::iter::once(Action::ReleaseAll).chain(self.input.unplug());
+            let acts = actions.map(|action| {
+                Outcome::Act(Played {
+                    action,
+                    times: None,
+                })
+            });
+            self.outcomes.extend(acts);
         }
         self.outcomes.push(Outcome::Ended { reason });
     }

@@ -15,6 +15,7 @@ use super::pool::Pool;
 use super::{FromSource, Shared};
 use crate::clock::{Clock, instant};
 use crate::error::HostError;
+use crate::inputs::{Inputs, Played};
 use crate::sound::Strike;
 use mimosa_threads::priority;
 
@@ -27,7 +28,7 @@ pub(super) fn start(
     settings: &Settings,
     clock: Clock,
     shared: Arc<Shared>,
-    (actions, strikes): (Receiver<Action>, Option<Sender<Strike>>),
+    (actions, strikes): (Receiver<Played>, Option<Sender<Strike>>),
     say: impl Fn(FromSource) + Send + 'static,
 ) -> Result<JoinHandle<()>, HostError> {
     let size = settings.size;
@@ -52,7 +53,7 @@ pub(super) fn start(
                 };
                 let mut next = pool.take(size);
                 next.at = clock.now();
-                next.actions = applied;
+                next.inputs = applied;
                 drawn += 1;
                 let is_pulse = drawn.is_multiple_of(frames_per_second);
                 for (is_struck, tone) in [(is_pressed, Tone::Action), (is_pulse, Tone::Pulse)] {
@@ -72,21 +73,21 @@ pub(super) fn start(
         .map_err(HostError::Thread)
 }
 
-/// Applies actions until `due`, and says how many and whether anything was pressed;
+/// Applies actions until `due`, and says which and whether anything was pressed;
 /// `None` when the host has gone.
 fn wait(
-    actions: &Receiver<Action>,
+    actions: &Receiver<Played>,
     scene: &mut Scene,
     clock: Clock,
     due: mimosa_units::Time,
-) -> Option<(u32, bool)> {
-    let (mut applied, mut is_pressed) = (0, false);
+) -> Option<(Inputs, bool)> {
+    let (mut applied, mut is_pressed) = (Inputs::default(), false);
     loop {
         let rest = clock.instant(due).saturating_duration_since(instant());
         match actions.recv_timeout(rest) {
-            Ok(action) => {
+            Ok(Played { action, times }) => {
                 scene.act(action);
-                applied += 1;
+                applied.add(times);
                 is_pressed |= presses(action);
             }
             Err(RecvTimeoutError::Timeout) => return Some((applied, is_pressed)),

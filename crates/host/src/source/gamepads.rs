@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
+use mimosa_record::InputTimes;
 use mimosa_settings::GamepadSettings;
 use mimosa_uinput::{Device, Pad, UinputError};
 use mimosa_units::{Time, TimeDelta};
@@ -17,6 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::Clock;
 use crate::error::HostError;
+use crate::inputs::{Inputs, Played};
 use mimosa_threads::priority;
 use mimosa_threads::{Inbox, Mailbox, mailbox};
 
@@ -44,7 +44,7 @@ pub(super) struct Devices {
 /// What the thread is told.
 #[derive(Debug)]
 enum Told {
-    State(Gamepad),
+    State(Gamepad, Option<InputTimes>),
     Stop,
 }
 
@@ -58,8 +58,8 @@ impl Gamepads {
     pub(super) fn start(
         settings: GamepadSettings,
         clock: Clock,
-        actions: mpsc::Sender<Action>,
-        applied: Arc<AtomicU32>,
+        actions: mpsc::Sender<Played>,
+        applied: Arc<Mutex<Inputs>>,
         say: impl Fn(Rumble) + Send + 'static,
     ) -> Result<Self, HostError> {
         match settings {
@@ -95,14 +95,14 @@ impl Gamepads {
     }
 
     /// Takes what is for gamepads, and gives back what is for the source.
-    pub(super) fn take(&self, action: Action) -> Option<Action> {
-        match (self, action) {
+    pub(super) fn take(&self, played: Played) -> Option<Played> {
+        match (self, played.action) {
             (Self::Devices(devices), Action::Gamepad(state)) => {
-                devices.mailbox.send(Told::State(state));
+                devices.mailbox.send(Told::State(state, played.times));
                 None
             }
             (Self::Off, Action::Gamepad(_)) => None,
-            _ => Some(action),
+            _ => Some(played),
         }
     }
 }
@@ -120,8 +120,8 @@ impl Drop for Devices {
 struct Runner {
     clock: Clock,
     inbox: Inbox<Told>,
-    actions: mpsc::Sender<Action>,
-    applied: Arc<AtomicU32>,
+    actions: mpsc::Sender<Played>,
+    applied: Arc<Mutex<Inputs>>,
     /// `None` for one that could not be made, which presses keys.
     pads: BTreeMap<u8, Option<Pad<Device>>>,
 }
@@ -132,7 +132,7 @@ impl Runner {
             self.inbox.clear();
             while let Some(told) = self.inbox.take() {
                 match told {
-                    Told::State(state) => self.state(state),
+                    Told::State(state, times) => self.state(state, times),
                     Told::Stop => return,
                 }
             }
@@ -147,7 +147,7 @@ impl Runner {
         }
     }
 
-    fn state(&mut self, state: Gamepad) {
+    fn state(&mut self, state: Gamepad, times: Option<InputTimes>) {
         if !state.is_present && self.pads.get(&state.index).is_some_and(Option::is_some) {
             self.pads.remove(&state.index);
             tracing::info!(index = state.index, "a gamepad is unplugged");
@@ -164,15 +164,14 @@ impl Runner {
             }
             made.ok()
         });
-        match pad {
-            Some(pad) => {
-                said(pad.set(state));
-                self.applied.fetch_add(1, Ordering::Relaxed);
-            }
-            None => {
-                // A source that has ended says so by itself.
-                let _ = self.actions.send(Action::Gamepad(state));
-            }
+        if let Some(pad) = pad {
+            said(pad.set(state));
+            let applied = self.applied.lock();
+            applied.unwrap_or_else(PoisonError::into_inner).add(times);
+        } else {
+            // A source that has ended says so by itself.
+            let action = Action::Gamepad(state);
+            let _ = self.actions.send(Played { action, times });
         }
     }
 
@@ -206,13 +205,20 @@ fn said(result: Result<(), UinputError>) {
 mod tests {
     use super::*;
 
-    const PAD: Action = Action::Gamepad(Gamepad {
+    const PAD: Played = played(Action::Gamepad(Gamepad {
         index: 0,
         is_present: true,
         buttons: 1,
         axes: [0; 4],
         triggers: [0; 2],
-    });
+    }));
+
+    const fn played(action: Action) -> Played {
+        Played {
+            action,
+            times: None,
+        }
+    }
 
     fn started(settings: GamepadSettings) -> Result<Gamepads, HostError> {
         let (actions, _) = mpsc::channel();
@@ -226,12 +232,15 @@ mod tests {
         assert_eq!(keys.take(PAD), Some(PAD));
         let off = started(GamepadSettings::Off).unwrap();
         assert_eq!(off.take(PAD), None);
-        let key = Action::Key {
-            code: 1,
-            pressed: true,
-        };
-        assert_eq!(off.take(key), Some(key));
-        assert_eq!(off.take(Action::ReleaseAll), Some(Action::ReleaseAll));
+        for action in [
+            Action::ReleaseAll,
+            Action::Key {
+                code: 1,
+                pressed: true,
+            },
+        ] {
+            assert_eq!(off.take(played(action)), Some(played(action)));
+        }
     }
 
     /// Which of the two happens is for the machine; neither may lose a gamepad.

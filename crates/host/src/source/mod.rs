@@ -15,13 +15,13 @@ use std::sync::mpsc;
 use mimosa_settings::{GamepadSettings, Settings, SourceSettings};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::{Picture, Size};
-use mimosa_wire::Action;
 use mimosa_wire::input::Rumble;
 
 use self::clipboard::ClipboardThread;
 use self::gamepads::Gamepads;
 use crate::clock::Clock;
 use crate::error::HostError;
+use crate::inputs::{Inputs, Played};
 use crate::sound::Sound;
 
 /// A picture, and what is known of it.
@@ -31,7 +31,7 @@ pub(crate) struct Captured {
     /// When it was damaged, or drawing it began.
     pub(crate) at: Time,
     /// Actions applied since the picture before.
-    pub(crate) actions: u32,
+    pub(crate) inputs: Inputs,
 }
 
 /// What a source says.
@@ -59,7 +59,7 @@ pub(crate) enum FromSource {
 pub(crate) struct Source {
     name: &'static str,
     size: Size,
-    actions: mpsc::Sender<Action>,
+    actions: mpsc::Sender<Played>,
     shared: Arc<Shared>,
     thread: Option<std::thread::JoinHandle<()>>,
     gamepads: Gamepads,
@@ -153,10 +153,10 @@ impl Source {
     }
 
     /// Tells it what the player did.
-    pub(crate) fn act(&self, action: Action) {
-        if let Some(action) = self.gamepads.take(action) {
+    pub(crate) fn act(&self, played: Played) {
+        if let Some(played) = self.gamepads.take(played) {
             // A source that has ended says so by itself.
-            let _ = self.actions.send(action);
+            let _ = self.actions.send(played);
         }
     }
 

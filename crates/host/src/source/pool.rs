@@ -6,6 +6,7 @@ use mimosa_units::Time;
 use mimosa_video::{Picture, Size};
 
 use super::Captured;
+use crate::inputs::Inputs;
 
 /// Pictures that may still be read somewhere, or not.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ impl Pool {
             .unwrap_or_else(|| Captured {
                 picture: Picture::new(size),
                 at: Time::ZERO,
-                actions: 0,
+                inputs: Inputs::default(),
             })
     }
 
@@ -54,11 +55,11 @@ mod tests {
         let size = Size::new(32, 32).unwrap();
         let mut pool = Pool::new();
         let mut first = pool.take(size);
-        first.actions = 7;
+        first.inputs.count = 7;
         let read = pool.publish(first);
-        assert_eq!(pool.take(size).actions, 0, "the first is being read");
+        assert_eq!(pool.take(size).inputs.count, 0, "the first is being read");
         drop(read);
-        assert_eq!(pool.take(size).actions, 7);
-        assert_eq!(pool.take(size).actions, 0, "and is out now");
+        assert_eq!(pool.take(size).inputs.count, 7);
+        assert_eq!(pool.take(size).inputs.count, 0, "and is out now");
     }
 }

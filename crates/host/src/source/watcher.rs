@@ -1,7 +1,6 @@
 //! The thread that watches a display.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mimosa_units::{Time, TimeDelta};
@@ -102,7 +101,7 @@ impl Watcher {
                     Err(end) => return end,
                 },
             }
-            next.actions = self.shown.applied.swap(0, Ordering::Relaxed);
+            next.inputs = self.shown.take_inputs();
             let picture = self.pool.publish(next);
             next = self.pool.take(self.capture.size());
             last = Some(Arc::clone(&picture));

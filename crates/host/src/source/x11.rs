@@ -1,16 +1,14 @@
 //! An X display that runs already, or a private one with a game in it.
 
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use mimosa_settings::Settings;
 use mimosa_units::TimeDelta;
 use mimosa_video::Size;
-use mimosa_wire::Action;
 use mimosa_x11::Injector;
 
 use super::clipboard::ClipboardThread;
@@ -20,6 +18,7 @@ use super::watcher::Watcher;
 use super::{FromSource, Shared};
 use crate::clock::Clock;
 use crate::error::HostError;
+use crate::inputs::{Inputs, Played};
 use mimosa_threads::priority;
 
 /// While the player does nothing, a game without the focus is looked for this
@@ -33,7 +32,7 @@ pub(super) struct Shown {
     /// Injects from now on, since the display is another one.
     successor: Mutex<Option<Injector>>,
     /// Actions applied since the picture before.
-    pub(super) applied: Arc<AtomicU32>,
+    applied: Arc<Mutex<Inputs>>,
 }
 
 impl Shown {
@@ -59,6 +58,15 @@ impl Shown {
         *successor = Some(injector);
     }
 
+    /// Takes the actions applied since the picture before.
+    pub(super) fn take_inputs(&self) -> Inputs {
+        std::mem::take(&mut self.applied())
+    }
+
+    fn applied(&self) -> MutexGuard<'_, Inputs> {
+        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn size(&self) -> Size {
         *self.size.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,9 +83,9 @@ impl Shown {
 /// The way of actions to the thread that applies them.
 pub(super) struct Actions {
     /// In.
-    pub(super) tell: Sender<Action>,
+    pub(super) tell: Sender<Played>,
     /// Out.
-    pub(super) todo: Receiver<Action>,
+    pub(super) todo: Receiver<Played>,
 }
 
 /// What runs.
@@ -143,11 +151,11 @@ pub(super) fn start(
 
 /// Does what the player did, until nobody can tell it any more, and meanwhile gives
 /// the game the focus.
-fn inject(mut injector: Injector, actions: &Receiver<Action>, shown: &Shown) {
+fn inject(mut injector: Injector, actions: &Receiver<Played>, shown: &Shown) {
     let mut failures = 0_u64;
     loop {
-        let action = match actions.recv_timeout(FOCUS_EVERY) {
-            Ok(action) => Some(action),
+        let played = match actions.recv_timeout(FOCUS_EVERY) {
+            Ok(played) => Some(played),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => break,
         };
@@ -155,15 +163,15 @@ fn inject(mut injector: Injector, actions: &Receiver<Action>, shown: &Shown) {
             injector = successor;
             failures = 0;
         }
-        let result = match action {
-            Some(action) => injector.apply(action, shown.size()),
+        let result = match played {
+            Some(Played { action, .. }) => injector.apply(action, shown.size()),
             None => injector.follow_focus(),
         };
-        if action.is_some() && result.is_ok() {
-            shown.applied.fetch_add(1, Ordering::Relaxed);
+        if let (Some(Played { times, .. }), Ok(())) = (played, &result) {
+            shown.applied().add(times);
         }
         // Without an action, what the capture says of it is enough.
-        if let (Some(_), Err(error)) = (action, result) {
+        if let (Some(_), Err(error)) = (played, result) {
             failures += 1;
             if failures.is_power_of_two() {
                 tracing::warn!(%error, failures, "input does not reach the game");

@@ -46,6 +46,7 @@ pub(crate) fn frame(number: u64) -> SessionFrame {
         decoded: Some(at(9)),
         shown: Some(at(15)),
         inputs: 0,
+        newest_input: None,
         sound_skew: Some(TimeDelta::from_millis(if number == 60 { -30 } else { 20 })),
         sound_concealed: Some(number * 48),
         rtp: None,

@@ -5,7 +5,7 @@
 mod synthetic;
 
 use mimosa_control::{Cause, Evidence};
-use mimosa_record::{Session, SessionFrame};
+use mimosa_record::{InputTimes, Session, SessionFrame};
 use mimosa_report::Report;
 use mimosa_session::FrameEnd;
 use mimosa_units::{Bytes, Rate, TimeDelta};
@@ -45,6 +45,10 @@ fn plain() -> Vec<SessionFrame> {
         (frame.is_keyframe, frame.attempts) = (number == 0, 1);
         frame.quantiser = Some(20.0);
         frame.inputs = u32::from(number % 10 == 9);
+        frame.newest_input = (number % 10 == 9).then(|| InputTimes {
+            made: Some(captured - ms(7)),
+            received: captured - ms(5),
+        });
     }
     frames
 }
@@ -95,6 +99,7 @@ fn the_numbers_are_those_of_the_frames() {
     near(Some(budget.mean), 0.95 * 0.5 + 0.05 * 1.5);
     assert_eq!(budget.above, 5);
     near(summary.input_to_screen_ms.map(|spread| spread.p50), 29.0);
+    near(summary.action_to_screen_ms.map(|spread| spread.p50), 36.0);
     let causes: Vec<_> = summary
         .causes
         .iter()

@@ -178,6 +178,7 @@ fn frame(number: u32, coded: &Coded, noise: &mut Noise) -> SessionFrame {
         decoded: seen(decoded),
         shown: seen(shown),
         inputs: u32::from(number.is_multiple_of(5)),
+        newest_input: None,
         sound_skew: None,
         sound_concealed: None,
         rtp: None,

@@ -199,6 +199,7 @@ fn frame(life: &FrameLife) -> SessionFrame {
         decoded: None,
         shown: None,
         inputs: 0,
+        newest_input: None,
         sound_skew: None,
         sound_concealed: None,
         rtp: None,

@@ -1,0 +1,58 @@
+// Hears what the page plays.
+
+import type { Page } from "playwright-core";
+import { until } from "./wait";
+
+declare global {
+  interface Window {
+    analyser: AnalyserNode;
+    /** The loudest that each part of the spectrum has been, in decibels. */
+    loudest: Float32Array<ArrayBuffer>;
+  }
+}
+
+/** Listens to what the page plays. */
+export async function hear(page: Page): Promise<void> {
+  await until("there is a track", () =>
+    page.evaluate(() => document.querySelector("audio")?.srcObject !== null),
+  );
+  await page.evaluate(async () => {
+    const stream = document.querySelector("audio")?.srcObject as MediaStream;
+    const context = new AudioContext();
+    await context.resume();
+    const analyser = context.createAnalyser();
+    analyser.fftSize = 4096;
+    analyser.smoothingTimeConstant = 0;
+    context.createMediaStreamSource(stream).connect(analyser);
+    window.analyser = analyser;
+    window.loudest = new Float32Array(analyser.frequencyBinCount).fill(-200);
+    const now = new Float32Array(analyser.frequencyBinCount);
+    setInterval(() => {
+      analyser.getFloatFrequencyData(now);
+      for (const [index, value] of now.entries()) {
+        window.loudest[index] = Math.max(window.loudest[index] ?? -200, value);
+      }
+    }, 20);
+  });
+}
+
+/** How loud a frequency has been, in decibels of full scale. */
+export function level(page: Page, hertz: number): Promise<number> {
+  return page.evaluate((hertz) => {
+    const { context, fftSize } = window.analyser;
+    const bin = Math.round((hertz * fftSize) / context.sampleRate);
+    return Math.max(...window.loudest.slice(bin - 1, bin + 2));
+  }, hertz);
+}
+
+/** How loud the loudest frequency has been. */
+export function loudest(page: Page): Promise<number> {
+  return page.evaluate(() => Math.max(...window.loudest));
+}
+
+/** Forgets what has been heard. */
+export function forget(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    window.loudest.fill(-200);
+  });
+}
