@@ -126,6 +126,7 @@ fn state(index: usize, is_pressed: impl Fn(Button) -> bool, axis: impl Fn(Axis) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raw::{Happened, Kind, Part, VirtualGamepad, next};
 
     #[test]
     fn buttons_are_in_the_order_of_the_standard_mapping() {
@@ -161,6 +162,70 @@ mod tests {
         };
         assert_eq!(one(Axis::RIGHTX), [0, 0, 1_000, 0]);
         assert_eq!(one(Axis::LEFTY), [0, 1_000, 0, 0]);
+    }
+
+    /// What comes of everything that SDL tells until a state is the one expected.
+    fn until(gamepads: &mut Gamepads, expected: &Gamepad) {
+        let mut told = Vec::new();
+        for _ in 0..1_000 {
+            let state = match next(10, u32::MAX) {
+                Ok(Some(Happened::GamepadAdded(id))) => gamepads.add(id),
+                Ok(Some(Happened::GamepadRemoved(id))) => gamepads.remove(id),
+                Ok(Some(Happened::GamepadChanged(id))) => gamepads.change(id),
+                _ => None,
+            };
+            if state.as_ref() == Some(expected) {
+                return;
+            }
+            told.extend(state);
+        }
+        panic!("no {expected:?} in {told:?}");
+    }
+
+    /// The one test in this process that uses SDL, which keeps to a thread.
+    #[test]
+    fn gamepads_come_and_go_and_keep_their_numbers() {
+        let _part = Part::start(Kind::Gamepads).unwrap();
+        let mut gamepads = Gamepads::default();
+        let still = |index| Gamepad {
+            index,
+            is_present: true,
+            ..Gamepad::default()
+        };
+        let mut first = VirtualGamepad::plug().unwrap();
+        until(&mut gamepads, &still(0));
+        let mut second = VirtualGamepad::plug().unwrap();
+        until(&mut gamepads, &still(1));
+        first.set_button(Button::EAST, true);
+        first.set_axis(Axis::LEFTY, -20_000);
+        let pressed = Gamepad {
+            buttons: 1 << 1,
+            axes: [0, -20_000, 0, 0],
+            ..still(0)
+        };
+        until(&mut gamepads, &pressed);
+        second.set_button(Button::GUIDE, true);
+        let other = Gamepad {
+            buttons: 1 << 16,
+            ..still(1)
+        };
+        until(&mut gamepads, &other);
+        first.set_button(Button::EAST, false);
+        let released = Gamepad {
+            buttons: 0,
+            ..pressed
+        };
+        until(&mut gamepads, &released);
+        drop(first);
+        let gone = Gamepad {
+            is_present: false,
+            ..still(0)
+        };
+        until(&mut gamepads, &gone);
+        let third = VirtualGamepad::plug().unwrap();
+        until(&mut gamepads, &still(0));
+        assert!(gamepads.at(1).is_some() && gamepads.at(2).is_none());
+        drop((second, third));
     }
 
     #[test]

@@ -112,3 +112,58 @@ impl Drop for RawSpeaker {
         unsafe { sdl::audio::SDL_DestroyAudioStream(self.stream.as_ptr()) };
     }
 }
+
+/// A gamepad that exists in SDL alone.
+#[cfg(test)]
+pub(crate) struct VirtualGamepad {
+    id: SDL_JoystickID,
+    joystick: NonNull<sdl::joystick::SDL_Joystick>,
+}
+
+#[cfg(test)]
+impl VirtualGamepad {
+    /// Plugs one in.
+    pub(crate) fn plug() -> Result<Self, Refusal> {
+        use sdl::joystick::{SDL_JOYSTICK_TYPE_GAMEPAD, SDL_VirtualJoystickDesc};
+        let description = SDL_VirtualJoystickDesc {
+            r#type: u16::try_from(SDL_JOYSTICK_TYPE_GAMEPAD.0).unwrap_or_default(),
+            naxes: 6,
+            nbuttons: 15,
+            ..SDL_VirtualJoystickDesc::default()
+        };
+        // SAFETY: gamepads are in use; SDL copies the description.
+        let id = unsafe { sdl::joystick::SDL_AttachVirtualJoystick(&raw const description) };
+        // SAFETY: SDL refuses numbers that it does not know.
+        let joystick = unsafe { sdl::joystick::SDL_OpenJoystick(id) };
+        let joystick = NonNull::new(joystick).ok_or_else(Refusal::last)?;
+        Ok(Self { id, joystick })
+    }
+
+    pub(crate) fn set_button(&mut self, button: SDL_GamepadButton, pressed: bool) {
+        // SAFETY: it is open. Its buttons have the numbers of a gamepad's.
+        let set = unsafe {
+            sdl::joystick::SDL_SetJoystickVirtualButton(self.joystick.as_ptr(), button.0, pressed)
+        };
+        assert!(set, "{}", Refusal::last());
+    }
+
+    pub(crate) fn set_axis(&mut self, axis: SDL_GamepadAxis, value: i16) {
+        // SAFETY: as above.
+        let set = unsafe {
+            sdl::joystick::SDL_SetJoystickVirtualAxis(self.joystick.as_ptr(), axis.0, value)
+        };
+        assert!(set, "{}", Refusal::last());
+    }
+}
+
+#[cfg(test)]
+impl Drop for VirtualGamepad {
+    /// Pulls it out.
+    fn drop(&mut self) {
+        // SAFETY: it is open, and nothing uses it afterwards.
+        unsafe {
+            sdl::joystick::SDL_CloseJoystick(self.joystick.as_ptr());
+            sdl::joystick::SDL_DetachVirtualJoystick(self.id);
+        }
+    }
+}

@@ -15,6 +15,8 @@ use std::sync::{Mutex, PoisonError};
 use sdl::init::SDL_InitFlags;
 use sdl3_sys as sdl;
 
+#[cfg(test)]
+pub(crate) use devices::VirtualGamepad;
 pub(crate) use devices::{RawGamepad, RawSpeaker};
 pub(crate) use events::{FingerPhase, Happened, Modifiers, next, register_wake, wake};
 pub(crate) use window::{RawWindow, Shape, clipboard, set_clipboard, set_cursor};

@@ -4,7 +4,7 @@ use mimosa_video::Plane;
 use mimosa_x11::{Display, PrivateServer, Target};
 
 use crate::desk::{BLACK, BLUE, Eye, GREEN, RED, WHITE, size, start, wait_until};
-use crate::program::Program;
+use crate::program::{Program, environment};
 
 /// Where a colour is expected.
 type Spot = (usize, usize, (u32, [u8; 3]));
@@ -38,11 +38,20 @@ fn expect(eye: &mut Eye, spots: &[Spot]) {
     });
 }
 
+/// Drawn by the processor, and by what this machine draws with by default.
 #[test]
 fn a_picture_has_its_colours_whatever_its_matrix() {
-    let server = start(size(640, 400));
-    let mut program = Program::open(&server, "640x400");
-    let mut eye = eye(&server);
+    for renderer in ["software", ""] {
+        let server = start(size(640, 400));
+        let mut all = Vec::from(environment(&server));
+        all.push(("SDL_RENDER_DRIVER", renderer.into()));
+        let program = Program::spawn("640x400", all);
+        assert_eq!(program.next(), "open");
+        has_its_colours(program, &mut eye(&server));
+    }
+}
+
+fn has_its_colours(mut program: Program, eye: &mut Eye) {
     let spots = [
         (4, 4, RED),
         (634, 4, GREEN),
@@ -50,11 +59,11 @@ fn a_picture_has_its_colours_whatever_its_matrix() {
         (634, 394, WHITE),
     ];
     program.order("show 640x400 bt709");
-    expect(&mut eye, &spots);
+    expect(eye, &spots);
     program.order("show 640x200 bt709");
-    expect(&mut eye, &[(4, 4, BLACK)]);
+    expect(eye, &[(4, 4, BLACK)]);
     program.order("show 640x400 bt601");
-    expect(&mut eye, &spots);
+    expect(eye, &spots);
 }
 
 #[test]
