@@ -165,7 +165,7 @@ mod tests {
             picture: Arc::new(Captured {
                 picture: Picture::new(size),
                 at: Time::ZERO,
-                actions: 0,
+                inputs: crate::inputs::Inputs::default(),
             }),
             request: FrameRequest {
                 frame: FrameId(frame),

@@ -41,11 +41,13 @@ pub struct Inbox<T> {
 
 impl<T> Inbox<T> {
     /// Takes a message, if there is one.
+    #[must_use]
     pub fn take(&self) -> Option<T> {
         self.messages.try_recv().ok()
     }
 
     /// Becomes readable with a message.
+    #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }

@@ -90,10 +90,7 @@ impl Dependency {
         if let Some(&extended) = rest.first() {
             match extended >> 3 {
                 0 | STRUCTURE => {}
-                DISTANCES => {
-                    let distance = distance(rest).ok_or(too_short)?;
-                    reference = distance.map_or(Reference::None, Reference::Back);
-                }
+                DISTANCES => reference = distance(rest).ok_or(too_short)?,
                 flags => return Err(DependencyError::UnknownFields { flags }),
             }
         }
@@ -162,17 +159,17 @@ fn other_distance(bits: &mut Bits, distance: u16) {
 }
 
 /// The first distance in the fields behind the mandatory ones: its nibbles, itself less
-/// one (A.8.3, `frame_fdiffs`). `Some(None)` when there is none in the list.
-fn distance(fields: &[u8]) -> Option<Option<u16>> {
+/// one (A.8.3, `frame_fdiffs`); no reference when the list is empty.
+fn distance(fields: &[u8]) -> Option<Reference> {
     let bit = |at: usize| Some(u16::from(fields.get(at / 8)? >> (7 - at % 8) & 1));
     let number = |from: usize, count: usize| {
         (from..from + count).try_fold(0, |sum, at| Some(sum << 1 | bit(at)?))
     };
     let nibbles = number(5, 2)?;
     if nibbles == 0 {
-        return Some(None);
+        return Some(Reference::None);
     }
-    Some(Some(number(7, 4 * usize::from(nibbles))? + 1))
+    Some(Reference::Back(number(7, 4 * usize::from(nibbles))? + 1))
 }
 
 /// Bits, most significant first; what is missing of the last byte is zero.

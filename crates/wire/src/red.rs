@@ -79,7 +79,6 @@ pub fn parse(payload: &[u8]) -> Result<Vec<Block<'_>>, RedError> {
     let mut rest = payload;
     let newest = loop {
         match *rest {
-            [] => return Err(missing),
             [last, ref blocks @ ..] if last & FOLLOWS == 0 => {
                 rest = blocks;
                 break last;

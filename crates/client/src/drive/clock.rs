@@ -68,7 +68,7 @@ mod tests {
         let clock = Clock { start };
         let before = clock.now();
         let system = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let stamped = clock.stamped(system - Duration::from_millis(20));
+        let stamped = clock.stamped(system.checked_sub(Duration::from_millis(20)).unwrap());
         let since = stamped + TimeDelta::from_millis(20) - before;
         // However long this thread was kept waiting, time does not go back.
         let passed = clock.now().since(before);

@@ -169,9 +169,9 @@ impl Connection {
         self.mailbox.clone()
     }
 
-    /// Tells it something; `false` when it is over.
-    pub fn send(&self, message: ToHost) -> bool {
-        self.mailbox.send(message)
+    /// Tells it something, unless it is over.
+    pub fn send(&self, message: ToHost) {
+        self.mailbox.send(message);
     }
 }
 

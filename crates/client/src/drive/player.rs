@@ -46,9 +46,9 @@ impl Player {
         wake: impl Fn() + Clone + Send + 'static,
     ) -> Result<Self, PlayError> {
         let (sender, news) = mpsc::channel();
-        let decoded = (sender.clone(), wake.clone());
+        let to_screen = (sender.clone(), wake.clone());
         let decoder = DecodeThread::start(threads, clock, move |frame| {
-            let (sender, wake) = &decoded;
+            let (sender, wake) = &to_screen;
             // Who leaves does not wait for it.
             let _ = sender.send(News::Decoded(frame));
             wake();

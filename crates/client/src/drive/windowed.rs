@@ -33,6 +33,10 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
 /// How to play in a window.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 pub struct Windowed {
     /// The window covers the screen.
     pub is_fullscreen: bool,
