@@ -7,12 +7,16 @@ use serde_json::Value;
 
 use crate::{link, text, with_network};
 
-/// Serves the demo at the link's sending end.
-const SERVE: &str = r#"exec "$MIMOSA" serve --bind "$MIMOSA_LINK_ADDRESS" --http-port 7080 \
-    --udp-port 7081 --token a-token-for-this-test --resolution 640x360 "$@"
+/// Serves the demo at the link's sending end until the other end is done.
+const SERVE: &str = r#""$MIMOSA" serve --bind "$MIMOSA_LINK_ADDRESS" --http-port 7080 \
+    --udp-port 7081 --token a-token-for-this-test --size 640x360 "$@" &
+while ! [ -e over ]; do sleep 0.1; done
+kill $!
+wait
 "#;
 /// Waits for it, and plays.
-const PLAY: &str = r#"for _ in $(seq 100); do
+const PLAY: &str = r#"trap 'touch over' EXIT
+for _ in $(seq 100); do
     "$MIMOSA" play "http://$MIMOSA_LINK_PEER:7080/#token=a-token-for-this-test" \
         --headless --report report.json "$@" 2>error.txt && exit
     grep -q 'is `mimosa serve` running' error.txt || break
