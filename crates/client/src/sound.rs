@@ -23,6 +23,8 @@ pub(crate) const FRAME: u32 = 480;
 pub(crate) const FRAME_TIME: TimeDelta = TimeDelta::from_millis(10);
 /// Frames kept at most, also when nobody plays them: a second.
 const MOST_KEPT: usize = 100;
+/// So many frames more than needed are left out ten times as soon.
+const FAR: usize = 3;
 /// Frames missing in a row that a decoder cannot make up: 200 ms. Behind a longer gap the
 /// sound begins anew.
 const LONGEST_GAP: i64 = 20;
@@ -172,7 +174,7 @@ impl SoundBuffer {
     pub fn play(&mut self) -> Play {
         let first = self.frames.keys().next().copied();
         let next = match (self.next, first) {
-            (None, Some(first)) if self.frames.len() >= self.config.first => first,
+            (None, Some(_)) if self.frames.len() >= self.config.first => self.begin(),
             (None, _) => return Play::Silence,
             (Some(next), Some(first)) if first - next > LONGEST_GAP * i64::from(FRAME) => first,
             (Some(_), None) if self.made_up >= LONGEST_GAP => {
@@ -201,14 +203,30 @@ impl SoundBuffer {
         }
     }
 
-    /// Leaves a frame out when there were more than needed for long.
+    /// The frame to begin with: what came while nobody played is left out.
+    fn begin(&mut self) -> i64 {
+        while self.frames.len() > self.config.first {
+            self.frames.pop_first();
+            self.counts.left_out += 1;
+        }
+        self.frames.keys().next().copied().unwrap_or_default()
+    }
+
+    /// Leaves a frame out when there were more than needed for long; when there were many
+    /// more, sooner.
     fn shorten(&mut self) {
         self.played += 1;
         self.spare = self.spare.min(self.frames.len());
-        if self.played < self.config.calm {
+        let needed = self.config.least.max(self.repeated);
+        let is_far = self.spare > needed + FAR;
+        let patience = if is_far {
+            self.config.calm / 10
+        } else {
+            self.config.calm
+        };
+        if self.played < patience {
             return;
         }
-        let needed = self.config.least.max(self.repeated);
         if self.spare > needed
             && let Some((at, _)) = self.frames.pop_first()
         {
@@ -343,7 +361,7 @@ mod tests {
             packet(&mut buffer, number, 0);
         }
         assert!(buffer.frames.len() <= MOST_KEPT);
-        assert_eq!(played(&mut buffer), Some(9_900));
+        assert_eq!(played(&mut buffer), Some(9_997), "what is old is left out");
         assert!(buffer.redundant(0, &[0x80]).is_err());
     }
 }
