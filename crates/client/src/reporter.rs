@@ -168,10 +168,10 @@ impl Reporter {
         self.due = None;
         let mut packets = Vec::new();
         for (writer, report) in self.streams.values_mut() {
-            if !report.arrivals.is_empty() {
-                packets.extend(writer.write(now, report));
-                report.arrivals.clear();
-            }
+            // Also of a stream without news: the numbers below repeat its packets, and
+            // their fields go with them.
+            packets.extend(writer.write(now, report));
+            report.arrivals.clear();
         }
         packets.extend(self.numbers.write(now, &self.waiting));
         self.waiting.arrivals.clear();
@@ -322,6 +322,47 @@ mod tests {
         });
         assert_eq!(plain.write(ms(10)).len(), 1);
         assert!(plain.streams.is_empty(), "who does not read it is not told");
+    }
+
+    /// ECN fields in the compounds, by stream and number.
+    fn fields(compounds: &[Vec<u8>]) -> Vec<(u32, u16)> {
+        let packets = compounds.iter().flat_map(|bytes| rtcp::packets(bytes));
+        packets
+            .filter_map(|packet| {
+                mimosa_wire::congestion_control::CongestionFeedback::parse(&packet.unwrap()).ok()
+            })
+            .flat_map(|feedback| feedback.streams().to_vec())
+            .flat_map(|stream| {
+                let metrics = stream.metrics().collect::<Vec<_>>().into_iter();
+                let told = metrics.filter(|(_, metric)| metric.is_some());
+                told.map(move |(sequence, _)| (stream.ssrc(), sequence))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn whatever_number_is_told_has_its_field_beside_it() {
+        let mut reporter = reporter();
+        for number in 0..40_u16 {
+            let at = i64::from(number) * 10;
+            // Now and then a packet of the second stream, which has no others near it.
+            let is_again = number % 10 == 5;
+            let news = Came {
+                is_last: true,
+                ssrc: if is_again { AGAIN } else { MEDIA },
+                ..came(number, at)
+            };
+            reporter.came(&news);
+            let compounds = reporter.write(ms(at));
+            let expected = numbers(&compounds).into_iter().map(|number| {
+                let ssrc = if number % 10 == 5 { AGAIN } else { MEDIA };
+                (ssrc, number + 1_000)
+            });
+            let told = fields(&compounds);
+            for pair in expected {
+                assert!(told.contains(&pair), "{pair:?} at {number}");
+            }
+        }
     }
 
     #[test]

@@ -134,7 +134,8 @@ impl ReportWriter {
 
     /// The RTCP packets of a report that leaves at `now`; each fits into a datagram of 1200
     /// bytes. They are about every packet from the first one that is new, in the report or
-    /// since the one before, to the last one known.
+    /// since the one before, to the last one known. A report of nothing repeats what the ones
+    /// before it said, if they are to be repeated.
     pub fn write(&mut self, now: PeerTime, report: &Report) -> Vec<Vec<u8>> {
         let mut lowest = u64::MAX;
         for arrival in &report.arrivals {
@@ -142,7 +143,8 @@ impl ReportWriter {
                 lowest = lowest.min(number);
             }
         }
-        if lowest == u64::MAX {
+        let is_empty = self.recent.is_empty() || lowest == u64::MAX && self.config.repeats == 0;
+        if is_empty {
             return Vec::new();
         }
         while self.recent.len() > REMEMBERED {
@@ -155,6 +157,9 @@ impl ReportWriter {
         }
         let repeated = self.earlier.front().copied().unwrap_or(self.next);
         let begin = lowest.min(repeated).max(self.first);
+        if begin >= self.first + self.recent.len() as u64 {
+            return Vec::new();
+        }
         self.next = self.first + self.recent.len() as u64;
         let skipped = usize::try_from(begin - self.first).unwrap_or(usize::MAX);
         let covered: Vec<_> = self.recent.iter().skip(skipped).copied().collect();

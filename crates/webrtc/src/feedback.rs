@@ -33,6 +33,8 @@ pub(crate) struct Feedback {
     /// The transport-wide numbers of each stream's last packets, by their RTP sequence
     /// numbers.
     numbers: [BTreeMap<u16, u16>; 2],
+    /// There are reports of RFC 8888.
+    has_fields: bool,
     refused: u64,
 }
 
@@ -54,6 +56,7 @@ impl Feedback {
             reader: ReportReader::new(),
             streams: [None; 2],
             numbers: [BTreeMap::new(), BTreeMap::new()],
+            has_fields: false,
             refused: 0,
         }
     }
@@ -76,11 +79,13 @@ impl Feedback {
         let mut heard = Heard::default();
         let mut fields = BTreeMap::new();
         self.packets(compound, false, &mut heard, &mut fields);
-        let arrivals = heard.report.iter_mut();
-        for arrival in arrivals.flat_map(|report| &mut report.arrivals) {
-            if let Some(&ecn) = fields.get(&arrival.sequence) {
-                arrival.ecn = ecn;
-            }
+        // An arrival whose field is in a part that was lost is told again with the next.
+        if let Some(report) = heard.report.as_mut().filter(|_| self.has_fields) {
+            report.arrivals.retain_mut(|arrival| {
+                let field = fields.get(&arrival.sequence);
+                arrival.ecn = field.copied().unwrap_or_default();
+                field.is_some()
+            });
         }
         heard
     }
@@ -112,7 +117,10 @@ impl Feedback {
                 }
             } else if CongestionFeedback::is(&packet) {
                 match CongestionFeedback::parse(&packet) {
-                    Ok(feedback) => self.marks(&feedback, fields),
+                    Ok(feedback) => {
+                        self.has_fields = true;
+                        self.marks(&feedback, fields);
+                    }
                     Err(error) => self.refuse(&error),
                 }
             } else if let Some(inner) = enclosed::compound(&packet) {

@@ -7,7 +7,6 @@
 
 mod beyond;
 mod keeping;
-mod playing;
 mod running;
 mod tcp;
 
