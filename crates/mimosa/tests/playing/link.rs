@@ -125,7 +125,11 @@ return_loss = 0.03
     assert!((0.01..0.06).contains(&lost), "{report:#}");
     assert!(number("packets.repeated") > 10.0, "{report:#}");
     let (whole, passed) = (number("frames.whole"), number("frames.passed"));
-    assert!(whole > 60.0 && passed < 0.05 * whole, "{report:#}");
+    // Of a frame's dozen packets the last has nothing behind it that would tell of its loss
+    // before the next frame, too late to send it again: 3 %. Of the others' retransmissions
+    // 3 % are lost, 1 % of frames; and reports are. That is 5 % in the mean; twice that is
+    // something else.
+    assert!(whole > 60.0 && passed < 0.1 * whole, "{report:#}");
     // Each is decoded, but for those on their way to the decoder at the end.
     assert!(number("frames.decoded") >= whole - 3.0, "{report:#}");
     assert_eq!(report["frames"]["damaged"], 0, "{report:#}");

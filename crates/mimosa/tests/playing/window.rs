@@ -16,13 +16,17 @@ use crate::{alone, folder};
 /// The space bar.
 const SPACE: u16 = 57;
 
-/// A program that ends with the test, and what it still has to say.
-struct Running(Child, Option<BufReader<ChildStdout>>);
+/// A program that ends with the test.
+struct Running {
+    child: Child,
+    /// Held open, since it may have more to say.
+    _printed: Option<BufReader<ChildStdout>>,
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -40,7 +44,11 @@ fn serve(here: &Path) -> (Running, String) {
     let mut line = String::new();
     printed.read_line(&mut line).unwrap();
     let url = line.strip_prefix("play").unwrap().trim().to_owned();
-    (Running(child, Some(printed)), url)
+    let running = Running {
+        child,
+        _printed: Some(printed),
+    };
+    (running, url)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a capture waits until then")]
@@ -78,7 +86,10 @@ fn the_window_shows_the_game_and_gives_it_keys() {
         .env_remove("WAYLAND_DISPLAY")
         .spawn()
         .unwrap();
-    let client = Running(client, None);
+    let client = Running {
+        child: client,
+        _printed: None,
+    };
     let mut capture = Capture::open(Display::Private(&server), &Target::Screen).unwrap();
     let first = seen(&mut capture, |_| true);
     let later = seen(&mut capture, |marker| marker.pictures != first.pictures);
