@@ -23,8 +23,11 @@ pub(crate) const FRAME: u32 = 480;
 pub(crate) const FRAME_TIME: TimeDelta = TimeDelta::from_millis(10);
 /// Frames kept at most, also when nobody plays them: a second.
 const MOST_KEPT: usize = 100;
-/// So many frames more than needed are left out ten times as soon.
-const FAR: usize = 3;
+/// So many frames more than needed, as a loudspeaker leaves that stood still, are left out
+/// together, when there were as many for [`SHORT`].
+const FAR: usize = 10;
+/// Half a second, in frames.
+const SHORT: u32 = 50;
 /// Frames missing in a row that a decoder cannot make up: 200 ms. Behind a longer gap the
 /// sound begins anew.
 const LONGEST_GAP: i64 = 20;
@@ -95,6 +98,8 @@ pub struct SoundBuffer {
     played: u32,
     /// Least frames to spare in that time.
     spare: usize,
+    /// Least of them in the last frames, of which there are up to [`SHORT`].
+    lately: (u32, usize),
     /// Most earlier frames in a packet in that time.
     repeated: usize,
     /// Frames made up in a row.
@@ -113,6 +118,7 @@ impl SoundBuffer {
             newest: None,
             played: 0,
             spare: usize::MAX,
+            lately: (0, usize::MAX),
             repeated: 0,
             made_up: 0,
             counts: SoundCounts::default(),
@@ -192,6 +198,7 @@ impl SoundBuffer {
             self.counts.gaps += u64::from(self.made_up == 0);
             self.made_up += 1;
             self.spare = 0;
+            self.lately.1 = 0;
             return Play::MadeUp;
         };
         self.made_up = 0;
@@ -212,28 +219,32 @@ impl SoundBuffer {
         self.frames.keys().next().copied().unwrap_or_default()
     }
 
-    /// Leaves a frame out when there were more than needed for long; when there were many
-    /// more, sooner.
+    /// Leaves a frame out when there were more than needed for long, and all that are too
+    /// many when there are very many.
     fn shorten(&mut self) {
         self.played += 1;
         self.spare = self.spare.min(self.frames.len());
+        self.lately = (self.lately.0 + 1, self.lately.1.min(self.frames.len()));
         let needed = self.config.least.max(self.repeated);
-        let is_far = self.spare > needed + FAR;
-        let patience = if is_far {
-            self.config.calm / 10
-        } else {
-            self.config.calm
-        };
-        if self.played < patience {
+        if self.lately.0 >= SHORT {
+            let excess = self.lately.1.saturating_sub(needed);
+            self.leave_out(if excess > FAR { excess } else { 0 });
+            self.lately = (0, usize::MAX);
+        }
+        if self.played < self.config.calm {
             return;
         }
-        if self.spare > needed
-            && let Some((at, _)) = self.frames.pop_first()
-        {
-            self.counts.left_out += 1;
-            self.next = Some(at + i64::from(FRAME));
-        }
+        self.leave_out(self.spare.saturating_sub(needed).min(1));
         (self.played, self.spare, self.repeated) = (0, usize::MAX, 0);
+    }
+
+    fn leave_out(&mut self, frames: usize) {
+        for _ in 0..frames {
+            if let Some((at, _)) = self.frames.pop_first() {
+                self.counts.left_out += 1;
+                self.next = Some(at + i64::from(FRAME));
+            }
+        }
     }
 }
 
@@ -343,6 +354,25 @@ mod tests {
         // With repeats in the packets two are kept for them.
         let buffer = run(60_000, 2, |number| Some(late(number)));
         assert_eq!(buffer.delay(), FRAME_TIME * 2);
+    }
+
+    #[test]
+    fn what_a_loudspeaker_missed_is_left_out_soon() {
+        let mut buffer = SoundBuffer::new(SoundConfig::default());
+        for number in 0..500 {
+            packet(&mut buffer, number, 0);
+            // It stands still for 0.8 s.
+            if !(100..180).contains(&number) {
+                let _ = buffer.play();
+            }
+            if number == 200 {
+                assert!(buffer.delay() > FRAME_TIME * 70, "all of it is there");
+            }
+        }
+        assert!(buffer.delay() <= FRAME_TIME * 2, "{:?}", buffer.delay());
+        let counts = buffer.counts();
+        assert_eq!((counts.made_up, counts.gaps), (0, 0));
+        assert!((75..85).contains(&counts.left_out), "{counts:?}");
     }
 
     #[test]
