@@ -28,13 +28,11 @@ const REMEMBERED: u16 = 8192;
 #[derive(Debug)]
 pub(crate) struct Feedback {
     reader: ReportReader,
-    /// Which stream has which SSRC.
+    /// Which stream has which SSRC, where reports of RFC 8888 were agreed on.
     streams: [Option<u32>; 2],
     /// The transport-wide numbers of each stream's last packets, by their RTP sequence
     /// numbers.
     numbers: [BTreeMap<u16, u16>; 2],
-    /// There are reports of RFC 8888.
-    has_fields: bool,
     refused: u64,
 }
 
@@ -56,18 +54,20 @@ impl Feedback {
             reader: ReportReader::new(),
             streams: [None; 2],
             numbers: [BTreeMap::new(), BTreeMap::new()],
-            has_fields: false,
             refused: 0,
         }
     }
 
-    /// A stream has this SSRC.
+    /// A stream has this SSRC, under which reports of RFC 8888 are about it.
     pub(crate) fn name(&mut self, ssrc: u32, stream: Stream) {
         self.streams[stream as usize] = Some(ssrc);
     }
 
     /// A packet leaves with this RTP sequence number and this transport-wide number.
     pub(crate) fn sent(&mut self, stream: Stream, sequence: u16, number: u16) {
+        if self.streams[stream as usize].is_none() {
+            return;
+        }
         let numbers = &mut self.numbers[stream as usize];
         numbers.insert(sequence, number);
         numbers.remove(&sequence.wrapping_sub(REMEMBERED));
@@ -80,7 +80,8 @@ impl Feedback {
         let mut fields = BTreeMap::new();
         self.packets(compound, false, &mut heard, &mut fields);
         // An arrival whose field is in a part that was lost is told again with the next.
-        if let Some(report) = heard.report.as_mut().filter(|_| self.has_fields) {
+        let has_fields = self.streams.iter().any(Option::is_some);
+        if let Some(report) = heard.report.as_mut().filter(|_| has_fields) {
             report.arrivals.retain_mut(|arrival| {
                 let field = fields.get(&arrival.sequence);
                 arrival.ecn = field.copied().unwrap_or_default();
@@ -117,10 +118,7 @@ impl Feedback {
                 }
             } else if CongestionFeedback::is(&packet) {
                 match CongestionFeedback::parse(&packet) {
-                    Ok(feedback) => {
-                        self.has_fields = true;
-                        self.marks(&feedback, fields);
-                    }
+                    Ok(feedback) => self.marks(&feedback, fields),
                     Err(error) => self.refuse(&error),
                 }
             } else if let Some(inner) = enclosed::compound(&packet) {

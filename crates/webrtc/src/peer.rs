@@ -213,8 +213,10 @@ impl Peer {
             api.remove_stream_tx(media);
             api.declare_stream_tx(media, None, mid, Some(MEDIA.into()));
             api.declare_stream_tx(second, None, mid, Some(RETRANSMISSIONS.into()));
-            peer.feedback.name(*media, Stream::Media);
-            peer.feedback.name(*second, Stream::Retransmission);
+            if offer.feedback == FeedbackKind::CongestionControl {
+                peer.feedback.name(*media, Stream::Media);
+                peer.feedback.name(*second, Stream::Retransmission);
+            }
             peer.rtx = Some(rtx.into());
             text = add_retransmissions(&text, offer.h264, rtx, *media, *second);
             peer.drain();
