@@ -10,6 +10,23 @@ use crate::picture::{Picture, Size};
 pub enum Codec {
     /// ITU-T H.264, as an Annex B byte stream.
     H264,
+    /// ITU-T H.265 (HEVC), as an Annex B byte stream.
+    H265,
+    /// AV1, as a temporal unit in the low-overhead bitstream format (section 5 of its
+    /// specification).
+    Av1,
+}
+
+impl Codec {
+    /// Its name in RTP (the encoding name of `a=rtpmap`), settings and recordings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::H264 => "H264",
+            Self::H265 => "H265",
+            Self::Av1 => "AV1",
+        }
+    }
 }
 
 /// How much work an encoder puts into a frame: the levels of the ACE paper,
