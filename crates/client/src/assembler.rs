@@ -7,9 +7,13 @@
 //! once if it is a keyframe or refers to one that was given out, and is newer than all that
 //! were: no timer waits for anything. So the frame after one that will never be whole goes
 //! on from the one before it, as the host has coded it.
+//!
+//! Any packet of a frame can be made good by a repair packet: with as many packets of both
+//! kinds as the frame has, it is whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mimosa_fec::{CodeError, decode};
 use mimosa_units::PeerTime;
 use mimosa_wire::dependency::{Dependency, Reference};
 use mimosa_wire::h264::depacketise;
@@ -36,6 +40,27 @@ pub struct Piece {
     pub at: PeerTime,
     /// What it has in it (RFC 6184).
     pub payload: Vec<u8>,
+}
+
+/// A packet that stands for any of a frame's.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RepairPiece {
+    /// RTP sequence number before that of the frame's first packet.
+    pub before: u16,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// Low bits of the frame's number.
+    pub frame_number: u16,
+    /// What the frame refers to.
+    pub reference: Reference,
+    /// How many packets the frame has.
+    pub media: u8,
+    /// This one's place behind them.
+    pub place: u8,
+    /// When it came.
+    pub at: PeerTime,
+    /// What is coded of them (`mimosa-fec`).
+    pub coded: Vec<u8>,
 }
 
 /// A frame to decode.
@@ -68,6 +93,8 @@ pub struct Counts {
     pub malformed: u64,
     /// Packets that came twice, or for a frame passed over.
     pub useless: u64,
+    /// Packets that were lost and made good by repair packets.
+    pub repaired: u64,
 }
 
 #[derive(Debug)]
@@ -78,9 +105,74 @@ struct Open {
     first: Option<u64>,
     last: Option<u64>,
     packets: BTreeMap<u64, Piece>,
+    /// What repair packets are about, once one has come.
+    block: Option<Block>,
+}
+
+/// A frame's packets as repair packets know them.
+#[derive(Debug)]
+struct Block {
+    /// Sequence number of the first, unwrapped.
+    first: u64,
+    frame_number: u16,
+    media: usize,
+    /// By their places.
+    repairs: BTreeMap<u8, Vec<u8>>,
 }
 
 impl Open {
+    fn new(timestamp: u32, reference: Reference) -> Self {
+        Self {
+            timestamp,
+            reference,
+            first: None,
+            last: None,
+            packets: BTreeMap::new(),
+            block: None,
+        }
+    }
+
+    /// Makes good what lacks, if there are repair packets enough: how many packets that was.
+    fn repair(&mut self, at: PeerTime) -> Result<u64, CodeError> {
+        let Some(block) = &self.block else {
+            return Ok(0);
+        };
+        let (first, media) = (block.first, block.media);
+        if media == 0 {
+            return Ok(0);
+        }
+        let last = first + media as u64 - 1;
+        let there: Vec<_> = self.packets.range(first..=last).collect();
+        let lacking = media - there.len();
+        if lacking == 0 || lacking > block.repairs.len() {
+            return Ok(0);
+        }
+        let place = |sequence: u64| usize::try_from(sequence - first).unwrap_or(usize::MAX);
+        let pieces = there
+            .iter()
+            .map(|(sequence, piece)| (place(**sequence), &piece.payload[..]));
+        let repairs = block.repairs.iter();
+        let repairs = repairs.map(|(place, coded)| (usize::from(*place), &coded[..]));
+        let available: Vec<_> = pieces.chain(repairs).collect();
+        let found = decode(media, &available)?;
+        for (sequence, payload) in (first..).zip(found) {
+            self.packets.entry(sequence).or_insert_with(|| Piece {
+                #[expect(clippy::cast_possible_truncation, reason = "the low 16 bits are meant")]
+                sequence: sequence as u16,
+                timestamp: self.timestamp,
+                dependency: Dependency {
+                    is_first: sequence == first,
+                    is_last: sequence == last,
+                    frame_number: block.frame_number,
+                    reference: self.reference,
+                },
+                at,
+                payload,
+            });
+        }
+        (self.first, self.last) = (Some(first), Some(last));
+        Ok(lacking as u64)
+    }
     fn is_whole(&self) -> bool {
         let ends = self.first.zip(self.last);
         ends.is_some_and(|(first, last)| {
@@ -128,13 +220,9 @@ impl Assembler {
             self.counts.useless += 1;
             return Vec::new();
         }
-        let open = self.open.entry(number).or_insert_with(|| Open {
-            timestamp: piece.timestamp,
-            reference: piece.dependency.reference,
-            first: None,
-            last: None,
-            packets: BTreeMap::new(),
-        });
+        let (timestamp, reference) = (piece.timestamp, piece.dependency.reference);
+        let open = self.open.entry(number);
+        let open = open.or_insert_with(|| Open::new(timestamp, reference));
         if piece.dependency.is_first {
             open.first = Some(sequence);
         }
@@ -142,8 +230,50 @@ impl Assembler {
             open.last = Some(sequence);
         }
         let is_full = open.packets.len() as u64 >= MOST_PACKETS;
+        let at = piece.at;
         if is_full || open.packets.insert(sequence, piece).is_some() {
             self.counts.useless += 1;
+        }
+        self.settle(number, at)
+    }
+
+    /// Takes a repair packet, and gives the frames that can be decoded now, in order.
+    pub fn repair(&mut self, piece: RepairPiece) -> Vec<Whole> {
+        let number = self.frames.unwrap(piece.frame_number);
+        let first = self.sequences.unwrap(piece.before) + 1;
+        let newest = self.given.last().copied();
+        if newest.is_some_and(|newest| number <= newest) {
+            // Most are of frames that lack nothing.
+            return Vec::new();
+        }
+        let open = self.open.entry(number);
+        let open = open.or_insert_with(|| Open::new(piece.timestamp, piece.reference));
+        let block = open.block.get_or_insert_with(|| Block {
+            first,
+            frame_number: piece.frame_number,
+            media: usize::from(piece.media),
+            repairs: BTreeMap::new(),
+        });
+        let is_its = (first, usize::from(piece.media)) == (block.first, block.media);
+        if is_its && block.media > 0 && usize::from(piece.place) >= block.media {
+            block.repairs.insert(piece.place, piece.coded);
+        } else {
+            self.counts.useless += 1;
+        }
+        self.settle(number, piece.at)
+    }
+
+    /// Makes a frame good as far as can be, and gives what can be decoded now.
+    fn settle(&mut self, number: u64, at: PeerTime) -> Vec<Whole> {
+        if let Some(open) = self.open.get_mut(&number) {
+            match open.repair(at) {
+                Ok(repaired) => self.counts.repaired += repaired,
+                Err(error) => {
+                    tracing::warn!(%error, number, "repair packets do not fit their frame");
+                    self.counts.malformed += 1;
+                    open.block = None;
+                }
+            }
         }
         let whole = self.decodable();
         self.forget(number);
@@ -353,5 +483,95 @@ mod tests {
         piece[0].payload = Vec::new();
         assert!(numbers(&mut assembler, piece).is_empty());
         assert_eq!(assembler.counts().malformed, 1);
+    }
+
+    /// Repair packets of a frame, as the host's store makes them.
+    fn repairs(media: &[Piece], count: usize) -> Vec<RepairPiece> {
+        let payloads: Vec<_> = media.iter().map(|piece| &piece.payload[..]).collect();
+        let coded = mimosa_fec::encode(&payloads, count).unwrap();
+        let piece = |(number, coded)| RepairPiece {
+            before: media[0].sequence.wrapping_sub(1),
+            timestamp: media[0].timestamp,
+            frame_number: media[0].dependency.frame_number,
+            reference: media[0].dependency.reference,
+            media: u8::try_from(media.len()).unwrap(),
+            place: u8::try_from(media.len() + number).unwrap(),
+            at: PeerTime::from_nanos(77),
+            coded,
+        };
+        coded.into_iter().enumerate().map(piece).collect()
+    }
+
+    #[test]
+    fn any_packets_enough_make_a_frame_whole() {
+        let whole = |keep: &[usize]| {
+            let mut assembler = Assembler::new();
+            assert_eq!(numbers(&mut assembler, frame(10, 0, 65_530, 2)), [10]);
+            let media = frame(11, 1, 65_532, 5);
+            let repair = repairs(&media, 3);
+            let mut given = Vec::new();
+            for &place in keep {
+                given.extend(match media.get(place) {
+                    Some(piece) => assembler.packet(piece.clone()),
+                    None => assembler.repair(repair[place - 5].clone()),
+                });
+            }
+            assert_eq!(assembler.counts().malformed, 0);
+            (given, assembler.counts().repaired)
+        };
+        let (plain, repaired) = whole(&[0, 1, 2, 3, 4]);
+        assert_eq!(repaired, 0);
+        for keep in [
+            [0, 1, 3, 4, 7],
+            [5, 0, 2, 6, 7],
+            [7, 1, 2, 3, 4],
+            [5, 6, 7, 1, 3],
+        ] {
+            let (given, repaired) = whole(&keep);
+            assert_eq!(given.len(), 1, "{keep:?}");
+            assert_eq!(given[0].access_unit, plain[0].access_unit);
+            assert_eq!(
+                repaired,
+                keep.iter().filter(|place| **place > 4).count() as u64
+            );
+        }
+        // A packet fewer is too few.
+        assert!(whole(&[0, 1, 3, 7]).0.is_empty());
+    }
+
+    #[test]
+    fn a_frame_of_which_nothing_else_comes_is_whole_by_its_repair_packets() {
+        let mut assembler = Assembler::new();
+        assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
+        let lost = frame(11, 1, 2, 1);
+        let whole = assembler.repair(repairs(&lost, 1).remove(0));
+        assert_eq!((whole.len(), whole[0].number % 65_536), (1, 11));
+        assert_eq!(
+            whole[0].last,
+            PeerTime::from_nanos(77),
+            "when it was repaired"
+        );
+        assert_eq!(numbers(&mut assembler, frame(12, 1, 3, 1)), [12]);
+    }
+
+    #[test]
+    fn repair_packets_that_contradict_each_other_spoil_nothing() {
+        let mut assembler = Assembler::new();
+        assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
+        let media = frame(11, 1, 2, 4);
+        let good = repairs(&media, 2);
+        let mut other = good[1].clone();
+        other.media = 3;
+        assert!(assembler.repair(good[0].clone()).is_empty());
+        assert!(assembler.repair(other).is_empty());
+        assert_eq!(assembler.counts().useless, 1);
+        // What is coded is of other packets: the sum makes no packet.
+        let mut broken = good[1].clone();
+        broken.coded.truncate(3);
+        assert!(assembler.repair(broken).is_empty());
+        assert!(numbers(&mut assembler, media[..2].to_vec()).is_empty());
+        assert_eq!(assembler.counts().malformed, 1);
+        // What was lost comes again, and all is well.
+        assert_eq!(numbers(&mut assembler, media[2..].to_vec()), [11]);
     }
 }

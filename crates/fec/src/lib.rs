@@ -15,4 +15,4 @@ mod reed_solomon;
 pub use error::CodeError;
 pub use loss::{Loss, LossEstimator};
 pub use plan::{Lacking, Plan, Planner, Target, losses};
-pub use reed_solomon::{MOST_PACKETS, decode, encode};
+pub use reed_solomon::{MOST_PACKETS, decode, encode, repair};

@@ -30,16 +30,22 @@ const PREFIX: usize = 2;
 /// [`CodeError::PacketTooLong`] when the block is none that can be coded.
 pub fn encode(media: &[&[u8]], repairs: usize) -> Result<Vec<Vec<u8>>, CodeError> {
     check_size(media.len(), repairs)?;
+    (0..repairs).map(|number| repair(media, number)).collect()
+}
+
+/// One of them: the repair packet with this number, counted from zero.
+///
+/// # Errors
+///
+/// As [`encode`] has for a block with it.
+pub fn repair(media: &[&[u8]], number: usize) -> Result<Vec<u8>, CodeError> {
+    check_size(media.len(), number.saturating_add(1))?;
     let longest = media.iter().map(|packet| packet.len()).max().unwrap_or(0);
-    let mut coded = Vec::with_capacity(repairs);
-    for repair in 0..repairs {
-        let mut sum = vec![0; PREFIX + longest];
-        for (index, packet) in media.iter().enumerate() {
-            add_coded(&mut sum, index, packet, coefficient(repair, index))?;
-        }
-        coded.push(sum);
+    let mut sum = vec![0; PREFIX + longest];
+    for (index, packet) in media.iter().enumerate() {
+        add_coded(&mut sum, index, packet, coefficient(number, index))?;
     }
-    Ok(coded)
+    Ok(sum)
 }
 
 /// The `count` media packets of a block, from `available`: packets and their places, media

@@ -112,6 +112,13 @@ impl<P> Pacer<P> {
         self.waiting
     }
 
+    /// And how much of that is sent again.
+    #[must_use]
+    pub fn waiting_again(&self) -> Bytes {
+        let sizes = self.retransmissions.iter().map(|packet| packet.size);
+        sizes.sum()
+    }
+
     /// The pacing of what is handed over next.
     #[must_use]
     pub const fn pacing(&self) -> Pacing {
@@ -214,11 +221,17 @@ impl<P> Pacer<P> {
             }
             given_up.push(frame);
         }
+    }
+
+    /// Gives up packets to be sent again that waited too long, and puts the numbers of their
+    /// frames into `given_up`.
+    pub fn expire_again(&mut self, now: Time, given_up: &mut Vec<FrameId>) {
         while let Some(packet) = self
             .retransmissions
             .pop_front_if(|packet| now.since(packet.handed_over) > self.bounds.longest_wait)
         {
             self.waiting -= packet.size;
+            given_up.push(packet.frame);
         }
     }
 

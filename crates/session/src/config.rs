@@ -5,6 +5,7 @@ use mimosa_units::TimeDelta;
 
 use crate::ecn::EcnUse;
 use crate::protection::Protection;
+use crate::retransmission::RetransmissionDeadline;
 
 /// What a sender needs to know besides its controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,9 +14,8 @@ pub struct SenderConfig {
     pub policy: Policy,
     /// How much may wait in the pacer.
     pub bounds: Bounds,
-    /// Lost packets are sent again while their frame is younger than this;
-    /// zero for never.
-    pub retransmission_deadline: TimeDelta,
+    /// Until when lost packets are sent again.
+    pub retransmission_deadline: RetransmissionDeadline,
     /// A frame not acknowledged by this age is given up.
     pub give_up_after: TimeDelta,
     /// The ECN field of packets.
@@ -31,7 +31,7 @@ impl Default for SenderConfig {
             bounds: Bounds::default(),
             // The presentation deadline of the C3G paper, section V: a frame
             // that comes later is not shown.
-            retransmission_deadline: TimeDelta::from_millis(100),
+            retransmission_deadline: RetransmissionDeadline::Age(TimeDelta::from_millis(100)),
             give_up_after: TimeDelta::from_millis(3_000),
             ecn: EcnUse::default(),
             protection: Protection::default(),

@@ -20,6 +20,7 @@ mod frame;
 mod history;
 mod protection;
 mod receiver;
+mod retransmission;
 mod sender;
 mod wire;
 
@@ -30,6 +31,7 @@ pub use mimosa_fec::Loss;
 pub use mimosa_pace::{BucketCause, BucketChange};
 pub use protection::{Protection, REPAIR_HEADER, RepairConfig};
 pub use receiver::{Arrival, FeedbackMode, Receiver, Report};
+pub use retransmission::RetransmissionDeadline;
 pub use sender::{Broken, Outgoing, Sender, packetise};
 pub use wire::{
     FeedbackFormat, REPORT_HEADERS, ReadError, ReportConfig, ReportReader, ReportWriter,

@@ -8,10 +8,11 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::frame::FrameProtection;
 use crate::history::Media;
+use crate::retransmission::RetransmissionDeadline;
 
-/// What a repair packet has besides the longest packet of its frame: that one's length, which
-/// is coded with it (2 bytes), its place in the block, the number of media packets, and the
-/// low bits of the frame's number (4 bytes).
+/// What a repair packet has besides the longest packet of its frame: a header of 8 bytes
+/// (`mimosa_wire::repair`) and that one's length, which is coded with it, without the
+/// dependency descriptor that media packets have.
 pub const REPAIR_HEADER: Bytes = Bytes::new(8);
 
 /// More rounds than this are not planned for: what comes to the fourth is rare enough.
@@ -82,6 +83,24 @@ pub(crate) enum Again {
     },
     /// Nothing: the frame will never be whole.
     Broken(FrameId),
+}
+
+impl Again {
+    pub(crate) const fn frame(&self) -> FrameId {
+        match self {
+            Self::Lost(Media { frame, .. }) | Self::Further { frame, .. } | Self::Broken(frame) => {
+                *frame
+            }
+        }
+    }
+
+    /// What is sent, if anything is.
+    pub(crate) const fn size(&self) -> Option<Bytes> {
+        match self {
+            Self::Lost(Media { size, .. }) | Self::Further { size, .. } => Some(*size),
+            Self::Broken(_) => None,
+        }
+    }
 }
 
 /// A time, smoothed, and how far it deviates on the mean.
@@ -291,8 +310,13 @@ impl Guard {
         }
     }
 
-    /// What to send again now, of frames younger than `youth`.
-    pub(crate) fn again(&mut self, now: Time, youth: TimeDelta, again: &mut Vec<Again>) {
+    /// What to send again now, of frames not past this deadline.
+    pub(crate) fn again(
+        &mut self,
+        now: Time,
+        deadline: RetransmissionDeadline,
+        again: &mut Vec<Again>,
+    ) {
         for position in 0..self.frames.len() {
             let coded = &self.frames[position];
             let lacking = coded.media.saturating_sub(coded.arrived + coded.expected);
@@ -300,7 +324,7 @@ impl Guard {
                 continue;
             }
             let age = now.since(coded.handed_over);
-            if !self.retransmits || age >= youth {
+            if !self.retransmits || deadline.is_past(age) {
                 again.push(Again::Broken(coded.frame));
                 self.frames[position].is_broken = true;
                 continue;

@@ -14,6 +14,7 @@ use crate::frame::{FrameEnd, FrameGrant, FrameLife};
 use crate::history::{History, Media};
 use crate::protection::{Again, Guard};
 use crate::receiver::Report;
+use crate::retransmission::{Outdated, RetransmissionDeadline};
 
 /// Where there is a window, at least so many packets in it ask for a report, so that one
 /// under way can open it again when it becomes smaller. Our choice.
@@ -88,6 +89,8 @@ pub struct Sender {
     ended: VecDeque<FrameLife>,
     /// What will never be whole, if not yet taken.
     broken: Option<Broken>,
+    /// What is not sent again for it.
+    outdated: Outdated,
     next_frame: FrameId,
     /// The window and the deadline of the decision that stands, kept at hand.
     window: Bytes,
@@ -97,6 +100,7 @@ pub struct Sender {
     /// When the next packet may leave or the timer ends; [`Time::MAX`] for never.
     next: Time,
     due: Option<(FrameId, Time, TimeDelta)>,
+    interval: TimeDelta,
     /// Buffers kept for their memory.
     reports: Vec<PacketReport>,
     delivered: Vec<(Media, PeerTime)>,
@@ -123,8 +127,10 @@ impl Sender {
             frames: VecDeque::new(),
             ended: VecDeque::new(),
             broken: None,
+            outdated: Outdated::default(),
             next_frame: FrameId(0),
             due: None,
+            interval: TimeDelta::ZERO,
             reports: Vec::new(),
             delivered: Vec::new(),
             lost: Vec::new(),
@@ -170,6 +176,7 @@ impl Sender {
         let frame = self.next_frame;
         self.next_frame = FrameId(frame.0 + 1);
         self.due = Some((frame, now, interval));
+        self.interval = interval;
         self.decide(now, Event::FrameDue { frame, interval });
         self.refresh();
         let decision = self.controller.decision();
@@ -421,7 +428,7 @@ impl Sender {
         {}
     }
 
-    /// Sends again what was lost of frames that can still be on time.
+    /// Sends again what was lost of frames that are worth it.
     fn retransmit(&mut self, now: Time) {
         let deadline = self.config.retransmission_deadline;
         let retransmits = self.config.protection.retransmits();
@@ -430,9 +437,12 @@ impl Sender {
                 continue;
             };
             life.lost += 1;
+            if self.outdated.has(media.frame) {
+                continue;
+            }
             if let Some(guard) = &mut self.guard {
                 guard.lost(media);
-            } else if retransmits && now.since(life.handed_over) < deadline {
+            } else if retransmits && !deadline.is_past(now.since(life.handed_over)) {
                 self.again.push(Again::Lost(media));
             } else {
                 self.again.push(Again::Broken(media.frame));
@@ -441,12 +451,14 @@ impl Sender {
         if let Some(guard) = &mut self.guard {
             guard.again(now, deadline, &mut self.again);
         }
-        for again in self.again.drain(..) {
+        let mut all = std::mem::take(&mut self.again);
+        self.choose(&mut all);
+        for again in all.drain(..) {
             let (frame, size, index, origin) = match again {
                 Again::Lost(media) => (media.frame, media.size, media.index, Some(media.origin)),
                 Again::Further { frame, index, size } => (frame, size, index, None),
                 Again::Broken(frame) => {
-                    Broken::add(&mut self.broken, frame, true);
+                    self.give_up(frame, true);
                     continue;
                 }
             };
@@ -459,6 +471,32 @@ impl Sender {
                 is_repair: origin.is_none(),
             };
             self.pacer.push_retransmission(now, frame, size, handle);
+        }
+        self.again = all;
+    }
+
+    /// Leaves what would be sent again and takes longer than a frame does: the oldest frame
+    /// of it is broken.
+    fn choose(&self, all: &mut Vec<Again>) {
+        if self.config.retransmission_deadline != RetransmissionDeadline::Chain {
+            return;
+        }
+        let sizes = all.iter().filter_map(Again::size);
+        let size = sizes.sum::<Bytes>() + self.pacer.waiting_again();
+        let frame = self.controller.decision().target.amount_in(self.interval);
+        let oldest = all.iter().map(Again::frame).min();
+        if let Some(oldest) = oldest.filter(|_| size > frame && all.len() > 1) {
+            all.clear();
+            all.push(Again::Broken(oldest));
+        }
+    }
+
+    /// A frame will never be whole; `has_left` when part of it has.
+    fn give_up(&mut self, frame: FrameId, has_left: bool) {
+        Broken::add(&mut self.broken, frame, has_left);
+        if self.config.retransmission_deadline == RetransmissionDeadline::Chain {
+            let oldest = self.frames.front().map_or(frame, |life| life.frame);
+            self.outdated.add(frame, self.next_frame, oldest);
         }
     }
 
@@ -480,9 +518,13 @@ impl Sender {
             if let Some(life) = frame_in(&mut self.frames, frame) {
                 end(life, FrameEnd::GivenUp, &mut self.guard, &mut self.ended);
                 let has_left = life.first_sent.is_some();
-                Broken::add(&mut self.broken, frame, has_left);
+                self.give_up(frame, has_left);
             }
             self.decide(now, Event::FrameGivenUp { frame });
+        }
+        self.pacer.expire_again(now, &mut self.given_up);
+        for frame in std::mem::take(&mut self.given_up) {
+            self.give_up(frame, true);
         }
         for life in &mut self.frames {
             if now.since(life.handed_over) <= self.config.give_up_after {

@@ -5,8 +5,8 @@
 
 use mimosa_control::{Controller, Decision, Event, FrameId, PacketKind};
 use mimosa_session::{
-    Arrival, Broken, FrameEnd, Outgoing, Protection, REPAIR_HEADER, RepairConfig, Report, Sender,
-    SenderConfig, packetise,
+    Arrival, Broken, FrameEnd, Outgoing, Protection, REPAIR_HEADER, RepairConfig, Report,
+    RetransmissionDeadline, Sender, SenderConfig, packetise,
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
@@ -246,4 +246,67 @@ fn a_grant_leaves_room_for_repair() {
         .map(|packet| packet.size)
         .sum();
     assert!((9_500..=9_600).contains(&whole.get()), "{whole}");
+}
+
+/// Sends again for the sake of what refers to a frame.
+fn chained() -> Sender {
+    let config = SenderConfig {
+        retransmission_deadline: RetransmissionDeadline::Chain,
+        ..SenderConfig::default()
+    };
+    let decision = Decision::starting_at(Rate::from_kbps(4_800));
+    Sender::new(config, Box::new(Constant(decision)))
+}
+
+#[test]
+fn as_long_as_others_refer_to_it_a_frame_is_mended_however_old() {
+    let mut sender = chained();
+    let first = frame(&mut sender, Time::ZERO, 4);
+    let next = frame(&mut sender, Time::from_millis(16), 4);
+    report(&mut sender, Time::from_millis(20), &first[..2], &[]);
+    report(&mut sender, Time::from_millis(900), &next, &[]);
+    let again: Vec<_> = std::iter::from_fn(|| {
+        let at = sender.deadline()?;
+        sender.poll_packet(at)
+    })
+    .collect();
+    let places: Vec<_> = again.iter().map(|packet| packet.index).collect();
+    assert_eq!(places, [2, 3]);
+    assert_eq!(sender.poll_broken(), None);
+}
+
+/// A frame has 9600 bytes at the target.
+#[test]
+fn what_takes_longer_than_a_frame_is_not_sent_again_nor_what_refers_to_it() {
+    let mut sender = chained();
+    let whole = frame(&mut sender, Time::ZERO, 4);
+    let first = frame(&mut sender, Time::from_millis(16), 10);
+    let next = frame(&mut sender, Time::from_millis(32), 8);
+    let now = Time::from_millis(50);
+    let all = [&whole[..], &first, &next].concat();
+    let lost: Vec<usize> = (4..14).collect();
+    report(&mut sender, now, &all, &lost);
+    assert_eq!(sent(&mut sender, now), []);
+    let broken = Broken {
+        frame: first[0].frame,
+        has_left: true,
+    };
+    assert_eq!(sender.poll_broken(), Some(broken));
+    // Nothing of the frames that nobody waits for, but of the one that does without them.
+    sender.missing(Time::from_millis(51), next[3].frame, 3);
+    assert_eq!(sent(&mut sender, Time::from_millis(51)), []);
+    let fresh = frame(&mut sender, Time::from_millis(60), 4);
+    sender.missing(Time::from_millis(110), fresh[2].frame, 2);
+    assert_eq!(sent(&mut sender, Time::from_millis(110)).len(), 1);
+    assert_eq!(sender.poll_broken(), None);
+}
+
+#[test]
+fn what_waits_too_long_to_be_sent_again_breaks_its_frame() {
+    let mut sender = chained();
+    let packets = frame(&mut sender, Time::ZERO, 4);
+    report(&mut sender, Time::from_millis(20), &packets, &[0]);
+    sender.missing(Time::from_millis(25), packets[0].frame, 0);
+    sender.frame_due(Time::from_millis(1_500), L);
+    assert_eq!(sender.poll_broken().unwrap().frame, packets[0].frame);
 }

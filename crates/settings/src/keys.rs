@@ -85,9 +85,12 @@ keys! {
             "NUMBER", "a whole number from 1 to 240";
     }
     "Delivery" {
-        /// A lost packet is sent again while its frame is younger than this.
-        RETRANSMISSION_DEADLINE: Text "retransmission_deadline" = "30ms",
-            "TIME", "a duration with its unit from 0s to 10s, e.g. `30ms`";
+        /// What is lost is sent again, made good by repair packets, or both as needed.
+        PROTECTION: Text "protection" = "joint",
+            "NAME", "`retransmission`, `fec` or `joint`";
+        /// How old a frame is still sent again; `auto`: as long as that is sooner.
+        RETRANSMISSION_DEADLINE: Text "retransmission_deadline" = "auto",
+            "TIME", "`auto` or a duration with its unit from 0s to 10s, e.g. `100ms`";
         /// A frame that would come later than this is not waited for.
         PRESENTATION_DEADLINE: Text "presentation_deadline" = "100ms",
             "TIME", "a duration with its unit from 1ms to 10s, e.g. `100ms`";

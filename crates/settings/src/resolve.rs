@@ -18,7 +18,7 @@ use crate::key::Key;
 use crate::keys;
 use crate::settings::{
     ControllerSettings, EncoderName, EncoderSettings, GamepadSettings, InputSettings, Limit,
-    LogFormat, Settings, SizePrediction, SoundSettings, Token, Work,
+    LogFormat, ProtectionKind, Settings, SizePrediction, SoundSettings, Token, Work,
 };
 use crate::source;
 
@@ -106,7 +106,17 @@ pub fn resolve(
         sound: sound(&said)?,
         input: input(&said)?,
         controller: controller(&said, checks)?,
-        retransmission_deadline: duration(&said, &keys::RETRANSMISSION_DEADLINE, 0..=10_000_000)?,
+        retransmission_deadline: said.read(&keys::RETRANSMISSION_DEADLINE, |value| match value
+            .as_str()?
+        {
+            "auto" => Some(None),
+            _ => duration_within(value, 0..=10_000_000).map(Some),
+        })?,
+        protection: said.read(&keys::PROTECTION, |value| {
+            let name = value.as_str()?;
+            let mut all = ProtectionKind::ALL.into_iter();
+            all.find(|kind| kind.name() == name)
+        })?,
         presentation_deadline: duration(&said, &keys::PRESENTATION_DEADLINE, 1_000..=10_000_000)?,
         shortest_gap: duration(&said, &keys::SHORTEST_GAP, 0..=10_000)?,
         record: said.text(&keys::RECORD)?.map(PathBuf::from),
@@ -135,12 +145,14 @@ fn duration(
     key: &'static Key,
     micros: RangeInclusive<i64>,
 ) -> Result<TimeDelta, SettingsError> {
+    said.read(key, |value| duration_within(value, micros.clone()))
+}
+
+fn duration_within(value: &Value, micros: RangeInclusive<i64>) -> Option<TimeDelta> {
     let (least, most) = micros.into_inner();
     let range = TimeDelta::from_micros(least)..=TimeDelta::from_micros(most);
-    said.read(key, |value| {
-        let duration = value.as_str()?.parse().ok()?;
-        range.contains(&duration).then_some(duration)
-    })
+    let duration = value.as_str()?.parse().ok()?;
+    range.contains(&duration).then_some(duration)
 }
 
 fn addresses(value: &Value) -> Option<Vec<IpAddr>> {

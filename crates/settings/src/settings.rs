@@ -41,8 +41,11 @@ pub struct Settings {
     pub input: InputSettings,
     /// How the bitrate follows the network.
     pub controller: ControllerSettings,
-    /// A lost packet is sent again while its frame is younger than this.
-    pub retransmission_deadline: TimeDelta,
+    /// A lost packet is sent again while its frame is younger than this; `None`: as long as
+    /// that is sooner than a frame that does without it.
+    pub retransmission_deadline: Option<TimeDelta>,
+    /// How frames are kept whole though packets are lost.
+    pub protection: ProtectionKind,
     /// A frame that would come later than this is not waited for.
     pub presentation_deadline: TimeDelta,
     /// Packets closer together than this leave in groups of two to four.
@@ -188,6 +191,33 @@ impl EncoderName {
             Self::Auto => "auto",
             Self::X264 => "x264",
             Self::OpenH264 => "openh264",
+        }
+    }
+}
+
+/// How frames are kept whole though packets are lost.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ProtectionKind {
+    /// What is lost is sent again.
+    Retransmission,
+    /// Repair packets stand for what is lost.
+    Fec,
+    /// Repair packets as far as there is no time to send again.
+    #[default]
+    Joint,
+}
+
+impl ProtectionKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Retransmission, Self::Fec, Self::Joint];
+
+    /// As it is written in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retransmission => "retransmission",
+            Self::Fec => "fec",
+            Self::Joint => "joint",
         }
     }
 }

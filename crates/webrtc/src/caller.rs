@@ -23,7 +23,7 @@ use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig}
 use crate::error::CallError;
 use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::peer::{Channel, Datagram};
-use crate::sdp::{TRANSPORT_CC_02, add_congestion_feedback, has_congestion_feedback};
+use crate::sdp::{TRANSPORT_CC_02, add_congestion_feedback, add_repairs, has_congestion_feedback};
 use crate::tap;
 
 /// Payload types of the offer.
@@ -41,7 +41,8 @@ const PROFILE: u32 = 0x64_0034;
 pub enum Carries {
     /// A piece of a frame.
     Video,
-    /// One sent again (RFC 4588), or nothing, when it is a probe.
+    /// One sent again (RFC 4588); one that stands for others, when it says of no dependency
+    /// ([`mimosa_wire::repair`]); or nothing, when it is a probe.
     Repeat,
     /// A frame of sound.
     Sound,
@@ -159,7 +160,7 @@ impl Caller {
         };
         caller.drain();
         let text = add_congestion_feedback(&offer.to_sdp_string(), H264);
-        Ok((caller, text))
+        Ok((caller, add_repairs(&text)))
     }
 
     /// Takes the host's answer.

@@ -20,7 +20,7 @@ use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 use crate::config::configure;
 use crate::error::OfferError;
 use crate::feedback::Feedback;
-use crate::sdp::{Offer, add_congestion_feedback, add_retransmissions};
+use crate::sdp::{Offer, add_congestion_feedback, add_repairs, add_retransmissions};
 use crate::sound::Sound;
 use crate::sound_section::add_redundancy;
 use crate::store::{Packet, Store, Stream};
@@ -131,6 +131,7 @@ pub struct Peer {
     video: Mid,
     h264: Pt,
     bears_gaps: bool,
+    takes_repairs: bool,
     /// Payload type of the second stream, if there is one.
     rtx: Option<Pt>,
     /// The sound, and the media section that it goes out on.
@@ -189,6 +190,7 @@ impl Peer {
             video: offer.media.as_str().into(),
             h264: offer.h264.into(),
             bears_gaps: offer.bears_gaps,
+            takes_repairs: offer.takes_repairs,
             rtx: None,
             sound: None,
             channels: [None; Channel::ALL.len()],
@@ -219,6 +221,9 @@ impl Peer {
             }
             peer.rtx = Some(rtx.into());
             text = add_retransmissions(&text, offer.h264, rtx, *media, *second);
+            if offer.takes_repairs {
+                text = add_repairs(&text);
+            }
             peer.drain();
         }
         if let Some(sound) = offer.sound {
@@ -251,6 +256,12 @@ impl Peer {
     #[must_use]
     pub const fn has_retransmissions(&self) -> bool {
         self.rtx.is_some()
+    }
+
+    /// Whether the other end knows our repair packets.
+    #[must_use]
+    pub const fn takes_repairs(&self) -> bool {
+        self.takes_repairs
     }
 
     /// Whether the browser hears sound.

@@ -1,6 +1,6 @@
 //! What an offer holds, and the few lines that str0m does not write by itself.
 //!
-//! str0m negotiates all but four things, which are put into the text around it:
+//! str0m negotiates all but five things, which are put into the text around it:
 //!
 //! - *transport-wide-cc-02*: Chromium acts on the extension when the answer names
 //!   it, though it never offers it. The offer that str0m reads has it in place of
@@ -12,6 +12,7 @@
 //!   negotiates Opus without RED, and the answer gets the lines for it.
 //! - *RFC 8888*: str0m knows no such reports. A client of our own offers them, and the
 //!   answer gets the line that takes them.
+//! - *Repair packets* of our own format: they are told of by a line that str0m passes over.
 //!
 //! Of the sound's section, str0m reads what the host uses: Opus, and the identification
 //! of the media. In particular it has no transport-wide numbers: the video's controller
@@ -22,6 +23,7 @@ use std::ops::Range;
 
 use mimosa_wire::control::FeedbackKind;
 use mimosa_wire::dependency::DEPENDENCY_DESCRIPTOR;
+use mimosa_wire::repair;
 
 use crate::error::OfferError;
 use crate::sound_section::{self, SoundOffer};
@@ -50,6 +52,8 @@ pub(crate) struct Offer {
     pub(crate) rtx: Option<u8>,
     /// It takes the dependency descriptor.
     pub(crate) bears_gaps: bool,
+    /// It knows our repair packets, and has a stream for them.
+    pub(crate) takes_repairs: bool,
     /// The feedback that `text` asks for.
     pub(crate) feedback: FeedbackKind,
     /// The section for sound, if there is one that the host can send on.
@@ -100,6 +104,7 @@ impl Offer {
         let audio = sound.zip(offer.as_ref().map(|sound| sound.agreed.opus));
         Ok(Self {
             bears_gaps: offered(DEPENDENCY_DESCRIPTOR),
+            takes_repairs: rtx.is_some() && section.contains(&repair::ATTRIBUTE),
             text: for_str0m(&lines, video, feedback, audio.as_ref()),
             media: media.to_owned(),
             h264,
@@ -310,6 +315,20 @@ pub(crate) fn add_congestion_feedback(text: &str, payload_type: u8) -> String {
         let _ = write!(added, "{line}\r\n");
         if attribute(line, "rtpmap:", payload_type).is_some() {
             let _ = write!(added, "{}\r\n", congestion_feedback(payload_type));
+        }
+    }
+    added
+}
+
+/// Says in the video section of an offer or an answer that repair packets are known.
+pub(crate) fn add_repairs(text: &str) -> String {
+    let mut added = String::new();
+    let mut is_video = false;
+    for line in text.lines().map(str::trim_end) {
+        let _ = write!(added, "{line}\r\n");
+        is_video = line.starts_with("m=video ") || is_video && !line.starts_with("m=");
+        if is_video && line.starts_with("a=mid:") {
+            let _ = write!(added, "{}\r\n", repair::ATTRIBUTE);
         }
     }
     added

@@ -5,7 +5,8 @@
 //! stream and numbered as they leave, so that a frame given up before it left makes
 //! no gap. Retransmissions (RFC 4588) and probes are on a second stream. A probe
 //! there has no payload: a receiver finds no original sequence number in it and
-//! drops it, but reports its arrival like any other.
+//! drops it, but reports its arrival like any other. So are repair packets
+//! ([`mimosa_wire::repair`]), for those who know them.
 
 use std::collections::VecDeque;
 
@@ -13,6 +14,7 @@ use mimosa_control::{FrameId, PacketKind};
 use mimosa_session::Outgoing;
 use mimosa_wire::dependency::{Dependency, Reference};
 use mimosa_wire::h264::Payloads;
+use mimosa_wire::repair::Repair;
 use mimosa_wire::rtx;
 
 /// Frames kept for retransmission: two seconds at 120 frames a second. Longer than
@@ -113,7 +115,8 @@ impl Store {
     /// has counted is on the wire.
     pub(crate) fn packet(&mut self, outgoing: &Outgoing) -> Packet {
         let known = match outgoing.kind {
-            PacketKind::Probe | PacketKind::Repair => None,
+            PacketKind::Probe => None,
+            PacketKind::Repair => self.repair(outgoing),
             PacketKind::Media | PacketKind::Retransmission => self.known(outgoing),
         };
         known.unwrap_or_else(|| self.probe(outgoing.frame))
@@ -162,6 +165,48 @@ impl Store {
             }
         }
         Some(packet)
+    }
+
+    /// A repair packet, made of all packets of its frame. They have left with consecutive
+    /// numbers.
+    fn repair(&mut self, outgoing: &Outgoing) -> Option<Packet> {
+        let frame = self.frame(outgoing.frame)?;
+        let (first, last) = (frame.sequences.first()?, frame.sequences.last()?);
+        let media = frame.payloads.len();
+        let first = first.filter(|first| *last == Some(first + media as u64 - 1))?;
+        let place = u8::try_from(outgoing.index).ok()?;
+        let payloads: Vec<&[u8]> = (0..media).filter_map(|i| frame.payloads.get(i)).collect();
+        let number = usize::from(place).checked_sub(media)?;
+        let coded = mimosa_fec::repair(&payloads, number).ok()?;
+        #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
+        let (before, frame_number) = (first.wrapping_sub(1) as u16, frame.id.0 as u16);
+        let repair = Repair {
+            before,
+            place,
+            media: u8::try_from(media).ok()?,
+            frame: frame_number,
+            distance: match frame.reference {
+                Reference::None => 0,
+                Reference::Back(distance) => distance,
+            },
+            coded: &coded,
+        };
+        let (timestamp, payload) = (frame.timestamp, repair.to_bytes());
+        let sequence = self.next_retransmission;
+        self.next_retransmission += 1;
+        Some(Packet {
+            stream: Stream::Retransmission,
+            sequence,
+            timestamp,
+            marker: false,
+            payload,
+            dependency: None,
+        })
+    }
+
+    fn frame(&self, id: FrameId) -> Option<&Frame> {
+        let position = self.frames.binary_search_by_key(&id, |frame| frame.id);
+        self.frames.get(position.ok()?)
     }
 
     /// Remembers what the next packet on the media stream is.
@@ -280,6 +325,33 @@ mod tests {
             (Stream::Retransmission, 0)
         );
         assert_eq!(probe.sequence, again.sequence + 1);
+    }
+
+    #[test]
+    fn a_repair_packet_is_of_all_packets_of_its_frame() {
+        let mut store = Store::new(65_535, true);
+        store.insert(FrameId(7), 3_000, None, frame(2_500));
+        store.insert(FrameId(9), 6_000, Some(FrameId(7)), frame(2_500));
+        let early = store.packet(&outgoing(PacketKind::Repair, 7, 3));
+        assert_eq!(early.payload.len(), 0, "nothing has left: a probe");
+        let sent: Vec<_> = [(7, 0), (7, 1), (7, 2), (9, 0), (9, 1), (9, 2)]
+            .map(|(frame, index)| store.packet(&outgoing(PacketKind::Media, frame, index)))
+            .into();
+        let packet = store.packet(&outgoing(PacketKind::Repair, 9, 4));
+        assert_eq!(
+            (packet.stream, packet.timestamp, packet.dependency),
+            (Stream::Retransmission, 6_000, None)
+        );
+        let repair = Repair::parse(&packet.payload).unwrap();
+        assert_eq!((repair.place, repair.media), (4, 3));
+        assert_eq!((repair.before, repair.frame, repair.distance), (1, 9, 2));
+        let there = [(0, &sent[3]), (2, &sent[5])];
+        let mut there = there
+            .map(|(place, packet)| (place, &packet.payload[..]))
+            .to_vec();
+        there.push((4, repair.coded));
+        let all = mimosa_fec::decode(3, &there).unwrap();
+        assert_eq!(all[1], sent[4].payload);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod page_time;
 pub mod problem;
 mod reader;
 pub mod red;
+pub mod repair;
 pub mod rtcp;
 pub mod rtx;
 pub mod transport_cc;

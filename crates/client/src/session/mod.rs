@@ -15,13 +15,15 @@ use mimosa_webrtc::{CallError, Caller, CallerEvent, Carries, Channel, Datagram, 
 use mimosa_wire::control::{
     Client, ClientSound, Clipboard, FromPage, Hello, Millis, Notice, NoticeCode, Statistics, ToPage,
 };
+use mimosa_wire::dependency::Reference;
 use mimosa_wire::frames::{FrameMessage, Shown};
 use mimosa_wire::input::Rumble;
+use mimosa_wire::repair::Repair;
 use mimosa_wire::{Action, PageTime, rtx};
 
 use self::skew::Skew;
 pub use self::tally::{Packets, Tally};
-use crate::assembler::{Assembler, Piece, Whole};
+use crate::assembler::{Assembler, Piece, RepairPiece, Whole};
 use crate::pen::Pen;
 use crate::reporter::{Came, Reporter, ReporterConfig};
 use crate::sound::{Play, SoundBuffer, SoundConfig, SoundCounts};
@@ -355,6 +357,12 @@ impl Session {
         match packet.carries {
             Carries::Video => self.piece(now, at, packet.sequence, packet),
             Carries::Repeat if packet.payload.is_empty() => {}
+            Carries::Repeat if packet.dependency.is_none() => {
+                match Repair::parse(&packet.payload) {
+                    Ok(repair) => self.repair(now, at, packet.timestamp, &repair),
+                    Err(error) => refused(&error),
+                }
+            }
             Carries::Repeat => {
                 self.tally.packets.repeated += 1;
                 match rtx::parse(&packet.payload) {
@@ -385,6 +393,28 @@ impl Session {
             at,
             payload: packet.payload,
         });
+        self.decode(now, whole);
+    }
+
+    fn repair(&mut self, now: Time, at: PeerTime, timestamp: u32, repair: &Repair<'_>) {
+        self.tally.packets.repair += 1;
+        let whole = self.assembler.repair(RepairPiece {
+            before: repair.before,
+            timestamp,
+            frame_number: repair.frame,
+            reference: match repair.distance {
+                0 => Reference::None,
+                distance => Reference::Back(distance),
+            },
+            media: repair.media,
+            place: repair.place,
+            at,
+            coded: repair.coded.to_vec(),
+        });
+        self.decode(now, whole);
+    }
+
+    fn decode(&mut self, now: Time, whole: Vec<Whole>) {
         for frame in whole {
             self.moved = now;
             self.tally.keyframes += u64::from(frame.is_keyframe);

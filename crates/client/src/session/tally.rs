@@ -39,6 +39,8 @@ pub struct Packets {
     pub came: u64,
     /// Of these, packets sent again.
     pub repeated: u64,
+    /// Of these, packets that stand for others.
+    pub repair: u64,
     /// Of these, packets that came with ECT(1) or ECT(0).
     pub capable: u64,
     /// Of these, packets that were marked.

@@ -4,10 +4,13 @@ use std::path::Path;
 
 use mimosa_control::Limits;
 use mimosa_pace::{Bounds, Policy};
-use mimosa_session::{EcnConfig, EcnUse, Sender, SenderConfig};
+use mimosa_session::{
+    EcnConfig, EcnUse, Protection, RepairConfig, RetransmissionDeadline, Sender, SenderConfig,
+};
+use mimosa_settings::ProtectionKind;
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Size;
-use mimosa_webrtc::{OVERHEAD, OfferError, Peer};
+use mimosa_webrtc::{LARGEST_PAYLOAD, OVERHEAD, OfferError, Peer};
 use mimosa_wire::control::{BitsPerSecond, FeedbackKind, Hello, Role};
 use mimosa_wire::problem::{ErrorCode, Problem};
 
@@ -235,10 +238,10 @@ impl Network {
                 Limits::new(rate, rate, rate)
             }
         };
-        let deadline = if peer.has_retransmissions() {
-            self.settings.retransmission_deadline
-        } else {
-            TimeDelta::ZERO
+        let deadline = match self.settings.retransmission_deadline {
+            _ if !peer.has_retransmissions() => RetransmissionDeadline::Age(TimeDelta::ZERO),
+            Some(deadline) => RetransmissionDeadline::Age(deadline),
+            None => RetransmissionDeadline::Chain,
         };
         let config = SenderConfig {
             policy: Policy::from_name(&controller.pacer)?,
@@ -249,12 +252,27 @@ impl Network {
                 ..Bounds::default()
             },
             retransmission_deadline: deadline,
+            protection: self.protection(peer),
             ecn: ecn(peer.feedback(), &controller.name),
             ..SenderConfig::default()
         };
         let params = toml::Value::Table(controller.params.clone());
         let controller = mimosa_cc::build(&controller.name, params, limits)?;
         Ok(Sender::new(config, controller))
+    }
+
+    /// How a new session's frames are kept whole.
+    fn protection(&self, peer: &Peer) -> Protection {
+        let repairs = RepairConfig {
+            deadline: self.settings.presentation_deadline,
+            largest_packet: LARGEST_PAYLOAD + OVERHEAD,
+            ..RepairConfig::default()
+        };
+        match self.settings.protection {
+            ProtectionKind::Fec if peer.takes_repairs() => Protection::Fec(repairs),
+            ProtectionKind::Joint if peer.takes_repairs() => Protection::Joint(repairs),
+            _ => Protection::Retransmission,
+        }
     }
 
     /// Adds candidates to a session.

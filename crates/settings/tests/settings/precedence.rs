@@ -1,7 +1,7 @@
 //! Default, file, environment, flag: the later one wins.
 
 use mimosa_settings::{
-    EncoderName, GamepadSettings, LogFormat, SizePrediction, SourceSettings, Work,
+    EncoderName, GamepadSettings, LogFormat, ProtectionKind, SizePrediction, SourceSettings, Work,
 };
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Complexity;
@@ -40,7 +40,8 @@ fn without_a_word_there_are_defaults() {
     let kbps = [limits.min(), limits.start(), limits.max()].map(|rate| rate.as_bps() / 1_000);
     assert_eq!(kbps, [500, 5_000, 50_000]);
     assert_eq!(settings.controller.blind_rate, Rate::from_kbps(2_000));
-    assert_eq!(settings.retransmission_deadline, TimeDelta::from_millis(30));
+    assert_eq!(settings.retransmission_deadline, None);
+    assert_eq!(settings.protection, ProtectionKind::Joint);
     assert_eq!(settings.presentation_deadline, TimeDelta::from_millis(100));
     assert_eq!(settings.shortest_gap, TimeDelta::from_micros(500));
     assert_eq!(settings.record, None);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use mimosa_control::Limits;
 use mimosa_net::{EncoderModel, PathConfig};
 use mimosa_pace::Bounds;
-use mimosa_session::SenderConfig;
+use mimosa_session::{RetransmissionDeadline, SenderConfig};
 use mimosa_tcp::{Algorithm, Application, EcnUse};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 use toml::Spanned;
@@ -260,9 +260,9 @@ impl Reader<'_> {
             ecn: self.video_ecn(raw, &controller, feedback_format)?,
             policy: self.pacer(raw, limits)?,
             bounds,
-            retransmission_deadline: value(
-                raw.retransmission_deadline.as_ref(),
+            retransmission_deadline: raw.retransmission_deadline.as_ref().map_or(
                 SenderConfig::default().retransmission_deadline,
+                |deadline| RetransmissionDeadline::Age(*deadline.get_ref()),
             ),
             protection: self.protection(raw, packet_size + overhead)?,
             ..SenderConfig::default()

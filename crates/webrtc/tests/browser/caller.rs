@@ -10,6 +10,7 @@ use mimosa_webrtc::{Caller, CallerEvent, Carries, Channel, Datagram, Incoming, P
 use mimosa_wire::congestion_control::{CongestionFeedback, Metric, ReportTime, StreamReport};
 use mimosa_wire::control::FeedbackKind;
 use mimosa_wire::dependency::Reference;
+use mimosa_wire::repair::{self, Repair};
 use mimosa_wire::transport_cc::TransportFeedback;
 use mimosa_wire::{red, rtx};
 
@@ -172,6 +173,44 @@ fn every_packet_comes_as_it_was_sent() {
     let asked = numbers.iter().filter(|(_, request)| request.is_some());
     assert_eq!(asked.count(), 1);
     assert!(numbers.iter().map(|(number, _)| *number).eq(100..106));
+}
+
+#[test]
+fn repair_packets_come_to_who_knows_them() {
+    let mut call = Call::begun(|offer| offer);
+    assert!(call.peer.takes_repairs());
+    assert!(call.answer.contains(repair::ATTRIBUTE));
+    let payloads = frame(3, 3);
+    call.peer.insert(FrameId(3), 90_000, None, payloads.clone());
+    call.send(PacketKind::Media, 3, &[0, 1, 2], 100, Ecn::NotEct);
+    call.send(PacketKind::Repair, 3, &[3, 4], 103, Ecn::NotEct);
+    let packets = call.packets();
+    let [first, _, last, one, two] = &packets[..] else {
+        panic!("{packets:?}");
+    };
+    let repairs = [one, two].map(|packet| {
+        assert_eq!((packet.carries, packet.dependency), (Carries::Repeat, None));
+        assert_eq!(packet.timestamp, 90_000);
+        let repair = Repair::parse(&packet.payload).unwrap();
+        assert_eq!(repair.before.wrapping_add(1), first.sequence);
+        assert_eq!((repair.frame, repair.media), (3, 3));
+        (usize::from(repair.place), repair.coded)
+    });
+    let [one, two] = repairs;
+    let all = mimosa_fec::decode(3, &[one, two, (2, &last.payload)]).unwrap();
+    assert!(all.iter().map(Vec::as_slice).eq(payloads.iter()));
+    // The stream goes on: what str0m makes of them stands in nothing's way.
+    call.peer
+        .insert(FrameId(4), 93_000, Some(FrameId(3)), frame(4, 3));
+    call.send(PacketKind::Media, 4, &[0, 1, 2], 105, Ecn::NotEct);
+    assert_eq!(call.packets().len(), 3);
+}
+
+#[test]
+fn who_does_not_know_repair_packets_gets_none() {
+    let call = Call::begun(|offer| offer.replace(repair::ATTRIBUTE, "a=x-other"));
+    assert!(!call.peer.takes_repairs() && call.peer.has_retransmissions());
+    assert!(!call.answer.contains(repair::ATTRIBUTE));
 }
 
 #[test]
