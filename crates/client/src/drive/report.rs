@@ -34,6 +34,8 @@ pub struct Report {
     decoding: Spread,
     /// Between pictures.
     interval: Spread,
+    /// From the capture to the decoded picture, above the least of the session.
+    lateness: Lateness,
     /// From a key to the picture that shows it, decoded; with `--probe` and the demo.
     input: Spread,
     /// The host's medians of the stages, and its delays and rates, over the session.
@@ -78,6 +80,38 @@ struct Packets {
 struct Sound {
     counts: SoundCounts,
     skew: Spread,
+}
+
+/// How much later than the quickest frames were: their milliseconds, and the shares of
+/// frames later than so many.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Lateness {
+    #[serde(flatten)]
+    millis: Spread,
+    over_33_ms: Option<f64>,
+    over_50_ms: Option<f64>,
+    over_100_ms: Option<f64>,
+    over_200_ms: Option<f64>,
+}
+
+impl Lateness {
+    /// Of times from the capture, on two clocks, to the decoded picture.
+    fn of(times: &[f64]) -> Self {
+        let least = times.iter().copied().fold(f64::INFINITY, f64::min);
+        let late: Vec<_> = times.iter().map(|time| time - least).collect();
+        #[expect(clippy::cast_precision_loss, reason = "frames are countable")]
+        let over = |limit: f64| {
+            let count = late.iter().filter(|late| **late > limit).count();
+            (!late.is_empty()).then(|| count as f64 / late.len() as f64)
+        };
+        Self {
+            millis: Spread::of(&late),
+            over_33_ms: over(33.0),
+            over_50_ms: over(50.0),
+            over_100_ms: over(100.0),
+            over_200_ms: over(200.0),
+        }
+    }
 }
 
 /// Some values.
@@ -125,6 +159,9 @@ struct Samples {
     arrival: Vec<f64>,
     decoding: Vec<f64>,
     interval: Vec<f64>,
+    /// From the capture, by RTP timestamps counted on, to the decoded picture.
+    ages: Vec<f64>,
+    timestamp: Option<(u32, i64)>,
     input: Vec<f64>,
     stages: [Vec<f64>; 7],
     delay: Vec<f64>,
@@ -141,6 +178,7 @@ pub(super) struct Sample {
     arrival: TimeDelta,
     decoding: TimeDelta,
     at: PeerTime,
+    timestamp: u32,
     size: Option<(u32, u32)>,
     is_damaged: bool,
 }
@@ -155,6 +193,7 @@ impl Sample {
             arrival: decoded.frame.last - decoded.frame.first,
             decoding: decoded.took,
             at: PeerTime::from_nanos(i64::try_from(decoded.at.as_nanos()).unwrap_or(i64::MAX)),
+            timestamp: decoded.frame.timestamp,
             size: size.map(|size| (size.width(), size.height())),
             is_damaged: decoded.is_broken,
         }
@@ -177,6 +216,7 @@ impl Report {
             arrival: Spread::default(),
             decoding: Spread::default(),
             interval: Spread::default(),
+            lateness: Lateness::default(),
             input: Spread::default(),
             stages: Stages::default(),
             frame_delay_p95: Spread::default(),
@@ -193,6 +233,17 @@ impl Report {
         samples.decoding.push(sample.decoding.as_millis());
         if let Some(before) = samples.newest.replace(sample.at) {
             samples.interval.push((sample.at - before).as_millis());
+        }
+        let (before, ticks) = samples.timestamp.unwrap_or((sample.timestamp, 0));
+        let step = sample.timestamp.wrapping_sub(before).cast_signed();
+        let ticks = ticks + i64::from(step);
+        samples.timestamp = Some((sample.timestamp, ticks));
+        if samples.statistics > SETTLED {
+            // 90 ticks are a millisecond (RFC 6184, section 8.1).
+            #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^53")]
+            let captured = ticks as f64 / 90.0;
+            let decoded = (sample.at - PeerTime::from_nanos(0)).as_millis();
+            samples.ages.push(decoded - captured);
         }
         if let Some((width, height)) = sample.size {
             (self.frames.width, self.frames.height) = (width, height);
@@ -277,6 +328,7 @@ impl Report {
         self.arrival = Spread::of(&samples.arrival);
         self.decoding = Spread::of(&samples.decoding);
         self.interval = Spread::of(&samples.interval);
+        self.lateness = Lateness::of(&samples.ages);
         self.input = Spread::of(&samples.input);
         let [capture, encode, pace, network, decode, present, total] =
             [0, 1, 2, 3, 4, 5, 6].map(|stage: usize| Spread::of(&samples.stages[stage]));
@@ -332,5 +384,14 @@ mod tests {
         assert_eq!(spread.max, Some(200.0));
         assert_eq!(Spread::of(&[]).p50, None);
         assert_eq!(Spread::of(&[3.0]).p99, Some(3.0));
+    }
+
+    #[test]
+    fn the_quickest_frame_is_the_one_that_is_not_late() {
+        let late = Lateness::of(&[905.0, 900.0, 940.0, 1_200.5]);
+        assert_eq!((late.millis.p50, late.millis.max), (Some(5.0), Some(300.5)));
+        let shares = [late.over_33_ms, late.over_50_ms, late.over_200_ms];
+        assert_eq!(shares, [Some(0.5), Some(0.25), Some(0.25)]);
+        assert_eq!(Lateness::of(&[]).over_100_ms, None);
     }
 }
