@@ -33,12 +33,23 @@ use std::collections::BTreeMap;
 
 use crate::loss::Loss;
 use crate::reed_solomon::MOST_PACKETS;
+use crate::xor;
 
 /// Plans are made again when the loss has changed by this part. Our choice.
 const SAME: f64 = 0.05;
 /// What is less likely than this part of what may be late is not worked out: it counts as
 /// late. Our choice.
 const UNLIKELY: f64 = 1e-4;
+
+/// Which losses repair packets make good.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Code {
+    /// As many as there are repair packets, whichever ([`encode`](crate::encode)).
+    #[default]
+    ReedSolomon,
+    /// Those that peeling finds ([`xor`]).
+    Xor,
+}
 
 /// What a planner is to reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,18 +92,23 @@ pub struct Lacking {
 #[derive(Clone, Debug)]
 pub struct Planner {
     target: Target,
+    code: Code,
     loss: Loss,
     plans: BTreeMap<(u32, u32), Plan>,
+    /// Of the exclusive or: by media, repair and lost packets.
+    fails: BTreeMap<(usize, usize, usize), f64>,
 }
 
 impl Planner {
     /// A planner that knows of no loss.
     #[must_use]
-    pub const fn new(target: Target) -> Self {
+    pub const fn new(target: Target, code: Code) -> Self {
         Self {
             target,
+            code,
             loss: Loss::NONE,
             plans: BTreeMap::new(),
+            fails: BTreeMap::new(),
         }
     }
 
@@ -126,11 +142,11 @@ impl Planner {
     #[must_use]
     pub fn extra(&self, lacking: &Lacking) -> u32 {
         let allowed = self.allowed(lacking.again, lacking.rounds);
-        let most = self.most(lacking.media).saturating_sub(lacking.repairs);
+        let most = self.most_extra(lacking.media, lacking.repairs);
         self.last_round(lacking.packets, allowed, most).0
     }
 
-    fn least(&self, media: u32, rounds: u32) -> Plan {
+    fn least(&mut self, media: u32, rounds: u32) -> Plan {
         let most = self.most(media);
         let mut repairs = 0;
         loop {
@@ -143,10 +159,13 @@ impl Planner {
     }
 
     /// What comes of so many repair packets.
-    fn with(&self, media: u32, repairs: u32, rounds: u32) -> Plan {
+    fn with(&mut self, media: u32, repairs: u32, rounds: u32) -> Plan {
         let first = losses(self.loss, (media + repairs) as usize);
         // Index: how many packets lack.
-        let mut lacking: Vec<f64> = first[(repairs as usize).min(first.len())..].to_vec();
+        let mut lacking: Vec<f64> = match self.code {
+            Code::ReedSolomon => first[(repairs as usize).min(first.len())..].to_vec(),
+            Code::Xor => self.unmendable(&first, media as usize, repairs as usize),
+        };
         let again: f64 = lacking.iter().skip(1).sum();
         let mut late = again;
         if rounds > 0 && again > 0.0 {
@@ -154,7 +173,7 @@ impl Planner {
                 lacking = after_round(self.loss, &lacking);
             }
             let allowed = self.allowed(again, rounds - 1);
-            let most = self.most(media).saturating_sub(repairs);
+            let most = self.most_extra(media, repairs);
             late = (1..)
                 .zip(&lacking[1..])
                 .map(|(packets, &chance)| {
@@ -198,6 +217,29 @@ impl Planner {
         }
     }
 
+    /// Of the chances that so many packets are lost those that peeling does not make good;
+    /// all that are lost lack then.
+    fn unmendable(&mut self, first: &[f64], media: usize, repairs: usize) -> Vec<f64> {
+        let unlikely = UNLIKELY * self.target.late;
+        let chances = first.iter().enumerate();
+        let chances = chances.map(|(lost, &chance)| {
+            if lost == 0 || chance < unlikely {
+                return chance;
+            }
+            let fails = self.fails.entry((media, repairs, lost));
+            chance * *fails.or_insert_with(|| xor::fails(media, repairs, lost))
+        });
+        chances.collect()
+    }
+
+    /// Further repair packets that a last round may have.
+    fn most_extra(&self, media: u32, repairs: u32) -> u32 {
+        match self.code {
+            Code::ReedSolomon => self.most(media).saturating_sub(repairs),
+            Code::Xor => 0,
+        }
+    }
+
     /// Most repair packets of a frame.
     fn most(&self, media: u32) -> u32 {
         let share = (f64::from(media) * self.target.most_overhead).ceil();
@@ -207,8 +249,12 @@ impl Planner {
             reason = "casting a float saturates"
         )]
         let share = share as u32;
-        let room = u32::try_from(MOST_PACKETS).map_or(0, |all| all.saturating_sub(media));
-        share.min(room)
+        let room = match self.code {
+            Code::ReedSolomon => MOST_PACKETS.saturating_sub(media as usize),
+            Code::Xor if media as usize <= xor::MOST_MEDIA => xor::MOST_REPAIRS,
+            Code::Xor => 0,
+        };
+        share.min(u32::try_from(room).unwrap_or(u32::MAX))
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-use mimosa_fec::{Lacking, Loss, Planner, Target, losses};
+use mimosa_fec::{Code, Lacking, Loss, Planner, Target, losses, xor};
 use proptest::prelude::*;
 
 const TARGET: Target = Target {
@@ -17,7 +17,7 @@ const BURSTS: Loss = Loss {
 };
 
 fn planner(loss: Loss) -> Planner {
-    let mut planner = Planner::new(TARGET);
+    let mut planner = Planner::new(TARGET, Code::ReedSolomon);
     planner.set_loss(loss);
     planner
 }
@@ -166,7 +166,7 @@ fn as_many_frames_are_late_as_planned() {
             late: 0.02,
             most_overhead: 0.3,
         };
-        let mut planner = Planner::new(target);
+        let mut planner = Planner::new(target, Code::ReedSolomon);
         planner.set_loss(loss);
         let plan = planner.plan(media, rounds);
         let mut state = 1_u64;
@@ -247,4 +247,53 @@ proptest! {
         prop_assert!(plan.late <= plan.again + 1e-9, "{plan:?}");
         prop_assert_eq!(plan, planner.plan(packets, rounds));
     }
+}
+
+/// Losses drawn at random, one at a time: as many frames lack something as planned.
+#[test]
+fn the_exclusive_or_needs_more_and_fails_as_often_as_planned() {
+    let target = Target {
+        late: 0.002,
+        most_overhead: 0.5,
+    };
+    let loss = Loss::independent(0.03);
+    for media in [6_u32, 12, 30] {
+        let [best, mut planner] = [Code::ReedSolomon, Code::Xor].map(|code| {
+            let mut planner = Planner::new(target, code);
+            planner.set_loss(loss);
+            planner
+        });
+        let least = { best }.plan(media, 0).repairs;
+        let plan = planner.plan(media, 0);
+        assert!(plan.repairs >= least, "{media}: {plan:?}");
+        let (media, repairs) = (media as usize, plan.repairs as usize);
+        let columns = xor::columns(media, repairs);
+        let mut state = 1_u64;
+        let frames = 100_000;
+        let bad = (0..frames).filter(|_| {
+            let lost: Vec<usize> = (0..media + repairs)
+                .filter(|_| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    ((state >> 11) as f64) < 0.03 * (1_u64 << 53) as f64
+                })
+                .collect();
+            !xor::residual(&columns, repairs, &lost).is_empty()
+        });
+        let share = bad.count() as f64 / f64::from(frames);
+        println!("{media} packets: {plan:?}, {share}");
+        assert!(
+            (share - plan.late).abs() < 0.15 * plan.late + 3e-4,
+            "{media}: {share} {plan:?}"
+        );
+    }
+}
+
+#[test]
+fn the_exclusive_or_has_no_more_packets_than_its_format() {
+    let mut planner = Planner::new(TARGET, Code::Xor);
+    planner.set_loss(Loss::independent(0.1));
+    assert_eq!(planner.plan(110, 0).repairs, 0);
+    assert!((1..=12).contains(&planner.plan(109, 0).repairs));
 }

@@ -27,7 +27,7 @@ mod wire;
 pub use config::SenderConfig;
 pub use ecn::{EcnConfig, EcnFailure, EcnPolicy, EcnState, EcnUse};
 pub use frame::{FrameEnd, FrameGrant, FrameLife, FrameProtection};
-pub use mimosa_fec::Loss;
+pub use mimosa_fec::{Code, Loss};
 pub use mimosa_pace::{BucketCause, BucketChange};
 pub use protection::{Protection, REPAIR_HEADER, RepairConfig};
 pub use receiver::{Arrival, FeedbackMode, Receiver, Report};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use mimosa_control::{FrameId, Outcome, PacketReport};
-use mimosa_fec::{Lacking, LossEstimator, Planner, Target};
+use mimosa_fec::{Code, Lacking, LossEstimator, Planner, Target, xor};
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::frame::FrameProtection;
@@ -14,6 +14,9 @@ use crate::retransmission::RetransmissionDeadline;
 /// (`mimosa_wire::repair`) and that one's length, which is coded with it, without the
 /// dependency descriptor that media packets have.
 pub const REPAIR_HEADER: Bytes = Bytes::new(8);
+/// The same of `FlexFEC`: its header of 20 or 24 bytes, and the header extensions of the
+/// packets, which are coded with them.
+const FLEXFEC_HEADER: Bytes = Bytes::new(56);
 
 /// More rounds than this are not planned for: what comes to the fourth is rare enough.
 const MOST_ROUNDS: u32 = 3;
@@ -54,6 +57,17 @@ pub struct RepairConfig {
     pub most_overhead: f64,
     /// The largest packet that a frame is cut into, on the wire.
     pub largest_packet: Bytes,
+    /// What repair packets are made of.
+    pub code: Code,
+}
+
+impl RepairConfig {
+    const fn header(&self) -> Bytes {
+        match self.code {
+            Code::ReedSolomon => REPAIR_HEADER,
+            Code::Xor => FLEXFEC_HEADER,
+        }
+    }
 }
 
 impl Default for RepairConfig {
@@ -66,6 +80,7 @@ impl Default for RepairConfig {
             late_target: 1e-3,
             most_overhead: 0.5,
             largest_packet: Bytes::new(1_200),
+            code: Code::ReedSolomon,
         }
     }
 }
@@ -126,7 +141,7 @@ impl Smoothed {
     }
 }
 
-/// A frame under way: any `media` of its packets make it whole.
+/// A frame under way.
 #[derive(Debug)]
 struct Coded {
     frame: FrameId,
@@ -146,7 +161,48 @@ struct Coded {
     expected: u32,
     /// Packets that were lost.
     lost: Vec<Media>,
+    /// Whether each place's packet has arrived, for codes that it matters to.
+    there: Vec<bool>,
     is_broken: bool,
+}
+
+impl Coded {
+    /// How many packets more it takes, with those that are on their way; and of the
+    /// exclusive or which.
+    fn lacking(&self, code: Code) -> (u32, Vec<usize>) {
+        match code {
+            Code::ReedSolomon => {
+                let there = self.arrived + self.expected;
+                (self.media.saturating_sub(there), Vec::new())
+            }
+            Code::Xor => {
+                let lost = self.lost.iter().map(|media| media.index as usize).collect();
+                let which = self.residual(lost);
+                (u32::try_from(which.len()).unwrap_or(u32::MAX), which)
+            }
+        }
+    }
+
+    /// Whether what has arrived makes it whole.
+    fn is_whole(&self, code: Code) -> bool {
+        match code {
+            Code::ReedSolomon => self.arrived >= self.media,
+            Code::Xor => {
+                let places = self.there.iter().enumerate();
+                let missing = places.filter_map(|(place, there)| (!there).then_some(place));
+                self.residual(missing.collect()).is_empty()
+            }
+        }
+    }
+
+    fn residual(&self, missing: Vec<usize>) -> Vec<usize> {
+        if missing.is_empty() {
+            return missing;
+        }
+        let repairs = (self.places - self.media) as usize;
+        let columns = xor::columns(self.media as usize, repairs);
+        xor::residual(&columns, repairs, &missing)
+    }
 }
 
 /// Chooses repair packets, and what is sent again.
@@ -178,10 +234,13 @@ impl Guard {
         Some(Self {
             config: *config,
             retransmits: protection.retransmits(),
-            planner: Planner::new(Target {
-                late: config.late_target,
-                most_overhead: config.most_overhead,
-            }),
+            planner: Planner::new(
+                Target {
+                    late: config.late_target,
+                    most_overhead: config.most_overhead,
+                },
+                config.code,
+            ),
             estimator: LossEstimator::default(),
             outcomes: VecDeque::new(),
             first: 0,
@@ -209,7 +268,7 @@ impl Guard {
                 break;
             }
             let repairs = self.planner.plan(media, rounds).repairs;
-            best = best.max(bound.min(granted - times(packet + REPAIR_HEADER, repairs)));
+            best = best.max(bound.min(granted - times(packet + self.config.header(), repairs)));
         }
         // Nothing would be to skip the frame.
         if granted == Bytes::ZERO {
@@ -233,7 +292,7 @@ impl Guard {
         self.planner.set_loss(self.estimator.loss());
         let rounds = self.rounds(self.config.deadline - departs);
         let plan = self.planner.plan(media, rounds);
-        let repair = largest + REPAIR_HEADER;
+        let repair = largest + self.config.header();
         self.frames.push_back(Coded {
             frame,
             handed_over: now,
@@ -246,6 +305,7 @@ impl Guard {
             media_arrived: 0,
             expected: media + plan.repairs,
             lost: Vec::new(),
+            there: vec![false; (media + plan.repairs) as usize],
             is_broken: false,
         });
         let protection = FrameProtection {
@@ -295,6 +355,9 @@ impl Guard {
         };
         coded.arrived += 1;
         coded.media_arrived += u32::from(packet.index < coded.media);
+        if let Some(there) = coded.there.get_mut(packet.index as usize) {
+            *there = true;
+        }
         let lost = coded.lost.len();
         coded.lost.retain(|lost| lost.index != packet.index);
         if coded.lost.len() == lost {
@@ -319,7 +382,7 @@ impl Guard {
     ) {
         for position in 0..self.frames.len() {
             let coded = &self.frames[position];
-            let lacking = coded.media.saturating_sub(coded.arrived + coded.expected);
+            let (lacking, which) = coded.lacking(self.config.code);
             if lacking == 0 || coded.is_broken {
                 continue;
             }
@@ -347,15 +410,28 @@ impl Guard {
             coded.expected += lacking + further;
             // Media first: they need no decoding.
             coded.lost.sort_unstable_by_key(|packet| packet.index);
-            let count = (lacking as usize).min(coded.lost.len());
-            again.extend(coded.lost.drain(..count).map(Again::Lost));
+            let (mut chosen, rest): (Vec<_>, Vec<_>) = coded
+                .lost
+                .drain(..)
+                .partition(|packet| which.is_empty() || which.contains(&(packet.index as usize)));
+            coded.lost = rest;
+            let count = (lacking as usize).min(chosen.len());
+            coded.lost.extend(chosen.drain(count..));
+            again.extend(chosen.into_iter().map(Again::Lost));
             again.extend((0..further).map(|number| Again::Further {
                 frame: coded.frame,
                 index: coded.places + number,
                 size: coded.repair,
             }));
             coded.places += further;
+            coded.there.resize(coded.places as usize, false);
         }
+    }
+
+    /// Whether a frame of which as many packets have arrived as it has is whole.
+    pub(crate) fn is_whole(&mut self, frame: FrameId) -> bool {
+        let code = self.config.code;
+        self.frame(frame).is_none_or(|coded| coded.is_whole(code))
     }
 
     /// The frame's life has ended. Gives how many of its media packets repair packets stood

@@ -338,7 +338,8 @@ impl Sender {
                 if let Some(guard) = &mut self.guard {
                     guard.delivered(media);
                 }
-                if life.arrived == life.packets {
+                let is_whole = |guard: &mut Guard| guard.is_whole(media.frame);
+                if life.arrived >= life.packets && self.guard.as_mut().is_none_or(is_whole) {
                     let how = FrameEnd::Acknowledged(now);
                     end(life, how, &mut self.guard, &mut self.ended);
                 }
@@ -391,6 +392,14 @@ impl Sender {
     /// refers to one cannot be decoded, so the encoder has to act.
     pub fn poll_broken(&mut self) -> Option<Broken> {
         self.broken.take()
+    }
+
+    /// How many repair packets were handed over with this frame, which is on its way.
+    #[must_use]
+    pub fn repairs(&self, frame: FrameId) -> u32 {
+        let life = self.frames.iter().rev().find(|life| life.frame == frame);
+        let protection = life.and_then(|life| life.protection);
+        protection.map_or(0, |protection| protection.repairs)
     }
 
     /// Frames still on their way, oldest first.

@@ -5,7 +5,7 @@
 
 use mimosa_control::{Controller, Decision, Event, FrameId, PacketKind};
 use mimosa_session::{
-    Arrival, Broken, FrameEnd, Outgoing, Protection, REPAIR_HEADER, RepairConfig, Report,
+    Arrival, Broken, Code, FrameEnd, Outgoing, Protection, REPAIR_HEADER, RepairConfig, Report,
     RetransmissionDeadline, Sender, SenderConfig, packetise,
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
@@ -309,4 +309,41 @@ fn what_waits_too_long_to_be_sent_again_breaks_its_frame() {
     sender.missing(Time::from_millis(25), packets[0].frame, 0);
     sender.frame_due(Time::from_millis(1_500), L);
     assert_eq!(sender.poll_broken().unwrap().frame, packets[0].frame);
+}
+
+/// With one repair packet, the exclusive or of all: two losses are one too many for it, and
+/// neither can be told from the other.
+#[test]
+fn what_the_exclusive_or_does_not_make_good_is_sent_again() {
+    let config = RepairConfig {
+        code: Code::Xor,
+        ..within(30)
+    };
+    let mut sender = sender(Protection::Joint(config));
+    let first = frame(&mut sender, Time::ZERO, 12);
+    assert_eq!((first.len(), sender.repairs(first[0].frame)), (13, 1));
+    report(&mut sender, Time::from_millis(20), &first, &[5]);
+    assert!(sender.poll_frame().is_some(), "one is made good");
+    let second = frame(&mut sender, Time::from_millis(32), 12);
+    report(&mut sender, Time::from_millis(52), &second, &[3, 7]);
+    let third = frame(&mut sender, Time::from_millis(60), 12);
+    report(&mut sender, Time::from_millis(80), &third, &[]);
+    assert_eq!(sender.poll_frame().unwrap().frame, third[0].frame);
+    assert!(
+        sender.poll_frame().is_none(),
+        "twelve packets do not make it whole"
+    );
+    let again: Vec<_> = std::iter::from_fn(|| {
+        let at = sender.deadline()?;
+        sender.poll_packet(at)
+    })
+    .collect();
+    let places: Vec<_> = again.iter().map(|packet| packet.index).collect();
+    assert_eq!(places, [3, 7]);
+    report(&mut sender, Time::from_millis(110), &again[..1], &[]);
+    assert_eq!(
+        sender.poll_frame().unwrap().frame,
+        second[0].frame,
+        "one is enough"
+    );
 }

@@ -10,6 +10,7 @@ pub mod control;
 pub mod dependency;
 pub mod enclosed;
 mod fields;
+pub mod flexfec;
 pub mod frames;
 pub mod h264;
 pub mod info;
