@@ -1,5 +1,5 @@
 //! Repair packets that are each the exclusive or of some of a frame's: what a browser's
-//! FlexFEC decoder understands.
+//! `FlexFEC` decoder understands.
 //!
 //! *Source:* our own choice of who is in which; the decoder is that of the
 //! draft-ietf-payload-flexible-fec-scheme-03 as libwebrtc has it: a repair packet of which

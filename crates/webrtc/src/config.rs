@@ -10,7 +10,7 @@ use str0m::media::Frequency;
 use str0m::rtp::Extension;
 
 use crate::extension::{DependencyDescriptor, TransportCc02};
-use crate::sdp::{Offer, TRANSPORT_CC_02};
+use crate::sdp::{Offer, RepairOffer, TRANSPORT_CC_02};
 use crate::tap;
 
 /// RTP mode without estimator: then str0m has no pacer, and what is written leaves.
@@ -41,12 +41,16 @@ pub(crate) fn configure(offer: &Offer) -> RtcConfig {
     }
     let codecs = config.codec_config();
     codecs.add_h264(offer.h264.into(), None, true, offer.profile);
-    if let Some(rtx) = offer.rtx {
+    let flexfec = match offer.repairs {
+        RepairOffer::Flexfec(number) => Some(number),
+        RepairOffer::None | RepairOffer::Own => None,
+    };
+    for number in [offer.rtx, flexfec].into_iter().flatten() {
         // str0m sends nothing with a payload type that it does not know. A codec
         // that no browser offers makes it known, and is in no answer.
         let rate = Frequency::NINETY_KHZ;
         codecs.add_config(
-            rtx.into(),
+            number.into(),
             None,
             Codec::H266,
             rate,

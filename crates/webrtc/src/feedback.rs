@@ -29,10 +29,10 @@ const REMEMBERED: u16 = 8192;
 pub(crate) struct Feedback {
     reader: ReportReader,
     /// Which stream has which SSRC, where reports of RFC 8888 were agreed on.
-    streams: [Option<u32>; 2],
+    streams: [Option<u32>; 3],
     /// The transport-wide numbers of each stream's last packets, by their RTP sequence
     /// numbers.
-    numbers: [BTreeMap<u16, u16>; 2],
+    numbers: [BTreeMap<u16, u16>; 3],
     refused: u64,
 }
 
@@ -52,8 +52,8 @@ impl Feedback {
     pub(crate) const fn new() -> Self {
         Self {
             reader: ReportReader::new(),
-            streams: [None; 2],
-            numbers: [BTreeMap::new(), BTreeMap::new()],
+            streams: [None; 3],
+            numbers: [const { BTreeMap::new() }; 3],
             refused: 0,
         }
     }

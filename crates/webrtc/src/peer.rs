@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use mimosa_control::FrameId;
-use mimosa_session::{Outgoing, Report};
+use mimosa_control::{FrameId, PacketKind};
+use mimosa_session::{Code, Outgoing, Report};
 use mimosa_units::{Bytes, Ecn};
 use mimosa_wire::control::FeedbackKind;
 use mimosa_wire::h264::Payloads;
@@ -20,10 +20,13 @@ use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 use crate::config::configure;
 use crate::error::OfferError;
 use crate::feedback::Feedback;
-use crate::sdp::{Offer, add_congestion_feedback, add_repairs, add_retransmissions};
+use crate::sdp::{
+    Beside, Offer, RepairOffer, add_congestion_feedback, add_repairs, add_stream,
+    transport_extension,
+};
 use crate::sound::Sound;
 use crate::sound_section::add_redundancy;
-use crate::store::{Packet, Store, Stream};
+use crate::store::{Packet, Repairs, Store, Stream};
 use crate::tap;
 
 /// What a packet has beside its payload: IPv4 20, UDP 8, RTP 12, header extensions
@@ -43,6 +46,7 @@ const FRAMES_IN_REPORT: usize = 3;
 /// carry them is not negotiated.
 const MEDIA: &str = "media";
 const RETRANSMISSIONS: &str = "rtx";
+const REPAIRS: &str = "fec";
 
 /// A channel of `docs/protocol.md`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -131,7 +135,7 @@ pub struct Peer {
     video: Mid,
     h264: Pt,
     bears_gaps: bool,
-    takes_repairs: bool,
+    repairs: RepairOffer,
     /// Payload type of the second stream, if there is one.
     rtx: Option<Pt>,
     /// The sound, and the media section that it goes out on.
@@ -190,7 +194,7 @@ impl Peer {
             video: offer.media.as_str().into(),
             h264: offer.h264.into(),
             bears_gaps: offer.bears_gaps,
-            takes_repairs: offer.takes_repairs,
+            repairs: offer.repairs,
             rtx: None,
             sound: None,
             channels: [None; Channel::ALL.len()],
@@ -220,9 +224,25 @@ impl Peer {
                 peer.feedback.name(*second, Stream::Retransmission);
             }
             peer.rtx = Some(rtx.into());
-            text = add_retransmissions(&text, offer.h264, rtx, *media, *second);
-            if offer.takes_repairs {
-                text = add_repairs(&text);
+            let beside = Beside::retransmissions(rtx, offer.h264, *second);
+            text = add_stream(&text, *media, &beside);
+            match offer.repairs {
+                RepairOffer::None => {}
+                RepairOffer::Own => {
+                    text = add_repairs(&text);
+                    peer.store.set_repairs(Repairs::Own);
+                }
+                RepairOffer::Flexfec(number) => {
+                    let mut api = peer.rtc.direct_api();
+                    let third = api.new_ssrc();
+                    api.declare_stream_tx(third, None, mid, Some(REPAIRS.into()));
+                    let repairs = Repairs::Flexfec {
+                        ssrc: *media,
+                        extension: transport_extension(&text),
+                    };
+                    text = add_stream(&text, *media, &Beside::flexfec(number, *third));
+                    peer.store.set_repairs(repairs);
+                }
             }
             peer.drain();
         }
@@ -258,10 +278,14 @@ impl Peer {
         self.rtx.is_some()
     }
 
-    /// Whether the other end knows our repair packets.
+    /// What repair packets that the other end knows are made of, if it knows any.
     #[must_use]
-    pub const fn takes_repairs(&self) -> bool {
-        self.takes_repairs
+    pub const fn repairs(&self) -> Option<Code> {
+        match self.repairs {
+            RepairOffer::None => None,
+            RepairOffer::Own => Some(Code::ReedSolomon),
+            RepairOffer::Flexfec(_) => Some(Code::Xor),
+        }
     }
 
     /// Whether the browser hears sound.
@@ -350,24 +374,42 @@ impl Peer {
         self.store.insert(frame, timestamp, reference, payloads);
     }
 
+    /// The frame just inserted has so many repair packets.
+    pub fn protect(&mut self, frame: FrameId, repairs: u32) {
+        self.store.protect(frame, repairs);
+    }
+
     /// Sends the packets that the sender names, in this order.
     pub fn send<'a>(&mut self, now: Instant, packets: impl IntoIterator<Item = &'a Outgoing>) {
         let mut last = None;
         for outgoing in packets {
+            // It may be made of what was queued just before.
+            if outgoing.kind == PacketKind::Repair && last.take().is_some() {
+                self.flush(now);
+            }
             let packet = self.store.packet(outgoing);
             // str0m keeps the order of what is on one stream.
             let alike = (packet.stream, outgoing.ecn);
             if last.is_some_and(|last| last != alike) {
-                self.timeout(now);
+                self.flush(now);
             }
             last = Some(alike);
             self.ecn = outgoing.ecn;
             self.write_packet(now, outgoing, packet);
         }
         if last.is_some() {
-            self.timeout(now);
+            self.flush(now);
         }
         self.ecn = Ecn::NotEct;
+    }
+
+    /// Has str0m send what it has queued.
+    fn flush(&mut self, now: Instant) {
+        let before = self.datagrams.len();
+        self.timeout(now);
+        for datagram in self.datagrams.range(before..) {
+            self.store.left(&datagram.contents);
+        }
     }
 
     /// Has str0m queue a packet.
@@ -398,6 +440,9 @@ impl Peer {
         let (payload_type, rid) = match (packet.stream, self.rtx) {
             (Stream::Retransmission, Some(payload_type)) => {
                 (payload_type, Some(RETRANSMISSIONS.into()))
+            }
+            (Stream::Repair, _) if let RepairOffer::Flexfec(number) = self.repairs => {
+                (number.into(), Some(REPAIRS.into()))
             }
             _ => (self.h264, self.rtx.map(|_| MEDIA.into())),
         };

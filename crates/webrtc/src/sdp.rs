@@ -1,6 +1,6 @@
 //! What an offer holds, and the few lines that str0m does not write by itself.
 //!
-//! str0m negotiates all but five things, which are put into the text around it:
+//! str0m negotiates all but six things, which are put into the text around it:
 //!
 //! - *transport-wide-cc-02*: Chromium acts on the extension when the answer names
 //!   it, though it never offers it. The offer that str0m reads has it in place of
@@ -12,6 +12,7 @@
 //!   negotiates Opus without RED, and the answer gets the lines for it.
 //! - *RFC 8888*: str0m knows no such reports. A client of our own offers them, and the
 //!   answer gets the line that takes them.
+//! - *`FlexFEC`*: str0m knows none. The answer gets the lines for a third stream.
 //! - *Repair packets* of our own format: they are told of by a line that str0m passes over.
 //!
 //! Of the sound's section, str0m reads what the host uses: Opus, and the identification
@@ -37,6 +38,16 @@ pub(crate) const TRANSPORT_CC_01: &str =
 /// Longest offer looked at; a browser's has about 8 KiB.
 const LONGEST: usize = 64 * 1024;
 
+/// Repair packets that a receiver knows.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum RepairOffer {
+    None,
+    /// [`repair`], on the stream of retransmissions.
+    Own,
+    /// [`flexfec`](mimosa_wire::flexfec), with this payload type.
+    Flexfec(u8),
+}
+
 /// What matters of an offer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Offer {
@@ -52,8 +63,8 @@ pub(crate) struct Offer {
     pub(crate) rtx: Option<u8>,
     /// It takes the dependency descriptor.
     pub(crate) bears_gaps: bool,
-    /// It knows our repair packets, and has a stream for them.
-    pub(crate) takes_repairs: bool,
+    /// The repair packets that it knows, and has a stream for.
+    pub(crate) repairs: RepairOffer,
     /// The feedback that `text` asks for.
     pub(crate) feedback: FeedbackKind,
     /// The section for sound, if there is one that the host can send on.
@@ -104,7 +115,7 @@ impl Offer {
         let audio = sound.zip(offer.as_ref().map(|sound| sound.agreed.opus));
         Ok(Self {
             bears_gaps: offered(DEPENDENCY_DESCRIPTOR),
-            takes_repairs: rtx.is_some() && section.contains(&repair::ATTRIBUTE),
+            repairs: rtx.map_or(RepairOffer::None, |_| repairs_of(section)),
             text: for_str0m(&lines, video, feedback, audio.as_ref()),
             media: media.to_owned(),
             h264,
@@ -191,6 +202,20 @@ fn retransmissions_of(section: &[&str], payload_type: u8) -> Option<u8> {
         let is_its = parameters.split(';').any(|one| one.trim() == apt);
         (is_rtx && is_its).then_some(number)
     })
+}
+
+/// The repair packets that are known: our own, or else those of browsers.
+fn repairs_of(section: &[&str]) -> RepairOffer {
+    if section.contains(&repair::ATTRIBUTE) {
+        return RepairOffer::Own;
+    }
+    let number = section.iter().find_map(|line| {
+        let number = line
+            .strip_prefix("a=rtpmap:")?
+            .strip_suffix(" flexfec-03/90000")?;
+        number.parse().ok().filter(|&number: &u8| number < 128)
+    });
+    number.map_or(RepairOffer::None, RepairOffer::Flexfec)
 }
 
 /// What follows `a=NAME:PAYLOAD_TYPE ` on this line.
@@ -334,25 +359,63 @@ pub(crate) fn add_repairs(text: &str) -> String {
     added
 }
 
-/// Adds a retransmission stream to the video section of an answer.
-pub(crate) fn add_retransmissions(
-    answer: &str,
-    h264: u8,
-    rtx: u8,
-    media_ssrc: u32,
-    rtx_ssrc: u32,
-) -> String {
+/// A stream beside the media.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside {
+    /// What it carries.
+    pub(crate) payload_type: u8,
+    /// The name of that in `a=rtpmap`, and its parameters.
+    pub(crate) format: &'static str,
+    pub(crate) parameters: String,
+    /// How the streams belong together (RFC 5576, section 4.2).
+    pub(crate) group: &'static str,
+    pub(crate) ssrc: u32,
+}
+
+impl Beside {
+    /// Retransmissions (RFC 4588) of `media`.
+    pub(crate) fn retransmissions(payload_type: u8, media: u8, ssrc: u32) -> Self {
+        Self {
+            payload_type,
+            format: "rtx/90000",
+            parameters: format!("apt={media}"),
+            group: "FID",
+            ssrc,
+        }
+    }
+
+    /// `FlexFEC` packets; a frame is repaired within 10 s, or never.
+    pub(crate) fn flexfec(payload_type: u8, ssrc: u32) -> Self {
+        Self {
+            payload_type,
+            format: "flexfec-03/90000",
+            parameters: "repair-window=10000000".to_owned(),
+            group: "FEC-FR",
+            ssrc,
+        }
+    }
+}
+
+/// Adds a stream to the video section of an answer, beside the one of this SSRC.
+pub(crate) fn add_stream(answer: &str, media_ssrc: u32, beside: &Beside) -> String {
     let mut text = String::new();
     let own = format!("a=ssrc:{media_ssrc} ");
     // Both streams are of one source and one track, and have to say so.
     let mut described = Vec::new();
     let (mut in_video, mut is_done) = (false, false);
+    let Beside {
+        payload_type,
+        format,
+        parameters,
+        group,
+        ssrc,
+    } = beside;
     let end = |text: &mut String, described: &[&str]| {
-        let _ = write!(text, "a=rtpmap:{rtx} rtx/90000\r\n");
-        let _ = write!(text, "a=fmtp:{rtx} apt={h264}\r\n");
-        let _ = write!(text, "a=ssrc-group:FID {media_ssrc} {rtx_ssrc}\r\n");
+        let _ = write!(text, "a=rtpmap:{payload_type} {format}\r\n");
+        let _ = write!(text, "a=fmtp:{payload_type} {parameters}\r\n");
+        let _ = write!(text, "a=ssrc-group:{group} {media_ssrc} {ssrc}\r\n");
         for attribute in described {
-            let _ = write!(text, "a=ssrc:{rtx_ssrc} {attribute}\r\n");
+            let _ = write!(text, "a=ssrc:{ssrc} {attribute}\r\n");
         }
     };
     for line in answer.lines().map(str::trim_end) {
@@ -364,7 +427,7 @@ pub(crate) fn add_retransmissions(
         let is_sent_on = line.starts_with("m=video ") && !line.starts_with("m=video 0 ");
         if is_sent_on && !is_done {
             in_video = true;
-            let _ = write!(text, "{line} {rtx}\r\n");
+            let _ = write!(text, "{line} {payload_type}\r\n");
         } else {
             let _ = write!(text, "{line}\r\n");
         }
@@ -373,6 +436,14 @@ pub(crate) fn add_retransmissions(
         end(&mut text, &described);
     }
     text
+}
+
+/// The number of the extension with transport-wide numbers in an answer's first section for
+/// video; zero without one.
+pub(crate) fn transport_extension(answer: &str) -> u8 {
+    let is_its = |line: &&str| extension(line, TRANSPORT_CC_02) || extension(line, TRANSPORT_CC_01);
+    let found = answer.lines().map(str::trim_end).find(is_its);
+    found.and_then(extension_number).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -466,7 +537,7 @@ mod tests {
     fn an_answer_gets_a_second_stream() {
         let answer = "v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 116\r\na=ssrc:7 cname:x\r\na=ssrc:7 msid:s t\r\n\
             a=rtpmap:116 H264/90000\r\nm=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=mid:1\r\n";
-        let text = add_retransmissions(answer, 116, 117, 7, 8);
+        let text = add_stream(answer, 7, &Beside::retransmissions(117, 116, 8));
         assert!(text.contains("m=video 9 UDP/TLS/RTP/SAVPF 116 117\r\n"));
         let (video, data) = text.split_once("m=application").unwrap();
         for line in [
@@ -480,8 +551,34 @@ mod tests {
         assert!(!data.contains("rtx"));
         // The section that is sent on gets one, and no other.
         let others = format!("{answer}m=video 0 UDP/TLS/RTP/SAVPF 116\r\n{answer}");
-        let text = add_retransmissions(&others, 116, 117, 7, 8);
+        let text = add_stream(&others, 7, &Beside::retransmissions(117, 116, 8));
         assert_eq!(text.matches(" rtx/90000").count(), 1);
         assert!(text.find("rtx") < text.find("m=application"));
+        let both = add_stream(&text, 7, &Beside::flexfec(49, 9));
+        assert!(both.contains("m=video 9 UDP/TLS/RTP/SAVPF 116 117 49\r\n"));
+        for line in [
+            "a=rtpmap:49 flexfec-03/90000\r\na=fmtp:49 repair-window=10000000\r\n",
+            "a=ssrc-group:FEC-FR 7 9\r\n",
+            "a=ssrc:9 cname:x\r\na=ssrc:9 msid:s t\r\n",
+        ] {
+            assert!(both.contains(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn our_own_repair_packets_come_before_those_of_browsers() {
+        assert_eq!(
+            Offer::read(CHROMIUM, None).unwrap().repairs,
+            RepairOffer::Flexfec(49)
+        );
+        let own = add_repairs(CHROMIUM);
+        assert_eq!(Offer::read(&own, None).unwrap().repairs, RepairOffer::Own);
+        let none = CHROMIUM.replace("flexfec-03", "other");
+        assert_eq!(Offer::read(&none, None).unwrap().repairs, RepairOffer::None);
+        let alone = CHROMIUM.replace("rtx/90000", "other/90000");
+        assert_eq!(
+            Offer::read(&alone, None).unwrap().repairs,
+            RepairOffer::None
+        );
     }
 }

@@ -6,13 +6,16 @@
 //! no gap. Retransmissions (RFC 4588) and probes are on a second stream. A probe
 //! there has no payload: a receiver finds no original sequence number in it and
 //! drops it, but reports its arrival like any other. So are repair packets
-//! ([`mimosa_wire::repair`]), for those who know them.
+//! of our own ([`mimosa_wire::repair`]); those of browsers ([`mimosa_wire::flexfec`]) are
+//! on a third.
 
 use std::collections::VecDeque;
 
 use mimosa_control::{FrameId, PacketKind};
+use mimosa_fec::xor;
 use mimosa_session::Outgoing;
 use mimosa_wire::dependency::{Dependency, Reference};
+use mimosa_wire::flexfec::{header_length, protect, zero_extension};
 use mimosa_wire::h264::Payloads;
 use mimosa_wire::repair::Repair;
 use mimosa_wire::rtx;
@@ -34,6 +37,20 @@ pub(crate) enum Stream {
     Media,
     /// Retransmissions and probes.
     Retransmission,
+    /// `FlexFEC`.
+    Repair,
+}
+
+/// What repair packets are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Repairs {
+    /// Nothing: they are as empty as probes.
+    None,
+    /// [`mimosa_wire::repair`].
+    Own,
+    /// [`mimosa_wire::flexfec`], which protects whole packets of the stream with this SSRC,
+    /// but for this header extension.
+    Flexfec { ssrc: u32, extension: u8 },
 }
 
 /// A packet, but for what the session adds.
@@ -59,6 +76,62 @@ struct Frame {
     payloads: Payloads,
     /// Sequence number of each packet that has left.
     sequences: Vec<Option<u64>>,
+    /// How many repair packets it has, and the headers of those that have left, for
+    /// `FlexFEC`.
+    repairs: usize,
+    headers: Vec<Vec<u8>>,
+}
+
+impl Frame {
+    /// Repair packet `number` in our own format; the first packet had the number `first`.
+    fn own_repair(&self, first: u64, number: usize) -> Option<Vec<u8>> {
+        let media = self.payloads.len();
+        let payloads: Vec<&[u8]> = self.payloads.iter().collect();
+        let coded = mimosa_fec::repair(&payloads, number).ok()?;
+        #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
+        let (before, frame) = (first.wrapping_sub(1) as u16, self.id.0 as u16);
+        let repair = Repair {
+            before,
+            place: u8::try_from(media + number).ok()?,
+            media: u8::try_from(media).ok()?,
+            frame,
+            distance: match self.reference {
+                Reference::None => 0,
+                Reference::Back(distance) => distance,
+            },
+            coded: &coded,
+        };
+        Some(repair.to_bytes())
+    }
+
+    /// The same as an exclusive or of whole packets of the stream `ssrc`.
+    fn flexfec(&self, ssrc: u32, first: u64, number: usize) -> Option<Vec<u8>> {
+        let columns = xor::columns(self.payloads.len(), self.repairs);
+        let whole = self.headers.iter().zip(self.payloads.iter());
+        let whole = whole.map(|(header, payload)| [header, payload].concat());
+        let packets: Vec<(usize, Vec<u8>)> = whole
+            .enumerate()
+            .filter(|(place, _)| {
+                columns
+                    .get(*place)
+                    .is_some_and(|bits| bits >> number & 1 == 1)
+            })
+            .collect();
+        // Nothing is known of the header of a packet that has not left.
+        if packets
+            .iter()
+            .any(|(place, _)| self.headers[*place].is_empty())
+        {
+            return None;
+        }
+        let packets: Vec<(usize, &[u8])> = packets
+            .iter()
+            .map(|(place, packet)| (*place, packet.as_slice()))
+            .collect();
+        #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
+        let base = first as u16;
+        protect(ssrc, base, &packets)
+    }
 }
 
 /// The last frames.
@@ -70,7 +143,9 @@ pub(crate) struct Store {
     /// `next_media`.
     sent: VecDeque<Option<(FrameId, u32)>>,
     next_retransmission: u64,
+    next_repair: u64,
     has_retransmissions: bool,
+    repairs: Repairs,
 }
 
 impl Store {
@@ -81,7 +156,45 @@ impl Store {
             next_media: u64::from(first),
             sent: VecDeque::new(),
             next_retransmission: u64::from(first),
+            next_repair: u64::from(first),
             has_retransmissions,
+            repairs: Repairs::None,
+        }
+    }
+
+    /// What repair packets are from now on.
+    pub(crate) fn set_repairs(&mut self, repairs: Repairs) {
+        self.repairs = repairs;
+    }
+
+    /// A frame just inserted has so many repair packets.
+    pub(crate) fn protect(&mut self, id: FrameId, repairs: u32) {
+        if let Some(frame) = self.frames.back_mut().filter(|frame| frame.id == id) {
+            frame.repairs = repairs as usize;
+            if matches!(self.repairs, Repairs::Flexfec { .. }) {
+                frame.headers = vec![Vec::new(); frame.payloads.len()];
+            }
+        }
+    }
+
+    /// A datagram leaves: SRTP leaves headers in the clear (RFC 3711, section 3.1).
+    pub(crate) fn left(&mut self, datagram: &[u8]) {
+        let Repairs::Flexfec { ssrc, extension } = self.repairs else {
+            return;
+        };
+        let &[_, _, high, low, _, _, _, _, ref own @ ..] = datagram else {
+            return;
+        };
+        let Some((frame, index)) = self.named(u16::from_be_bytes([high, low])) else {
+            return;
+        };
+        let header = header_length(datagram).filter(|_| own.starts_with(&ssrc.to_be_bytes()));
+        let position = self.frames.binary_search_by_key(&frame, |frame| frame.id);
+        if let (Some(length), Ok(position)) = (header, position)
+            && let Some(place) = self.frames[position].headers.get_mut(index as usize)
+        {
+            *place = datagram[..length].to_vec();
+            zero_extension(place, extension);
         }
     }
 
@@ -107,6 +220,8 @@ impl Store {
             }),
             payloads,
             sequences,
+            repairs: 0,
+            headers: Vec::new(),
         });
     }
 
@@ -167,35 +282,30 @@ impl Store {
         Some(packet)
     }
 
-    /// A repair packet, made of all packets of its frame. They have left with consecutive
+    /// A repair packet, made of packets of its frame. They have left with consecutive
     /// numbers.
     fn repair(&mut self, outgoing: &Outgoing) -> Option<Packet> {
         let frame = self.frame(outgoing.frame)?;
         let (first, last) = (frame.sequences.first()?, frame.sequences.last()?);
         let media = frame.payloads.len();
         let first = first.filter(|first| *last == Some(first + media as u64 - 1))?;
-        let place = u8::try_from(outgoing.index).ok()?;
-        let payloads: Vec<&[u8]> = (0..media).filter_map(|i| frame.payloads.get(i)).collect();
-        let number = usize::from(place).checked_sub(media)?;
-        let coded = mimosa_fec::repair(&payloads, number).ok()?;
-        #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
-        let (before, frame_number) = (first.wrapping_sub(1) as u16, frame.id.0 as u16);
-        let repair = Repair {
-            before,
-            place,
-            media: u8::try_from(media).ok()?,
-            frame: frame_number,
-            distance: match frame.reference {
-                Reference::None => 0,
-                Reference::Back(distance) => distance,
-            },
-            coded: &coded,
+        let place = usize::try_from(outgoing.index).ok()?;
+        let number = place.checked_sub(media)?;
+        let payload = match self.repairs {
+            Repairs::None => return None,
+            Repairs::Own => frame.own_repair(first, number)?,
+            Repairs::Flexfec { ssrc, .. } => frame.flexfec(ssrc, first, number)?,
         };
-        let (timestamp, payload) = (frame.timestamp, repair.to_bytes());
-        let sequence = self.next_retransmission;
-        self.next_retransmission += 1;
+        let (timestamp, is_own) = (frame.timestamp, self.repairs == Repairs::Own);
+        let (stream, next) = if is_own {
+            (Stream::Retransmission, &mut self.next_retransmission)
+        } else {
+            (Stream::Repair, &mut self.next_repair)
+        };
+        let sequence = *next;
+        *next += 1;
         Some(Packet {
-            stream: Stream::Retransmission,
+            stream,
             sequence,
             timestamp,
             marker: false,
@@ -330,6 +440,7 @@ mod tests {
     #[test]
     fn a_repair_packet_is_of_all_packets_of_its_frame() {
         let mut store = Store::new(65_535, true);
+        store.set_repairs(Repairs::Own);
         store.insert(FrameId(7), 3_000, None, frame(2_500));
         store.insert(FrameId(9), 6_000, Some(FrameId(7)), frame(2_500));
         let early = store.packet(&outgoing(PacketKind::Repair, 7, 3));

@@ -263,15 +263,19 @@ impl Network {
 
     /// How a new session's frames are kept whole.
     fn protection(&self, peer: &Peer) -> Protection {
+        let Some(code) = peer.repairs() else {
+            return Protection::Retransmission;
+        };
         let repairs = RepairConfig {
             deadline: self.settings.presentation_deadline,
             largest_packet: LARGEST_PAYLOAD + OVERHEAD,
+            code,
             ..RepairConfig::default()
         };
         match self.settings.protection {
-            ProtectionKind::Fec if peer.takes_repairs() => Protection::Fec(repairs),
-            ProtectionKind::Joint if peer.takes_repairs() => Protection::Joint(repairs),
-            _ => Protection::Retransmission,
+            ProtectionKind::Retransmission => Protection::Retransmission,
+            ProtectionKind::Fec => Protection::Fec(repairs),
+            ProtectionKind::Joint => Protection::Joint(repairs),
         }
     }
 

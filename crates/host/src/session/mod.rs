@@ -329,6 +329,7 @@ impl Session {
                 let timestamp = picture_time(self.rtp_offset, encoding.captured);
                 self.peer
                     .insert(frame, timestamp, reference, coded.payloads);
+                self.peer.protect(frame, self.sender.repairs(frame));
             }
             Err(error) => {
                 self.sender.frame_encoded(now, std::iter::empty());

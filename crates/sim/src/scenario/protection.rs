@@ -19,6 +19,7 @@ impl Reader<'_> {
             late_target: given.late_target.unwrap_or(defaults.late_target),
             most_overhead: given.most_overhead.unwrap_or(defaults.most_overhead),
             largest_packet: packet,
+            ..defaults
         };
         let name = raw.protection.as_ref().map(Spanned::get_ref);
         let protection = match name.map(String::as_str) {

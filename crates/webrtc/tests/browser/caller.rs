@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use mimosa_control::{FrameId, PacketKind};
-use mimosa_session::Outgoing;
+use mimosa_session::{Code, Outgoing};
 use mimosa_units::{Bytes, Ecn, PeerTime};
 use mimosa_webrtc::{Caller, CallerEvent, Carries, Channel, Datagram, Incoming, Peer, PeerEvent};
 use mimosa_wire::congestion_control::{CongestionFeedback, Metric, ReportTime, StreamReport};
@@ -178,7 +178,7 @@ fn every_packet_comes_as_it_was_sent() {
 #[test]
 fn repair_packets_come_to_who_knows_them() {
     let mut call = Call::begun(|offer| offer);
-    assert!(call.peer.takes_repairs());
+    assert_eq!(call.peer.repairs(), Some(Code::ReedSolomon));
     assert!(call.answer.contains(repair::ATTRIBUTE));
     let payloads = frame(3, 3);
     call.peer.insert(FrameId(3), 90_000, None, payloads.clone());
@@ -209,7 +209,7 @@ fn repair_packets_come_to_who_knows_them() {
 #[test]
 fn who_does_not_know_repair_packets_gets_none() {
     let call = Call::begun(|offer| offer.replace(repair::ATTRIBUTE, "a=x-other"));
-    assert!(!call.peer.takes_repairs() && call.peer.has_retransmissions());
+    assert!(call.peer.repairs().is_none() && call.peer.has_retransmissions());
     assert!(!call.answer.contains(repair::ATTRIBUTE));
 }
 
