@@ -9,7 +9,8 @@ use mimosa_settings::EncoderSettings;
 use mimosa_units::{Rate, Time};
 use mimosa_video::{FrameRequest, Size};
 use mimosa_webrtc::LARGEST_PAYLOAD;
-use mimosa_wire::h264::{Packetiser, Payloads};
+use mimosa_wire::h264::Packetiser;
+use mimosa_wire::video::Payloads;
 
 use crate::clock::Clock;
 use crate::encoders::open_encoder;

@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 use mimosa_control::{FrameId, PacketKind};
 use mimosa_session::Outgoing;
 use mimosa_wire::dependency::{Dependency, Reference};
-use mimosa_wire::h264::Payloads;
 use mimosa_wire::repair::Repair;
 use mimosa_wire::rtx;
+use mimosa_wire::video::Payloads;
 
 /// Frames kept for retransmission: two seconds at 120 frames a second. Longer than
 /// any deadline for sending again.

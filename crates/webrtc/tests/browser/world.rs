@@ -11,7 +11,8 @@ use mimosa_units::Bytes;
 use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, Peer, PeerEvent};
 use mimosa_wire::control::FeedbackKind;
 use mimosa_wire::dependency::DEPENDENCY_DESCRIPTOR;
-use mimosa_wire::h264::{Packetiser, Payloads};
+use mimosa_wire::h264::Packetiser;
+use mimosa_wire::video::Payloads;
 
 use crate::browser::Browser;
 use crate::rtp::{Kind, Rtp, kind};
