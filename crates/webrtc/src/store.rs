@@ -12,20 +12,17 @@ use std::collections::VecDeque;
 
 use mimosa_control::{FrameId, PacketKind};
 use mimosa_session::Outgoing;
+use mimosa_video::Codec;
 use mimosa_wire::dependency::{Dependency, Reference};
 use mimosa_wire::repair::Repair;
 use mimosa_wire::rtx;
-use mimosa_wire::video::Payloads;
+use mimosa_wire::video::{Payloads, filler};
 
 /// Frames kept for retransmission: two seconds at 120 frames a second. Longer than
 /// any deadline for sending again.
 const MOST_FRAMES: usize = 240;
 /// Packets whose numbers are remembered: half a second at 200 Mbit/s.
 const MOST_PACKETS: usize = 8192;
-
-/// A NAL unit of type 12, filler data (H.264, 7.4.2.7), without any filler: what a
-/// probe carries on the media stream of a receiver that has no second one.
-const EMPTY_FILLER: [u8; 2] = [12, 0x80];
 
 /// Which stream a packet is on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -64,6 +61,7 @@ struct Frame {
 /// The last frames.
 #[derive(Debug)]
 pub(crate) struct Store {
+    codec: Codec,
     frames: VecDeque<Frame>,
     next_media: u64,
     /// Frame and place of the last packets on the media stream, up to
@@ -75,8 +73,9 @@ pub(crate) struct Store {
 
 impl Store {
     /// Nothing yet; sequence numbers begin at `first`.
-    pub(crate) fn new(first: u16, has_retransmissions: bool) -> Self {
+    pub(crate) fn new(codec: Codec, first: u16, has_retransmissions: bool) -> Self {
         Self {
+            codec,
             frames: VecDeque::new(),
             next_media: u64::from(first),
             sent: VecDeque::new(),
@@ -232,7 +231,7 @@ impl Store {
         } else {
             let sequence = self.next_media;
             self.count_media(None);
-            (Stream::Media, sequence, EMPTY_FILLER.to_vec())
+            (Stream::Media, sequence, filler(self.codec).to_vec())
         };
         Packet {
             stream,
@@ -291,7 +290,7 @@ mod tests {
 
     #[test]
     fn packets_are_numbered_as_they_leave() {
-        let mut store = Store::new(100, true);
+        let mut store = Store::new(Codec::H264, 100, true);
         store.insert(FrameId(1), 3_000, None, frame(2_500));
         store.insert(FrameId(2), 6_000, None, frame(2_500));
         store.insert(FrameId(3), 9_000, None, frame(2_500));
@@ -311,7 +310,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_again_names_its_original() {
-        let mut store = Store::new(65_535, true);
+        let mut store = Store::new(Codec::H264, 65_535, true);
         store.insert(FrameId(0), 0, None, frame(2_500));
         for index in 0..3 {
             store.packet(&outgoing(PacketKind::Media, 0, index));
@@ -329,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_repair_packet_is_of_all_packets_of_its_frame() {
-        let mut store = Store::new(65_535, true);
+        let mut store = Store::new(Codec::H264, 65_535, true);
         store.insert(FrameId(7), 3_000, None, frame(2_500));
         store.insert(FrameId(9), 6_000, Some(FrameId(7)), frame(2_500));
         let early = store.packet(&outgoing(PacketKind::Repair, 7, 3));
@@ -356,7 +355,7 @@ mod tests {
 
     #[test]
     fn every_number_of_the_senders_is_on_the_wire() {
-        let mut store = Store::new(0, false);
+        let mut store = Store::new(Codec::H264, 0, false);
         store.insert(FrameId(0), 0, None, frame(500));
         store.packet(&outgoing(PacketKind::Media, 0, 0));
         for (kind, frame) in [
@@ -367,7 +366,7 @@ mod tests {
             let packet = store.packet(&outgoing(kind, frame, 0));
             assert_eq!(
                 (packet.stream, packet.payload),
-                (Stream::Media, EMPTY_FILLER.to_vec())
+                (Stream::Media, filler(Codec::H264).to_vec())
             );
         }
         assert_eq!(store.named(3), None, "no frame's");
@@ -375,7 +374,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut store = Store::new(0, true);
+        let mut store = Store::new(Codec::H264, 0, true);
         for id in 0..2_000 {
             store.insert(FrameId(id), 0, None, frame(9_500));
             for index in 0..10 {
