@@ -8,7 +8,7 @@ const HEADER: &str = "
 enum { SEND_LATER = AVERROR(EAGAIN), NO_MORE = AVERROR_EOF };
 ";
 
-const FUNCTIONS: [&str; 14] = [
+const FUNCTIONS: [&str; 15] = [
     "av_frame_alloc",
     "av_frame_free",
     "av_log_set_level",
@@ -19,6 +19,7 @@ const FUNCTIONS: [&str; 14] = [
     "av_strerror",
     "avcodec_alloc_context3",
     "avcodec_find_decoder",
+    "avcodec_find_decoder_by_name",
     "avcodec_free_context",
     "avcodec_open2",
     "avcodec_receive_frame",

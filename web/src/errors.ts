@@ -9,7 +9,7 @@ export type ProblemCode =
   | "view-only"
   | "origin"
   | "no-session"
-  | "no-h264"
+  | "no-codec"
   | "player-present"
   | "too-large"
   | "bad-type"
@@ -76,11 +76,12 @@ const WORDS: Readonly<Record<ProblemCode, Words>> = {
     message: "It has ended. Begin another.",
     remedies: ["retry"],
   },
-  "no-h264": {
-    title: "This browser has no H.264",
+  "no-codec": {
+    title: "This browser cannot decode the picture",
     message:
-      "The picture is sent as H.264 (packetization mode 1). Use a browser that decodes it, " +
-      "such as Chrome, Edge, Safari or Firefox with its OpenH264 plugin.",
+      "The picture is sent as H.264 (packetization mode 1), or as AV1 or H.265 where the host " +
+      "is set to it. Use a browser that decodes it, such as Chrome, Edge, Safari or Firefox " +
+      "with its OpenH264 plugin.",
     remedies: ["retry"],
   },
   "player-present": {

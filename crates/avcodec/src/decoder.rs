@@ -1,6 +1,6 @@
 //! The decoder itself.
 
-use mimosa_video::{BadSize, Samples, Size, TooFewSamples, View};
+use mimosa_video::{BadSize, Codec, Samples, Size, TooFewSamples, View};
 
 use crate::raw::{Format, Frame, Raw, Refusal};
 
@@ -17,16 +17,21 @@ pub enum DecodeError {
     #[error("{0} threads; state 1 to {MOST_THREADS}")]
     Threads(u8),
     /// libavcodec was built without it.
-    #[error("libavcodec has no decoder of H.264; install one that has, e.g. Debian's libavcodec59")]
-    Missing,
+    #[error("libavcodec has no decoder of {}; install one that has, e.g. Debian's libavcodec59", .0.name())]
+    Missing(Codec),
     /// It does not open.
-    #[error("libavcodec does not open its decoder of H.264: {0}")]
-    Open(String),
+    #[error("libavcodec does not open its decoder of {}: {reason}", .codec.name())]
+    Open {
+        /// Of what.
+        codec: Codec,
+        /// libavcodec's word for why.
+        reason: String,
+    },
     /// Far more than a picture can be.
-    #[error("an access unit of {0} bytes; {LARGEST} are the most")]
+    #[error("a frame of {0} bytes; {LARGEST} are the most")]
     TooLarge(usize),
-    /// What came is not H.264, or not all of it. A keyframe starts anew.
-    #[error("libavcodec decodes nothing of an access unit of {bytes} bytes: {reason}")]
+    /// What came is not of the codec, or not all of it. A keyframe starts anew.
+    #[error("libavcodec decodes nothing of a frame of {bytes} bytes: {reason}")]
     Damaged {
         /// How much it was.
         bytes: usize,
@@ -44,11 +49,19 @@ pub enum DecodeError {
     Samples(#[from] TooFewSamples),
 }
 
-/// An H.264 decoder without delay: one access unit in, its picture out.
+/// The codecs that libavcodec has decoders of.
+#[must_use]
+pub fn decodable() -> Vec<Codec> {
+    let all = [Codec::H264, Codec::H265, Codec::Av1].into_iter();
+    all.filter(|codec| Raw::is_there(*codec)).collect()
+}
+
+/// A decoder without delay: one frame in, its picture out.
 ///
 /// After an error it goes on: what comes next is decoded if it can be.
 #[derive(Debug)]
 pub struct Decoder {
+    codec: Codec,
     raw: Raw,
 }
 
@@ -61,7 +74,7 @@ pub struct DecodedPicture {
 
 impl Decoder {
     /// Opens a decoder. One thread decodes in the thread of the caller; more share the
-    /// slices of a frame, where it has several. Neither waits for another frame.
+    /// slices or tiles of a frame, where it has several. Neither waits for another frame.
     ///
     /// libavcodec's own messages, which it would write to standard error, are switched
     /// off in the whole process.
@@ -69,37 +82,46 @@ impl Decoder {
     /// # Errors
     ///
     /// [`DecodeError::Threads`], [`DecodeError::Missing`] or [`DecodeError::Open`].
-    pub fn new(threads: u8) -> Result<Self, DecodeError> {
+    pub fn new(codec: Codec, threads: u8) -> Result<Self, DecodeError> {
         if !(1..=MOST_THREADS).contains(&threads) {
             return Err(DecodeError::Threads(threads));
         }
-        let raw = Raw::open(i32::from(threads))
-            .map_err(|refusal| DecodeError::Open(refusal.to_string()))?
-            .ok_or(DecodeError::Missing)?;
-        Ok(Self { raw })
+        let raw = Raw::open(codec, i32::from(threads))
+            .map_err(|refusal| DecodeError::Open {
+                codec,
+                reason: refusal.to_string(),
+            })?
+            .ok_or(DecodeError::Missing(codec))?;
+        Ok(Self { codec, raw })
     }
 
-    /// Decodes one access unit: the NAL units of one picture, as an Annex B byte stream.
-    /// `None` if there is no picture in it, or none yet that can be shown: all before
-    /// the first keyframe.
+    /// What it decodes.
+    #[must_use]
+    pub const fn codec(&self) -> Codec {
+        self.codec
+    }
+
+    /// Decodes one frame in the form that its [`Codec`] names: the NAL units of one picture
+    /// as a byte stream, or the OBUs of a temporal unit. `None` if there is no picture in
+    /// it, or none yet that can be shown: all before the first keyframe.
     ///
     /// # Errors
     ///
     /// [`DecodeError`]; the decoder can be used further.
-    pub fn decode(&mut self, access_unit: &[u8]) -> Result<Option<DecodedPicture>, DecodeError> {
-        if access_unit.is_empty() {
+    pub fn decode(&mut self, frame: &[u8]) -> Result<Option<DecodedPicture>, DecodeError> {
+        if frame.is_empty() {
             // To libavcodec it would be the end of the stream.
             return Ok(None);
         }
-        if access_unit.len() > LARGEST {
-            return Err(DecodeError::TooLarge(access_unit.len()));
+        if frame.len() > LARGEST {
+            return Err(DecodeError::TooLarge(frame.len()));
         }
         let damaged = |refusal: Refusal| DecodeError::Damaged {
-            bytes: access_unit.len(),
+            bytes: frame.len(),
             reason: refusal.to_string(),
         };
-        let sent = self.raw.send(access_unit).map_err(damaged);
-        // More than one picture comes out only of what is not one access unit. The
+        let sent = self.raw.send(frame).map_err(damaged);
+        // More than one picture comes out only of what is not one frame. The
         // newest counts, and none stays behind.
         let mut newest = None;
         while let Some(frame) = self.raw.receive().map_err(damaged)? {
@@ -128,7 +150,7 @@ impl DecodedPicture {
         self.size
     }
 
-    /// Something in its access unit was missing or wrong: libavcodec filled in what was
+    /// Something in its frame was missing or wrong: libavcodec filled in what was
     /// near, in time or place. Whole frames that are missing before it are not seen here:
     /// the stream says that its frame numbers may have gaps.
     #[must_use]

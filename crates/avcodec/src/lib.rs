@@ -1,4 +1,4 @@
-//! H.264 decoded by libavcodec: a picture for each access unit, at once.
+//! H.264, H.265 and AV1 decoded by libavcodec: a picture for each frame, at once.
 //!
 //! | file | what |
 //! |---|---|
@@ -12,4 +12,4 @@
 mod decoder;
 mod raw;
 
-pub use decoder::{DecodeError, DecodedPicture, Decoder};
+pub use decoder::{DecodeError, DecodedPicture, Decoder, decodable};

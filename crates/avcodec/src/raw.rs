@@ -8,8 +8,8 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{NonNull, null_mut};
 
-use c::{AVCodecContext, AVFrame, AVPacket};
-use mimosa_video::{Colours, Matrix};
+use c::{AVCodec, AVCodecContext, AVFrame, AVPacket};
+use mimosa_video::{Codec, Colours, Matrix};
 
 /// The declarations, as `build.rs` made them.
 #[allow(
@@ -70,17 +70,21 @@ pub(crate) struct Raw {
 unsafe impl Send for Raw {}
 
 impl Raw {
-    /// Opens a decoder of H.264 with so many threads for the slices of a frame; `None`
+    /// Whether libavcodec has a decoder.
+    pub(crate) fn is_there(codec: Codec) -> bool {
+        !find(codec).is_null()
+    }
+
+    /// Opens a decoder with so many threads for the slices or tiles of a frame; `None`
     /// if libavcodec has none.
     ///
     /// # Errors
     ///
     /// libavcodec's answer.
-    pub(crate) fn open(threads: c_int) -> Result<Option<Self>, Refusal> {
+    pub(crate) fn open(codec: Codec, threads: c_int) -> Result<Option<Self>, Refusal> {
         // SAFETY: sets a number that libavutil reads atomically.
         unsafe { c::av_log_set_level(c::AV_LOG_QUIET) };
-        // SAFETY: looks into a table.
-        let codec = unsafe { c::avcodec_find_decoder(c::AVCodecID_AV_CODEC_ID_H264) };
+        let codec = find(codec);
         if codec.is_null() {
             return Ok(None);
         }
@@ -96,6 +100,7 @@ impl Raw {
             let mut raw = Self { context, packet };
             // SAFETY: it was just allocated, and nobody else has it.
             let fields = unsafe { raw.context.as_mut() };
+            // To dav1d it also says that one frame at a time is decoded.
             fields.flags |= c::AV_CODEC_FLAG_LOW_DELAY.cast_signed();
             fields.thread_count = threads;
             fields.thread_type = c::FF_THREAD_SLICE.cast_signed();
@@ -254,6 +259,21 @@ impl Drop for Frame {
         // SAFETY: it is there, and nothing uses it afterwards.
         unsafe { c::av_frame_free(&raw mut frame) };
     }
+}
+
+/// libavcodec's decoder. Of AV1 it has several, and the one that it prefers may be for
+/// graphics processors alone: it is dav1d's.
+fn find(codec: Codec) -> *const AVCodec {
+    let number = match codec {
+        Codec::H264 => c::AVCodecID_AV_CODEC_ID_H264,
+        Codec::H265 => c::AVCodecID_AV_CODEC_ID_HEVC,
+        Codec::Av1 => {
+            // SAFETY: looks into a table; the name ends with a zero.
+            return unsafe { c::avcodec_find_decoder_by_name(c"libdav1d".as_ptr()) };
+        }
+    };
+    // SAFETY: looks into a table.
+    unsafe { c::avcodec_find_decoder(number) }
 }
 
 fn check(status: c_int) -> Result<(), Refusal> {

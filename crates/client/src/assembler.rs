@@ -15,8 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mimosa_fec::{CodeError, decode};
 use mimosa_units::PeerTime;
+use mimosa_video::Codec;
 use mimosa_wire::dependency::{Dependency, Reference};
-use mimosa_wire::h264::depacketise;
+use mimosa_wire::video::depacketise;
 
 /// Frames that may be incomplete at once: two seconds at 120 frames a second, longer than
 /// any is waited for.
@@ -38,7 +39,7 @@ pub struct Piece {
     pub dependency: Dependency,
     /// When it came.
     pub at: PeerTime,
-    /// What it has in it (RFC 6184).
+    /// What it has in it, as its codec's frames are packetised.
     pub payload: Vec<u8>,
 }
 
@@ -78,7 +79,9 @@ pub struct Whole {
     pub last: PeerTime,
     /// How many packets it had.
     pub packets: usize,
-    /// It in annex B form.
+    /// What it is coded as.
+    pub codec: Codec,
+    /// It in the form of its codec.
     pub access_unit: Vec<u8>,
 }
 
@@ -182,8 +185,9 @@ impl Open {
 }
 
 /// Puts frames together.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Assembler {
+    codec: Codec,
     frames: Counter,
     sequences: Counter,
     open: BTreeMap<u64, Open>,
@@ -193,10 +197,17 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// Nothing yet.
+    /// Nothing yet, of frames of this codec.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(codec: Codec) -> Self {
+        Self {
+            codec,
+            frames: Counter::default(),
+            sequences: Counter::default(),
+            open: BTreeMap::new(),
+            given: BTreeSet::new(),
+            counts: Counts::default(),
+        }
     }
 
     /// What has become of frames so far.
@@ -317,7 +328,7 @@ impl Assembler {
 
     fn put_together(&mut self, number: u64, open: &Open) -> Option<Whole> {
         let payloads = open.packets.values().map(|piece| piece.payload.as_slice());
-        match depacketise(payloads) {
+        match depacketise(self.codec, payloads) {
             Ok(access_unit) => {
                 let times = open.packets.values().map(|piece| piece.at);
                 self.counts.whole += 1;
@@ -328,6 +339,7 @@ impl Assembler {
                     first: times.clone().min()?,
                     last: times.max()?,
                     packets: open.packets.len(),
+                    codec: self.codec,
                     access_unit,
                 })
             }
@@ -405,7 +417,7 @@ mod tests {
 
     #[test]
     fn frames_come_whole_and_once_across_the_wrap() {
-        let mut assembler = Assembler::new();
+        let mut assembler = Assembler::new(Codec::H264);
         let mut sequence = 65_530_u16;
         let mut back = 0;
         for number in [65_534, 65_535, 0, 1] {
@@ -433,7 +445,7 @@ mod tests {
 
     #[test]
     fn a_frame_waits_for_what_it_refers_to() {
-        let mut assembler = Assembler::new();
+        let mut assembler = Assembler::new(Codec::H264);
         assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
         let mut late = frame(11, 1, 2, 3);
         let missing = late.remove(1);
@@ -445,7 +457,7 @@ mod tests {
 
     #[test]
     fn what_does_without_a_lost_frame_goes_on_at_once() {
-        let mut assembler = Assembler::new();
+        let mut assembler = Assembler::new(Codec::H264);
         assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
         let mut lost = frame(11, 1, 2, 3);
         let missing = lost.remove(1);
@@ -461,7 +473,7 @@ mod tests {
 
     #[test]
     fn a_keyframe_begins_anew() {
-        let mut assembler = Assembler::new();
+        let mut assembler = Assembler::new(Codec::H264);
         assert!(
             numbers(&mut assembler, frame(9, 1, 0, 1)).is_empty(),
             "refers to nothing"
@@ -473,7 +485,7 @@ mod tests {
 
     #[test]
     fn what_never_becomes_whole_is_forgotten() {
-        let mut assembler = Assembler::new();
+        let mut assembler = Assembler::new(Codec::H264);
         for number in 0..2_000_u16 {
             let pieces = frame(number, 1, number * 2, 2);
             assert!(numbers(&mut assembler, pieces.into_iter().take(1)).is_empty());
@@ -505,7 +517,7 @@ mod tests {
     #[test]
     fn any_packets_enough_make_a_frame_whole() {
         let whole = |keep: &[usize]| {
-            let mut assembler = Assembler::new();
+            let mut assembler = Assembler::new(Codec::H264);
             assert_eq!(numbers(&mut assembler, frame(10, 0, 65_530, 2)), [10]);
             let media = frame(11, 1, 65_532, 5);
             let repair = repairs(&media, 3);
@@ -541,7 +553,7 @@ mod tests {
 
     #[test]
     fn a_frame_of_which_nothing_else_comes_is_whole_by_its_repair_packets() {
-        let mut assembler = Assembler::new();
+        let mut assembler = Assembler::new(Codec::H264);
         assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
         let lost = frame(11, 1, 2, 1);
         let whole = assembler.repair(repairs(&lost, 1).remove(0));
@@ -556,7 +568,7 @@ mod tests {
 
     #[test]
     fn repair_packets_that_contradict_each_other_spoil_nothing() {
-        let mut assembler = Assembler::new();
+        let mut assembler = Assembler::new(Codec::H264);
         assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
         let media = frame(11, 1, 2, 4);
         let good = repairs(&media, 2);

@@ -9,7 +9,7 @@ use mimosa_settings::EncoderSettings;
 use mimosa_units::{Rate, Time};
 use mimosa_video::{FrameRequest, Size};
 use mimosa_webrtc::LARGEST_PAYLOAD;
-use mimosa_wire::h264::{Packetiser, Payloads};
+use mimosa_wire::video::{Packetiser, Payloads};
 
 use crate::clock::Clock;
 use crate::encoders::open_encoder;
@@ -81,12 +81,12 @@ impl EncoderThread {
     ) -> Result<Self, HostError> {
         let mut encoder = open_encoder(settings, frames_per_second, size)?;
         let name = encoder.capabilities().name.clone();
+        let packetiser = Packetiser::new(encoder.capabilities().codec, LARGEST_PAYLOAD);
         let (jobs, todo) = mpsc::channel::<Job>();
         std::thread::Builder::new()
             .name("encoder".to_owned())
             .spawn(move || {
                 priority::raise();
-                let packetiser = Packetiser::new(LARGEST_PAYLOAD);
                 let mut size = size;
                 let mut planner = Planner::new(settings);
                 let mut scaler = Scaler::new();

@@ -14,6 +14,7 @@
 //! machine of its own.
 
 mod clock;
+mod coders;
 mod encode;
 mod encoders;
 mod error;

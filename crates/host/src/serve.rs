@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
+use crate::coders::Coders;
 use crate::encoders::choose_encoder;
 use crate::error::HostError;
 use crate::http::{self, App};
@@ -39,6 +40,7 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
     // Said now rather than to the first who comes, like what follows.
     settings.encoder.name =
         choose_encoder(settings.encoder, settings.frames_per_second, settings.size)?;
+    let coders = Coders::open(settings.encoder, settings.frames_per_second, settings.size)?;
     let settings = Arc::new(settings);
     let limits = settings.controller.limits;
     let params = toml::Value::Table(settings.controller.params.clone());
@@ -73,6 +75,7 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
     let name = source.name();
     let network = Network::new(
         Arc::clone(&settings),
+        coders,
         clock,
         sockets,
         (source, sound),

@@ -10,31 +10,44 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mimosa_units::Ecn;
+use mimosa_video::Codec;
 use mimosa_wire::dependency::{DEPENDENCY_DESCRIPTOR, Dependency};
 use mimosa_wire::enclosed;
 use mimosa_wire::transport_cc::TransportSequence;
 use str0m::change::{SdpAnswer, SdpPendingOffer};
 use str0m::channel::{ChannelConfig, ChannelData, ChannelId, Reliability};
-use str0m::media::{Direction, KeyframeRequestKind, MediaKind, Mid};
+use str0m::format::FormatParams;
+use str0m::media::{Direction, Frequency, KeyframeRequestKind, MediaKind, Mid, Pt};
 use str0m::net::{Protocol, Receive};
 use str0m::rtp::{Extension, RawPacket, RtpHeader, Ssrc};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 
+use crate::codecs::known;
 use crate::error::CallError;
 use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::peer::{Channel, Datagram};
 use crate::sdp::{TRANSPORT_CC_02, add_congestion_feedback, add_repairs, has_congestion_feedback};
 use crate::tap;
 
-/// Payload types of the offer.
-const H264: u8 = 96;
-const RTX: u8 = 97;
+/// Payload types of the offer: of each codec, and of its retransmissions.
+const fn payload_types(codec: Codec) -> [u8; 2] {
+    match codec {
+        Codec::H264 => [96, 97],
+        Codec::H265 => [98, 99],
+        Codec::Av1 => [100, 101],
+    }
+}
+
 /// Those that str0m offers sound with.
 const OPUS: u8 = 111;
 const RED: u8 = 63;
 /// High profile, level 5.2: 3840x2160 at 60 frames a second. The host's encoder says what
 /// it is in fact; the decoders of clients know no limits.
 const PROFILE: u32 = 0x64_0034;
+/// The same of H.265: profile Main, tier Main, 30 times the level.
+const H265_LEVEL: [u8; 3] = [1, 0, 156];
+/// The same of AV1: `seq_level_idx` of level 5.1.
+const AV1_LEVEL: u8 = 13;
 
 /// What a packet is for.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -98,6 +111,8 @@ pub struct Caller {
     rtc: Rtc,
     pending: Option<SdpPendingOffer>,
     video: Mid,
+    /// The codec agreed on.
+    codec: Option<Codec>,
     /// Names us in reports.
     name: Ssrc,
     /// The host reads reports of RFC 8888.
@@ -110,18 +125,22 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A caller that its host reaches at these addresses, and the text of its offer; with
-    /// sound, where it is wanted.
+    /// A caller that its host reaches at these addresses, and the text of its offer: video
+    /// as any of `codecs`, and sound, where it is wanted.
     ///
     /// # Errors
     ///
-    /// [`CallError`] for an address that is none.
+    /// [`CallError`] without a codec, and for an address that is none.
     pub fn offer(
         addresses: &[SocketAddr],
+        codecs: &[Codec],
         wants_sound: bool,
         now: Instant,
     ) -> Result<(Self, String), CallError> {
-        let mut rtc = configure(wants_sound).build(now);
+        if codecs.is_empty() {
+            return Err(CallError::NothingOffered);
+        }
+        let mut rtc = configure(codecs, wants_sound).build(now);
         for &address in addresses {
             let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
             rtc.add_local_candidate(candidate);
@@ -150,6 +169,7 @@ impl Caller {
             rtc,
             pending: Some(pending),
             video,
+            codec: None,
             name,
             reads_congestion: false,
             channels: [None; Channel::ALL.len()],
@@ -159,7 +179,11 @@ impl Caller {
             is_closed: false,
         };
         caller.drain();
-        let text = add_congestion_feedback(&offer.to_sdp_string(), H264);
+        let mut text = offer.to_sdp_string();
+        for codec in codecs {
+            let [payload_type, _] = payload_types(*codec);
+            text = add_congestion_feedback(&text, payload_type);
+        }
         Ok((caller, add_repairs(&text)))
     }
 
@@ -175,9 +199,18 @@ impl Caller {
             .sdp_api()
             .accept_answer(pending, parsed)
             .map_err(|error| refused(&error))?;
-        self.reads_congestion = has_congestion_feedback(answer, H264);
+        let codec = agreed(answer).ok_or_else(|| refused(&"it names no codec of the offer"))?;
+        let [payload_type, _] = payload_types(codec);
+        self.reads_congestion = has_congestion_feedback(answer, payload_type);
+        self.codec = Some(codec);
         self.drain();
         Ok(())
+    }
+
+    /// The codec that the host sends, once it has answered.
+    #[must_use]
+    pub const fn codec(&self) -> Option<Codec> {
+        self.codec
     }
 
     /// Whether the host reads reports of RFC 8888 beside the transport-wide ones.
@@ -337,12 +370,16 @@ impl Caller {
     }
 
     fn packet(&mut self, header: &RtpHeader, payload: Vec<u8>) {
-        let carries = match *header.payload_type {
-            H264 => Carries::Video,
-            RTX => Carries::Repeat,
+        let number = *header.payload_type;
+        let of_video = self.codec.map(payload_types);
+        let carries = match number {
             OPUS => Carries::Sound,
             RED => Carries::RedundantSound,
-            _ => return,
+            _ => match of_video {
+                Some([media, _]) if media == number => Carries::Video,
+                Some([_, repeats]) if repeats == number => Carries::Repeat,
+                _ => return,
+            },
         };
         let values = &header.ext_vals.user_values;
         self.events.push_back(CallerEvent::Packet(Incoming {
@@ -370,7 +407,7 @@ impl Caller {
 }
 
 /// RTP mode: packets are handed out as they come.
-fn configure(wants_sound: bool) -> RtcConfig {
+fn configure(codecs: &[Codec], wants_sound: bool) -> RtcConfig {
     let number = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
     let dependency = Extension::with_serializer(DEPENDENCY_DESCRIPTOR, DependencyDescriptor);
     let mut config = RtcConfig::new()
@@ -382,10 +419,41 @@ fn configure(wants_sound: bool) -> RtcConfig {
         .set_extension(4, dependency)
         .set_rtp_mode(true)
         .enable_raw_packets(true);
-    let codecs = config.codec_config();
-    codecs.enable_opus(wants_sound, wants_sound);
-    codecs.add_h264(H264.into(), Some(RTX.into()), true, PROFILE);
+    let offered = config.codec_config();
+    offered.enable_opus(wants_sound, wants_sound);
+    for &codec in codecs {
+        let [media, repeats] = payload_types(codec).map(Pt::from);
+        match codec {
+            Codec::H264 => offered.add_h264(media, Some(repeats), true, PROFILE),
+            Codec::H265 => {
+                let [profile, tier, level] = H265_LEVEL;
+                offered.add_h265(media, Some(repeats), profile, tier, level);
+            }
+            Codec::Av1 => {
+                let format = FormatParams {
+                    profile: Some(0),
+                    level_idx: Some(AV1_LEVEL),
+                    tier: Some(0),
+                    ..FormatParams::default()
+                };
+                let rate = Frequency::NINETY_KHZ;
+                offered.add_config(media, Some(repeats), known(codec), rate, None, format);
+            }
+        }
+    }
     config
+}
+
+/// The codec of an answer: its first payload type that was offered for video.
+fn agreed(answer: &str) -> Option<Codec> {
+    let mut lines = answer.lines();
+    let line = lines.find_map(|line| line.strip_prefix("m=video "))?;
+    // Behind the port and the protocol.
+    line.split_whitespace().skip(2).find_map(|number| {
+        let number: u8 = number.parse().ok()?;
+        let mut all = [Codec::H264, Codec::H265, Codec::Av1].into_iter();
+        all.find(|codec| payload_types(*codec)[0] == number)
+    })
 }
 
 fn refused(error: &dyn std::fmt::Display) -> CallError {

@@ -9,6 +9,7 @@ use str0m::format::{Codec, FormatParams};
 use str0m::media::Frequency;
 use str0m::rtp::Extension;
 
+use crate::codecs::known;
 use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::sdp::{Offer, RepairOffer, TRANSPORT_CC_02};
 use crate::tap;
@@ -40,7 +41,16 @@ pub(crate) fn configure(offer: &Offer) -> RtcConfig {
         FeedbackKind::None => {}
     }
     let codecs = config.codec_config();
-    codecs.add_h264(offer.h264.into(), None, true, offer.profile);
+    let rate = Frequency::NINETY_KHZ;
+    let video = &offer.codec;
+    codecs.add_config(
+        video.payload_type.into(),
+        None,
+        known(video.codec),
+        rate,
+        None,
+        video.format,
+    );
     let flexfec = match offer.repairs {
         RepairOffer::Flexfec(number) => Some(number),
         RepairOffer::None | RepairOffer::Own => None,
@@ -48,7 +58,6 @@ pub(crate) fn configure(offer: &Offer) -> RtcConfig {
     for number in [offer.rtx, flexfec].into_iter().flatten() {
         // str0m sends nothing with a payload type that it does not know. A codec
         // that no browser offers makes it known, and is in no answer.
-        let rate = Frequency::NINETY_KHZ;
         codecs.add_config(
             number.into(),
             None,

@@ -21,9 +21,13 @@ pub enum OfferError {
     NoVideo,
     /// No codec in common.
     #[error(
-        "the offer has no H.264 with packetization-mode=1; use a browser or player that decodes H.264"
+        "the offer has none of what this host sends, {known}; use a browser or player that \
+         decodes it, or start the host with another --encoder"
     )]
-    NoH264,
+    NoCodec {
+        /// What there is.
+        known: String,
+    },
     /// It looks like SDP, but cannot be answered.
     #[error("the offer cannot be answered: {reason}")]
     Refused {

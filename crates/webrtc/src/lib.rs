@@ -14,6 +14,7 @@
 //! ```
 
 mod caller;
+mod codecs;
 mod config;
 mod error;
 mod extension;

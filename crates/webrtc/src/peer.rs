@@ -7,9 +7,10 @@ use std::time::Instant;
 use mimosa_control::{FrameId, PacketKind};
 use mimosa_session::{Code, Outgoing, Report};
 use mimosa_units::{Bytes, Ecn};
+use mimosa_video::Codec;
 use mimosa_wire::control::FeedbackKind;
-use mimosa_wire::h264::Payloads;
 use mimosa_wire::transport_cc::TransportSequence;
+use mimosa_wire::video::Payloads;
 use str0m::change::SdpOffer;
 use str0m::channel::{ChannelData, ChannelId};
 use str0m::media::{MediaTime, Mid, Pt};
@@ -133,7 +134,8 @@ pub struct Peer {
     kind: FeedbackKind,
     /// The media section that video goes out on.
     video: Mid,
-    h264: Pt,
+    codec: Codec,
+    payload_type: Pt,
     bears_gaps: bool,
     repairs: RepairOffer,
     /// Payload type of the second stream, if there is one.
@@ -152,7 +154,8 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Answers an offer: the peer, and the text of the answer.
+    /// Answers an offer: the peer, and the text of the answer. The picture is sent as the
+    /// first of `codecs` that the offer has.
     ///
     /// `addresses` are those that its datagrams may come in on. `first_sequence`
     /// should be random (RFC 3550, section 5.1) and below 32768 (RFC 3711, section
@@ -165,13 +168,14 @@ impl Peer {
     /// [`OfferError`] says what the offer lacks.
     pub fn answer(
         offer: &str,
+        codecs: &[Codec],
         wanted: Option<FeedbackKind>,
         addresses: &[SocketAddr],
         first_sequence: u16,
         has_sound: bool,
         now: Instant,
     ) -> Result<(Self, String), OfferError> {
-        let mut offer = Offer::read(offer, wanted)?;
+        let mut offer = Offer::read(offer, codecs, wanted)?;
         offer.sound.take_if(|_| !has_sound);
         let refused = |error: &dyn std::fmt::Display| OfferError::Refused {
             reason: error.to_string(),
@@ -188,11 +192,12 @@ impl Peer {
             .map_err(|error| refused(&error))?;
         let mut peer = Self {
             rtc,
-            store: Store::new(first_sequence, offer.rtx.is_some()),
+            store: Store::new(offer.codec.codec, first_sequence, offer.rtx.is_some()),
             feedback: Feedback::new(),
             kind: offer.feedback,
             video: offer.media.as_str().into(),
-            h264: offer.h264.into(),
+            codec: offer.codec.codec,
+            payload_type: offer.codec.payload_type.into(),
             bears_gaps: offer.bears_gaps,
             repairs: offer.repairs,
             rtx: None,
@@ -209,7 +214,7 @@ impl Peer {
         let mid = peer.video;
         let mut text = answer.to_sdp_string();
         if offer.feedback == FeedbackKind::CongestionControl {
-            text = add_congestion_feedback(&text, offer.h264);
+            text = add_congestion_feedback(&text, offer.codec.payload_type);
         }
         if let Some(rtx) = offer.rtx {
             let mut api = peer.rtc.direct_api();
@@ -224,7 +229,7 @@ impl Peer {
                 peer.feedback.name(*second, Stream::Retransmission);
             }
             peer.rtx = Some(rtx.into());
-            let beside = Beside::retransmissions(rtx, offer.h264, *second);
+            let beside = Beside::retransmissions(rtx, offer.codec.payload_type, *second);
             text = add_stream(&text, *media, &beside);
             match offer.repairs {
                 RepairOffer::None => {}
@@ -257,6 +262,12 @@ impl Peer {
             }
         }
         Ok((peer, text))
+    }
+
+    /// The codec agreed on.
+    #[must_use]
+    pub const fn codec(&self) -> Codec {
+        self.codec
     }
 
     /// The feedback agreed on.
@@ -444,7 +455,7 @@ impl Peer {
             (Stream::Repair, _) if let RepairOffer::Flexfec(number) = self.repairs => {
                 (number.into(), Some(REPAIRS.into()))
             }
-            _ => (self.h264, self.rtx.map(|_| MEDIA.into())),
+            _ => (self.payload_type, self.rtx.map(|_| MEDIA.into())),
         };
         #[expect(clippy::cast_possible_truncation, reason = "the wire has 16 bits")]
         let number = packet.sequence as u16;

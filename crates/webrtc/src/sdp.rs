@@ -6,7 +6,7 @@
 //!   it, though it never offers it. The offer that str0m reads has it in place of
 //!   its predecessor.
 //! - *RTX* (RFC 4588): str0m resends by itself and at once; here resending is the
-//!   pacer's business. str0m negotiates H.264 without RTX, and the answer gets the
+//!   pacer's business. str0m negotiates the codec without RTX, and the answer gets the
 //!   lines for a second stream that we fill.
 //! - *RED* (RFC 2198): how many frames a packet repeats changes with the loss. str0m
 //!   negotiates Opus without RED, and the answer gets the lines for it.
@@ -22,10 +22,12 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use mimosa_video::Codec;
 use mimosa_wire::control::FeedbackKind;
 use mimosa_wire::dependency::DEPENDENCY_DESCRIPTOR;
 use mimosa_wire::repair;
 
+use crate::codecs::{CodecOffer, described, first_offered};
 use crate::error::OfferError;
 use crate::sound_section::{self, SoundOffer};
 
@@ -55,10 +57,8 @@ pub(crate) struct Offer {
     pub(crate) text: String,
     /// Identification of the video section (RFC 5888).
     pub(crate) media: String,
-    /// Payload type of H.264.
-    pub(crate) h264: u8,
-    /// Its `profile-level-id`.
-    pub(crate) profile: u32,
+    /// What the picture is sent as.
+    pub(crate) codec: CodecOffer,
     /// Payload type of its retransmissions, if offered.
     pub(crate) rtx: Option<u8>,
     /// It takes the dependency descriptor.
@@ -72,8 +72,13 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// Reads an offer; `wanted` overrides what it says of feedback.
-    pub(crate) fn read(text: &str, wanted: Option<FeedbackKind>) -> Result<Self, OfferError> {
+    /// Reads an offer to a host that sends `codecs`, the one in front rather than those
+    /// behind it; `wanted` overrides what the offer says of feedback.
+    pub(crate) fn read(
+        text: &str,
+        codecs: &[Codec],
+        wanted: Option<FeedbackKind>,
+    ) -> Result<Self, OfferError> {
         if text.len() > LONGEST {
             return Err(OfferError::TooLong { bytes: text.len() });
         }
@@ -85,15 +90,18 @@ impl Offer {
         }
         let video = video_section(&lines)?;
         let section = &lines[video.clone()];
-        let (h264, profile) = best_h264(section).ok_or(OfferError::NoH264)?;
+        let codec = first_offered(section, codecs).ok_or_else(|| OfferError::NoCodec {
+            known: described(codecs),
+        })?;
+        let payload_type = codec.payload_type;
         let media = section
             .iter()
             .find_map(|line| line.strip_prefix("a=mid:"))
             .ok_or(OfferError::NoVideo)?;
-        let rtx = retransmissions_of(section, h264);
+        let rtx = retransmissions_of(section, payload_type);
         let offered = |uri| section.iter().any(|line| extension(line, uri));
         // Its times are too coarse to go without the other's.
-        let both = offered(TRANSPORT_CC_02) && has_congestion_feedback(text, h264);
+        let both = offered(TRANSPORT_CC_02) && has_congestion_feedback(text, payload_type);
         let feedback = match wanted {
             Some(FeedbackKind::CongestionControl) if !both => FeedbackKind::OnRequest,
             Some(wanted) => wanted,
@@ -109,7 +117,7 @@ impl Offer {
         };
         let sound = sound_section::find(&lines);
         let offer = sound.clone().and_then(|sound| {
-            let taken = [Some(h264), rtx];
+            let taken = [Some(payload_type), rtx];
             sound_section::read(&lines[sound], |number| taken.contains(&Some(number)))
         });
         let audio = sound.zip(offer.as_ref().map(|sound| sound.agreed.opus));
@@ -118,8 +126,7 @@ impl Offer {
             repairs: rtx.map_or(RepairOffer::None, |_| repairs_of(section)),
             text: for_str0m(&lines, video, feedback, audio.as_ref()),
             media: media.to_owned(),
-            h264,
-            profile,
+            codec,
             rtx,
             feedback,
             sound: offer,
@@ -152,42 +159,6 @@ pub(crate) fn is_begun(line: &str, kind: &str) -> bool {
         .strip_prefix("m=")
         .and_then(|line| line.strip_prefix(kind));
     rest.is_some_and(|rest| rest.starts_with(' ') && !rest.starts_with(" 0 "))
-}
-
-/// Payload type and profile of the H.264 that suits best: packetization-mode 1,
-/// and of the profiles High, Main, Constrained Baseline, Baseline, then others.
-fn best_h264(section: &[&str]) -> Option<(u8, u32)> {
-    let is_h264 = |payload_type: u8| {
-        section
-            .iter()
-            .any(|line| attribute(line, "rtpmap:", payload_type) == Some("H264/90000"))
-    };
-    let rank = |profile: u32| match profile >> 8 {
-        0x6400 | 0x640c => 0,
-        0x4d00 | 0x4d40 => 1,
-        0x42e0 | 0x42c0 => 2,
-        0x4200 => 3,
-        _ => 4,
-    };
-    section
-        .iter()
-        .filter_map(|line| {
-            let rest = line.strip_prefix("a=fmtp:")?;
-            let (payload_type, parameters) = rest.split_once(' ')?;
-            let payload_type = payload_type.parse().ok().filter(|&pt: &u8| pt < 128)?;
-            let value = |name: &str| {
-                parameters.split(';').find_map(|parameter| {
-                    let (key, value) = parameter.trim().split_once('=')?;
-                    key.eq_ignore_ascii_case(name).then_some(value.trim())
-                })
-            };
-            let fits = is_h264(payload_type) && value("packetization-mode") == Some("1");
-            // RFC 6184, section 8.1: without the parameter, Baseline at level 1.
-            let profile = value("profile-level-id").unwrap_or("42000a");
-            let profile = u32::from_str_radix(profile, 16).ok()?;
-            fits.then_some((payload_type, profile))
-        })
-        .min_by_key(|&(_, profile)| rank(profile))
 }
 
 /// Payload type of the retransmissions of another.
@@ -452,6 +423,10 @@ mod tests {
 
     const CHROMIUM: &str = include_str!("../tests/offers/chromium-156.sdp");
 
+    fn read(text: &str, wanted: Option<FeedbackKind>) -> Result<Offer, OfferError> {
+        Offer::read(text, &[Codec::H264], wanted)
+    }
+
     fn section(text: &str) -> Vec<&str> {
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         let range = video_section(&lines).unwrap();
@@ -460,9 +435,10 @@ mod tests {
 
     #[test]
     fn a_browsers_offer_is_understood() {
-        let offer = Offer::read(CHROMIUM, None).unwrap();
+        let offer = read(CHROMIUM, None).unwrap();
         // Main, as it has no High; its retransmissions.
-        assert_eq!((offer.h264, offer.profile), (116, 0x4d_001f));
+        assert_eq!(offer.codec.payload_type, 116);
+        assert_eq!(offer.codec.format.profile_level_id, Some(0x4d_001f));
         assert_eq!(offer.rtx, Some(117));
         assert_eq!(
             offer.feedback,
@@ -473,7 +449,7 @@ mod tests {
 
     #[test]
     fn feedback_on_request_takes_the_place_of_its_predecessor() {
-        let offer = Offer::read(CHROMIUM, Some(FeedbackKind::OnRequest)).unwrap();
+        let offer = read(CHROMIUM, Some(FeedbackKind::OnRequest)).unwrap();
         let lines = section(&offer.text);
         assert!(!lines.iter().any(|line| extension(line, TRANSPORT_CC_01)));
         let line = lines
@@ -503,26 +479,49 @@ mod tests {
 
     #[test]
     fn without_feedback_none_is_asked_for() {
-        let offer = Offer::read(CHROMIUM, Some(FeedbackKind::None)).unwrap();
+        let offer = read(CHROMIUM, Some(FeedbackKind::None)).unwrap();
         assert!(!offer.text.contains("transport-wide-cc"));
         let silent = CHROMIUM.replace("transport-wide-cc", "something-else");
-        let offer = Offer::read(&silent, Some(FeedbackKind::Periodic)).unwrap();
+        let offer = read(&silent, Some(FeedbackKind::Periodic)).unwrap();
         assert_eq!(offer.feedback, FeedbackKind::None, "it was not offered");
     }
 
     #[test]
     fn the_best_profile_is_taken_and_packetization_mode_1_only() {
         let high = CHROMIUM.replace("profile-level-id=f4001f", "profile-level-id=64001f");
-        assert_eq!(Offer::read(&high, None).unwrap().h264, 41);
-        let none = CHROMIUM.replace("packetization-mode=1", "packetization-mode=0");
-        assert!(matches!(Offer::read(&none, None), Err(OfferError::NoH264)));
-        let none = CHROMIUM.replace("H264/90000", "H265/90000");
-        assert!(matches!(Offer::read(&none, None), Err(OfferError::NoH264)));
+        assert_eq!(read(&high, None).unwrap().codec.payload_type, 41);
+        for none in [
+            CHROMIUM.replace("packetization-mode=1", "packetization-mode=0"),
+            CHROMIUM.replace("H264/90000", "VP7/90000"),
+        ] {
+            let error = read(&none, None).unwrap_err();
+            let expected = "none of what this host sends, H.264 with packetization-mode=1;";
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+    }
+
+    /// A host that has several takes what the browser has, and its retransmissions.
+    #[test]
+    fn another_codec_takes_the_same_way() {
+        let codecs = [Codec::H265, Codec::Av1, Codec::H264];
+        let offer = Offer::read(CHROMIUM, &codecs, Some(FeedbackKind::OnRequest)).unwrap();
+        assert_eq!(
+            (offer.codec.codec, offer.codec.payload_type),
+            (Codec::Av1, 45)
+        );
+        assert_eq!((offer.rtx, offer.bears_gaps), (Some(46), false));
+        let rest = read(CHROMIUM, Some(FeedbackKind::OnRequest)).unwrap();
+        assert_eq!((offer.text, offer.sound), (rest.text, rest.sound));
+        let both = Offer::read(CHROMIUM, &codecs[..1], None).unwrap_err();
+        assert!(
+            both.to_string().contains("sends, H.265 with profile-id=1;"),
+            "{both}"
+        );
     }
 
     #[test]
     fn what_is_no_offer_of_video_is_refused_by_name() {
-        let message = |text: &str| Offer::read(text, None).unwrap_err().to_string();
+        let message = |text: &str| read(text, None).unwrap_err().to_string();
         assert!(message("").contains("begins with ``"));
         assert!(message("GET / HTTP/1.1").contains("`GET / HTTP/1.1`"));
         assert!(message("v=0\r\n").contains("no video section"));
@@ -568,17 +567,14 @@ mod tests {
     #[test]
     fn our_own_repair_packets_come_before_those_of_browsers() {
         assert_eq!(
-            Offer::read(CHROMIUM, None).unwrap().repairs,
+            read(CHROMIUM, None).unwrap().repairs,
             RepairOffer::Flexfec(49)
         );
         let own = add_repairs(CHROMIUM);
-        assert_eq!(Offer::read(&own, None).unwrap().repairs, RepairOffer::Own);
+        assert_eq!(read(&own, None).unwrap().repairs, RepairOffer::Own);
         let none = CHROMIUM.replace("flexfec-03", "other");
-        assert_eq!(Offer::read(&none, None).unwrap().repairs, RepairOffer::None);
+        assert_eq!(read(&none, None).unwrap().repairs, RepairOffer::None);
         let alone = CHROMIUM.replace("rtx/90000", "other/90000");
-        assert_eq!(
-            Offer::read(&alone, None).unwrap().repairs,
-            RepairOffer::None
-        );
+        assert_eq!(read(&alone, None).unwrap().repairs, RepairOffer::None);
     }
 }

@@ -97,6 +97,7 @@ pub(crate) fn add_redundancy(answer: &str, opus: u8, red: u8) -> String {
 
 #[cfg(test)]
 mod tests {
+    use mimosa_video::Codec;
     use mimosa_wire::control::FeedbackKind;
 
     use super::*;
@@ -125,7 +126,7 @@ mod tests {
     fn with_sound(sound: &str) -> Offer {
         let (before, after) = CHROMIUM.split_once("m=application").unwrap();
         let text = format!("{before}{sound}m=application{after}");
-        Offer::read(&text, Some(FeedbackKind::OnRequest)).unwrap()
+        Offer::read(&text, &[Codec::H264], Some(FeedbackKind::OnRequest)).unwrap()
     }
 
     #[test]
@@ -148,7 +149,7 @@ mod tests {
             a=rtpmap:111 opus/48000/2\r\n\
             a=fmtp:111 minptime=10;useinbandfec=1\r\n";
         assert_eq!(sound, expected);
-        let silent = Offer::read(CHROMIUM, Some(FeedbackKind::OnRequest)).unwrap();
+        let silent = Offer::read(CHROMIUM, &[Codec::H264], Some(FeedbackKind::OnRequest)).unwrap();
         assert_eq!(silent.sound, None);
         let (before, after) = offer.text.split_once("m=audio").unwrap();
         let after = &after[after.find("m=application").unwrap()..];

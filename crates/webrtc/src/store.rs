@@ -14,21 +14,18 @@ use std::collections::VecDeque;
 use mimosa_control::{FrameId, PacketKind};
 use mimosa_fec::xor;
 use mimosa_session::Outgoing;
+use mimosa_video::Codec;
 use mimosa_wire::dependency::{Dependency, Reference};
 use mimosa_wire::flexfec::{header_length, protect, zero_extension};
-use mimosa_wire::h264::Payloads;
 use mimosa_wire::repair::Repair;
 use mimosa_wire::rtx;
+use mimosa_wire::video::{Payloads, filler};
 
 /// Frames kept for retransmission: two seconds at 120 frames a second. Longer than
 /// any deadline for sending again.
 const MOST_FRAMES: usize = 240;
 /// Packets whose numbers are remembered: half a second at 200 Mbit/s.
 const MOST_PACKETS: usize = 8192;
-
-/// A NAL unit of type 12, filler data (H.264, 7.4.2.7), without any filler: what a
-/// probe carries on the media stream of a receiver that has no second one.
-const EMPTY_FILLER: [u8; 2] = [12, 0x80];
 
 /// Which stream a packet is on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -137,6 +134,7 @@ impl Frame {
 /// The last frames.
 #[derive(Debug)]
 pub(crate) struct Store {
+    codec: Codec,
     frames: VecDeque<Frame>,
     next_media: u64,
     /// Frame and place of the last packets on the media stream, up to
@@ -150,8 +148,9 @@ pub(crate) struct Store {
 
 impl Store {
     /// Nothing yet; sequence numbers begin at `first`.
-    pub(crate) fn new(first: u16, has_retransmissions: bool) -> Self {
+    pub(crate) fn new(codec: Codec, first: u16, has_retransmissions: bool) -> Self {
         Self {
+            codec,
             frames: VecDeque::new(),
             next_media: u64::from(first),
             sent: VecDeque::new(),
@@ -342,7 +341,7 @@ impl Store {
         } else {
             let sequence = self.next_media;
             self.count_media(None);
-            (Stream::Media, sequence, EMPTY_FILLER.to_vec())
+            (Stream::Media, sequence, filler(self.codec).to_vec())
         };
         Packet {
             stream,
@@ -401,7 +400,7 @@ mod tests {
 
     #[test]
     fn packets_are_numbered_as_they_leave() {
-        let mut store = Store::new(100, true);
+        let mut store = Store::new(Codec::H264, 100, true);
         store.insert(FrameId(1), 3_000, None, frame(2_500));
         store.insert(FrameId(2), 6_000, None, frame(2_500));
         store.insert(FrameId(3), 9_000, None, frame(2_500));
@@ -421,7 +420,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_again_names_its_original() {
-        let mut store = Store::new(65_535, true);
+        let mut store = Store::new(Codec::H264, 65_535, true);
         store.insert(FrameId(0), 0, None, frame(2_500));
         for index in 0..3 {
             store.packet(&outgoing(PacketKind::Media, 0, index));
@@ -439,7 +438,7 @@ mod tests {
 
     #[test]
     fn a_repair_packet_is_of_all_packets_of_its_frame() {
-        let mut store = Store::new(65_535, true);
+        let mut store = Store::new(Codec::H264, 65_535, true);
         store.set_repairs(Repairs::Own);
         store.insert(FrameId(7), 3_000, None, frame(2_500));
         store.insert(FrameId(9), 6_000, Some(FrameId(7)), frame(2_500));
@@ -465,9 +464,64 @@ mod tests {
         assert_eq!(all[1], sent[4].payload);
     }
 
+    /// As libwebrtc finds a packet: the exclusive or of a repair packet with all but one of
+    /// those that it protects.
+    #[test]
+    fn flexfec_is_of_whole_packets_but_for_what_changes() {
+        const MEDIA: [u8; 4] = [9, 8, 7, 6];
+        let datagram = |number: u64, transport: u8, ssrc: [u8; 4]| {
+            #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+            let [high, low] = (number as u16).to_be_bytes();
+            let mut all = vec![0x90, 96, high, low, 0, 0, 0, 1];
+            all.extend(ssrc);
+            all.extend([0xBE, 0xDE, 0, 1, 0x31, 1, transport, 0, 0xEE, 0xEE]);
+            all
+        };
+        let mut store = Store::new(Codec::H264, 500, true);
+        let (ssrc, extension) = (u32::from_be_bytes(MEDIA), 3);
+        store.set_repairs(Repairs::Flexfec { ssrc, extension });
+        store.insert(FrameId(7), 3_000, None, frame(4_500));
+        store.protect(FrameId(7), 2);
+        let media = store.frames[0].payloads.len();
+        let mut whole = Vec::new();
+        for index in 0..media {
+            let place = u32::try_from(index).unwrap();
+            let packet = store.packet(&outgoing(PacketKind::Media, 7, place));
+            // Another stream's header is none of ours.
+            store.left(&datagram(packet.sequence, 5, [1, 1, 1, 1]));
+            store.left(&datagram(packet.sequence, 9, MEDIA));
+            let header = &mut datagram(packet.sequence, 0, MEDIA)[..20];
+            header[17] = 0;
+            whole.push([header, &packet.payload[..]].concat());
+        }
+        for number in 0..2 {
+            let place = u32::try_from(media + number).unwrap();
+            let repair = store.packet(&outgoing(PacketKind::Repair, 7, place));
+            assert_eq!(
+                (repair.stream, repair.sequence),
+                (Stream::Repair, 500 + number as u64)
+            );
+            let columns = xor::columns(media, 2);
+            let its: Vec<_> = (0..media)
+                .filter(|&i| columns[i] >> number & 1 == 1)
+                .collect();
+            assert!(its.len() > 1 && its.len() < media);
+            assert_eq!(repair.payload[12..16], MEDIA);
+            assert_eq!(repair.payload[16..18], 500_u16.to_be_bytes());
+            let mut rest = repair.payload[20..].to_vec();
+            for &place in &its[1..] {
+                for (byte, other) in rest.iter_mut().zip(&whole[place][12..]) {
+                    *byte ^= other;
+                }
+            }
+            let first = &whole[its[0]][12..];
+            assert_eq!(rest[..first.len()], *first);
+        }
+    }
+
     #[test]
     fn every_number_of_the_senders_is_on_the_wire() {
-        let mut store = Store::new(0, false);
+        let mut store = Store::new(Codec::H264, 0, false);
         store.insert(FrameId(0), 0, None, frame(500));
         store.packet(&outgoing(PacketKind::Media, 0, 0));
         for (kind, frame) in [
@@ -478,7 +532,7 @@ mod tests {
             let packet = store.packet(&outgoing(kind, frame, 0));
             assert_eq!(
                 (packet.stream, packet.payload),
-                (Stream::Media, EMPTY_FILLER.to_vec())
+                (Stream::Media, filler(Codec::H264).to_vec())
             );
         }
         assert_eq!(store.named(3), None, "no frame's");
@@ -486,7 +540,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut store = Store::new(0, true);
+        let mut store = Store::new(Codec::H264, 0, true);
         for id in 0..2_000 {
             store.insert(FrameId(id), 0, None, frame(9_500));
             for index in 0..10 {

@@ -37,8 +37,8 @@ pub enum ErrorCode {
     Origin,
     /// There is no session with this ID.
     NoSession,
-    /// The offer has no H.264 with packetization-mode 1.
-    NoH264,
+    /// The offer has no codec that the host sends.
+    NoCodec,
     /// Somebody else is playing.
     PlayerPresent,
     /// The body is over 64 KiB.
@@ -61,7 +61,7 @@ impl ErrorCode {
         Self::ViewOnly,
         Self::Origin,
         Self::NoSession,
-        Self::NoH264,
+        Self::NoCodec,
         Self::PlayerPresent,
         Self::TooLarge,
         Self::BadType,
@@ -80,7 +80,7 @@ impl ErrorCode {
             Self::ViewOnly => "view-only",
             Self::Origin => "origin",
             Self::NoSession => "no-session",
-            Self::NoH264 => "no-h264",
+            Self::NoCodec => "no-codec",
             Self::PlayerPresent => "player-present",
             Self::TooLarge => "too-large",
             Self::BadType => "bad-type",
@@ -97,7 +97,7 @@ impl ErrorCode {
             Self::TokenMissing => 401,
             Self::TokenWrong | Self::ViewOnly | Self::Origin => 403,
             Self::NoSession => 404,
-            Self::NoH264 => 406,
+            Self::NoCodec => 406,
             Self::PlayerPresent => 409,
             Self::TooLarge => 413,
             Self::BadType => 415,

@@ -2,7 +2,7 @@
 
 import { type Problem, problem } from "../errors";
 import { parseRumble, type Rumble } from "../input/rumble";
-import { h264Only, udpEndpoints } from "./codecs";
+import { playable, udpEndpoints } from "./codecs";
 import { enableDependencies } from "./extensions";
 import { type Feedback, type HostMessage, parseHostMessage, type Role } from "./messages";
 import { stereo } from "./opus";
@@ -135,9 +135,9 @@ export class Connection {
   }
 
   async #offer(): Promise<string> {
-    const codecs = h264Only(RTCRtpReceiver.getCapabilities?.("video")?.codecs ?? []);
+    const codecs = playable(RTCRtpReceiver.getCapabilities?.("video")?.codecs ?? []);
     if (codecs.length === 0) {
-      throw new Refusal(problem("no-h264"), undefined);
+      throw new Refusal(problem("no-codec"), undefined);
     }
     this.#transceiver.setCodecPreferences(codecs);
     enableDependencies(this.#transceiver);

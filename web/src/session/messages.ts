@@ -28,6 +28,8 @@ export interface Hello {
   readonly height: number;
   readonly fps: number;
   readonly encoder: string;
+  /** The codec's name in RTP; a host may be older. */
+  readonly codec?: string;
   readonly controller: string;
   readonly feedback: Feedback;
   readonly max_bitrate: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isProblemCode, noUdp } from "../errors";
-import { h264Only, udpEndpoints } from "./codecs";
+import { playable, udpEndpoints } from "./codecs";
 import { tokenIn } from "./token";
 import { offerQuery, refusal, sessionIn } from "./whep";
 
@@ -16,7 +16,7 @@ describe("refusals", () => {
     [403, "view-only", ["watch", "token"]],
     [403, "origin", []],
     [404, "no-session", ["retry"]],
-    [406, "no-h264", ["retry"]],
+    [406, "no-codec", ["retry"]],
     [409, "player-present", ["watch", "retry"]],
     [413, "too-large", ["retry"]],
     [415, "bad-type", ["retry"]],
@@ -81,12 +81,27 @@ describe("codecs", () => {
   const h264 = { mimeType: "video/H264", sdpFmtpLine: "a=1;packetization-mode=1;profile=42e01f" };
   const single = { mimeType: "video/H264", sdpFmtpLine: "packetization-mode=0" };
   const rtx = { mimeType: "video/rtx" };
+  const fec = { mimeType: "video/flexfec-03" };
   const vp8 = { mimeType: "video/VP8" };
 
-  it("are H.264 in the host's packetization, with retransmissions", () => {
-    expect(h264Only([vp8, rtx, h264, single])).toEqual([rtx, h264]);
-    expect(h264Only([vp8, rtx, single])).toEqual([]);
-    expect(h264Only([{ ...h264, sdpFmtpLine: "packetization-mode=10" }])).toEqual([]);
+  it("are H.264 in the host's packetization, with retransmissions and repairs", () => {
+    expect(playable([vp8, rtx, h264, single, fec])).toEqual([rtx, h264, fec]);
+    expect(playable([vp8, rtx, single])).toEqual([]);
+    expect(playable([{ ...h264, sdpFmtpLine: "packetization-mode=10" }])).toEqual([]);
+  });
+
+  it("are H.265 and AV1 of the profile Main as well", () => {
+    const main = [
+      { mimeType: "video/AV1" },
+      { mimeType: "video/AV1", sdpFmtpLine: "level-idx=5;profile=0;tier=0" },
+      { mimeType: "video/H265", sdpFmtpLine: "level-id=93; profile-id=1;tier-flag=0" },
+    ];
+    const others = [
+      { mimeType: "video/AV1", sdpFmtpLine: "level-idx=5;profile=1;tier=0" },
+      { mimeType: "video/H265", sdpFmtpLine: "profile-id=2;tier-flag=0" },
+    ];
+    expect(playable([...main, ...others, h264, rtx])).toEqual([...main, h264, rtx]);
+    expect(playable([...others, rtx])).toEqual([]);
   });
 });
 

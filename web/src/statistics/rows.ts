@@ -105,12 +105,13 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
     {
       label: "Codecs",
       value: join(
+        hello?.codec || UNKNOWN,
         `encoder ${hello?.encoder ?? UNKNOWN}`,
         `decoder ${client?.decoder ?? UNKNOWN}${measured?.powerEfficient ? " (hardware)" : ""}`,
         `buffer ${decimal(client?.jitter_buffer)} ms`,
       ),
       title:
-        "The host's encoder, this browser's decoder (not all tell), a frame's wait in the jitter buffer",
+        "What the picture is sent as, the host's encoder, this browser's decoder (not all tell), a frame's wait in the jitter buffer",
     },
   ];
 }

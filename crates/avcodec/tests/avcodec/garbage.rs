@@ -1,7 +1,7 @@
 //! What is not H.264, or not all of it.
 
 use mimosa_avcodec::Decoder;
-use mimosa_video::Recovery;
+use mimosa_video::{Codec, Recovery};
 
 use crate::stream::{decode, encode, openh264, samples, scene, size, x264};
 
@@ -29,7 +29,7 @@ fn feed(decoder: &mut Decoder, data: &[u8]) -> Option<bool> {
 #[test]
 fn random_bytes_give_no_picture() {
     let mut random = Random(1);
-    let mut decoder = Decoder::new(1).unwrap();
+    let mut decoder = Decoder::new(Codec::H264, 1).unwrap();
     for _ in 0..500 {
         let mut data: Vec<u8> = (0..random.next(2_000))
             .map(|_| random.next(256) as u8)
@@ -58,7 +58,7 @@ fn a_stream_that_was_spoiled_goes_on_with_a_keyframe() {
         ),
     ];
     let mut random = Random(2);
-    let mut decoder = Decoder::new(2).unwrap();
+    let mut decoder = Decoder::new(Codec::H264, 2).unwrap();
     let (mut spoiled, mut shown, mut damaged) = (0, 0, 0);
     for round in 0..150 {
         let frames = &streams[random.next(streams.len())];
@@ -82,7 +82,7 @@ fn a_stream_that_was_spoiled_goes_on_with_a_keyframe() {
         }
         if round % 10 == 9 {
             let frames = &streams[round / 10 % streams.len()];
-            let mut fresh = Decoder::new(1).unwrap();
+            let mut fresh = Decoder::new(Codec::H264, 1).unwrap();
             for frame in &frames[..3] {
                 let (got, expected) = (decode(&mut decoder, frame), decode(&mut fresh, frame));
                 assert!(!got.is_damaged(), "{:?} in round {round}", frame.frame);
@@ -104,7 +104,7 @@ fn what_has_no_keyframe_before_it_is_not_shown() {
         &scene(size("320x180"), 5),
         |_| Recovery::None,
     );
-    let mut decoder = Decoder::new(1).unwrap();
+    let mut decoder = Decoder::new(Codec::H264, 1).unwrap();
     assert!(decoder.decode(&[]).unwrap().is_none());
     for frame in &frames[1..] {
         assert_eq!(feed(&mut decoder, &frame.data), None);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 #![allow(clippy::cast_possible_truncation, reason = "small numbers")]
 
+mod codecs;
 mod garbage;
 mod pictures;
 mod recovery;

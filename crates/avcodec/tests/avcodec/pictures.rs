@@ -1,7 +1,7 @@
 //! What comes out is what the encoder meant, at once and in its size.
 
 use mimosa_avcodec::{DecodeError, DecodedPicture, Decoder};
-use mimosa_video::{Colours, Matrix, Plane, Recovery};
+use mimosa_video::{Codec, Colours, Matrix, Plane, Recovery};
 
 use crate::stream::{decode, distortion, encode, openh264, samples, scene, size, x264};
 
@@ -11,7 +11,7 @@ use crate::stream::{decode, distortion, encode, openh264, samples, scene, size, 
 fn each_access_unit_gives_the_picture_that_the_encoder_goes_on_from() {
     let pictures = scene(size("320x180"), 30);
     let frames = encode(&mut x264(size("320x180"), 1), &pictures, |_| Recovery::None);
-    let mut decoder = Decoder::new(1).unwrap();
+    let mut decoder = Decoder::new(Codec::H264, 1).unwrap();
     for (number, (frame, picture)) in frames.iter().zip(&pictures).enumerate() {
         let shown = decode(&mut decoder, frame);
         let got = distortion(picture, &shown.view());
@@ -27,7 +27,10 @@ fn each_access_unit_gives_the_picture_that_the_encoder_goes_on_from() {
 fn threads_change_nothing_in_the_picture() {
     let pictures = scene(size("320x180"), 30);
     let frames = encode(&mut x264(size("320x180"), 2), &pictures, |_| Recovery::None);
-    let (mut one, mut two) = (Decoder::new(1).unwrap(), Decoder::new(2).unwrap());
+    let (mut one, mut two) = (
+        Decoder::new(Codec::H264, 1).unwrap(),
+        Decoder::new(Codec::H264, 2).unwrap(),
+    );
     for frame in &frames {
         let slices = frame.data.windows(5).filter(|bytes| {
             let [zeros @ .., kind] = bytes else {
@@ -52,7 +55,7 @@ fn colours_come_out_as_they_went_in() {
         encode(&mut openh264(size("320x180")), &pictures, none),
     ];
     for frames in streams {
-        let mut decoder = Decoder::new(1).unwrap();
+        let mut decoder = Decoder::new(Codec::H264, 1).unwrap();
         for (frame, picture) in frames.iter().zip(&pictures) {
             let shown = decode(&mut decoder, frame);
             let expected = Colours {
@@ -77,7 +80,7 @@ fn colours_come_out_as_they_went_in() {
 
 #[test]
 fn the_size_may_change_and_a_picture_stays_as_it_was() {
-    let mut decoder = Decoder::new(1).unwrap();
+    let mut decoder = Decoder::new(Codec::H264, 1).unwrap();
     let mut kept: Vec<(DecodedPicture, Vec<u8>)> = Vec::new();
     for text in ["320x180", "640x368", "160x90", "320x180"] {
         let pictures = scene(size(text), 4);
@@ -100,7 +103,7 @@ fn the_size_may_change_and_a_picture_stays_as_it_was() {
 #[test]
 fn threads_that_make_no_sense_are_named() {
     for threads in [0, 17] {
-        let error = Decoder::new(threads).unwrap_err();
+        let error = Decoder::new(Codec::H264, threads).unwrap_err();
         assert!(matches!(error, DecodeError::Threads(_)), "{error}");
         assert_eq!(
             error.to_string(),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mimosa_avcodec::Decoder;
 use mimosa_control::FrameId;
-use mimosa_video::{EncodedFrame, Picture, Recovery};
+use mimosa_video::{Codec, EncodedFrame, Picture, Recovery};
 
 use crate::stream::{decode, distortion, encode, openh264, samples, scene, size, x264};
 
@@ -22,7 +22,7 @@ fn told(number: u64) -> Recovery {
 /// How far the decoded picture of each frame that arrives is from its source, and how
 /// far the encoder has it.
 fn distortions(frames: &[EncodedFrame], pictures: &[Picture]) -> Vec<(usize, f64, f64)> {
-    let mut decoder = Decoder::new(1).unwrap();
+    let mut decoder = Decoder::new(Codec::H264, 1).unwrap();
     let mut found = Vec::new();
     for (number, frame) in frames.iter().enumerate() {
         if !LOST.contains(&number) {
@@ -81,7 +81,10 @@ fn a_keyframe_makes_up_for_what_was_lost() {
     let pictures = scene(size("320x180"), 30);
     let frames = encode(&mut openh264(size("320x180")), &pictures, told);
     assert!(frames[12].is_keyframe);
-    let (mut old, mut new) = (Decoder::new(1).unwrap(), Decoder::new(1).unwrap());
+    let (mut old, mut new) = (
+        Decoder::new(Codec::H264, 1).unwrap(),
+        Decoder::new(Codec::H264, 1).unwrap(),
+    );
     for (number, frame) in frames.iter().enumerate() {
         if !LOST.contains(&number) {
             let shown = decode(&mut old, frame);

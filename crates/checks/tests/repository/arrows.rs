@@ -84,7 +84,7 @@ const CRATES: &[(&str, Role)] = &[
             "mimosa-plot",
         ]),
     ),
-    ("mimosa-wire", Role::Pure(&["mimosa-units"])),
+    ("mimosa-wire", Role::Pure(&["mimosa-units", "mimosa-video"])),
     (
         "mimosa-video",
         Role::Pure(&["mimosa-units", "mimosa-control"]),

@@ -3,9 +3,10 @@
 use std::sync::mpsc;
 use std::thread::{Builder, JoinHandle};
 
-use mimosa_avcodec::{DecodedPicture, Decoder};
+use mimosa_avcodec::{DecodeError, DecodedPicture, Decoder, decodable};
 use mimosa_threads::priority;
 use mimosa_units::{PeerTime, Time, TimeDelta};
+use mimosa_video::Codec;
 
 use super::clock::Clock;
 use super::error::PlayError;
@@ -53,7 +54,8 @@ pub struct DecodeThread {
 }
 
 impl DecodeThread {
-    /// Starts it; what it makes goes to `deliver`, in its thread.
+    /// Starts it with a decoder of the first codec that there is, and another where frames
+    /// come of another; what it makes goes to `deliver`, in its thread.
     ///
     /// # Errors
     ///
@@ -63,12 +65,13 @@ impl DecodeThread {
         clock: Clock,
         mut deliver: impl FnMut(Decoded) + Send + 'static,
     ) -> Result<Self, PlayError> {
-        let mut decoder = Decoder::new(threads)?;
+        let codec = decodable().first().copied().unwrap_or(Codec::H264);
+        let mut decoder = Decoder::new(codec, threads)?;
         let (sender, receiver) = mpsc::channel::<(Time, Whole)>();
         let run = move || {
             priority::raise();
             while let Ok((handed, frame)) = receiver.recv() {
-                deliver(decode(&mut decoder, clock, handed, &frame));
+                deliver(decode(&mut decoder, threads, clock, handed, &frame));
             }
         };
         let thread = Builder::new()
@@ -101,9 +104,15 @@ impl Drop for DecodeThread {
     }
 }
 
-fn decode(decoder: &mut Decoder, clock: Clock, handed: Time, frame: &Whole) -> Decoded {
+fn decode(
+    decoder: &mut Decoder,
+    threads: u8,
+    clock: Clock,
+    handed: Time,
+    frame: &Whole,
+) -> Decoded {
     let begun = clock.now();
-    let result = decoder.decode(&frame.access_unit);
+    let result = picture(decoder, threads, frame);
     let at = clock.now();
     let time = |at: PeerTime| Time::from_nanos(u64::try_from(at.as_nanos()).unwrap_or(0));
     let (picture, is_broken) = match result {
@@ -131,4 +140,16 @@ fn decode(decoder: &mut Decoder, clock: Clock, handed: Time, frame: &Whole) -> D
         took: at.since(begun),
         at,
     }
+}
+
+/// The picture of a frame, by a decoder of its codec.
+fn picture(
+    decoder: &mut Decoder,
+    threads: u8,
+    frame: &Whole,
+) -> Result<Option<DecodedPicture>, DecodeError> {
+    if decoder.codec() != frame.codec {
+        *decoder = Decoder::new(frame.codec, threads)?;
+    }
+    decoder.decode(&frame.access_unit)
 }

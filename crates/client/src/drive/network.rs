@@ -4,6 +4,7 @@
 use std::thread::{Builder, JoinHandle};
 
 use mimosa_audio::{Block, Player};
+use mimosa_avcodec::decodable;
 use mimosa_threads::{Inbox, Mailbox, mailbox, priority};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_wire::Action;
@@ -119,6 +120,7 @@ impl Connection {
         let (mut session, offer) = Session::offer(
             config.session,
             &[socket.address()],
+            &decodable(),
             loudspeaker.is_some(),
             clock.beginning(),
             clock.now(),

@@ -61,12 +61,13 @@ impl Statistics {
         }
         if let Some(hello) = &self.hello {
             let Hello {
+                codec,
                 encoder,
                 controller,
                 ..
             } = hello;
             let feedback = hello.feedback.name();
-            lines.push(format!("{encoder}, {controller}, {feedback}"));
+            lines.push(format!("{codec} by {encoder}, {controller}, {feedback}"));
         }
         if let Some(told) = &self.told {
             let rate = |rate: Option<mimosa_wire::control::BitsPerSecond>| {

@@ -20,8 +20,9 @@ pub struct Report {
     /// Why it ended, and whether the host meant it.
     end: Option<String>,
     is_final: bool,
-    /// The host's source, encoder, controller, and the feedback it takes.
+    /// The host's source, codec, encoder, controller, and the feedback it takes.
     source: Option<String>,
+    codec: Option<String>,
     encoder: Option<String>,
     controller: Option<String>,
     feedback: Option<String>,
@@ -207,6 +208,7 @@ impl Report {
             end: None,
             is_final: false,
             source: None,
+            codec: None,
             encoder: None,
             controller: None,
             feedback: None,
@@ -259,6 +261,7 @@ impl Report {
         match message {
             FromHost::Hello(hello) => {
                 self.source = Some(hello.source.clone());
+                self.codec = Some(hello.codec.clone());
                 self.encoder = Some(hello.encoder.clone());
                 self.controller = Some(hello.controller.clone());
                 self.feedback = Some(hello.feedback.name().to_owned());

@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use mimosa_units::{Ecn, PeerTime, Time, TimeDelta};
+use mimosa_video::Codec;
 use mimosa_webrtc::{CallError, Caller, CallerEvent, Carries, Channel, Datagram, Incoming};
 use mimosa_wire::control::{
     Client, ClientSound, Clipboard, FromPage, Hello, Millis, Notice, NoticeCode, Statistics, ToPage,
@@ -111,19 +112,21 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session that its host reaches at these addresses, and its offer.
+    /// A session that its host reaches at these addresses, and its offer: of any of these
+    /// codecs.
     ///
     /// # Errors
     ///
-    /// [`CallError`] for an address that is none.
+    /// [`CallError`] without a codec, and for an address that is none.
     pub fn offer(
         config: SessionConfig,
         addresses: &[SocketAddr],
+        codecs: &[Codec],
         wants_sound: bool,
         start: Instant,
         now: Time,
     ) -> Result<(Self, String), CallError> {
-        let (caller, offer) = Caller::offer(addresses, wants_sound, instant(start, now))?;
+        let (caller, offer) = Caller::offer(addresses, codecs, wants_sound, instant(start, now))?;
         let session = Self {
             sound: SoundBuffer::new(config.sound),
             config,
@@ -133,7 +136,7 @@ impl Session {
             heard: now,
             is_connected: false,
             is_over: false,
-            assembler: Assembler::new(),
+            assembler: Assembler::new(Codec::H264),
             reporter: None,
             pen: Pen::new(),
             skew: Skew::new(),
@@ -152,6 +155,9 @@ impl Session {
     /// [`CallError`] when it is none to this offer.
     pub fn accept(&mut self, answer: &str) -> Result<(), CallError> {
         self.caller.accept(answer)?;
+        if let Some(codec) = self.caller.codec() {
+            self.assembler = Assembler::new(codec);
+        }
         let (name, tells_marks) = (self.caller.name(), self.caller.reads_congestion());
         self.reporter = Some(Reporter::new(self.config.reporter, name, tells_marks));
         Ok(())

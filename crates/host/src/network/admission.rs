@@ -42,6 +42,7 @@ impl Network {
         let first_sequence = random_u32() as u16 >> 1;
         let (peer, text) = Peer::answer(
             &offer.text,
+            &self.coders.codecs(),
             offer.feedback,
             &self.sockets.addresses(),
             first_sequence,
@@ -72,7 +73,7 @@ impl Network {
             .and_then(|folder| self.keep_pictures(folder, size, frames_per_second));
         let mailbox = self.mailbox.clone();
         let encoder = EncoderThread::start(
-            self.settings.encoder,
+            self.coders.of(peer.codec()).settings,
             frames_per_second,
             size,
             self.clock,
@@ -94,6 +95,7 @@ impl Network {
         tracing::info!(
             session = number.0,
             role = offer.role.name(),
+            codec = peer.codec().name(),
             feedback = peer.feedback().name(),
             sound = peer.has_sound(),
             "begun"
@@ -178,6 +180,7 @@ impl Network {
             height: size.height(),
             fps,
             encoder: encoder.to_owned(),
+            codec: peer.codec().name().to_owned(),
             controller: controller.name.clone(),
             feedback: peer.feedback(),
             max_bitrate: BitsPerSecond(controller.limits.max()),
@@ -324,7 +327,7 @@ fn ecn(feedback: FeedbackKind, controller: &str) -> EcnUse {
 
 const fn code(error: &OfferError) -> ErrorCode {
     match error {
-        OfferError::NoH264 => ErrorCode::NoH264,
+        OfferError::NoCodec { .. } => ErrorCode::NoCodec,
         OfferError::TooLong { .. } => ErrorCode::TooLarge,
         _ => ErrorCode::BadOffer,
     }

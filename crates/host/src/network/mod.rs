@@ -22,6 +22,7 @@ pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwor
 use self::sockets::{LARGEST, Received};
 pub(crate) use self::sockets::{Sockets, is_absent};
 use crate::clock::Clock;
+use crate::coders::Coders;
 use crate::encode::EncoderThread;
 use crate::error::HostError;
 use crate::metrics::Metrics;
@@ -66,6 +67,7 @@ impl Running {
 /// Everything the thread has.
 pub(crate) struct Network {
     settings: Arc<Settings>,
+    coders: Coders,
     clock: Clock,
     sockets: Sockets,
     // Dropped in this order: a game ends before what it plays into.
@@ -89,6 +91,7 @@ impl Network {
     /// A network without sessions.
     pub(crate) fn new(
         settings: Arc<Settings>,
+        coders: Coders,
         clock: Clock,
         sockets: Sockets,
         (source, sound): (Source, Option<Sound>),
@@ -97,6 +100,7 @@ impl Network {
     ) -> Self {
         Self {
             settings,
+            coders,
             clock,
             sockets,
             source,

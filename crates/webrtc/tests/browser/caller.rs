@@ -6,6 +6,7 @@ use std::time::Instant;
 use mimosa_control::{FrameId, PacketKind};
 use mimosa_session::{Code, Outgoing};
 use mimosa_units::{Bytes, Ecn, PeerTime};
+use mimosa_video::Codec;
 use mimosa_webrtc::{Caller, CallerEvent, Carries, Channel, Datagram, Incoming, Peer, PeerEvent};
 use mimosa_wire::congestion_control::{CongestionFeedback, Metric, ReportTime, StreamReport};
 use mimosa_wire::control::FeedbackKind;
@@ -31,10 +32,17 @@ struct Call {
 
 impl Call {
     fn begun(edit: impl FnOnce(String) -> String) -> Self {
+        Self::with(&[Codec::H264], &[Codec::H264], edit)
+    }
+
+    /// A host that sends some codecs, and a client that decodes some.
+    fn with(sent: &[Codec], decoded: &[Codec], edit: impl FnOnce(String) -> String) -> Self {
         let now = beginning();
-        let (mut caller, offer) = Caller::offer(&[browser_address()], true, now).unwrap();
-        let addresses = [host_address()];
-        let (peer, answer) = Peer::answer(&edit(offer), None, &addresses, 7, true, now).unwrap();
+        let ours = [browser_address()];
+        let (mut caller, offer) = Caller::offer(&ours, decoded, true, now).unwrap();
+        assert_eq!(caller.codec(), None);
+        let theirs = [host_address()];
+        let (peer, answer) = Peer::answer(&edit(offer), sent, None, &theirs, 7, true, now).unwrap();
         caller.accept(&answer).unwrap();
         let mut call = Self {
             now,
@@ -173,6 +181,37 @@ fn every_packet_comes_as_it_was_sent() {
     let asked = numbers.iter().filter(|(_, request)| request.is_some());
     assert_eq!(asked.count(), 1);
     assert!(numbers.iter().map(|(number, _)| *number).eq(100..106));
+}
+
+/// Each codec goes over its own payload types, with repeats and reports.
+#[test]
+fn both_ends_agree_on_the_hosts_first_codec_that_the_client_has() {
+    use Codec::{Av1, H264, H265};
+    for (sent, decoded, expected) in [
+        (&[H265][..], &[H264, H265, Av1][..], H265),
+        (&[Av1, H264], &[H264, H265, Av1], Av1),
+        (&[Av1, H264], &[H264, H265], H264),
+        (&[H265, Av1], &[Av1], Av1),
+    ] {
+        let mut call = Call::with(sent, decoded, |offer| offer);
+        let agreed = (call.peer.codec(), call.caller.codec());
+        assert_eq!(agreed, (expected, Some(expected)));
+        assert_eq!(call.peer.feedback(), FeedbackKind::CongestionControl);
+        assert!(call.caller.reads_congestion());
+        assert!(call.peer.bears_gaps() && call.peer.has_retransmissions());
+        let payloads = frame(0, 3);
+        call.peer.insert(FrameId(0), 90_000, None, payloads.clone());
+        call.send(PacketKind::Media, 0, &[0, 1, 2], 100, Ecn::NotEct);
+        call.send(PacketKind::Retransmission, 0, &[1], 103, Ecn::NotEct);
+        let packets = call.packets();
+        let carries: Vec<_> = packets.iter().map(|packet| packet.carries).collect();
+        let video = Carries::Video;
+        assert_eq!(carries, [video, video, video, Carries::Repeat]);
+        let came = packets[..3].iter().map(|packet| &packet.payload[..]);
+        assert!(came.eq(payloads.iter()), "{expected:?}");
+    }
+    let nothing = Caller::offer(&[browser_address()], &[], true, beginning());
+    assert!(nothing.is_err());
 }
 
 #[test]

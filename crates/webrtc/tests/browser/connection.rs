@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mimosa_video::Codec;
 use mimosa_webrtc::{Channel, Peer, PeerEvent};
 use mimosa_wire::control::FeedbackKind;
 
@@ -138,7 +139,8 @@ fn a_peer_accepts_what_is_its_own() {
     let now = beginning();
     let addresses = [host_address()];
     let (mut browser, offer) = Browser::new(now, browser_address(), false);
-    let answer = |offer: &str| Peer::answer(offer, None, &addresses, 1, true, now).unwrap();
+    let answer =
+        |offer: &str| Peer::answer(offer, &[Codec::H264], None, &addresses, 1, true, now).unwrap();
     let (own, text) = answer(&offer);
     let (other, _) = answer(include_str!("../offers/chromium-156.sdp"));
     browser.take_answer(now, &text);

@@ -1,5 +1,6 @@
 //! Offers that no browser makes.
 
+use mimosa_video::Codec;
 use mimosa_webrtc::{OfferError, Peer};
 use mimosa_wire::control::FeedbackKind;
 use proptest::prelude::*;
@@ -9,10 +10,18 @@ use crate::world::{beginning, host_address};
 
 const CHROMIUM: &str = include_str!("../offers/chromium-156.sdp");
 
+/// What a host that has every codec sends with pleasure.
+const ALL: &[Codec] = &[Codec::Av1, Codec::H265, Codec::H264];
+const H264: &[Codec] = &[Codec::H264];
+
 /// Answers, or says why not; either in words.
-fn answer(offer: &str, wanted: Option<FeedbackKind>) -> Result<String, OfferError> {
+fn answer(
+    offer: &str,
+    codecs: &[Codec],
+    wanted: Option<FeedbackKind>,
+) -> Result<String, OfferError> {
     let addresses = [host_address()];
-    let answer = Peer::answer(offer, wanted, &addresses, 1, true, beginning());
+    let answer = Peer::answer(offer, codecs, wanted, &addresses, 1, true, beginning());
     match &answer {
         Ok((_, text)) => assert!(text.starts_with("v=0\r\n") && text.contains("\r\nm=video ")),
         Err(error) => assert!(!error.to_string().is_empty()),
@@ -27,6 +36,10 @@ fn wanted() -> impl Strategy<Value = Option<FeedbackKind>> {
         Some(FeedbackKind::Periodic),
         Some(FeedbackKind::None),
     ])
+}
+
+fn codecs() -> impl Strategy<Value = &'static [Codec]> {
+    prop::sample::select(vec![H264, ALL])
 }
 
 /// A change to the lines of an offer.
@@ -114,13 +127,14 @@ proptest! {
     fn a_changed_offer_is_answered_or_refused(
         edits in prop::collection::vec(edit(), 1..8),
         wanted in wanted(),
+        codecs in codecs(),
         ending in prop::sample::select(vec!["\r\n", "\n"]),
     ) {
         let mut lines: Vec<String> = CHROMIUM.lines().map(str::to_owned).collect();
         for edit in edits {
             edit.apply(&mut lines);
         }
-        let _ = answer(&(lines.join(ending) + ending), wanted);
+        let _ = answer(&(lines.join(ending) + ending), codecs, wanted);
     }
 }
 
@@ -128,10 +142,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn text_is_refused(text: String, wanted in wanted()) {
-        prop_assert!(answer(&text, wanted).is_err());
+    fn text_is_refused(text: String, codecs in codecs(), wanted in wanted()) {
+        prop_assert!(answer(&text, codecs, wanted).is_err());
         let headed = format!("v=0\r\n{text}");
-        prop_assert!(answer(&headed, wanted).is_err());
+        prop_assert!(answer(&headed, codecs, wanted).is_err());
     }
 }
 
@@ -142,7 +156,7 @@ fn a_browsers_offer_is_answered() {
         (Some(FeedbackKind::OnRequest), "-02"),
         (Some(FeedbackKind::Periodic), "-01"),
     ] {
-        let text = answer(CHROMIUM, wanted).unwrap();
+        let text = answer(CHROMIUM, H264, wanted).unwrap();
         let extensions = text
             .lines()
             .filter(|line| line.contains("transport-wide-cc"));
@@ -152,7 +166,7 @@ fn a_browsers_offer_is_answered() {
             "{extensions:?}"
         );
     }
-    let text = answer(CHROMIUM, Some(FeedbackKind::None)).unwrap();
+    let text = answer(CHROMIUM, H264, Some(FeedbackKind::None)).unwrap();
     assert!(!text.contains("transport-wide-cc"));
 }
 
@@ -164,9 +178,26 @@ fn the_first_video_section_is_sent_on() {
     let second = video.replace("a=mid:0", "a=mid:2");
     let session = session.replace("BUNDLE 0 1", "BUNDLE 0 2 1");
     let offer = format!("{session}m=video {video}m=video {second}m=application {data}");
-    let text = answer(&offer, None).unwrap();
+    let text = answer(&offer, H264, None).unwrap();
     assert_eq!(text.matches("m=video 9 ").count(), 2);
     let (first, second) = text.split_once("a=mid:2").unwrap();
     assert_eq!(first.matches(" rtx/90000").count(), 1);
     assert!(!second.contains("rtx") && !second.contains("ssrc-group"));
+}
+
+/// AV1 with the parameters of the offer, its retransmissions and `FlexFEC`, and nothing else
+/// for video.
+#[test]
+fn a_browser_that_has_it_gets_av1() {
+    let text = answer(CHROMIUM, ALL, Some(FeedbackKind::OnRequest)).unwrap();
+    let line = |prefix: &str| text.lines().find(|line| line.starts_with(prefix));
+    let video = line("m=video ").unwrap();
+    assert!(video.ends_with(" 45 46 49"), "{video}");
+    assert_eq!(line("a=rtpmap:45 "), Some("a=rtpmap:45 AV1/90000"));
+    assert_eq!(line("a=fmtp:46 "), Some("a=fmtp:46 apt=45"));
+    let form = line("a=fmtp:45 ").unwrap();
+    for parameter in ["level-idx=5", "profile=0", "tier=0"] {
+        assert!(form.contains(parameter), "{form}");
+    }
+    assert!(!text.contains("H264"));
 }

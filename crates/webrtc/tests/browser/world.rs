@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use mimosa_control::{FrameId, PacketKind};
 use mimosa_session::Outgoing;
 use mimosa_units::Bytes;
+use mimosa_video::Codec;
 use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, Peer, PeerEvent};
 use mimosa_wire::control::FeedbackKind;
 use mimosa_wire::dependency::DEPENDENCY_DESCRIPTOR;
-use mimosa_wire::h264::{Packetiser, Payloads};
+use mimosa_wire::h264::Packetiser;
+use mimosa_wire::video::Payloads;
 
 use crate::browser::Browser;
 use crate::rtp::{Kind, Rtp, kind};
@@ -100,6 +102,7 @@ impl World {
         let offer = edit(offer.replacen("a=extmap:4 ", &descriptor, 1));
         let (peer, answer) = Peer::answer(
             &offer,
+            &[Codec::H264],
             Some(feedback),
             &addresses,
             first_sequence,

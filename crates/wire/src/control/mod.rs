@@ -71,6 +71,9 @@ pub struct Hello {
     pub fps: u32,
     /// What encodes it, and its version.
     pub encoder: String,
+    /// What it is sent as: a codec's name in RTP. Empty where a host is older.
+    #[serde(default)]
+    pub codec: String,
     /// Name of the congestion controller.
     pub controller: String,
     /// What is used of the transport-wide feedback.

@@ -1,9 +1,9 @@
-//! The payloads of one access unit.
+//! The payloads of one frame.
 
 use mimosa_units::Bytes;
 
-/// The RTP payloads of one access unit, in the order in which they are sent. They
-/// share one buffer.
+/// The RTP payloads of one frame, in the order in which they are sent. They share one
+/// buffer.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Payloads {
     bytes: Vec<u8>,
@@ -12,7 +12,7 @@ pub struct Payloads {
 }
 
 impl Payloads {
-    pub(super) fn with_capacity(bytes: usize, payloads: usize) -> Self {
+    pub(crate) fn with_capacity(bytes: usize, payloads: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(bytes),
             ends: Vec::with_capacity(payloads),
@@ -20,11 +20,11 @@ impl Payloads {
     }
 
     /// Appends to the payload that [`Self::end`] ends.
-    pub(super) fn extend(&mut self, bytes: &[u8]) {
+    pub(crate) fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.ends.push(self.bytes.len());
     }
 
@@ -34,7 +34,7 @@ impl Payloads {
         self.ends.len()
     }
 
-    /// Whether there are none: the access unit had nothing to send.
+    /// Whether there are none: the frame had nothing to send.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

@@ -1,0 +1,179 @@
+//! H.265 and AV1, coded by ffmpeg: each frame, whole or out of its RTP payloads, gives its
+//! picture at once.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use mimosa_avcodec::{Decoder, decodable};
+use mimosa_units::Bytes;
+use mimosa_video::Codec;
+use mimosa_wire::video::{Packetiser, depacketise};
+use mimosa_wire::{av1, h265};
+
+use crate::stream::{samples, size};
+
+const COUNT: usize = 24;
+const SIZE: &str = "320x180";
+/// Bytes of a picture of that size.
+const PICTURE: usize = 320 * 180 * 3 / 2;
+
+/// What ffmpeg writes, given this on its standard input.
+fn ffmpeg(arguments: &str, input: Vec<u8>) -> Vec<u8> {
+    let mut child = Command::new("ffmpeg")
+        .args(["-hide_banner", "-loglevel", "error"])
+        .args(arguments.split(' '))
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // What does not read it all closes it first.
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    feeder.join().unwrap();
+    assert!(output.status.success(), "ffmpeg {arguments}");
+    output.stdout
+}
+
+/// The test picture of ffmpeg, which moves, as this codec's frames; a keyframe at first and
+/// at the 13th.
+fn frames(codec: Codec) -> (Vec<Vec<u8>>, Vec<u8>) {
+    let source = format!(
+        "-f lavfi -i testsrc2=size={SIZE}:rate=60 -frames:v {COUNT} -pix_fmt yuv420p -b:v 2M"
+    );
+    let (encoder, form) = match codec {
+        Codec::H264 => unreachable!("it has encoders of our own"),
+        Codec::H265 => (
+            "-c:v libx265 -preset ultrafast -tune zerolatency \
+             -x265-params log-level=none:aud=1:keyint=12:min-keyint=12:scenecut=0:slices=2",
+            "hevc",
+        ),
+        Codec::Av1 => (
+            "-c:v libaom-av1 -usage realtime -cpu-used 8 -lag-in-frames 0 -g 12 -tiles 2x1",
+            "ivf",
+        ),
+    };
+    let stream = ffmpeg(&format!("{source} {encoder} -f {form}"), Vec::new());
+    let raw = format!("-f {form} -i - -f rawvideo -pix_fmt yuv420p");
+    let pictures = ffmpeg(&raw, stream.clone());
+    assert_eq!(pictures.len(), COUNT * PICTURE);
+    let frames = if codec == Codec::Av1 {
+        in_ivf(&stream)
+    } else {
+        between_delimiters(&stream)
+    };
+    assert_eq!(frames.len(), COUNT);
+    (frames, pictures)
+}
+
+/// An IVF file has 32 bytes, then frames: their size in four bytes, eight more, and they.
+fn in_ivf(file: &[u8]) -> Vec<Vec<u8>> {
+    let mut rest = &file[32..];
+    let mut frames = Vec::new();
+    while let Some((length, behind)) = rest.split_first_chunk::<4>() {
+        let (frame, next) = behind[8..].split_at(u32::from_le_bytes(*length) as usize);
+        frames.push(frame.to_vec());
+        rest = next;
+    }
+    frames
+}
+
+/// A delimiter, of type 35, begins each access unit.
+fn between_delimiters(stream: &[u8]) -> Vec<Vec<u8>> {
+    let mut frames: Vec<Vec<u8>> = Vec::new();
+    for unit in h265::units(stream) {
+        if unit[0] >> 1 == 35 {
+            frames.push(Vec::new());
+        }
+        let frame = frames.last_mut().unwrap();
+        frame.extend([&[0, 0, 0, 1], unit].concat());
+    }
+    frames
+}
+
+/// A frame as it comes out of RTP.
+fn through_rtp(codec: Codec, frame: &[u8]) -> Vec<u8> {
+    let payloads = Packetiser::new(codec, Bytes::new(600)).packetise(frame);
+    assert!(payloads.sizes().all(|size| size <= Bytes::new(600)));
+    depacketise(codec, payloads.iter()).unwrap()
+}
+
+#[test]
+fn every_codec_is_there() {
+    assert_eq!(decodable(), [Codec::H264, Codec::H265, Codec::Av1]);
+}
+
+#[test]
+fn each_frame_gives_its_picture_at_once() {
+    for codec in [Codec::H265, Codec::Av1] {
+        let (frames, expected) = frames(codec);
+        for threads in [1, 2] {
+            let mut decoder = Decoder::new(codec, threads).unwrap();
+            assert_eq!(decoder.codec(), codec);
+            for (number, frame) in frames.iter().enumerate() {
+                let at = format!("{codec:?}, {threads} threads, frame {number}");
+                let back = through_rtp(codec, frame);
+                let picture = decoder.decode(&back).unwrap();
+                let picture = picture.unwrap_or_else(|| panic!("no picture of {at}"));
+                assert!(!picture.is_damaged(), "{at}");
+                assert_eq!(picture.size(), size(SIZE));
+                let expected = &expected[number * PICTURE..][..PICTURE];
+                assert!(samples(&picture.view()) == expected, "{at}");
+            }
+        }
+    }
+}
+
+/// Nothing that a decoder needs is left out: what is, is known.
+#[test]
+fn rtp_leaves_out_what_means_nothing() {
+    let (frames, _) = frames(Codec::Av1);
+    for frame in &frames {
+        let sent = av1::obus(frame).filter(av1::Obu::is_sent).count();
+        // A delimiter in front of each.
+        assert_eq!(sent + 1, av1::obus(frame).count());
+        assert_eq!(&through_rtp(Codec::Av1, frame), frame);
+    }
+    let (frames, _) = self::frames(Codec::H265);
+    for frame in &frames {
+        let kinds =
+            |stream: &[u8]| -> Vec<u8> { h265::units(stream).map(|unit| unit[0] >> 1).collect() };
+        let mut needed = kinds(frame);
+        needed.retain(|kind| !matches!(kind, 35 | 39));
+        assert_eq!(kinds(&through_rtp(Codec::H265, frame)), needed);
+    }
+}
+
+/// What comes before a keyframe is not shown, and what is no frame is an error at most. The
+/// keyframe after it is whole, and so is what follows it.
+#[test]
+fn a_spoiled_stream_goes_on_with_a_keyframe() {
+    for codec in [Codec::H265, Codec::Av1] {
+        let (frames, expected) = frames(codec);
+        let mut decoder = Decoder::new(codec, 1).unwrap();
+        for frame in &frames[1..12] {
+            assert!(!matches!(decoder.decode(frame), Ok(Some(_))), "{codec:?}");
+        }
+        for (number, frame) in frames.iter().enumerate().take(12) {
+            let mut spoiled = frame.clone();
+            let middle = spoiled.len() / 2;
+            match number % 3 {
+                0 => spoiled.truncate(middle),
+                1 => spoiled[middle..].fill(0x5a),
+                _ => drop(spoiled.drain(middle / 2..middle)),
+            }
+            // Whatever it makes of it.
+            let _ = decoder.decode(&spoiled);
+        }
+        for (number, frame) in frames.iter().enumerate().skip(12) {
+            let picture = decoder.decode(frame).unwrap().unwrap();
+            assert!(!picture.is_damaged(), "{codec:?}, frame {number}");
+            let expected = &expected[number * PICTURE..][..PICTURE];
+            assert!(
+                samples(&picture.view()) == expected,
+                "{codec:?}, frame {number}"
+            );
+        }
+    }
+}
