@@ -19,6 +19,7 @@ git            git           check play
 cmake          cmake         check play
 pkg-config     pkg-config    check play
 x264.pc        libx264-dev   check play
+SvtAv1Enc.pc   libsvtav1enc-dev check play
 libavcodec.pc  libavcodec-dev check play
 libavutil.pc   libavutil-dev check play
 x11.pc         libx11-dev    check play

@@ -6,8 +6,18 @@ use mimosa_video::{Encoder, Size};
 
 use crate::error::HostError;
 
-/// The encoders built in, the one that `auto` tries first in front.
+/// The encoders built in.
 pub const ENCODERS: &[EncoderName] = &[
+    #[cfg(feature = "x264")]
+    EncoderName::X264,
+    EncoderName::OpenH264,
+    #[cfg(feature = "svt-av1")]
+    EncoderName::SvtAv1,
+];
+
+/// Those of them that `auto` tries, in this order: their codec is one that everybody
+/// decodes, and they keep to their budgets.
+const AUTO: &[EncoderName] = &[
     #[cfg(feature = "x264")]
     EncoderName::X264,
     EncoderName::OpenH264,
@@ -25,7 +35,7 @@ pub fn choose_encoder(
     size: Size,
 ) -> Result<EncoderName, HostError> {
     let tried = match settings.name {
-        EncoderName::Auto => ENCODERS,
+        EncoderName::Auto => AUTO,
         _ => &[settings.name],
     };
     let mut reasons = Vec::new();
@@ -56,7 +66,7 @@ pub fn open_encoder(
     frames_per_second: u32,
     size: Size,
 ) -> Result<Box<dyn Encoder>, HostError> {
-    let [first, ..] = ENCODERS else {
+    let [first, ..] = AUTO else {
         return Err(HostError::Encoder("there is none".to_owned()));
     };
     let name = match settings.name {
@@ -67,6 +77,8 @@ pub fn open_encoder(
         #[cfg(feature = "x264")]
         EncoderName::X264 => open_x264(settings, frames_per_second, size),
         EncoderName::OpenH264 => open_openh264(settings, frames_per_second, size),
+        #[cfg(feature = "svt-av1")]
+        EncoderName::SvtAv1 => open_svt_av1(settings, frames_per_second, size),
         _ => Err("not in this build".to_owned()),
     };
     opened.map_err(|reason| HostError::Encoder(format!("{}: {reason}", name.name())))
@@ -102,6 +114,23 @@ fn open_openh264(
         ..mimosa_openh264::Config::new(size, frames_per_second)
     };
     match OpenH264::open(config) {
+        Ok(encoder) => Ok(Box::new(encoder)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(feature = "svt-av1")]
+fn open_svt_av1(
+    settings: EncoderSettings,
+    frames_per_second: u32,
+    size: Size,
+) -> Result<Box<dyn Encoder>, String> {
+    let config = mimosa_svt_av1::Config {
+        finest: settings.finest_quantiser,
+        threads: threads(settings),
+        ..mimosa_svt_av1::Config::new(size, frames_per_second)
+    };
+    match mimosa_svt_av1::SvtAv1::open(config) {
         Ok(encoder) => Ok(Box::new(encoder)),
         Err(error) => Err(error.to_string()),
     }
@@ -145,7 +174,7 @@ mod tests {
     #[test]
     fn auto_is_the_first_that_opens() {
         let choose = |name, text| choose_encoder(settings(name, 1), 60, size(text));
-        assert_eq!(choose(EncoderName::Auto, "320x240").unwrap(), ENCODERS[0]);
+        assert_eq!(choose(EncoderName::Auto, "320x240").unwrap(), AUTO[0]);
         let named = choose(EncoderName::OpenH264, "320x240").unwrap();
         assert_eq!(named, EncoderName::OpenH264);
     }

@@ -178,11 +178,13 @@ pub enum EncoderName {
     X264,
     /// OpenH264.
     OpenH264,
+    /// SVT-AV1.
+    SvtAv1,
 }
 
 impl EncoderName {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::X264, Self::OpenH264];
+    pub const ALL: [Self; 4] = [Self::Auto, Self::X264, Self::OpenH264, Self::SvtAv1];
 
     /// As it is written in settings.
     #[must_use]
@@ -191,6 +193,7 @@ impl EncoderName {
             Self::Auto => "auto",
             Self::X264 => "x264",
             Self::OpenH264 => "openh264",
+            Self::SvtAv1 => "svt-av1",
         }
     }
 }

@@ -114,6 +114,7 @@ const CRATES: &[(&str, Role)] = &[
         ]),
     ),
     ("mimosa-openh264", Role::Driver),
+    ("mimosa-svt-av1", Role::Driver),
     ("mimosa-process", Role::Driver),
     ("mimosa-threads", Role::Driver),
     ("mimosa-client", Role::Driver),

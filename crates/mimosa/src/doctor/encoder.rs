@@ -61,6 +61,7 @@ fn trial(settings: &Settings, name: EncoderName) -> Finding {
         EncoderName::Auto => "encoder auto",
         EncoderName::X264 => "encoder x264",
         EncoderName::OpenH264 => "encoder openh264",
+        EncoderName::SvtAv1 => "encoder svt-av1",
     };
     let is_needed = settings.encoder.name == name;
     let told = Size::new(320, 240)

@@ -13,7 +13,8 @@ pub(crate) struct Args {
     /// The clip: YUV4MPEG2 (.y4m) in 4:2:0.
     pub(crate) clip: PathBuf,
 
-    /// Folder for `stream.h264` and `frames.csv`, a row for each frame.
+    /// Folder for `stream.h264`, or `stream.h265`, or `stream.obu` of AV1, and
+    /// `frames.csv`, a row for each frame.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) output: PathBuf,
 
@@ -98,6 +99,8 @@ pub(crate) enum Coder {
     X264,
     #[value(name = "openh264")]
     OpenH264,
+    #[value(name = "svt-av1")]
+    SvtAv1,
 }
 
 impl From<Coder> for EncoderName {
@@ -106,6 +109,7 @@ impl From<Coder> for EncoderName {
             Coder::Auto => Self::Auto,
             Coder::X264 => Self::X264,
             Coder::OpenH264 => Self::OpenH264,
+            Coder::SvtAv1 => Self::SvtAv1,
         }
     }
 }

@@ -13,6 +13,7 @@ use std::io::{BufWriter, Write};
 
 pub(crate) use args::Args;
 use error::EncodeCommandError;
+use mimosa_video::Codec;
 
 /// Encodes the clip and prints what came of it.
 pub(crate) fn run(args: &Args) -> Result<(), EncodeCommandError> {
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<(), EncodeCommandError> {
             Err(source) => Err(EncodeCommandError::Write { path, source }),
         }
     };
-    let (mut stream, stream_path) = create("stream.h264")?;
+    let mut stream = None;
     let (mut table, table_path) = create("frames.csv")?;
     let mut rows = Vec::new();
     let write = |path: &std::path::Path, result: std::io::Result<()>| {
@@ -37,13 +38,19 @@ pub(crate) fn run(args: &Args) -> Result<(), EncodeCommandError> {
         })
     };
     write(&table_path, writeln!(table, "{}", frames::Row::HEADER))?;
-    run::clip(args, |data, row| {
-        write(&stream_path, stream.write_all(data))?;
+    run::clip(args, |codec, data, row| {
+        let (stream, path) = match &mut stream {
+            Some(stream) => stream,
+            none => none.insert(create(file_name(codec))?),
+        };
+        write(path, stream.write_all(data))?;
         write(&table_path, writeln!(table, "{row}"))?;
         rows.push(row);
         Ok(())
     })?;
-    write(&stream_path, stream.flush())?;
+    if let Some((stream, path)) = &mut stream {
+        write(path, stream.flush())?;
+    }
     write(&table_path, table.flush())?;
     let summary = summary::Summary::of(&rows).ok_or_else(|| EncodeCommandError::NoFrames {
         path: args.clip.clone(),
@@ -54,4 +61,13 @@ pub(crate) fn run(args: &Args) -> Result<(), EncodeCommandError> {
         print!("{summary}");
     }
     Ok(())
+}
+
+/// The stream's, with the ending by which others know its codec.
+const fn file_name(codec: Codec) -> &'static str {
+    match codec {
+        Codec::H264 => "stream.h264",
+        Codec::H265 => "stream.h265",
+        Codec::Av1 => "stream.obu",
+    }
 }

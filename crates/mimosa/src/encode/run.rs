@@ -10,7 +10,7 @@ use mimosa_host::open_encoder;
 use mimosa_quality::{Frame, Reader};
 use mimosa_settings::{EncoderSettings, SizePrediction, Work};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
-use mimosa_video::{Complexity, Encoder, FrameRequest, Picture, Recovery, Size};
+use mimosa_video::{Codec, Complexity, Encoder, FrameRequest, Picture, Recovery, Size};
 
 use super::args::{Args, Prediction};
 use super::error::EncodeCommandError;
@@ -39,10 +39,10 @@ struct Encoding {
     frame: u64,
 }
 
-/// Encodes the clip; `each` is given every frame.
+/// Encodes the clip; `each` is given every frame, and its codec.
 pub(super) fn clip(
     args: &Args,
-    mut each: impl FnMut(&[u8], Row) -> Result<(), EncodeCommandError>,
+    mut each: impl FnMut(Codec, &[u8], Row) -> Result<(), EncodeCommandError>,
 ) -> Result<(), EncodeCommandError> {
     let read = |source| EncodeCommandError::Read {
         path: args.clip.clone(),
@@ -76,7 +76,7 @@ pub(super) fn clip(
                 return Ok(());
             }
             let (data, row) = encoding.encode(&frame)?;
-            each(&data, row)?;
+            each(encoding.encoder.capabilities().codec, &data, row)?;
         }
     }
 }
