@@ -14,6 +14,40 @@ pub trait HasLife: 'static {
 }
 
 impl<R: HasLife> Column<R> {
+    /// The columns of repair packets.
+    pub(crate) const PROTECTION: &'static [Self] = &[
+        Column::optional(
+            "repairs",
+            "Repair packets handed over with it; null where there may be none.",
+            |row| Some(i64::from(row.life().protection?.repairs)),
+        ),
+        Column::optional(
+            "repaired",
+            "Media packets that they stood for in the end.",
+            |row| Some(i64::from(row.life().protection?.repaired)),
+        ),
+        Column::optional(
+            "rounds",
+            "Rounds of retransmission thought to fit before its deadline.",
+            |row| Some(i64::from(row.life().protection?.rounds)),
+        ),
+        Column::number(
+            "loss",
+            "Share of packets thought to be lost when it was handed over.",
+            |row| Some(row.life().protection?.loss.rate()),
+        ),
+        Column::number(
+            "loss_burst",
+            "Mean number of packets thought to be lost in a row.",
+            |row| Some(row.life().protection?.loss.burst()),
+        ),
+        Column::number(
+            "planned_late",
+            "Probability that it is late for a loss, as planned.",
+            |row| Some(row.life().protection?.late),
+        ),
+    ];
+
     pub(crate) const LIFE: &'static [Self] = &[
         Column::integer(
             "frame",

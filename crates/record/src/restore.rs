@@ -2,7 +2,7 @@
 
 use mimosa_control::{Cause, Decision, Evidence, FrameId, Pacing};
 use mimosa_net::Header;
-use mimosa_session::{FrameEnd, FrameLife};
+use mimosa_session::{FrameEnd, FrameLife, FrameProtection, Loss};
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, TimeDelta};
 use mimosa_video::Complexity;
 
@@ -75,7 +75,7 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
             lost: cells.small("lost")?,
             retransmitted: cells.small("retransmitted")?,
             end: cells.end()?,
-            protection: None,
+            protection: cells.protection()?,
         },
         coded: cells.bytes("coded_bytes")?,
         budget: cells.bytes("budget_bytes")?,
@@ -95,6 +95,29 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
 }
 
 impl Cells<'_> {
+    fn protection(self) -> Result<Option<FrameProtection>, ReadError> {
+        let burst = self.number("loss_burst").filter(|burst| *burst >= 1.0);
+        let (Some(_), Some(rate), Some(burst), Some(late)) = (
+            self.integer("repairs"),
+            self.number("loss"),
+            burst,
+            self.number("planned_late"),
+        ) else {
+            return Ok(None);
+        };
+        let ends = 1.0 / burst;
+        Ok(Some(FrameProtection {
+            repairs: self.small("repairs")?,
+            repaired: self.small("repaired")?,
+            rounds: self.small("rounds")?,
+            loss: Loss {
+                begins: ends * rate / (1.0 - rate),
+                ends,
+            },
+            late,
+        }))
+    }
+
     fn newest_input(self) -> Result<Option<InputTimes>, ReadError> {
         let Some(received) = self.maybe_time("input_received_ns")? else {
             return Ok(None);

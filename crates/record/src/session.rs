@@ -301,6 +301,7 @@ impl Row for SessionFrame {
             ),
         ],
         RTP,
+        Column::PROTECTION,
     ];
 }
 

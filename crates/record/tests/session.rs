@@ -14,7 +14,7 @@ use mimosa_record::{
     FramePlan, FrameRow, FrameRtp, InputTimes, ReadError, Recording, Row, Run, Session,
     SessionFrame, SessionRecorder, Stages, Table, read_session,
 };
-use mimosa_session::{FrameEnd, FrameLife};
+use mimosa_session::{FrameEnd, FrameLife, FrameProtection, Loss};
 use mimosa_sim::Observer;
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 use mimosa_video::Complexity;
@@ -79,7 +79,17 @@ fn frame(number: u64) -> SessionFrame {
             arrived: 10,
             lost: 1,
             retransmitted: 1,
-            protection: None,
+            protection: known.then_some(FrameProtection {
+                repairs: 3,
+                rounds: 1,
+                // Half of a half: nothing is lost by the way through rate and burst.
+                loss: Loss {
+                    begins: 0.25,
+                    ends: 0.25,
+                },
+                late: 0.001,
+                repaired: 1,
+            }),
             end: match number % 7 {
                 3 => Some(FrameEnd::GivenUp),
                 5 => None,
