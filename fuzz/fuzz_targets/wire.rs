@@ -14,8 +14,9 @@ use mimosa_wire::control::{FromPage, Millis, ToPage};
 use mimosa_wire::frames::{ClockMap, FrameMessage};
 use mimosa_wire::input::{self, Tracker};
 use mimosa_wire::nack::Nack;
+use mimosa_wire::repair::Repair;
 use mimosa_wire::transport_cc::{TransportFeedback, TransportSequence, Unwrapper};
-use mimosa_wire::{Action, PageTime, TouchPhase, rtcp, rtx};
+use mimosa_wire::{Action, PageTime, TouchPhase, flexfec, rtcp, rtx};
 
 /// Up to here, 26 days, milliseconds in f64 tell nanoseconds apart.
 const EXACT: TimeDelta = TimeDelta::from_nanos(1 << 51);
@@ -25,6 +26,7 @@ fuzz_target!(|data: &[u8]| {
     compound(data);
     extension(data);
     retransmission(data);
+    repair(data);
     from_page(data);
     to_page(data);
     play(&list);
@@ -116,6 +118,21 @@ fn retransmission(data: &[u8]) {
         let bytes = rtx::write(original.sequence, original.payload);
         assert_eq!(bytes, data);
     }
+}
+
+fn repair(data: &[u8]) {
+    if let Ok(repair) = Repair::parse(data) {
+        assert_eq!(repair.to_bytes(), data);
+    }
+    let mut header = data.to_vec();
+    flexfec::zero_extension(&mut header, 3);
+    assert_eq!(
+        flexfec::header_length(&header),
+        flexfec::header_length(data)
+    );
+    let mut twice = header.clone();
+    flexfec::zero_extension(&mut twice, 3);
+    assert_eq!(twice, header);
 }
 
 fn from_page(data: &[u8]) {

@@ -586,4 +586,59 @@ mod tests {
         // What was lost comes again, and all is well.
         assert_eq!(numbers(&mut assembler, media[2..].to_vec()), [11]);
     }
+
+    /// Packets and repair packets with any numbers: nothing panics, and memory is bounded.
+    #[test]
+    fn whatever_comes_is_borne() {
+        let mut assembler = Assembler::new(Codec::H264);
+        let mut state = 1_u64;
+        let mut below = |limit: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let mut whole = 0;
+        for step in 0..40_000_u64 {
+            let frame_number = u16::try_from((step / 40 + below(6)) % 65_536).unwrap();
+            let reference = match below(3) {
+                0 => Reference::None,
+                back => Reference::Back(u16::try_from(back).unwrap()),
+            };
+            let sequence = u16::try_from((step / 10 + below(8)) % 65_536).unwrap();
+            let payload: Vec<u8> = (0..below(12))
+                .map(|_| u8::try_from(below(256)).unwrap())
+                .collect();
+            let at = PeerTime::from_nanos(step.cast_signed());
+            let given = if below(3) == 0 {
+                assembler.repair(RepairPiece {
+                    before: sequence,
+                    timestamp: 0,
+                    frame_number,
+                    reference,
+                    media: u8::try_from(below(5)).unwrap(),
+                    place: u8::try_from(below(8)).unwrap(),
+                    at,
+                    coded: payload,
+                })
+            } else {
+                let (is_first, is_last) = (below(2) == 0, below(2) == 0);
+                assembler.packet(Piece {
+                    sequence,
+                    timestamp: 0,
+                    dependency: Dependency {
+                        is_first,
+                        is_last,
+                        frame_number,
+                        reference,
+                    },
+                    at,
+                    payload,
+                })
+            };
+            whole += given.len();
+        }
+        assert!(whole > 100, "{whole}");
+        assert!(assembler.open.len() as u64 <= MOST_OPEN + 1);
+    }
 }
