@@ -1,0 +1,57 @@
+"""A host and a headless native client at the two ends of an emulated link, for measurements."""
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).absolute()
+
+SERVE = """
+"$MIMOSA" serve --bind "$MIMOSA_LINK_ADDRESS" --http-port 7080 --udp-port 7081 \\
+    --token a-token-for-a-table --sound off "$@" 2>serve.txt &
+while ! [ -e over ]; do sleep 0.1; done
+kill $!
+wait
+"""
+PLAY = """
+trap 'touch over' EXIT
+sleep 3
+"$MIMOSA" play "http://$MIMOSA_LINK_PEER:7080/#token=a-token-for-a-table" \\
+    --headless --report report.json --seconds "$1"
+"""
+
+
+def play(network: str, host: list[str], seconds: int) -> dict:
+    """What the client reports after so many seconds across `network`, of a host with these flags.
+
+    `network` is what `mimosa link` reads. Needs the rights to make network namespaces.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "path.toml").write_text(network)
+        serve = SERVE.replace('"$@"', " ".join(f"'{word}'" for word in host))
+        (folder / "serve.sh").write_text(serve)
+        (folder / "play.sh").write_text(PLAY)
+        words = [MIMOSA, "link", "run", "path.toml", "--isolated"]
+        words += ["--peer", "sh serve.sh", "--", "sh", "play.sh", str(seconds)]
+        environment = {
+            **os.environ,
+            "MIMOSA": str(MIMOSA),
+            "XDG_CONFIG_HOME": str(folder),
+        }
+        subprocess.run(
+            words, cwd=folder, env=environment, check=True, capture_output=True
+        )
+        return json.loads((folder / "report.json").read_text())
+
+
+def fill(page: Path, mark: str, lines: list[str]) -> None:
+    """Puts lines between `<!-- mark -->` and `<!-- end mark -->` of a page."""
+    begin, end = f"<!-- {mark} -->", f"<!-- end {mark} -->"
+    before, rest = page.read_text().split(begin)
+    _, after = rest.split(end)
+    table = "\n".join(lines)
+    page.write_text(f"{before}{begin}\n\n{table}\n\n{end}{after}")
