@@ -95,9 +95,9 @@ impl Network {
         tracing::info!(
             session = number.0,
             role = offer.role.name(),
-            codec = peer.codec().name(),
             feedback = peer.feedback().name(),
             sound = peer.has_sound(),
+            codec = peer.codec().name(),
             "begun"
         );
         let profile = Profile {
