@@ -16,7 +16,7 @@ const LARGEST: u64 = 1140;
 
 fuzz_target!(|data: &[u8]| {
     let list = list(data);
-    for codec in [Codec::H264, Codec::H265, Codec::Av1] {
+    for codec in Codec::ALL {
         if let Ok(frame) = depacketise(codec, list.iter().copied()) {
             packetise(codec, &frame, LARGEST);
         }

@@ -52,7 +52,7 @@ pub enum DecodeError {
 /// The codecs that libavcodec has decoders of.
 #[must_use]
 pub fn decodable() -> Vec<Codec> {
-    let all = [Codec::H264, Codec::H265, Codec::Av1].into_iter();
+    let all = Codec::ALL.into_iter();
     all.filter(|codec| Raw::is_there(*codec)).collect()
 }
 

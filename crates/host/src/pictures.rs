@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use mimosa_quality::{FrameRate, Header, INDEX_HEADER, IndexRow, PlaneSize, frame_line};
-use mimosa_video::Size;
+use mimosa_video::{Codec, Size};
 
 use crate::encode::Job;
 use crate::error::HostError;
@@ -44,14 +44,15 @@ pub(crate) struct PictureKeeper {
 }
 
 impl PictureKeeper {
-    /// Begins to keep pictures of `size` in `folder`, which is made; of so many frames
-    /// at `most`. The thread ends when the keeper has been dropped and all is written.
+    /// Begins to keep pictures of `size` in `folder`, which is made, and their stream of this
+    /// codec; of so many frames at `most`. The thread ends when the keeper has been dropped and all is written.
     ///
     /// # Errors
     ///
     /// [`HostError::Record`] when the folder cannot be written to.
     pub(crate) fn begin(
         folder: &Path,
+        codec: Codec,
         size: Size,
         frames_per_second: u32,
         most: u32,
@@ -64,7 +65,7 @@ impl PictureKeeper {
         let create = |name: &str| File::create_new(folder.join(name)).map(BufWriter::new);
         let files = Files {
             pictures: create("pictures.y4m").map_err(failed)?,
-            coded: create("coded.h264").map_err(failed)?,
+            coded: create(&format!("coded.{}", codec.suffix())).map_err(failed)?,
             index: create("frames.csv").map_err(failed)?,
             offset: 0,
             frames: 0,
@@ -262,7 +263,8 @@ mod tests {
     #[test]
     fn pictures_stream_and_index_belong_together() {
         let folder = folder("kept");
-        let (mut keeper, thread) = PictureKeeper::begin(&folder, size(), 60, 3).unwrap();
+        let (mut keeper, thread) =
+            PictureKeeper::begin(&folder, Codec::H264, size(), 60, 3).unwrap();
         for (frame, length) in [(4, 5), (6, 7), (7, 2)] {
             assert!(keeper.push(&job(frame, size()), vec![1; length], frame == 4));
         }
@@ -290,7 +292,8 @@ mod tests {
     #[test]
     fn another_size_ends_it() {
         let folder = folder("resized");
-        let (mut keeper, thread) = PictureKeeper::begin(&folder, size(), 60, 3).unwrap();
+        let (mut keeper, thread) =
+            PictureKeeper::begin(&folder, Codec::H264, size(), 60, 3).unwrap();
         let other = Size::new(64, 16).unwrap();
         assert!(!keeper.push(&job(0, other), vec![1], true));
         drop(keeper);

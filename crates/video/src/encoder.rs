@@ -18,6 +18,9 @@ pub enum Codec {
 }
 
 impl Codec {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::H264, Self::H265, Self::Av1];
+
     /// Its name in RTP (the encoding name of `a=rtpmap`), settings and recordings.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -25,6 +28,16 @@ impl Codec {
             Self::H264 => "H264",
             Self::H265 => "H265",
             Self::Av1 => "AV1",
+        }
+    }
+
+    /// What the name of a file with its stream ends with.
+    #[must_use]
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::H264 => "h264",
+            Self::H265 => "h265",
+            Self::Av1 => "obu",
         }
     }
 }

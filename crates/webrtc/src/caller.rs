@@ -451,7 +451,7 @@ fn agreed(answer: &str) -> Option<Codec> {
     // Behind the port and the protocol.
     line.split_whitespace().skip(2).find_map(|number| {
         let number: u8 = number.parse().ok()?;
-        let mut all = [Codec::H264, Codec::H265, Codec::Av1].into_iter();
+        let mut all = Codec::ALL.into_iter();
         all.find(|codec| payload_types(*codec)[0] == number)
     })
 }

@@ -156,8 +156,6 @@ pub const fn filler(codec: Codec) -> &'static [u8] {
 mod tests {
     use super::*;
 
-    const ALL: [Codec; 3] = [Codec::H264, Codec::H265, Codec::Av1];
-
     #[test]
     fn each_codec_has_its_format() {
         let byte_stream = |first: [u8; 2]| [&[0, 0, 0, 1], &first[..], &[7; 90]].concat();
@@ -166,7 +164,7 @@ mod tests {
             byte_stream([0x26, 1]),
             [&[0x12, 0, 0x32, 90][..], &[7; 90]].concat(),
         ];
-        for (codec, frame) in ALL.into_iter().zip(frames) {
+        for (codec, frame) in Codec::ALL.into_iter().zip(frames) {
             let payloads = Packetiser::new(codec, Bytes::new(40)).packetise(&frame);
             assert_eq!(payloads.len(), 3, "{codec:?}");
             assert_eq!(depacketise(codec, payloads.iter()), Ok(frame));
@@ -175,7 +173,7 @@ mod tests {
 
     #[test]
     fn filler_is_read_and_means_nothing() {
-        let read = ALL.map(|codec| depacketise(codec, [filler(codec)]).unwrap());
+        let read = Codec::ALL.map(|codec| depacketise(codec, [filler(codec)]).unwrap());
         assert_eq!(
             read,
             [
@@ -188,7 +186,8 @@ mod tests {
             Packetiser::new(codec, Bytes::new(40)).packetise(stream)
         };
         assert!(
-            ALL.into_iter()
+            Codec::ALL
+                .into_iter()
                 .zip(&read)
                 .map(sent)
                 .all(|sent| sent.is_empty())

@@ -146,14 +146,14 @@ export async function watchFrames(page: Page, count: number): Promise<void> {
   });
 }
 
-/** What getStats() says of the picture's stream. */
+/** What getStats() says of the picture's stream, and of its codec `mimeType`. */
 export function inbound(page: Page): Promise<Record<string, unknown>> {
   return page.evaluate(async () => {
     const report = await window.mimosa.pc?.getStats();
     let found = {};
     report?.forEach((entry) => {
       if (entry.type === "inbound-rtp" && entry.kind === "video") {
-        found = entry;
+        found = { ...entry, mimeType: report.get(entry.codecId)?.mimeType };
       }
     });
     return found;

@@ -9,7 +9,7 @@ use mimosa_session::{
 };
 use mimosa_settings::ProtectionKind;
 use mimosa_units::{Rate, TimeDelta};
-use mimosa_video::Size;
+use mimosa_video::{Codec, Size};
 use mimosa_webrtc::{LARGEST_PAYLOAD, OVERHEAD, OfferError, Peer};
 use mimosa_wire::control::{BitsPerSecond, FeedbackKind, Hello, Role};
 use mimosa_wire::problem::{ErrorCode, Problem};
@@ -70,7 +70,7 @@ impl Network {
             .map(|folder| folder.join(&name));
         let keeper = pictures
             .as_deref()
-            .and_then(|folder| self.keep_pictures(folder, size, frames_per_second));
+            .and_then(|folder| self.keep_pictures(folder, peer.codec(), size, frames_per_second));
         let mailbox = self.mailbox.clone();
         let encoder = EncoderThread::start(
             self.coders.of(peer.codec()).settings,
@@ -95,9 +95,9 @@ impl Network {
         tracing::info!(
             session = number.0,
             role = offer.role.name(),
-            codec = peer.codec().name(),
             feedback = peer.feedback().name(),
             sound = peer.has_sound(),
+            codec = peer.codec().name(),
             "begun"
         );
         let profile = Profile {
@@ -143,11 +143,12 @@ impl Network {
     fn keep_pictures(
         &mut self,
         folder: &Path,
+        codec: Codec,
         size: Size,
         frames_per_second: u32,
     ) -> Option<PictureKeeper> {
         let most = self.settings.record_pictures_limit;
-        let (keeper, thread) = PictureKeeper::begin(folder, size, frames_per_second, most)
+        let (keeper, thread) = PictureKeeper::begin(folder, codec, size, frames_per_second, most)
             .inspect_err(|error| tracing::error!(%error, "no pictures are kept"))
             .ok()?;
         self.writers.push(thread);

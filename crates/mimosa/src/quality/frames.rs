@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::JoinHandle;
 
 use mimosa_quality::{Frame, PlaneSize, Reader};
+use mimosa_video::Codec;
 
 use super::error::QualityError;
 use super::ffmpeg::{self, Ffmpeg};
@@ -79,10 +80,11 @@ impl Frames {
         Self::new(path, source)
     }
 
-    /// Opens an H.264 byte stream and decodes these parts of it, one after the other, to
+    /// Opens a stream of this codec and decodes these parts of it, one after the other, to
     /// pictures of `size`: those of the stream may be smaller.
     pub(super) fn open_parts(
         path: &Path,
+        codec: Codec,
         ffmpeg: &Ffmpeg,
         parts: Vec<Range<u64>>,
         PlaneSize { width, height }: PlaneSize,
@@ -92,7 +94,12 @@ impl Frames {
             source,
         })?;
         let mut command = decoder(path, ffmpeg)?;
-        command.args(["-f", "h264", "-i", "pipe:0"]);
+        let form = match codec {
+            Codec::H264 => "h264",
+            Codec::H265 => "hevc",
+            Codec::Av1 => "obu",
+        };
+        command.args(["-f", form, "-i", "pipe:0"]);
         command.args(["-vf", &format!("scale={width}:{height}:flags=bicubic")]);
         command.stdin(Stdio::piped());
         let mut decoder = start(path, command)?;

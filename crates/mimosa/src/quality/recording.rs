@@ -8,11 +8,12 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mimosa_quality::{Frame, IndexRow};
 use mimosa_record::{SessionFrame, read_session};
 use mimosa_session::FrameEnd;
+use mimosa_video::Codec;
 
 use super::args::Args;
 use super::error::QualityError;
@@ -85,7 +86,17 @@ impl Kept<'_> {
             .map(|row| row.offset..row.offset + row.bytes)
             .collect();
         let size = self.pictures()?.size();
-        Frames::open_parts(&self.folder.join("coded.h264"), self.ffmpeg, ranges, size)
+        let (stream, codec) = self.stream();
+        Frames::open_parts(&stream, codec, self.ffmpeg, ranges, size)
+    }
+
+    /// The stream, and what it is coded as: that of the first codec that there is one of.
+    fn stream(&self) -> (PathBuf, Codec) {
+        let path = |codec: Codec| self.folder.join("coded").with_extension(codec.suffix());
+        let mut all = Codec::ALL.into_iter();
+        let found = all.find(|codec| path(*codec).exists());
+        let codec = found.unwrap_or(Codec::H264);
+        (path(codec), codec)
     }
 
     /// Every coded frame beside its picture.

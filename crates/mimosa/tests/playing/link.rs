@@ -164,6 +164,41 @@ loss = 0.02
     assert_eq!(report["frames"]["damaged"], 0, "{report:#}");
 }
 
+/// A key that is pressed is seen in the demo's marker, so the pictures are the demo's.
+fn codec_is_played(name: &str, flags: &str, codec: &str, encoder: &str) {
+    let network = r#"
+[link]
+rate = "20Mbit/s"
+one_way_delay = "5ms"
+loss = 0.01
+"#;
+    let Some((_, report)) = played(name, network, flags, 6) else {
+        return;
+    };
+    assert_eq!(report["codec"], codec, "{report:#}");
+    let by = report["encoder"].as_str().unwrap_or_default();
+    assert!(by.contains(encoder), "{by}");
+    let number = |name| number(&report, name);
+    let whole = number("frames.whole");
+    assert!(whole > 60.0, "{report:#}");
+    // Each is decoded, but for those on their way to the decoder at the end.
+    assert!(number("frames.decoded") >= whole - 3.0, "{report:#}");
+    assert!(number("frames.shown") >= whole - 3.0, "{report:#}");
+    assert_eq!(report["frames"]["malformed"], 0, "{report:#}");
+    assert_eq!(report["frames"]["damaged"], 0, "{report:#}");
+    assert_eq!(
+        (number("frames.width"), number("frames.height")),
+        (640.0, 360.0)
+    );
+    assert!(number("input.count") >= 3.0, "{report:#}");
+}
+
+#[cfg(feature = "svt-av1")]
+#[test]
+fn av1_is_played() {
+    codec_is_played("av1", "--encoder svt-av1", "AV1", "SVT-AV1");
+}
+
 #[test]
 fn a_host_that_is_not_there_is_named() {
     let folder = folder("nobody");
