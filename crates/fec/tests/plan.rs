@@ -271,7 +271,7 @@ fn the_exclusive_or_needs_more_and_fails_as_often_as_planned() {
         let mut state = 1_u64;
         let frames = 100_000;
         let bad = (0..frames).filter(|_| {
-            let lost: Vec<usize> = (0..media + repairs)
+            let missing: Vec<usize> = (0..media + repairs)
                 .filter(|_| {
                     state = state
                         .wrapping_mul(6_364_136_223_846_793_005)
@@ -279,7 +279,7 @@ fn the_exclusive_or_needs_more_and_fails_as_often_as_planned() {
                     ((state >> 11) as f64) < 0.03 * (1_u64 << 53) as f64
                 })
                 .collect();
-            !xor::residual(&columns, repairs, &lost).is_empty()
+            !xor::residual(&columns, repairs, &missing).is_empty()
         });
         let share = bad.count() as f64 / f64::from(frames);
         println!("{media} packets: {plan:?}, {share}");
