@@ -205,6 +205,13 @@ fn av1_is_played() {
     codec_is_played("av1", "--encoder svt-av1", "AV1", "SVT-AV1");
 }
 
+#[cfg(feature = "gstreamer")]
+#[test]
+fn h265_is_played() {
+    let flags = "--encoder gstreamer --encoder-element x265enc";
+    codec_is_played("h265", flags, "H265", "x265enc");
+}
+
 #[test]
 fn a_host_that_is_not_there_is_named() {
     let folder = folder("nobody");
