@@ -20,6 +20,11 @@ cmake          cmake         check play
 pkg-config     pkg-config    check play
 x264.pc        libx264-dev   check play
 SvtAv1Enc.pc   libsvtav1enc-dev check play
+gstreamer-1.0.pc libgstreamer1.0-dev check play
+gstreamer-app-1.0.pc libgstreamer-plugins-base1.0-dev check play
+libgstapp.so   gstreamer1.0-plugins-base check play
+libgstvideoparsersbad.so gstreamer1.0-plugins-bad check
+libgstx264.so  gstreamer1.0-plugins-ugly check
 libavcodec.pc  libavcodec-dev check play
 libavutil.pc   libavutil-dev check play
 x11.pc         libx11-dev    check play
@@ -111,6 +116,7 @@ packages() {
 is_there() {
     case $1 in
     *.pc) has pkg-config && pkg-config --exists "${1%.pc}" ;;
+    libgst*.so) has_file "$1" /usr/lib /usr/lib64 ;;
     *.so) [ -n "${LIBCLANG_PATH:-}" ] || has_file "${1%.so}[.-][s0-9]*" /usr/lib /usr/lib64 ;;
     *.wad) has_file "$1" /usr/share /usr/local/share ;;
     chromium) has "${CHROMIUM:-chromium}" ;;

@@ -185,6 +185,7 @@ mod tests {
     fn another_size_is_another_encoder_or_an_error_of_that_frame() {
         let settings = EncoderSettings {
             name: EncoderName::OpenH264,
+            element: mimosa_settings::ElementName::default(),
             work: Work::Always(Complexity::C0),
             buffer_frames: 1,
             size_prediction: SizePrediction::Motion,

@@ -13,11 +13,15 @@ pub const ENCODERS: &[EncoderName] = &[
     EncoderName::OpenH264,
     #[cfg(feature = "svt-av1")]
     EncoderName::SvtAv1,
+    #[cfg(feature = "gstreamer")]
+    EncoderName::GStreamer,
 ];
 
 /// Those of them that `auto` tries, in this order: their codec is one that everybody
-/// decodes, and they keep to their budgets.
+/// decodes. Of GStreamer's elements these are the ones for hardware.
 const AUTO: &[EncoderName] = &[
+    #[cfg(feature = "gstreamer")]
+    EncoderName::GStreamer,
     #[cfg(feature = "x264")]
     EncoderName::X264,
     EncoderName::OpenH264,
@@ -34,54 +38,71 @@ pub fn choose_encoder(
     frames_per_second: u32,
     size: Size,
 ) -> Result<EncoderName, HostError> {
+    let (name, encoder) = first_that_opens(settings, frames_per_second, size)?;
+    tracing::info!(encoder = encoder.capabilities().name, "chosen");
+    Ok(name)
+}
+
+/// Opens the encoder that `settings` name, or for `auto` the first that opens.
+///
+/// # Errors
+///
+/// [`HostError::Encoder`] with what each that was tried says.
+pub fn open_encoder(
+    settings: EncoderSettings,
+    frames_per_second: u32,
+    size: Size,
+) -> Result<Box<dyn Encoder>, HostError> {
+    first_that_opens(settings, frames_per_second, size).map(|(_, encoder)| encoder)
+}
+
+fn first_that_opens(
+    settings: EncoderSettings,
+    frames_per_second: u32,
+    size: Size,
+) -> Result<(EncoderName, Box<dyn Encoder>), HostError> {
     let tried = match settings.name {
         EncoderName::Auto => AUTO,
         _ => &[settings.name],
     };
     let mut reasons = Vec::new();
     for &name in tried {
-        match open_encoder(
-            EncoderSettings { name, ..settings },
-            frames_per_second,
-            size,
-        ) {
-            Ok(encoder) => {
-                tracing::info!(encoder = encoder.capabilities().name, "chosen");
-                return Ok(name);
-            }
-            Err(HostError::Encoder(reason)) => reasons.push(reason),
-            Err(error) => return Err(error),
+        if settings.name == EncoderName::Auto && !is_worth_a_try(name, settings) {
+            continue;
+        }
+        match open(name, settings, frames_per_second, size) {
+            Ok(encoder) => return Ok((name, encoder)),
+            Err(reason) => reasons.push(format!("{}: {reason}", name.name())),
         }
     }
     Err(HostError::Encoder(reasons.join("; ")))
 }
 
-/// Opens the encoder that `settings` name, or for `auto` the first there is.
-///
-/// # Errors
-///
-/// [`HostError::Encoder`] with its name and what it says.
-pub fn open_encoder(
+/// Whether an encoder may open at all: GStreamer's need their hardware, if none is named.
+fn is_worth_a_try(name: EncoderName, settings: EncoderSettings) -> bool {
+    match name {
+        #[cfg(feature = "gstreamer")]
+        EncoderName::GStreamer => !settings.element.is_empty() || crate::hardware::may_encode(),
+        _ => true,
+    }
+}
+
+fn open(
+    name: EncoderName,
     settings: EncoderSettings,
     frames_per_second: u32,
     size: Size,
-) -> Result<Box<dyn Encoder>, HostError> {
-    let [first, ..] = AUTO else {
-        return Err(HostError::Encoder("there is none".to_owned()));
-    };
-    let name = match settings.name {
-        EncoderName::Auto => *first,
-        name => name,
-    };
-    let opened = match name {
+) -> Result<Box<dyn Encoder>, String> {
+    match name {
         #[cfg(feature = "x264")]
         EncoderName::X264 => open_x264(settings, frames_per_second, size),
         EncoderName::OpenH264 => open_openh264(settings, frames_per_second, size),
         #[cfg(feature = "svt-av1")]
         EncoderName::SvtAv1 => open_svt_av1(settings, frames_per_second, size),
+        #[cfg(feature = "gstreamer")]
+        EncoderName::GStreamer => open_gstreamer(settings, frames_per_second, size),
         _ => Err("not in this build".to_owned()),
-    };
-    opened.map_err(|reason| HostError::Encoder(format!("{}: {reason}", name.name())))
+    }
 }
 
 #[cfg(feature = "x264")]
@@ -136,19 +157,38 @@ fn open_svt_av1(
     }
 }
 
+#[cfg(feature = "gstreamer")]
+fn open_gstreamer(
+    settings: EncoderSettings,
+    frames_per_second: u32,
+    size: Size,
+) -> Result<Box<dyn Encoder>, String> {
+    let config = mimosa_gstreamer::Config {
+        element: settings.element.as_str().to_owned(),
+        finest: settings.finest_quantiser,
+        threads: threads(settings),
+        ..mimosa_gstreamer::Config::new(size, frames_per_second)
+    };
+    match mimosa_gstreamer::GStreamer::open(&config) {
+        Ok(encoder) => Ok(Box::new(encoder)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 fn threads(settings: EncoderSettings) -> u8 {
     u8::try_from(settings.threads).unwrap_or(u8::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use mimosa_settings::{SizePrediction, Work};
+    use mimosa_settings::{ElementName, SizePrediction, Work};
 
     use super::*;
 
     fn settings(name: EncoderName, threads: u32) -> EncoderSettings {
         EncoderSettings {
             name,
+            element: ElementName::default(),
             work: Work::Always(mimosa_video::Complexity::C0),
             buffer_frames: 1,
             size_prediction: SizePrediction::Motion,
@@ -162,10 +202,22 @@ mod tests {
         text.parse().unwrap()
     }
 
+    /// GStreamer's needs an element that every machine has.
+    fn software(name: EncoderName) -> EncoderSettings {
+        let element = match name {
+            EncoderName::GStreamer => "x264enc",
+            _ => "",
+        };
+        EncoderSettings {
+            element: ElementName::new(element).unwrap(),
+            ..settings(name, 1)
+        }
+    }
+
     #[test]
     fn each_that_is_built_in_opens_under_its_name() {
         for &name in ENCODERS {
-            let encoder = open_encoder(settings(name, 1), 60, size("320x240")).unwrap();
+            let encoder = open_encoder(software(name), 60, size("320x240")).unwrap();
             let shown = encoder.capabilities().name.to_lowercase();
             assert!(shown.contains(name.name()), "{shown}");
         }
@@ -174,9 +226,26 @@ mod tests {
     #[test]
     fn auto_is_the_first_that_opens() {
         let choose = |name, text| choose_encoder(settings(name, 1), 60, size(text));
-        assert_eq!(choose(EncoderName::Auto, "320x240").unwrap(), AUTO[0]);
+        let chosen = choose(EncoderName::Auto, "320x240").unwrap();
+        let mut software = AUTO.iter().copied();
+        let software = software.find(|&name| name != EncoderName::GStreamer);
+        assert!(
+            chosen == EncoderName::GStreamer || Some(chosen) == software,
+            "{chosen:?}"
+        );
         let named = choose(EncoderName::OpenH264, "320x240").unwrap();
         assert_eq!(named, EncoderName::OpenH264);
+    }
+
+    #[cfg(feature = "gstreamer")]
+    #[test]
+    fn an_element_that_is_named_is_the_first_choice() {
+        let settings = EncoderSettings {
+            name: EncoderName::Auto,
+            ..software(EncoderName::GStreamer)
+        };
+        let chosen = choose_encoder(settings, 60, size("320x240")).unwrap();
+        assert_eq!(chosen, EncoderName::GStreamer);
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod coders;
 mod encode;
 mod encoders;
 mod error;
+mod hardware;
 mod http;
 mod inputs;
 mod metrics;
@@ -34,5 +35,6 @@ mod source;
 
 pub use encoders::{ENCODERS, choose_encoder, open_encoder};
 pub use error::HostError;
+pub use hardware::{Element, Hardware, look_for_hardware};
 pub use mimosa_threads::priority::may_go_first;
 pub use serve::{Urls, serve};

@@ -87,6 +87,7 @@ mod tests {
     fn settings(work: Work, buffer_frames: u32) -> EncoderSettings {
         EncoderSettings {
             name: EncoderName::Auto,
+            element: mimosa_settings::ElementName::default(),
             work,
             buffer_frames,
             size_prediction: SizePrediction::Motion,

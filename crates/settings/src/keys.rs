@@ -127,6 +127,9 @@ keys! {
         /// What codes the frames: `auto`, the best that works here, or one by its name.
         ENCODER: Text "encoder.name" as "encoder" = "auto",
             "NAME", "`auto` or the name of an encoder";
+        /// The element of GStreamer that codes; without it the first hardware that works.
+        ENCODER_ELEMENT: Text "encoder.element" as "encoder_element" = "",
+            "NAME", "the name of an element, up to 31 letters and digits, e.g. `vah264enc`";
         /// Work for a frame: `c0`, `c0+`, `c1`, `c2`; `adaptive`: more for large ones.
         ENCODER_COMPLEXITY: Text "encoder.complexity" as "encoder_complexity" = "c0",
             "LEVEL", "`c0`, `c0+`, `c1`, `c2` or `adaptive`";

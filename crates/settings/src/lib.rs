@@ -30,6 +30,7 @@
 //! ```
 
 mod bitrate;
+mod element;
 mod environment;
 mod error;
 mod file;
@@ -42,6 +43,7 @@ mod settings;
 mod source;
 mod template;
 
+pub use element::ElementName;
 pub use error::{Origin, Problem, SettingsError, Where};
 pub use given::Flags;
 pub use key::{Key, PREFIX, Shape};

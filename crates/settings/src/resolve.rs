@@ -10,6 +10,7 @@ use mimosa_video::Complexity;
 use toml::Value;
 
 use crate::bitrate;
+use crate::element::ElementName;
 use crate::environment;
 use crate::error::{Origin, Problem, SettingsError};
 use crate::file;
@@ -85,6 +86,9 @@ pub fn resolve(
         })?,
         encoder: EncoderSettings {
             name: encoder(&said, checks)?,
+            element: said.read(&keys::ENCODER_ELEMENT, |value| {
+                ElementName::new(value.as_str()?)
+            })?,
             work: said.read(&keys::ENCODER_COMPLEXITY, work)?,
             buffer_frames: said
                 .read(&keys::ENCODER_BUFFER_FRAMES, |value| number(value, 1..=60))?,

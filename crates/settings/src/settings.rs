@@ -7,6 +7,8 @@ use mimosa_control::Limits;
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::{Complexity, Size};
 
+use crate::element::ElementName;
+
 /// Everything a host is told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -153,6 +155,8 @@ pub enum SizePrediction {
 pub struct EncoderSettings {
     /// What codes them.
     pub name: EncoderName,
+    /// Which element GStreamer codes with; none: the first of hardware that works.
+    pub element: ElementName,
     /// How much work goes into each frame.
     pub work: Work,
     /// How many frames' budgets the sizes of frames are evened out over; one: each has
@@ -180,11 +184,19 @@ pub enum EncoderName {
     OpenH264,
     /// SVT-AV1.
     SvtAv1,
+    /// An element of GStreamer.
+    GStreamer,
 }
 
 impl EncoderName {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::X264, Self::OpenH264, Self::SvtAv1];
+    pub const ALL: [Self; 5] = [
+        Self::Auto,
+        Self::X264,
+        Self::OpenH264,
+        Self::SvtAv1,
+        Self::GStreamer,
+    ];
 
     /// As it is written in settings.
     #[must_use]
@@ -194,6 +206,7 @@ impl EncoderName {
             Self::X264 => "x264",
             Self::OpenH264 => "openh264",
             Self::SvtAv1 => "svt-av1",
+            Self::GStreamer => "gstreamer",
         }
     }
 }

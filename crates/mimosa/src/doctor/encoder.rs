@@ -1,11 +1,10 @@
 //! The encoders: which there are, what they make of a picture, how fast the one in
 //! use is, and which could not be tried.
 
-use std::path::Path;
 use std::time::Duration;
 
 use mimosa_control::FrameId;
-use mimosa_host::{ENCODERS, choose_encoder, open_encoder};
+use mimosa_host::{ENCODERS, Element, Hardware, choose_encoder, look_for_hardware, open_encoder};
 use mimosa_scene::Scene;
 use mimosa_settings::{EncoderName, EncoderSettings, Settings, Work};
 use mimosa_units::{Bytes, Rate, TimeDelta};
@@ -23,15 +22,19 @@ const FRAMES: usize = 60;
 const BITRATE: Rate = Rate::from_kbps(20_000);
 /// The scene's: any.
 const SEED: u64 = 1;
-/// Where the system has graphics processors, which may encode.
-const DEVICES: &str = "/dev";
 
 /// Looks at them.
 pub(super) fn look(settings: &Settings, report: &mut Report) {
     for &name in ENCODERS {
-        report.add(trial(settings, name));
+        // Without an element it is hardware, which is looked for below.
+        if name != EncoderName::GStreamer || !settings.encoder.element.is_empty() {
+            report.add(trial(settings, name));
+        }
     }
-    report.add(hardware(Path::new(DEVICES)));
+    let found = look_for_hardware(settings.size, settings.frames_per_second);
+    for finding in hardware(found) {
+        report.add(finding);
+    }
     let (encoder, frames) = (settings.encoder, settings.frames_per_second);
     let chosen = choose_encoder(encoder, frames, settings.size)
         .and_then(|name| open_encoder(EncoderSettings { name, ..encoder }, frames, settings.size));
@@ -62,6 +65,7 @@ fn trial(settings: &Settings, name: EncoderName) -> Finding {
         EncoderName::X264 => "encoder x264",
         EncoderName::OpenH264 => "encoder openh264",
         EncoderName::SvtAv1 => "encoder svt-av1",
+        EncoderName::GStreamer => "encoder gstreamer",
     };
     let is_needed = settings.encoder.name == name;
     let told = Size::new(320, 240)
@@ -96,38 +100,57 @@ fn tried(settings: &Settings, name: EncoderName, size: Size) -> Result<String, S
     ))
 }
 
-/// The hardware that may encode, none of which this program can use.
-fn hardware(devices: &Path) -> Finding {
+/// What was found of hardware that encodes, an element of GStreamer each.
+fn hardware(found: Hardware) -> Vec<Finding> {
     const CHECK: &str = "hardware encoder";
-    let names = |folder: &Path, prefix: &str| {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let paths = entries.map(|entry| entry.path());
-        let mut names: Vec<_> = paths
-            .filter(|path| {
-                let name = path.file_name().map(|name| name.to_string_lossy());
-                name.is_some_and(|name| name.starts_with(prefix))
-            })
-            .map(|path| path.display().to_string())
-            .collect();
-        names.sort();
-        names
+    let (devices, elements) = match found {
+        Hardware::NoDevice => {
+            let detail = "none tried: there is no graphics processor here, nor another device";
+            return vec![Finding::ok(CHECK, detail)];
+        }
+        Hardware::NotBuilt(devices) => {
+            let detail = format!(
+                "none tried: {} may have one, but this program was built without GStreamer",
+                devices.join(" and ")
+            );
+            return vec![Finding::warning(CHECK, detail, "")];
+        }
+        Hardware::Looked(devices, Err(error)) => {
+            let detail = format!(
+                "none tried: {} may have one, but {error}",
+                devices.join(" and ")
+            );
+            return vec![Finding::warning(CHECK, detail, "")];
+        }
+        Hardware::Looked(devices, Ok(elements)) => (devices, elements),
     };
-    let found = [
-        names(&devices.join("dri"), "renderD"),
-        names(devices, "nvidia0"),
-    ]
-    .concat();
-    if found.is_empty() {
-        return Finding::ok(CHECK, "none tried: there is no graphics processor here");
+    let absent = elements
+        .iter()
+        .filter(|(_, found)| *found == Element::Absent);
+    let absent: Vec<_> = absent.map(|(name, _)| *name).collect();
+    let mut findings: Vec<_> = elements
+        .iter()
+        .filter_map(|(name, found)| match found {
+            Element::Absent => None,
+            Element::Works => Some(Finding::ok(
+                CHECK,
+                format!("{name}: found, opened, encoded 2 frames"),
+            )),
+            Element::Fails(reason) => Some(Finding::warning(CHECK, reason, "")),
+        })
+        .collect();
+    if findings.is_empty() {
+        findings.push(Finding::warning(
+            CHECK,
+            format!(
+                "none found: {} may have one, but GStreamer has none of {}",
+                devices.join(" and "),
+                absent.join(", ")
+            ),
+            "apt-get install gstreamer1.0-plugins-bad, and the driver for VA-API or NVENC",
+        ));
     }
-    Finding::warning(
-        CHECK,
-        format!(
-            "none tried: {} may have one, but this program has no way to use it",
-            found.join(" and ")
-        ),
-        "",
-    )
+    findings
 }
 
 fn interval(settings: &Settings) -> TimeDelta {
@@ -215,35 +238,51 @@ fn milliseconds(time: Duration) -> f64 {
 mod tests {
     use super::*;
 
-    fn told(finding: Finding) -> String {
+    fn told(found: Hardware) -> String {
         let mut report = Report::default();
-        report.add(finding);
+        for finding in hardware(found) {
+            report.add(finding);
+        }
         report.text(false)
     }
 
     #[test]
-    fn hardware_that_was_not_tried_is_named() {
-        let devices = std::env::temp_dir().join(format!("mimosa-devices-{}", std::process::id()));
-        std::fs::create_dir_all(devices.join("dri")).unwrap();
-        let none = told(hardware(&devices));
-        std::fs::write(devices.join("dri/card0"), "").unwrap();
-        let no_renderer = told(hardware(&devices));
-        std::fs::write(devices.join("dri/renderD128"), "").unwrap();
-        std::fs::write(devices.join("nvidia0"), "").unwrap();
-        let both = told(hardware(&devices));
-        std::fs::remove_dir_all(&devices).unwrap();
+    fn hardware_is_named_whether_it_was_tried_or_not() {
+        let devices = || vec!["/dev/dri/renderD128".to_owned(), "/dev/nvidia0".to_owned()];
+        let none = told(Hardware::NoDevice);
         assert!(
             none.starts_with("ok ") && none.contains("none tried"),
             "{none}"
         );
-        assert_eq!(
-            none, no_renderer,
-            "a card without a renderer encodes nothing"
-        );
-        assert!(both.starts_with("warning "), "{both}");
+        let unbuilt = told(Hardware::NotBuilt(devices()));
         assert!(
-            both.contains("dri/renderD128 and ") && both.contains("/nvidia0 may have one"),
-            "{both}"
+            unbuilt.starts_with("warning ")
+                && unbuilt.contains("dri/renderD128 and /dev/nvidia0 may have one"),
+            "{unbuilt}"
+        );
+        let elements = vec![
+            ("nvh264enc", Element::Absent),
+            ("vah264enc", Element::Absent),
+        ];
+        let absent = told(Hardware::Looked(devices(), Ok(elements)));
+        assert!(
+            absent.contains("none of nvh264enc, vah264enc") && absent.contains("-> apt-get"),
+            "{absent}"
+        );
+        let elements = vec![
+            ("nvh264enc", Element::Absent),
+            ("vah264enc", Element::Works),
+            (
+                "vah265enc",
+                Element::Fails("vah265enc does not work: why".to_owned()),
+            ),
+        ];
+        let found = told(Hardware::Looked(devices(), Ok(elements)));
+        assert!(
+            found.contains("ok       hardware encoder  vah264enc: found, opened, encoded 2 frames")
+                && found.contains("warning  hardware encoder  vah265enc does not work: why")
+                && !found.contains("nvh264enc"),
+            "{found}"
         );
     }
 }

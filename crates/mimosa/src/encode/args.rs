@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use mimosa_settings::EncoderName;
+use mimosa_settings::{ElementName, EncoderName};
 use mimosa_units::Rate;
 use mimosa_video::Complexity;
 
@@ -54,6 +54,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Coder::Auto)]
     pub(crate) encoder: Coder,
 
+    /// The element of GStreamer that codes; without it the first hardware that works.
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true, value_parser = element)]
+    pub(crate) encoder_element: ElementName,
+
     /// Slices coded side by side.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(crate) threads: u8,
@@ -101,6 +105,8 @@ pub(crate) enum Coder {
     OpenH264,
     #[value(name = "svt-av1")]
     SvtAv1,
+    #[value(name = "gstreamer")]
+    GStreamer,
 }
 
 impl From<Coder> for EncoderName {
@@ -110,6 +116,7 @@ impl From<Coder> for EncoderName {
             Coder::X264 => Self::X264,
             Coder::OpenH264 => Self::OpenH264,
             Coder::SvtAv1 => Self::SvtAv1,
+            Coder::GStreamer => Self::GStreamer,
         }
     }
 }
@@ -121,4 +128,8 @@ pub(crate) enum Prediction {
     Motion,
     /// By what differs in place.
     Difference,
+}
+
+fn element(text: &str) -> Result<ElementName, &'static str> {
+    ElementName::new(text).ok_or("write up to 31 letters and digits, e.g. `vah264enc`")
 }

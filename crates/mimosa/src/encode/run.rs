@@ -104,6 +104,7 @@ fn open(args: &Args, reader: &Reader) -> Result<Encoding, EncodeCommandError> {
     let level = args.complexity.level();
     let settings = EncoderSettings {
         name: args.encoder.into(),
+        element: args.encoder_element,
         work: level.map_or(Work::Adaptive, Work::Always),
         buffer_frames: args.buffer_frames,
         size_prediction: SizePrediction::Motion,

@@ -24,6 +24,7 @@ fn without_a_word_there_are_defaults() {
     assert_eq!(settings.frames_per_second, 60);
     assert_eq!(settings.viewer_frames_per_second, 30);
     assert_eq!(settings.encoder.name, EncoderName::Auto);
+    assert!(settings.encoder.element.is_empty());
     assert_eq!(settings.encoder.work, Work::Always(Complexity::C0));
     assert_eq!(settings.encoder.buffer_frames, 1);
     assert_eq!(settings.encoder.size_prediction, SizePrediction::Motion);
@@ -119,7 +120,7 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
         shortest_gap = "1ms"
         log = "debug"
         log_format = "json"
-        encoder = { name = "openh264", complexity = "c0+", threads = 16 }
+        encoder = { name = "openh264", element = "vah264enc", complexity = "c0+", threads = 16 }
         input = { gamepads = "keys", clipboard = "on" }
         sound = { play = "off", sink = "speakers", bitrate = "96kbit/s" }
         [controller]
@@ -139,6 +140,7 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
         ("LOG", "debug"),
         ("LOG_FORMAT", "json"),
         ("ENCODER", "openh264"),
+        ("ENCODER_ELEMENT", "vah264enc"),
         ("ENCODER_COMPLEXITY", "c0+"),
         ("ENCODER_THREADS", "16"),
         ("GAMEPADS", "keys"),
@@ -155,6 +157,7 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
     assert_eq!(settings, from_text.settings());
     assert_eq!(settings.token.unwrap().secret(), token);
     assert_eq!(settings.encoder.name, EncoderName::OpenH264);
+    assert_eq!(settings.encoder.element.as_str(), "vah264enc");
     assert_eq!(settings.encoder.work, Work::Always(Complexity::C0Plus));
 }
 

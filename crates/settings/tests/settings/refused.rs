@@ -26,7 +26,7 @@ fn what_is_not_toml() {
 fn keys_that_do_not_exist() {
     assert_eq!(
         file("\n[encoder]\nthread = 2").error(),
-        "m.toml:3: there is no key `encoder.thread`; under [encoder] there are name, complexity, buffer_frames, size_prediction, detail, finest_quantiser, threads"
+        "m.toml:3: there is no key `encoder.thread`; under [encoder] there are name, element, complexity, buffer_frames, size_prediction, detail, finest_quantiser, threads"
     );
     let error = file("prot = 80").error();
     assert!(
@@ -173,6 +173,7 @@ fn the_ends_of_every_range() {
             &["c3", "C0", ""],
         ),
         ("encoder", &["auto", "openh264"], &["x264", "OpenH264", ""]),
+        ("encoder-element", &["va-1_b", ""], &["a!", "a b"]),
         ("encoder-threads", &["1", "16"], &["0", "17"]),
         (
             "gamepads",
