@@ -165,6 +165,10 @@ impl Pipeline {
     ///
     /// What went wrong, in GStreamer's words.
     pub(crate) fn encode(&mut self, picture: &Picture) -> Result<Frame, String> {
+        // This also throws away what else is said, which nobody listens to.
+        if let Some(complaint) = self.complaint() {
+            return Err(complaint);
+        }
         let mut buffer = Buffer::from_mut_slice(samples(picture));
         if let Some(buffer) = buffer.get_mut() {
             let time = |number: u64| {

@@ -160,7 +160,7 @@ fn one_picture_in_one_frame_out_and_keyframes_as_asked() {
 #[test]
 fn the_bitrate_follows_the_budgets() {
     for element in SOFTWARE {
-        let high = |number: usize| number / 60 % 2 == 0;
+        let high = |number: usize| (number / 60).is_multiple_of(2);
         let budgets = |number| budget(if high(number) { 6.0 } else { 1.5 });
         let (_, _, frames) = encode(element, 240, budgets, |_| Recovery::None);
         let used = |from: usize| {

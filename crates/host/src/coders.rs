@@ -73,7 +73,7 @@ impl Coders {
 
 #[cfg(test)]
 mod tests {
-    use mimosa_settings::{EncoderName, SizePrediction, Work};
+    use mimosa_settings::{ElementName, EncoderName, SizePrediction, Work};
     use mimosa_video::Complexity;
 
     use super::*;
@@ -81,6 +81,7 @@ mod tests {
     fn settings(name: EncoderName) -> EncoderSettings {
         EncoderSettings {
             name,
+            element: ElementName::default(),
             work: Work::Always(Complexity::C0),
             buffer_frames: 1,
             size_prediction: SizePrediction::Motion,
