@@ -28,7 +28,7 @@ describe.skipIf(why !== undefined && !process.env.CI)("a lossy link", () => {
   });
 
   test("what is lost is sent again where there is time", async () => {
-    const { lost, stats, frames, late } = await play("near", 5, []);
+    const { lost, stats, frames, late } = await play("near", 5, ["--repair-deadline", "100ms"]);
     expect(lost).toBeGreaterThan(20);
     expect(stats("fecPacketsReceived")).toBeLessThan(lost);
     expect(stats("keyFramesDecoded")).toBeLessThanOrEqual(2);

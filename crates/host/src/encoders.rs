@@ -80,11 +80,8 @@ fn first_that_opens(
 
 /// Whether an encoder may open at all: GStreamer's need their hardware, if none is named.
 fn is_worth_a_try(name: EncoderName, settings: EncoderSettings) -> bool {
-    match name {
-        #[cfg(feature = "gstreamer")]
-        EncoderName::GStreamer => !settings.element.is_empty() || crate::hardware::may_encode(),
-        _ => true,
-    }
+    let needs_hardware = name == EncoderName::GStreamer && settings.element.is_empty();
+    !needs_hardware || crate::hardware::may_encode()
 }
 
 fn open(

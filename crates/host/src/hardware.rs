@@ -40,7 +40,6 @@ pub fn look_for_hardware(size: Size, frames_per_second: u32) -> Hardware {
 }
 
 /// Whether the machine has a device that may encode.
-#[cfg(feature = "gstreamer")]
 pub(crate) fn may_encode() -> bool {
     !devices(Path::new(DEVICES)).is_empty()
 }

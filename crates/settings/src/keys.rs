@@ -88,6 +88,9 @@ keys! {
         /// What is lost is sent again, made good by repair packets, or both as needed.
         PROTECTION: Text "protection" = "joint",
             "NAME", "`retransmission`, `fec` or `joint`";
+        /// When a frame has to be whole: repair packets where sending again is later.
+        REPAIR_DEADLINE: Text "repair_deadline" = "50ms",
+            "TIME", "a duration with its unit from 1ms to 10s, e.g. `50ms`";
         /// How old a frame is still sent again; `auto`: as long as that is sooner.
         RETRANSMISSION_DEADLINE: Text "retransmission_deadline" = "auto",
             "TIME", "`auto` or a duration with its unit from 0s to 10s, e.g. `100ms`";

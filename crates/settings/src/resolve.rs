@@ -116,6 +116,7 @@ pub fn resolve(
             "auto" => Some(None),
             _ => duration_within(value, 0..=10_000_000).map(Some),
         })?,
+        repair_deadline: duration(&said, &keys::REPAIR_DEADLINE, 1_000..=10_000_000)?,
         protection: said.read(&keys::PROTECTION, |value| {
             let name = value.as_str()?;
             let mut all = ProtectionKind::ALL.into_iter();

@@ -48,6 +48,8 @@ pub struct Settings {
     pub retransmission_deadline: Option<TimeDelta>,
     /// How frames are kept whole though packets are lost.
     pub protection: ProtectionKind,
+    /// When they have to be, from their hand-over on.
+    pub repair_deadline: TimeDelta,
     /// A frame that would come later than this is not waited for.
     pub presentation_deadline: TimeDelta,
     /// Packets closer together than this leave in groups of two to four.

@@ -271,7 +271,7 @@ impl Network {
             return Protection::Retransmission;
         };
         let repairs = RepairConfig {
-            deadline: self.settings.presentation_deadline,
+            deadline: self.settings.repair_deadline,
             largest_packet: LARGEST_PAYLOAD + OVERHEAD,
             code,
             ..RepairConfig::default()

@@ -116,7 +116,7 @@ one_way_delay = "5ms"
 loss = 0.03
 return_loss = 0.03
 "#;
-    let Some((_, report)) = played("lost", network, "", 6) else {
+    let Some((_, report)) = played("lost", network, "--repair-deadline 100ms", 6) else {
         return;
     };
     let number = |name| number(&report, name);
