@@ -270,6 +270,12 @@ impl Guard {
             let repairs = self.planner.plan(media, rounds).repairs;
             best = best.max(bound.min(granted - times(packet + self.config.header(), repairs)));
         }
+        if best == Bytes::ZERO {
+            // Less than a packet and its repair packets: one that is smaller, like them.
+            let repairs = u64::from(self.planner.plan(1, rounds).repairs);
+            let rest = granted - Bytes::new(self.config.header().get() * repairs);
+            best = Bytes::new(rest.get() / (1 + repairs));
+        }
         // Nothing would be to skip the frame.
         if granted == Bytes::ZERO {
             granted

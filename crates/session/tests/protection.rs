@@ -347,3 +347,23 @@ fn what_the_exclusive_or_does_not_make_good_is_sent_again() {
         "one is enough"
     );
 }
+
+/// A grant of less than two packets has room for a small one and its repair packet.
+#[test]
+fn a_small_grant_is_shared_with_its_repair_packet() {
+    for (code, header) in [(Code::ReedSolomon, 8), (Code::Xor, 56)] {
+        let config = RepairConfig {
+            code,
+            late_target: 1e-5,
+            largest_packet: Bytes::new(9_600),
+            ..within(100)
+        };
+        let mut sender = sender(Protection::Fec(config));
+        let grant = sender.frame_due(Time::ZERO, L);
+        assert_eq!(grant.size, Bytes::new((9_600 - header) / 2));
+        sender.frame_encoded(Time::ZERO, [grant.size].into_iter());
+        let packets = sent(&mut sender, Time::ZERO);
+        let all: Bytes = packets.iter().map(|packet| packet.size).sum();
+        assert_eq!((packets.len(), all), (2, Bytes::new(9_600)));
+    }
+}
