@@ -161,8 +161,10 @@ struct Coded {
     expected: u32,
     /// Packets that were lost.
     lost: Vec<Media>,
-    /// Whether each place's packet has arrived, for codes that it matters to.
+    /// Whether each place's packet has arrived, and whether it was lost at first, for codes
+    /// that it matters to.
     there: Vec<bool>,
+    lost_first: Vec<bool>,
     is_broken: bool,
 }
 
@@ -176,26 +178,28 @@ impl Coded {
                 (self.media.saturating_sub(there), Vec::new())
             }
             Code::Xor => {
-                let lost = self.lost.iter().map(|media| media.index as usize).collect();
-                let which = self.residual(lost);
+                let mut which = self.residual(|place| self.lost_first[place]);
+                which.retain(|place| self.lost.iter().any(|lost| lost.index as usize == *place));
                 (u32::try_from(which.len()).unwrap_or(u32::MAX), which)
             }
         }
     }
 
-    /// Whether what has arrived makes it whole.
+    /// Whether what has arrived makes it whole. A browser does not repair by what was sent
+    /// again, so that this stands for itself alone.
     fn is_whole(&self, code: Code) -> bool {
         match code {
             Code::ReedSolomon => self.arrived >= self.media,
             Code::Xor => {
-                let places = self.there.iter().enumerate();
-                let missing = places.filter_map(|(place, there)| (!there).then_some(place));
-                self.residual(missing.collect()).is_empty()
+                let left = self.residual(|place| !self.there[place] || self.lost_first[place]);
+                left.iter().all(|place| self.there[*place])
             }
         }
     }
 
-    fn residual(&self, missing: Vec<usize>) -> Vec<usize> {
+    /// What repair packets do not make good without the places of which this is true.
+    fn residual(&self, is_missing: impl Fn(usize) -> bool) -> Vec<usize> {
+        let missing: Vec<usize> = (0..self.there.len()).filter(|i| is_missing(*i)).collect();
         if missing.is_empty() {
             return missing;
         }
@@ -312,6 +316,7 @@ impl Guard {
             expected: media + plan.repairs,
             lost: Vec::new(),
             there: vec![false; (media + plan.repairs) as usize],
+            lost_first: vec![false; (media + plan.repairs) as usize],
             is_broken: false,
         });
         let protection = FrameProtection {
@@ -375,6 +380,9 @@ impl Guard {
     pub(crate) fn lost(&mut self, packet: Media) {
         if let Some(coded) = self.frame(packet.frame) {
             coded.expected = coded.expected.saturating_sub(1);
+            if let Some(lost) = coded.lost_first.get_mut(packet.index as usize) {
+                *lost = true;
+            }
             coded.lost.push(packet);
         }
     }
@@ -431,6 +439,7 @@ impl Guard {
             }));
             coded.places += further;
             coded.there.resize(coded.places as usize, false);
+            coded.lost_first.resize(coded.places as usize, false);
         }
     }
 
