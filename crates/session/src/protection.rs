@@ -20,6 +20,9 @@ const FLEXFEC_HEADER: Bytes = Bytes::new(56);
 
 /// More rounds than this are not planned for: what comes to the fourth is rare enough.
 const MOST_ROUNDS: u32 = 3;
+/// A frame that would have less than this beside its repair packets has none: a picture of so
+/// few bytes is worth more than that it is on time. Our choice.
+const LEAST_PROTECTED: Bytes = Bytes::new(600);
 /// Times are smoothed as in RFC 6298, section 2: alpha = 1/8.
 const SMOOTHING: u32 = 8;
 /// And their deviation with beta = 1/4.
@@ -224,6 +227,8 @@ pub(crate) struct Guard {
     /// From a departure until it counts as lost.
     noticed: Option<Smoothed>,
     interval: TimeDelta,
+    /// The frame last asked for has no room for repair packets.
+    is_too_small: bool,
     /// From a hand-over to the last departure, as it was last.
     departs: TimeDelta,
     frames: VecDeque<Coded>,
@@ -251,6 +256,7 @@ impl Guard {
             round_trip: None,
             noticed: None,
             interval: TimeDelta::ZERO,
+            is_too_small: false,
             departs: TimeDelta::ZERO,
             frames: VecDeque::new(),
         })
@@ -274,11 +280,13 @@ impl Guard {
             let repairs = self.planner.plan(media, rounds).repairs;
             best = best.max(bound.min(granted - times(packet + self.config.header(), repairs)));
         }
-        if best == Bytes::ZERO {
-            // Less than a packet and its repair packets: one that is smaller, like them.
-            let repairs = u64::from(self.planner.plan(1, rounds).repairs);
-            let rest = granted - Bytes::new(self.config.header().get() * repairs);
-            best = Bytes::new(rest.get() / (1 + repairs));
+        // One packet that is smaller, and its repair packets like it.
+        let repairs = u64::from(self.planner.plan(1, rounds).repairs);
+        let rest = granted - Bytes::new(self.config.header().get() * repairs);
+        best = best.max(Bytes::new(rest.get() / (1 + repairs)).min(packet));
+        self.is_too_small = best < LEAST_PROTECTED;
+        if self.is_too_small {
+            best = granted;
         }
         // Nothing would be to skip the frame.
         if granted == Bytes::ZERO {
@@ -301,7 +309,10 @@ impl Guard {
         self.departs = departs;
         self.planner.set_loss(self.estimator.loss());
         let rounds = self.rounds(self.config.deadline - departs);
-        let plan = self.planner.plan(media, rounds);
+        let mut plan = self.planner.plan(media, rounds);
+        if self.is_too_small {
+            plan.repairs = 0;
+        }
         let repair = largest + self.config.header();
         self.frames.push_back(Coded {
             frame,

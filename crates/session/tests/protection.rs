@@ -366,3 +366,22 @@ fn a_small_grant_is_shared_with_its_repair_packet() {
         assert_eq!((packets.len(), all), (2, Bytes::new(9_600)));
     }
 }
+
+/// 1000 bytes for a frame: half of that would be no picture.
+#[test]
+fn a_frame_of_few_bytes_has_no_repair_packets() {
+    let config = SenderConfig {
+        protection: Protection::Fec(RepairConfig {
+            code: Code::Xor,
+            late_target: 1e-5,
+            ..within(100)
+        }),
+        ..SenderConfig::default()
+    };
+    let decision = Decision::starting_at(Rate::from_kbps(500));
+    let mut sender = Sender::new(config, Box::new(Constant(decision)));
+    let grant = sender.frame_due(Time::ZERO, L);
+    assert_eq!(grant.size, Bytes::new(1_000));
+    sender.frame_encoded(Time::ZERO, [grant.size].into_iter());
+    assert_eq!(sent(&mut sender, Time::ZERO).len(), 1);
+}
