@@ -230,7 +230,9 @@ impl Store {
     pub(crate) fn packet(&mut self, outgoing: &Outgoing) -> Packet {
         let known = match outgoing.kind {
             PacketKind::Probe => None,
+            // A repair packet may be sent again, or sent in place of one that is.
             PacketKind::Repair => self.repair(outgoing),
+            PacketKind::Retransmission if self.is_beyond(outgoing) => self.repair(outgoing),
             PacketKind::Media | PacketKind::Retransmission => self.known(outgoing),
         };
         known.unwrap_or_else(|| self.probe(outgoing.frame))
@@ -311,6 +313,12 @@ impl Store {
             payload,
             dependency: None,
         })
+    }
+
+    /// Its place is behind the packets of its frame.
+    fn is_beyond(&self, outgoing: &Outgoing) -> bool {
+        let frame = self.frame(outgoing.frame);
+        frame.is_some_and(|frame| outgoing.index as usize >= frame.payloads.len())
     }
 
     fn frame(&self, id: FrameId) -> Option<&Frame> {
@@ -462,6 +470,11 @@ mod tests {
         there.push((4, repair.coded));
         let all = mimosa_fec::decode(3, &there).unwrap();
         assert_eq!(all[1], sent[4].payload);
+        // Sent again it is the same, and a further one is another.
+        let again = store.packet(&outgoing(PacketKind::Retransmission, 9, 4));
+        assert_eq!(again.payload, packet.payload);
+        let further = store.packet(&outgoing(PacketKind::Retransmission, 9, 5));
+        assert_eq!(Repair::parse(&further.payload).unwrap().place, 5);
     }
 
     /// As libwebrtc finds a packet: the exclusive or of a repair packet with all but one of
