@@ -22,8 +22,7 @@ use crate::clock::Clock;
 /// what is lost with its copy.
 pub(crate) const REDUNDANCY: usize = 1;
 /// And each packet leaves once more after this. Our choice: longer than four packets of the
-/// picture take at 20 Mbit/s, and so short that a browser's jitter buffer does not grow for
-/// it, as it does for a frame that comes with the next packet.
+/// picture take at 20 Mbit/s, and shorter than a frame.
 pub(crate) const COPY_AFTER: TimeDelta = TimeDelta::from_millis(3);
 /// What an earlier frame costs beside itself (RFC 2198, section 3).
 const EARLIER_HEADER: Bytes = Bytes::new(4);
