@@ -1,7 +1,7 @@
 //! Setting up devices of the calling thread's network namespace: addresses, routes, up.
 //!
-//! By the ioctls of `netdevice(7)` (and `netlink`), so that no other program is needed and the rights
-//! of this thread are enough.
+//! By the ioctls of `netdevice(7)` (and `netlink`), so that no other program is needed and
+//! the rights of this thread are enough.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -78,15 +78,6 @@ struct Route {
     mtu: usize,
     window: usize,
     round_trip: u16,
-}
-
-/// `struct in6_ifreq`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Request6 {
-    address: [u8; 16],
-    prefix: u32,
-    index: i32,
 }
 
 /// `struct sockaddr_in`, which has the size of `struct sockaddr`.
@@ -169,20 +160,6 @@ impl<'a> Device<'a> {
         self.set::<SIOCSIFFLAGS>(&flags.to_ne_bytes())
     }
 
-    fn add_v6(&self, address: Ipv6Addr) -> Result<(), LinkError> {
-        let request = Request6 {
-            address: address.octets(),
-            prefix: 64,
-            index: self.index()?,
-        };
-        let socket = socket(AddressFamily::INET6, SocketType::DGRAM, None)
-            .map_err(|error| self.failed(error))?;
-        // SAFETY: on such a socket the kernel reads a `struct in6_ifreq`, of which
-        // `Request6` has the layout, and keeps no pointer to it.
-        unsafe { ioctl(&socket, Setter::<SIOCSIFADDR, Request6>::new(request)) }
-            .map_err(|error| self.failed(error))
-    }
-
     fn route_all_to(&self, gateway: Ipv4Addr) -> Result<(), LinkError> {
         let any = socket_address(Ipv4Addr::UNSPECIFIED);
         let route = Route {
@@ -225,7 +202,11 @@ pub(crate) fn set_up(
     device.set::<SIOCSIFDSTADDR>(&socket_address(addresses.peer))?;
     device.up()?;
     // A system may have been told to do without IPv6; the link then does, too.
-    let _ = device.add_v6(addresses.own_v6);
+    let without = format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6");
+    if std::fs::read_to_string(without).is_ok_and(|word| word.trim() == "0") {
+        crate::netlink::add_v6(device.index()?, addresses.own_v6)
+            .map_err(|error| device.failed(error))?;
+    }
     if routes_all {
         device.route_all_to(addresses.peer)?;
     }

@@ -1,5 +1,7 @@
-//! The one setting of a device that ioctls leave to the machine's own root: how many
-//! packets it holds (`rtnetlink(7)`).
+//! What ioctls do not do, or only for the machine's own root: how many packets a device
+//! holds, and an address of IPv6 that is not verified first (`rtnetlink(7)`).
+
+use std::net::Ipv6Addr;
 
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
@@ -7,30 +9,63 @@ use rustix::net::{
 
 /// `linux/rtnetlink.h` and `linux/netlink.h`.
 const RTM_NEWLINK: u16 = 16;
+const RTM_NEWADDR: u16 = 20;
 const NLM_F_REQUEST: u16 = 1;
 const NLM_F_ACK: u16 = 4;
+const NLM_F_EXCL: u16 = 0x200;
+const NLM_F_CREATE: u16 = 0x400;
 const NLMSG_ERROR: u16 = 2;
 /// `linux/if_link.h`.
 const IFLA_TXQLEN: u16 = 13;
-/// A header of 16 bytes, `struct ifinfomsg` of 16, an attribute of 8.
-const LENGTH: u32 = 40;
+/// `linux/if_addr.h`.
+const IFA_LOCAL: u16 = 2;
+const IFA_F_NODAD: u8 = 2;
+/// Bytes of a message's header.
+const HEADER: usize = 16;
+/// Bits of an address that are its network's.
+const PREFIX: u8 = 64;
 
 /// Lets the device with this index hold so many packets on their way to us.
 pub(crate) fn set_queue(index: i32, packets: u32) -> std::io::Result<()> {
+    // `struct ifinfomsg`: family and kind are any; no flags are changed.
+    let mut body = vec![0; 4];
+    body.extend(index.to_ne_bytes());
+    body.extend([0; 8]);
+    attribute(&mut body, IFLA_TXQLEN, &packets.to_ne_bytes());
+    ask(RTM_NEWLINK, 0, &body)
+}
+
+/// Gives the device with this index an address that can be used at once: nobody else on a
+/// link of two ends has it, and while the kernel asks, which it does when it finds the time,
+/// no socket can be bound to it.
+pub(crate) fn add_v6(index: i32, address: Ipv6Addr) -> std::io::Result<()> {
+    let family = u8::try_from(AddressFamily::INET6.as_raw()).map_err(std::io::Error::other)?;
+    // `struct ifaddrmsg`; the scope is the address' own.
+    let mut body = vec![family, PREFIX, IFA_F_NODAD, 0];
+    body.extend(index.to_ne_bytes());
+    attribute(&mut body, IFA_LOCAL, &address.octets());
+    ask(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &body)
+}
+
+/// `value` has a multiple of four bytes.
+fn attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    // Of its header, of four bytes, and its value.
+    let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
+    body.extend(length.to_ne_bytes());
+    body.extend(kind.to_ne_bytes());
+    body.extend(value);
+}
+
+/// Sends one request, and waits for the kernel's word on it.
+fn ask(kind: u16, flags: u16, body: &[u8]) -> std::io::Result<()> {
     let mut message = Vec::new();
-    message.extend(LENGTH.to_ne_bytes());
-    message.extend(RTM_NEWLINK.to_ne_bytes());
-    message.extend((NLM_F_REQUEST | NLM_F_ACK).to_ne_bytes());
+    let length = u32::try_from(HEADER + body.len()).map_err(std::io::Error::other)?;
+    message.extend(length.to_ne_bytes());
+    message.extend(kind.to_ne_bytes());
+    message.extend((NLM_F_REQUEST | NLM_F_ACK | flags).to_ne_bytes());
     // Sequence number and port.
     message.extend([0; 8]);
-    // Family and kind: any.
-    message.extend([0; 4]);
-    message.extend(index.to_ne_bytes());
-    // Flags and their mask: none.
-    message.extend([0; 8]);
-    message.extend(8_u16.to_ne_bytes());
-    message.extend(IFLA_TXQLEN.to_ne_bytes());
-    message.extend(packets.to_ne_bytes());
+    message.extend(body);
     let socket = socket_with(
         AddressFamily::NETLINK,
         SocketType::RAW,
