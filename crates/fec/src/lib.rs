@@ -2,9 +2,9 @@
 //! is whole in time though some are lost.
 //!
 //! [`encode`] and [`decode`] are the code: any `k` packets of `k` media and `r` repair
-//! packets give the `k` media packets back; [`xor`] is what browsers know. [`LossEstimator`] says how packets are lost,
-//! [`Planner`] how many repair packets a frame needs for that, given the rounds of
-//! retransmission that fit before its deadline.
+//! packets give the `k` media packets back; [`xor`] is what browsers know. [`LossEstimator`]
+//! says how packets are lost, [`Planner`] how many repair packets a frame needs for that,
+//! given the rounds of retransmission that fit before its deadline.
 
 mod error;
 mod gf256;

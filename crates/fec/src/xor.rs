@@ -10,7 +10,8 @@
 //! A column of two bits or more bears that one of its repair packets is lost. So with `r`
 //! repair packets, from three on, the columns are the numbers of `r` bits with at least two
 //! set, those with the fewest first, given out in turn; with one or two, all numbers but
-//! zero, those of one bit last. Any two losses of 4, 11, 26, 57 packets are made good by 3, 4, 5, 6 repair packets.
+//! zero, those of one bit last. Any two losses of 4, 11, 26, 57 packets are made good by 3, 4,
+//! 5, 6 repair packets.
 //!
 //! *Deviations.* A Reed-Solomon code would make good any `r` losses; no browser has one.
 
@@ -30,12 +31,10 @@ pub fn columns(media: usize, repairs: usize) -> Vec<u32> {
     if repairs == 0 {
         return vec![0; media];
     }
-    let least = if repairs < 3 { 1 } else { 2 };
-    let mut all: Vec<u32> = (1..1_u32 << repairs)
-        .filter(|column| column.count_ones() >= least)
-        .collect();
-    all.sort_by_key(|column| (column.count_ones() < 2, column.count_ones()));
-    all.truncate(media.max(1));
+    let few = (repairs < 3).then_some(1);
+    let weights = (2..=u32::try_from(repairs).unwrap_or(0)).chain(few);
+    let of = |weight| (1..1_u32 << repairs).filter(move |column| column.count_ones() == weight);
+    let all: Vec<u32> = weights.flat_map(of).take(media).collect();
     all.into_iter().cycle().take(media).collect()
 }
 

@@ -168,6 +168,8 @@ struct Coded {
     /// that it matters to.
     there: Vec<bool>,
     lost_first: Vec<bool>,
+    /// Which repair packets each media packet is in, of the exclusive or.
+    columns: Vec<u32>,
     is_broken: bool,
 }
 
@@ -207,8 +209,7 @@ impl Coded {
             return missing;
         }
         let repairs = (self.places - self.media) as usize;
-        let columns = xor::columns(self.media as usize, repairs);
-        xor::residual(&columns, repairs, &missing)
+        xor::residual(&self.columns, repairs, &missing)
     }
 }
 
@@ -328,6 +329,10 @@ impl Guard {
             lost: Vec::new(),
             there: vec![false; (media + plan.repairs) as usize],
             lost_first: vec![false; (media + plan.repairs) as usize],
+            columns: match self.config.code {
+                Code::ReedSolomon => Vec::new(),
+                Code::Xor => xor::columns(media as usize, plan.repairs as usize),
+            },
             is_broken: false,
         });
         let protection = FrameProtection {

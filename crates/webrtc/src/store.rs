@@ -73,9 +73,9 @@ struct Frame {
     payloads: Payloads,
     /// Sequence number of each packet that has left.
     sequences: Vec<Option<u64>>,
-    /// How many repair packets it has, and the headers of those that have left, for
-    /// `FlexFEC`.
-    repairs: usize,
+    /// For `FlexFEC`, of each packet: the repair packets that it is in, and its header, once
+    /// it has left.
+    columns: Vec<u32>,
     headers: Vec<Vec<u8>>,
 }
 
@@ -103,24 +103,17 @@ impl Frame {
 
     /// The same as an exclusive or of whole packets of the stream `ssrc`.
     fn flexfec(&self, ssrc: u32, first: u64, number: usize) -> Option<Vec<u8>> {
-        let columns = xor::columns(self.payloads.len(), self.repairs);
-        let whole = self.headers.iter().zip(self.payloads.iter());
-        let whole = whole.map(|(header, payload)| [header, payload].concat());
-        let packets: Vec<(usize, Vec<u8>)> = whole
-            .enumerate()
-            .filter(|(place, _)| {
-                columns
-                    .get(*place)
-                    .is_some_and(|bits| bits >> number & 1 == 1)
-            })
-            .collect();
-        // Nothing is known of the header of a packet that has not left.
-        if packets
-            .iter()
-            .any(|(place, _)| self.headers[*place].is_empty())
-        {
-            return None;
-        }
+        let is_in = |place: &usize| self.columns[*place] >> number & 1 == 1;
+        let packets = (0..self.columns.len()).filter(is_in).map(|place| {
+            // Nothing is known of the header of a packet that has not left.
+            let header = self
+                .headers
+                .get(place)
+                .filter(|header| !header.is_empty())?;
+            let payload = self.payloads.get(place)?;
+            Some((place, [header, payload].concat()))
+        });
+        let packets: Vec<(usize, Vec<u8>)> = packets.collect::<Option<_>>()?;
         let packets: Vec<(usize, &[u8])> = packets
             .iter()
             .map(|(place, packet)| (*place, packet.as_slice()))
@@ -168,11 +161,12 @@ impl Store {
 
     /// A frame just inserted has so many repair packets.
     pub(crate) fn protect(&mut self, id: FrameId, repairs: u32) {
-        if let Some(frame) = self.frames.back_mut().filter(|frame| frame.id == id) {
-            frame.repairs = repairs as usize;
-            if matches!(self.repairs, Repairs::Flexfec { .. }) {
-                frame.headers = vec![Vec::new(); frame.payloads.len()];
-            }
+        let is_flexfec = matches!(self.repairs, Repairs::Flexfec { .. });
+        let newest = self.frames.back_mut();
+        if let Some(frame) = newest.filter(|frame| is_flexfec && repairs > 0 && frame.id == id) {
+            let media = frame.payloads.len();
+            frame.columns = xor::columns(media, repairs as usize);
+            frame.headers = vec![Vec::new(); media];
         }
     }
 
@@ -219,7 +213,7 @@ impl Store {
             }),
             payloads,
             sequences,
-            repairs: 0,
+            columns: Vec::new(),
             headers: Vec::new(),
         });
     }

@@ -38,7 +38,7 @@ use self::lives::{Lives, Made};
 use self::phase::PhaseLock;
 use self::recovery::Repair;
 use self::rtp::{RtpHeader, picture_time};
-use self::sound::{Copies, Heard, SoundClock, clock};
+use self::sound::{Heard, SoundClock, clock};
 use self::statistics::Statistics;
 use crate::clock::Clock;
 use crate::encode::{Encoded, Job};
@@ -142,7 +142,6 @@ pub(crate) struct Session {
     decoding: Decoding,
     rtp_offset: u32,
     sound: SoundClock,
-    copies: Copies,
     lives: Lives,
     statistics: Statistics,
     clock_map: ClockMap,
@@ -191,7 +190,6 @@ impl Session {
             unseen: Inputs::default(),
             rtp_offset,
             sound: SoundClock::new(sound_offset),
-            copies: Copies::default(),
             lives: Lives::default(),
             statistics: Statistics::new(),
             clock_map: ClockMap::new(),
@@ -377,7 +375,6 @@ impl Session {
         }
         self.sender.timer(now);
         self.send(now);
-        self.send_copies(now);
         if self.is_connected() && self.next_clock <= now {
             let young = now.since(self.begun) < CLOCK_AT_FIRST;
             self.next_clock = now
@@ -431,7 +428,6 @@ impl Session {
         let peer = self.clock.at(self.peer.deadline());
         let sender = self.sender.deadline().unwrap_or(Time::MAX);
         let mut next = peer.min(sender).min(self.gone_at());
-        next = next.min(self.copies.due().unwrap_or(Time::MAX));
         if self.is_connected() {
             next = next.min(self.next_clock).min(self.next_statistics);
         }

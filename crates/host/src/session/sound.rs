@@ -1,32 +1,10 @@
 //! A session's sound: its clock on the wire, and what the page says of it.
 
-use std::collections::VecDeque;
-
 use mimosa_units::{Time, TimeDelta};
-use mimosa_webrtc::Datagram;
 use mimosa_wire::control::{Millis, RtpClock};
 
 use super::Session;
-use super::rtp::RtpHeader;
-use crate::sound::{COPY_AFTER, REDUNDANCY, SoundFrame};
-
-/// Packets that leave once more, in order. A receiver takes the first that comes (RFC 3711,
-/// section 3.3.2).
-#[derive(Debug, Default)]
-pub(super) struct Copies(VecDeque<(Time, Datagram)>);
-
-impl Copies {
-    /// When the next one leaves.
-    pub(super) fn due(&self) -> Option<Time> {
-        self.0.front().map(|(due, _)| *due)
-    }
-
-    /// Takes one that leaves by `now`.
-    pub(super) fn pop(&mut self, now: Time) -> Option<Datagram> {
-        let next = self.0.pop_front_if(|(due, _)| *due <= now);
-        next.map(|(_, datagram)| datagram)
-    }
-}
+use crate::sound::{REDUNDANCY, SoundFrame};
 
 /// How a session's sound is numbered.
 #[derive(Clone, Copy, Debug)]
@@ -102,28 +80,12 @@ impl Session {
         };
         let timestamp = self.sound.timestamp(frame.sample, frame.captured);
         let instant = self.clock.instant(now);
-        let before = self.datagrams.len();
         let sent = self
             .peer
             .send_sound(instant, timestamp, &frame.data, redundancy);
-        self.collect_datagrams();
-        let mut all = sent;
-        if redundancy > 0 {
-            all += sent;
-            let packets = self.datagrams.range(before..);
-            let packets = packets.filter(|packet| RtpHeader::read(&packet.contents).is_some());
-            let copies = packets.map(|packet| (now + COPY_AFTER, packet.clone()));
-            self.copies.0.extend(copies);
-        }
         self.statistics
-            .sound(now, all, redundancy, self.sound.newest());
-    }
-
-    /// Sends what is to leave once more.
-    pub(super) fn send_copies(&mut self, now: Time) {
-        while let Some(copy) = self.copies.pop(now) {
-            self.datagrams.push_back(copy);
-        }
+            .sound(now, sent, redundancy, self.sound.newest());
+        self.collect_datagrams();
     }
 }
 

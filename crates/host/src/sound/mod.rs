@@ -12,18 +12,14 @@ use std::sync::mpsc;
 
 use mimosa_audio::{AudioError, Coder, PrivateSound, Recording, Tone};
 use mimosa_settings::{Settings, SourceSettings};
-use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Rate, Time};
 use mimosa_webrtc::SOUND_OVERHEAD;
 
 use self::run::{Origin, Runner};
 use crate::clock::Clock;
 
-/// Earlier frames in each packet, as long as packets are lost. Our choice: one makes good
-/// what is lost with its copy.
-pub(crate) const REDUNDANCY: usize = 1;
-/// And each packet leaves once more after this. Our choice: longer than four packets of the
-/// picture take at 20 Mbit/s, and shorter than a frame.
-pub(crate) const COPY_AFTER: TimeDelta = TimeDelta::from_millis(3);
+/// Earlier frames in a packet while packets are lost.
+pub(crate) const REDUNDANCY: usize = 2;
 /// What an earlier frame costs beside itself (RFC 2198, section 3).
 const EARLIER_HEADER: Bytes = Bytes::new(4);
 /// Of the newest frame's header.
@@ -185,8 +181,8 @@ impl Drop for Sound {
     }
 }
 
-/// What sound of this bitrate has on the wire, with an earlier frame in each packet and each
-/// packet twice, or without.
+/// What sound of this bitrate has on the wire, with earlier frames in each packet or
+/// without.
 pub(crate) fn rate_on_the_wire(bitrate: Rate, has_redundancy: bool) -> Rate {
     let block = mimosa_audio::BLOCK;
     let frame = bitrate.amount_in(block);
@@ -196,10 +192,6 @@ pub(crate) fn rate_on_the_wire(bitrate: Rate, has_redundancy: bool) -> Rate {
         for _ in 0..REDUNDANCY {
             packet += frame + EARLIER_HEADER;
         }
-    }
-    if has_redundancy {
-        // The copy.
-        packet += packet;
     }
     Rate::of(packet, block)
 }
@@ -218,9 +210,9 @@ mod tests {
     fn sound_has_a_hundred_packets_a_second_on_the_wire() {
         let rate =
             |kbps, redundancy| rate_on_the_wire(Rate::from_kbps(kbps), redundancy).as_bps() / 100;
-        // 80 bytes and 56; 84 more for the earlier frame and one for the newest; twice.
+        // 80 bytes and 56; 81 more for each earlier frame and one for the newest.
         assert_eq!(rate(64, false), 1_088);
-        assert_eq!(rate(64, true), 2 * (80 + 56 + 1 + 84) * 8);
+        assert_eq!(rate(64, true), (80 + 56 + 1 + 2 * 84) * 8);
     }
 
     #[test]
