@@ -1,8 +1,9 @@
 // Sound across a link that loses packets: `npm run measure:sound` (docs/sound.md).
 //
 // SECONDS (600) with a share LOSS (0.01) of packets lost at random, both ways, at RATE (20 Mbit/s)
-// and 10 ms each way; FLAGS are further ones of `serve`. out/e2e has the figures, the
-// recording of the session and its page, with the skew over time.
+// and 10 ms each way; FLAGS are further ones of `serve`. The page is taken for a secure one, as
+// it is with HTTPS, and plays the sound itself; with PLAYER=browser it is not. out/e2e has the
+// figures, the recording of the session and its page, with the skew over time.
 
 import { expect, test } from "vitest";
 import type { ClientSound } from "../src/session/messages";
@@ -17,6 +18,7 @@ const SECONDS = Number(process.env.SECONDS ?? 600);
 const LOSS = Number(process.env.LOSS ?? 0.01);
 const RATE = process.env.RATE ?? "20Mbit/s";
 const FLAGS = (process.env.FLAGS ?? "").split(" ").filter((word) => word);
+const PLAYER = process.env.PLAYER ?? "page";
 const TOKEN = "sound-measure-sound";
 /** The jitter buffer settles in, and the page asks for the clocks. */
 const SETTLE = 5_000;
@@ -30,7 +32,8 @@ test(`sound for ${SECONDS} s with a loss of ${LOSS}`, async () => {
     place: link.sender,
     args: ["--bind", SENDER_ADDRESS, "--token", TOKEN, ...FLAGS],
   });
-  const browser = await startBrowser({ place: link.receiver });
+  const trusts = PLAYER === "page" ? { trusts: new URL(host.play).origin } : {};
+  const browser = await startBrowser({ place: link.receiver, ...trusts });
   const page = await browser.play(host.play);
   await sleep(SETTLE);
   const first = (await look(page)).client?.sound;
@@ -48,7 +51,7 @@ test(`sound for ${SECONDS} s with a loss of ${LOSS}`, async () => {
   await host.stop();
   link.down();
   const last = rows.at(-1);
-  const since = (name: "packets_lost" | "samples" | "concealed" | "gaps") =>
+  const since = (name: "packets_lost" | "samples" | "concealed" | "gaps" | "stretched") =>
     (last?.[name] ?? Number.NaN) - (first?.[name] ?? Number.NaN);
   const skews = rows.flatMap(({ skew }) => (skew === null ? [] : [Math.abs(skew)]));
   const figures = {
@@ -56,9 +59,11 @@ test(`sound for ${SECONDS} s with a loss of ${LOSS}`, async () => {
     loss: LOSS,
     rate: RATE,
     flags: FLAGS,
+    player: PLAYER,
     packets_lost: since("packets_lost"),
     gaps: since("gaps"),
     made_up_ms: since("concealed") / 48,
+    stretched_ms: since("stretched") / 48,
     made_up_percent: (100 * since("concealed")) / since("samples"),
     furthest_skew_ms: Math.max(...skews),
     video_loss: statistics?.loss,
@@ -66,8 +71,8 @@ test(`sound for ${SECONDS} s with a loss of ${LOSS}`, async () => {
     bitrate: statistics?.sound?.bitrate,
     recorded: report(host.recordings()[0]).sound,
   };
-  writeFigures("sound-loss", { ...figures, rows });
-  drawReport(host.recordings()[0], link.log, outFile("sound-loss.html"));
+  writeFigures(`sound-loss-${PLAYER}`, { ...figures, rows });
+  drawReport(host.recordings()[0], link.log, outFile(`sound-loss-${PLAYER}.html`));
   console.log(JSON.stringify(figures, null, 2));
   expect(reconnects).toBe(0);
 });

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { look, screenshot, startBrowser, watchFrames } from "./support/browser";
-import { hear, level } from "./support/ear";
+import { forget, hear, level, loudest } from "./support/ear";
 import { startHost } from "./support/host";
 import { outFile, writeFigures } from "./support/out";
 import { report } from "./support/report";
@@ -48,14 +48,74 @@ test("the demo is heard without a gap, and how far it is from the picture is kno
   const mute = page.locator("#mute");
   await page.keyboard.press("Control+Alt+Shift+KeyZ");
   await mute.click();
-  expect(await page.evaluate(() => document.querySelector("audio")?.muted)).toBe(true);
+  await until("it is silent", async () => {
+    await forget(page);
+    await sleep(1_500);
+    return (await loudest(page)) < -90;
+  });
   await screenshot(page, "sound-muted");
   await mute.click();
-  expect(await page.evaluate(() => document.querySelector("audio")?.muted)).toBe(false);
+  await until("the pulse is heard again", async () => (await level(page, PULSE_HERTZ)) > -60);
 
   await page.close();
   await host.stop();
   expect(report(host.recordings()[0]).sound?.skew_ms.p50).toBeDefined();
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+});
+
+test("a browser that cannot hand the sound over plays it itself", async () => {
+  const host = await startHost({ name: "sound-browser" });
+  // It has no way at all, or one that turns out not to work.
+  for (const lacks of ["transform", "worklet"]) {
+    const browser = await startBrowser();
+    await browser.context.addInitScript((lacks) => {
+      if (lacks === "transform") {
+        Reflect.deleteProperty(window, "RTCRtpScriptTransform");
+      } else {
+        AudioWorklet.prototype.addModule = () => Promise.reject(new Error("not today"));
+      }
+    }, lacks);
+    const page = await browser.play(host.play);
+    await until("the element has it", () =>
+      page.evaluate(() => document.querySelector("audio")?.srcObject !== null),
+    );
+    await hear(page);
+    await until("the pulse is heard", async () => (await level(page, PULSE_HERTZ)) > -60);
+    await page.keyboard.press("Control+Alt+Shift+KeyZ");
+    await page.locator("#mute").click();
+    expect(await page.evaluate(() => document.querySelector("audio")?.muted)).toBe(true);
+    await page.locator("#mute").click();
+    expect(await page.evaluate(() => document.querySelector("audio")?.muted)).toBe(false);
+    await page.close();
+  }
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+});
+
+test("a loudspeaker that runs out gets more at a time", async () => {
+  const host = await startHost({ name: "sound-loudspeaker" });
+  const browser = await startBrowser();
+  await browser.context.addInitScript(() => {
+    let underrunEvents = 0;
+    const stats = () => {
+      underrunEvents += 1;
+      return { underrunEvents, underrunDuration: 0 };
+    };
+    Object.defineProperty(AudioContext.prototype, "playbackStats", { get: stats });
+  });
+  const page = await browser.play(host.play);
+  const states = () =>
+    page.evaluate(() => window.probe.outputs.map(({ context }) => (context as AudioContext).state));
+  await until("there is another", async () => (await states()).length === 2);
+  expect((await states())[0]).toBe("closed");
+  await hear(page);
+  await until("the pulse is heard", async () => (await level(page, PULSE_HERTZ)) > -60);
+  const least = await page.evaluate(() =>
+    window.probe.outputs.map(({ context }) => (context as AudioContext).baseLatency),
+  );
+  expect(least[1]).toBeGreaterThan(least[0] ?? Number.NaN);
+  // It stays with that.
+  await sleep(12_000);
+  expect(await states()).toHaveLength(2);
   expect(host.log).not.toMatch(/ERROR|panicked/);
 });
 

@@ -172,6 +172,7 @@ export function missingFeatures(scope: {
   hasKeyboardLock: boolean;
   hasRawUpdates: boolean;
   hasTrackProcessor: boolean;
+  hasDirectSound: boolean;
 }): readonly string[] {
   if (scope.isSecureContext) {
     return [];
@@ -188,6 +189,9 @@ export function missingFeatures(scope: {
   }
   if (!scope.hasTrackProcessor) {
     missing.push("exact decoding times");
+  }
+  if (!scope.hasDirectSound) {
+    missing.push("sound without a browser's delay");
   }
   return missing;
 }

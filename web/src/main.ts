@@ -7,6 +7,7 @@ import { Session } from "./session/session";
 import { keepToken, takeToken } from "./session/token";
 import { type Info, Refusal, Whep } from "./session/whep";
 import { loadSettings, storeSettings } from "./settings";
+import { canPlayDirectly } from "./sound/direct";
 import { SoundPlayer } from "./sound/player";
 import { Overlay } from "./statistics/overlay";
 import { exposeSurface } from "./surface";
@@ -252,6 +253,7 @@ function insecureNote(): string {
     hasKeyboardLock: "keyboard" in navigator,
     hasRawUpdates: "onpointerrawupdate" in window,
     hasTrackProcessor: "MediaStreamTrackProcessor" in window,
+    hasDirectSound: canPlayDirectly(),
   });
   return missing.length === 0 ? "" : `Without HTTPS this browser has no ${missing.join(", no ")}.`;
 }

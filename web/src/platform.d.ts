@@ -21,6 +21,11 @@ declare class MediaStreamTrackProcessor {
   readonly readable: ReadableStream<VideoFrame>;
 }
 
+/** https://webaudio.github.io/web-audio-api/#AudioPlaybackStats, in seconds */
+interface AudioContext {
+  readonly playbackStats?: { readonly underrunEvents: number; readonly underrunDuration: number };
+}
+
 interface VideoFrame {
   metadata?(): { rtpTimestamp?: number };
 }

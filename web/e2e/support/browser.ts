@@ -18,6 +18,8 @@ const VIEW = { width: 1280, height: 720 };
 export interface BrowserOptions {
   /** Where it runs, if not here. */
   readonly place?: Place;
+  /** An origin that it takes for secure, as it takes those on this machine and with HTTPS. */
+  readonly trusts?: string;
 }
 
 export class Browser {
@@ -73,7 +75,7 @@ export class Browser {
 }
 
 /** Starts a browser that lives until the test has ended. */
-export async function startBrowser({ place }: BrowserOptions = {}): Promise<Browser> {
+export async function startBrowser({ place, trusts }: BrowserOptions = {}): Promise<Browser> {
   const folder = mkdtempSync(join(tmpdir(), "mimosa-e2e-"));
   const start = join(folder, "start");
   // The shell becomes the browser, so that its number is known.
@@ -95,6 +97,7 @@ export async function startBrowser({ place }: BrowserOptions = {}): Promise<Brow
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...(trusts ? [`--unsafely-treat-insecure-origin-as-secure=${trusts}`] : []),
     ],
   });
   const browser = new Browser(context, folder);

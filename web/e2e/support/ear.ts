@@ -11,19 +11,29 @@ declare global {
   }
 }
 
-/** Listens to what the page plays. */
+/** Listens to what the page plays, itself or by an element. */
 export async function hear(page: Page): Promise<void> {
-  await until("there is a track", () =>
-    page.evaluate(() => document.querySelector("audio")?.srcObject !== null),
+  await until("there is sound", () =>
+    page.evaluate(() => {
+      const source = document.querySelector("audio")?.srcObject ?? null;
+      return window.probe.outputs.length > 0 || source !== null;
+    }),
   );
   await page.evaluate(async () => {
-    const stream = document.querySelector("audio")?.srcObject as MediaStream;
-    const context = new AudioContext();
-    await context.resume();
+    const stream = document.querySelector("audio")?.srcObject ?? null;
+    // One that was closed plays nothing any more.
+    const own = stream ? undefined : window.probe.outputs.at(-1);
+    const context = own?.context ?? new AudioContext();
     const analyser = context.createAnalyser();
     analyser.fftSize = 4096;
     analyser.smoothingTimeConstant = 0;
-    context.createMediaStreamSource(stream).connect(analyser);
+    if (own) {
+      own.connect(analyser);
+    } else {
+      await (context as AudioContext).resume();
+      const source = stream as MediaStream;
+      (context as AudioContext).createMediaStreamSource(source).connect(analyser);
+    }
     window.analyser = analyser;
     window.loudest = new Float32Array(analyser.frequencyBinCount).fill(-200);
     const now = new Float32Array(analyser.frequencyBinCount);

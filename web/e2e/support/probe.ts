@@ -1,6 +1,7 @@
 // What runs inside the page, beside the page's own code: it reads the marker in
 // the demo's pictures (crates/scene/src/marker.rs), notes when keys go down, counts
-// what is sent and keeps what a failed connection went through.
+// what is sent, keeps what a failed connection went through and what is given to the
+// loudspeaker.
 
 import type { Page } from "playwright-core";
 
@@ -23,6 +24,8 @@ interface Probe {
   readonly seen: Seen[];
   /** How connections came about, for when they do not. */
   readonly steps: string[];
+  /** What the page gives the loudspeaker. */
+  readonly outputs: AudioNode[];
 }
 
 declare global {
@@ -35,7 +38,15 @@ declare global {
 export function listen(): void {
   const sent: number[] = new Array(256).fill(0);
   const steps: string[] = [];
-  window.probe = { keys: [], sent, seen: [], steps };
+  const outputs: AudioNode[] = [];
+  window.probe = { keys: [], sent, seen: [], steps, outputs };
+  const connect = AudioNode.prototype.connect as (...given: unknown[]) => unknown;
+  AudioNode.prototype.connect = function (this: AudioNode, ...given: unknown[]) {
+    if (given[0] instanceof AudioDestinationNode) {
+      outputs.push(this);
+    }
+    return connect.apply(this, given);
+  } as typeof AudioNode.prototype.connect;
   const send: (this: RTCDataChannel, data: never) => void = RTCDataChannel.prototype.send;
   RTCDataChannel.prototype.send = function (this: RTCDataChannel, data: unknown) {
     if (data instanceof ArrayBuffer) {

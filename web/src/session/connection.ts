@@ -5,11 +5,16 @@ import { parseRumble, type Rumble } from "../input/rumble";
 import { playable, udpEndpoints } from "./codecs";
 import { enableDependencies } from "./extensions";
 import { type Feedback, type HostMessage, parseHostMessage, type Role } from "./messages";
-import { stereo } from "./opus";
+import { redundantTypes, stereo } from "./opus";
 import { Refusal, type Whep } from "./whep";
 
 export type ConnectionEvent =
-  | { readonly kind: "answered"; readonly endpoints: readonly string[] }
+  | {
+      readonly kind: "answered";
+      readonly endpoints: readonly string[];
+      /** Payload types whose packets repeat earlier frames of sound. */
+      readonly redundant: readonly number[];
+    }
   | {
       readonly kind: "refused";
       readonly problem: Problem;
@@ -74,6 +79,11 @@ export class Connection {
     return this.#sound.currentDirection === "recvonly";
   }
 
+  /** Where the sound comes. */
+  get soundReceiver(): RTCRtpReceiver {
+    return this.#sound.receiver;
+  }
+
   /** What the browser plays of the sound now. */
   get soundSources(): RTCRtpSynchronizationSource[] {
     return this.#sound.receiver.getSynchronizationSources();
@@ -89,7 +99,8 @@ export class Connection {
         this.#whep.end(answer.session);
         return;
       }
-      this.#tell({ kind: "answered", endpoints: udpEndpoints(answer.sdp) });
+      const [endpoints, redundant] = [udpEndpoints(answer.sdp), redundantTypes(answer.sdp)];
+      this.#tell({ kind: "answered", endpoints, redundant });
       await this.peer.setRemoteDescription({ type: "answer", sdp: answer.sdp });
     } catch (error) {
       if (error instanceof Refusal) {

@@ -118,7 +118,8 @@ export interface ClipboardText {
 
 export type HostMessage = ClipboardText | Hello | Statistics | Notice | FeedbackChange;
 
-/** What this browser counts of the sound; milliseconds. Null where it does not say. */
+/** What is counted of the sound: samples of 48000 in a second, and milliseconds. Null where it is
+ * not known. */
 export interface ClientSound {
   readonly packets_lost: Value;
   readonly samples: Value;
@@ -126,6 +127,8 @@ export interface ClientSound {
   readonly concealed: Value;
   /** Times that samples were made up. */
   readonly gaps: Value;
+  /** Put in where others were late. */
+  readonly stretched: Value;
   readonly jitter_buffer: Value;
   readonly playout: Value;
   /** By how much later it is heard than the picture of the same time is seen. */

@@ -216,6 +216,7 @@ export class Session {
       return;
     }
     this.#connection = new Connection(this.#whep, (event) => this.#connectionEvent(event));
+    this.#sound.take(this.#connection.soundReceiver);
     void this.#connection.open({
       role: this.role,
       feedback: this.#feedback,
@@ -248,6 +249,7 @@ export class Session {
     switch (event.kind) {
       case "answered":
         this.#known = this.#connection?.session;
+        this.#sound.understand(event.redundant);
         this.#handle(event);
         break;
       case "refused":
@@ -377,7 +379,12 @@ export class Session {
   async #tick(): Promise<void> {
     const connection = this.#connection;
     if (connection?.session) {
-      this.#observer.sound.heard(connection.soundSources);
+      const { played } = this.#sound;
+      if (played) {
+        this.#observer.sound.played(played);
+      } else {
+        this.#observer.sound.heard(connection.soundSources);
+      }
       const look = await this.#observer.look(connection.peer);
       // Another session may have begun meanwhile.
       if (connection === this.#connection) {
@@ -394,6 +401,7 @@ export class Session {
     if (measured) {
       this.measured = measured;
       connection.send("control", JSON.stringify(measured.client));
+      this.#sound.look();
       this.#judge(measured);
       this.#listener.changed();
     }

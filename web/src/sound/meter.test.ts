@@ -25,6 +25,7 @@ it("tells of the sound what the browser counts", () => {
     samples: 48_000,
     concealed: 480,
     gaps: 2,
+    stretched: null,
     jitter_buffer: 20,
     playout: 10,
     skew: null,

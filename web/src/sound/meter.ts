@@ -2,6 +2,7 @@
 
 import type { ClientSound, RtpClock } from "../session/messages";
 import { captured, PICTURE_RATE, SkewMeter, SOUND_RATE } from "./clock";
+import type { Played } from "./loudspeaker";
 
 export type InboundSound = RTCInboundRtpStreamStats & { readonly kind: "audio" };
 
@@ -39,6 +40,7 @@ export class SoundMeter {
   #playoutDelay: number | null = null;
   #pictureClock: RtpClock | undefined;
   #soundClock: RtpClock | undefined;
+  #played: Played | undefined;
 
   /** What the host says of its clocks; what it does not say stays. */
   clocks(picture: RtpClock | null | undefined, sound: RtpClock | null | undefined): void {
@@ -62,11 +64,32 @@ export class SoundMeter {
     }
   }
 
+  /** What the page plays itself. */
+  played(played: Played): void {
+    this.#played = played;
+    if (this.#soundClock) {
+      this.#skew.sound(played.at, captured(this.#soundClock, SOUND_RATE, played.position));
+    }
+  }
+
   /** The figures of a second; null without sound. */
   measure(report: RTCStatsReport): ClientSound | null {
     const { inbound, playout } = entries(report);
     if (!inbound) {
       return null;
+    }
+    if (this.#played) {
+      const { counts, playout } = this.#played;
+      return {
+        packets_lost: inbound.packetsLost ?? null,
+        samples: counts.played,
+        concealed: counts.concealed,
+        gaps: counts.gaps,
+        stretched: counts.stretched,
+        jitter_buffer: this.#buffer.since(counts.waited / SOUND_RATE, counts.frames),
+        playout: Math.round(playout * 10) / 10,
+        skew: this.#skew.skew(),
+      };
     }
     const { jitterBufferDelay, jitterBufferEmittedCount } = inbound;
     this.#playoutDelay = this.#playout.since(
@@ -78,6 +101,7 @@ export class SoundMeter {
       samples: inbound.totalSamplesReceived ?? null,
       concealed: inbound.concealedSamples ?? null,
       gaps: inbound.concealmentEvents ?? null,
+      stretched: inbound.insertedSamplesForDeceleration ?? null,
       jitter_buffer: this.#buffer.since(jitterBufferDelay, jitterBufferEmittedCount),
       playout: this.#playoutDelay,
       skew: this.#skew.skew(),

@@ -1,4 +1,8 @@
-// Plays the sound: an element of its own, which no picture waits for.
+// Plays the sound: directly where the browser can, and otherwise by an element.
+
+import { canPlayDirectly, DirectSound } from "./direct";
+import { ElementSound } from "./element";
+import type { Played } from "./loudspeaker";
 
 export interface Volume {
   readonly muted: boolean;
@@ -7,63 +11,75 @@ export interface Volume {
 }
 
 export class SoundPlayer {
-  readonly #element: HTMLAudioElement;
-  readonly #refused: () => void;
-  #isRefused = false;
+  readonly #element: ElementSound;
+  readonly #changed: () => void;
+  #direct: DirectSound | undefined;
+  #isElement = !canPlayDirectly();
+  #volume: Volume = { muted: false, volume: 1 };
+  #track: MediaStreamTrack | undefined;
 
-  /** `refused` is told when the browser wants a press before it plays, or has had one. */
-  constructor(element: HTMLAudioElement, refused: () => void) {
-    this.#element = element;
-    this.#refused = refused;
-    const again = () => {
-      if (this.#isRefused) {
-        this.#play();
-      }
-    };
-    window.addEventListener("pointerup", again);
-    window.addEventListener("keydown", again);
+  /** `changed` is told when the browser wants a press before it plays, or has had one. */
+  constructor(element: HTMLAudioElement, changed: () => void) {
+    this.#element = new ElementSound(element, changed);
+    this.#changed = changed;
   }
 
   /** The browser waits for a press. */
   get isRefused(): boolean {
-    return this.#isRefused;
+    return this.#direct?.isRefused || this.#element.isRefused;
+  }
+
+  /** What is known of the sound, where it is played directly. */
+  get played(): Played | undefined {
+    return this.#direct?.played;
+  }
+
+  /** A connection begins, whose sound comes to this receiver. */
+  take(receiver: RTCRtpReceiver): void {
+    if (this.#isElement) {
+      return;
+    }
+    this.#direct ??= new DirectSound({
+      changed: this.#changed,
+      failed: (why) => {
+        console.warn(`Sound is left to the browser: ${why}`);
+        this.#isElement = true;
+        this.#direct = undefined;
+        if (this.#track) {
+          this.#element.begin(this.#track);
+        }
+      },
+    });
+    this.#direct.set(this.#volume);
+    this.#direct.take(receiver);
+  }
+
+  /** The host has answered: these payload types repeat earlier frames. */
+  understand(redundant: readonly number[]): void {
+    this.#direct?.understand(redundant);
+  }
+
+  /** A second has passed. */
+  look(): void {
+    this.#direct?.look();
   }
 
   begin(track: MediaStreamTrack): void {
-    // Alone in its stream: in one with the picture, a browser keeps them in step.
-    this.#element.srcObject = new MediaStream([track]);
-    this.#play();
+    this.#track = track;
+    if (this.#isElement) {
+      this.#element.begin(track);
+    }
   }
 
   end(): void {
-    this.#element.srcObject = null;
-    this.#setRefused(false);
+    this.#track = undefined;
+    this.#direct?.end();
+    this.#element.end();
   }
 
-  set({ muted, volume }: Volume): void {
-    this.#element.muted = muted;
-    this.#element.volume = volume;
-  }
-
-  #play(): void {
-    if (this.#element.srcObject === null) {
-      return;
-    }
-    this.#element.play().then(
-      () => this.#setRefused(false),
-      (error: unknown) => {
-        // A newer stream aborts this one's start, which is no refusal.
-        if (error instanceof DOMException && error.name === "NotAllowedError") {
-          this.#setRefused(true);
-        }
-      },
-    );
-  }
-
-  #setRefused(isRefused: boolean): void {
-    if (this.#isRefused !== isRefused) {
-      this.#isRefused = isRefused;
-      this.#refused();
-    }
+  set(volume: Volume): void {
+    this.#volume = volume;
+    this.#direct?.set(volume);
+    this.#element.set(volume);
   }
 }

@@ -93,6 +93,7 @@ describe("rows", () => {
       samples: 96_000,
       concealed: 480,
       gaps: 1,
+      stretched: 0,
       jitter_buffer: 24.04,
       playout: 10,
       skew: 12.3,

@@ -25,8 +25,7 @@ pub struct Sound {
     pub redundancy: u32,
 }
 
-/// The sound as a page's browser counts it, from `getStats()`. What it does not say is
-/// `None`.
+/// The sound as a page or its browser counts it. What is not known is `None`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct ClientSound {
@@ -38,6 +37,8 @@ pub struct ClientSound {
     pub concealed: Option<u64>,
     /// Times that samples were made up.
     pub gaps: Option<u64>,
+    /// Samples put in where others were late.
+    pub stretched: Option<u64>,
     /// How long a sample waited before it was played, on average.
     pub jitter_buffer: Option<Millis>,
     /// How long it then takes to the loudspeaker.
