@@ -88,6 +88,19 @@ pub struct Lacking {
     pub again: f64,
 }
 
+/// [`losses`] of each number of packets that was asked for.
+#[derive(Clone, Debug)]
+struct Chances(Vec<Option<Vec<f64>>>);
+
+impl Chances {
+    fn of(&mut self, loss: Loss, packets: usize) -> &[f64] {
+        if self.0.len() <= packets {
+            self.0.resize(packets + 1, None);
+        }
+        self.0[packets].get_or_insert_with(|| losses(loss, packets))
+    }
+}
+
 /// Plans, kept as long as the loss stays the same.
 #[derive(Clone, Debug)]
 pub struct Planner {
@@ -95,8 +108,7 @@ pub struct Planner {
     code: Code,
     loss: Loss,
     plans: BTreeMap<(u32, u32), Plan>,
-    /// Of the exclusive or: by media, repair and lost packets.
-    fails: BTreeMap<(usize, usize, usize), f64>,
+    chances: Chances,
 }
 
 impl Planner {
@@ -108,7 +120,7 @@ impl Planner {
             code,
             loss: Loss::NONE,
             plans: BTreeMap::new(),
-            fails: BTreeMap::new(),
+            chances: Chances(Vec::new()),
         }
     }
 
@@ -118,6 +130,7 @@ impl Planner {
         if differs(loss.begins, self.loss.begins) || differs(loss.ends, self.loss.ends) {
             self.loss = loss;
             self.plans.clear();
+            self.chances.0.clear();
         }
     }
 
@@ -140,7 +153,7 @@ impl Planner {
 
     /// Further repair packets for the last round that fits.
     #[must_use]
-    pub fn extra(&self, lacking: &Lacking) -> u32 {
+    pub fn extra(&mut self, lacking: &Lacking) -> u32 {
         let allowed = self.allowed(lacking.again, lacking.rounds);
         let most = self.most_extra(lacking.media, lacking.repairs);
         self.last_round(lacking.packets, allowed, most).0
@@ -160,17 +173,17 @@ impl Planner {
 
     /// What comes of so many repair packets.
     fn with(&mut self, media: u32, repairs: u32, rounds: u32) -> Plan {
-        let first = losses(self.loss, (media + repairs) as usize);
+        let first = self.chances.of(self.loss, (media + repairs) as usize);
         // Index: how many packets lack.
         let mut lacking: Vec<f64> = match self.code {
             Code::ReedSolomon => first[(repairs as usize).min(first.len())..].to_vec(),
-            Code::Xor => self.unmendable(&first, media as usize, repairs as usize),
+            Code::Xor => Self::unmendable(first, media as usize, repairs as usize),
         };
         let again: f64 = lacking.iter().skip(1).sum();
         let mut late = again;
         if rounds > 0 && again > 0.0 {
             for _ in 1..rounds {
-                lacking = after_round(self.loss, &lacking);
+                lacking = self.after_round(&lacking);
             }
             let allowed = self.allowed(again, rounds - 1);
             let most = self.most_extra(media, repairs);
@@ -205,10 +218,10 @@ impl Planner {
 
     /// The further repair packets for a last round of so many packets, at most `most`, and
     /// the probability that it leaves the frame incomplete.
-    fn last_round(&self, packets: u32, allowed: f64, most: u32) -> (u32, f64) {
+    fn last_round(&mut self, packets: u32, allowed: f64, most: u32) -> (u32, f64) {
         let mut extra = 0;
         loop {
-            let lost = losses(self.loss, (packets + extra) as usize);
+            let lost = self.chances.of(self.loss, (packets + extra) as usize);
             let fails: f64 = lost.iter().skip(extra as usize + 1).sum();
             if fails <= allowed || extra >= most {
                 return (extra, fails);
@@ -217,17 +230,25 @@ impl Planner {
         }
     }
 
+    /// Index: how many packets lack after a round that is not the last.
+    fn after_round(&mut self, lacking: &[f64]) -> Vec<f64> {
+        let mut after = vec![0.0; lacking.len()];
+        for (packets, chance) in lacking.iter().enumerate() {
+            let lost = self.chances.of(self.loss, packets);
+            for (after, lost) in after.iter_mut().zip(lost) {
+                *after += chance * lost;
+            }
+        }
+        after
+    }
+
     /// Of the chances that so many packets are lost those that peeling does not make good;
     /// all that are lost lack then.
-    fn unmendable(&mut self, first: &[f64], media: usize, repairs: usize) -> Vec<f64> {
-        let unlikely = UNLIKELY * self.target.late;
+    fn unmendable(first: &[f64], media: usize, repairs: usize) -> Vec<f64> {
         let chances = first.iter().enumerate();
-        let chances = chances.map(|(lost, &chance)| {
-            if lost == 0 || chance < unlikely {
-                return chance;
-            }
-            let fails = self.fails.entry((media, repairs, lost));
-            chance * *fails.or_insert_with(|| xor::fails(media, repairs, lost))
+        let chances = chances.map(|(lost, &chance)| match lost {
+            0 => chance,
+            _ => chance * xor::fails(media, repairs, lost),
         });
         chances.collect()
     }
@@ -256,17 +277,6 @@ impl Planner {
         };
         share.min(u32::try_from(room).unwrap_or(u32::MAX))
     }
-}
-
-/// Index: how many packets lack after a round that is not the last.
-fn after_round(loss: Loss, lacking: &[f64]) -> Vec<f64> {
-    let mut after = vec![0.0; lacking.len()];
-    for (packets, chance) in lacking.iter().enumerate() {
-        for (after, lost) in after.iter_mut().zip(losses(loss, packets)) {
-            *after += chance * lost;
-        }
-    }
-    after
 }
 
 /// The probabilities that none, one, … all of so many packets in a row are lost, whatever

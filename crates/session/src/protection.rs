@@ -16,7 +16,7 @@ use crate::retransmission::RetransmissionDeadline;
 pub const REPAIR_HEADER: Bytes = Bytes::new(8);
 /// The same of `FlexFEC`: its header of 20 or 24 bytes, and the header extensions of the
 /// packets, which are coded with them.
-const FLEXFEC_HEADER: Bytes = Bytes::new(56);
+pub const FLEXFEC_HEADER: Bytes = Bytes::new(56);
 
 /// More rounds than this are not planned for: what comes to the fourth is rare enough.
 const MOST_ROUNDS: u32 = 3;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use mimosa_record::SessionFrame;
-use mimosa_settings::Settings;
+use mimosa_settings::{ProtectionKind, Settings};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 use mimosa_wire::control::{NoticeCode, Role};
@@ -123,6 +123,13 @@ impl Network {
     ///
     /// [`HostError::SourceEnded`] when the source failed.
     pub(crate) fn run(mut self) -> Result<(), HostError> {
+        if matches!(
+            self.settings.protection,
+            ProtectionKind::Fec | ProtectionKind::Joint
+        ) {
+            // No frame waits for it later.
+            mimosa_session::prepare_repairs();
+        }
         let mut buffer = vec![0; LARGEST];
         let mut has_messages = true;
         loop {
