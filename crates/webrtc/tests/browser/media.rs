@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use mimosa_control::{FrameId, PacketKind};
-use mimosa_session::Outgoing;
+use mimosa_session::{Code, FLEXFEC_HEADER, Outgoing, REPAIR_HEADER};
 use mimosa_webrtc::{LARGEST_PAYLOAD, OVERHEAD, PeerEvent};
 use mimosa_wire::control::FeedbackKind;
 use mimosa_wire::dependency::{Dependency, Reference};
-use mimosa_wire::rtx;
 use mimosa_wire::transport_cc::TransportSequence;
+use mimosa_wire::{repair, rtx};
 
 use crate::browser::{H264, RTX, Received};
 use crate::rtp::{Kind, Rtp, kind};
@@ -297,4 +297,49 @@ fn a_browser_without_retransmissions_gets_filler() {
         received.collect::<Vec<_>>(),
         [frame(0, 1).get(0).unwrap().len(), 2, 2]
     );
+}
+
+/// What a frame of three packets has on the wire: the largest, and its repair packets.
+fn sizes_of_repairs(world: &mut World) -> (usize, Vec<usize>) {
+    world.peer.insert(FrameId(0), 9_000, None, frame(0, 3));
+    world.peer.protect(FrameId(0), 2);
+    for index in 0..3 {
+        let number = u16::try_from(index).unwrap();
+        world.send(&outgoing(PacketKind::Media, number, 0, index));
+    }
+    for (number, index) in [(3, 3), (4, 4)] {
+        world.send(&outgoing(PacketKind::Repair, number, 0, index));
+    }
+    let mut sizes: Vec<_> = world.rtp().map(|left| left.contents.len()).collect();
+    let repairs = sizes.split_off(3);
+    (*sizes.iter().max().unwrap(), repairs)
+}
+
+/// A repair packet is counted as the largest packet of its frame and a header.
+#[test]
+fn no_repair_packet_is_larger_than_it_is_counted() {
+    for (line, code, header) in [
+        ("a=rtpmap:49 flexfec-03/90000", Code::Xor, FLEXFEC_HEADER),
+        (repair::ATTRIBUTE, Code::ReedSolomon, REPAIR_HEADER),
+    ] {
+        let edit = |offer: String| {
+            let (before, video) = offer.split_once("m=video ").unwrap();
+            let (formats, rest) = video.split_once("\r\n").unwrap();
+            let number = if code == Code::Xor { " 49" } else { "" };
+            let rest = rest.replacen("a=rtpmap:", &format!("{line}\r\na=rtpmap:"), 1);
+            format!("{before}m=video {formats}{number}\r\n{rest}")
+        };
+        let mut world = World::connected_by(FeedbackKind::OnRequest, 1, edit);
+        assert_eq!(world.peer.repairs(), Some(code), "{}", world.answer);
+        let (largest, repairs) = sizes_of_repairs(&mut world);
+        assert_eq!(repairs.len(), 2);
+        let most = largest + usize::try_from(header.get()).unwrap();
+        for size in repairs {
+            // It carries as much as the largest.
+            assert!(
+                (largest - 40..=most).contains(&size),
+                "{size} {largest} {code:?}"
+            );
+        }
+    }
 }

@@ -132,7 +132,16 @@ impl World {
 
     /// Connected, with its channels open, and nothing left to be said.
     pub(crate) fn connected(feedback: FeedbackKind, first_sequence: u16) -> Self {
-        let mut world = Self::answered(feedback, first_sequence, |offer| offer);
+        Self::connected_by(feedback, first_sequence, |offer| offer)
+    }
+
+    /// The same with an offer that was edited.
+    pub(crate) fn connected_by(
+        feedback: FeedbackKind,
+        first_sequence: u16,
+        edit: impl FnOnce(String) -> String,
+    ) -> Self {
+        let mut world = Self::answered(feedback, first_sequence, edit);
         world.run(Duration::from_secs(2));
         assert!(world.browser.is_connected);
         for channel in [
