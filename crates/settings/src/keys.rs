@@ -86,8 +86,8 @@ keys! {
     }
     "Delivery" {
         /// What is lost is sent again, made good by repair packets, or both as needed.
-        PROTECTION: Text "protection" = "auto",
-            "NAME", "`auto`, `retransmission`, `fec` or `joint`";
+        PROTECTION: Text "protection" = "joint",
+            "NAME", "`retransmission`, `fec` or `joint`";
         /// When a frame has to be whole: repair packets where sending again is later.
         REPAIR_DEADLINE: Text "repair_deadline" = "50ms",
             "TIME", "a duration with its unit from 1ms to 10s, e.g. `50ms`";

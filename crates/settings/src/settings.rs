@@ -216,26 +216,23 @@ impl EncoderName {
 /// How frames are kept whole though packets are lost.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ProtectionKind {
-    /// Joint for the native client, retransmission for browsers.
-    #[default]
-    Auto,
     /// What is lost is sent again.
     Retransmission,
     /// Repair packets stand for what is lost.
     Fec,
     /// Repair packets as far as there is no time to send again.
+    #[default]
     Joint,
 }
 
 impl ProtectionKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Retransmission, Self::Fec, Self::Joint];
+    pub const ALL: [Self; 3] = [Self::Retransmission, Self::Fec, Self::Joint];
 
     /// As it is written in settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Auto => "auto",
             Self::Retransmission => "retransmission",
             Self::Fec => "fec",
             Self::Joint => "joint",

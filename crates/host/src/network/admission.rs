@@ -5,7 +5,7 @@ use std::path::Path;
 use mimosa_control::Limits;
 use mimosa_pace::{Bounds, Policy};
 use mimosa_session::{
-    Code, EcnConfig, EcnUse, Protection, RepairConfig, RetransmissionDeadline, Sender, SenderConfig,
+    EcnConfig, EcnUse, Protection, RepairConfig, RetransmissionDeadline, Sender, SenderConfig,
 };
 use mimosa_settings::ProtectionKind;
 use mimosa_units::{Rate, TimeDelta};
@@ -276,14 +276,10 @@ impl Network {
             code,
             ..RepairConfig::default()
         };
-        match (self.settings.protection, code) {
-            (ProtectionKind::Auto, Code::Xor) | (ProtectionKind::Retransmission, _) => {
-                Protection::Retransmission
-            }
-            (ProtectionKind::Fec, _) => Protection::Fec(repairs),
-            (ProtectionKind::Auto, Code::ReedSolomon) | (ProtectionKind::Joint, _) => {
-                Protection::Joint(repairs)
-            }
+        match self.settings.protection {
+            ProtectionKind::Retransmission => Protection::Retransmission,
+            ProtectionKind::Fec => Protection::Fec(repairs),
+            ProtectionKind::Joint => Protection::Joint(repairs),
         }
     }
 

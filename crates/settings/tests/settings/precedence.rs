@@ -42,7 +42,7 @@ fn without_a_word_there_are_defaults() {
     assert_eq!(kbps, [500, 5_000, 50_000]);
     assert_eq!(settings.controller.blind_rate, Rate::from_kbps(2_000));
     assert_eq!(settings.retransmission_deadline, None);
-    assert_eq!(settings.protection, ProtectionKind::Auto);
+    assert_eq!(settings.protection, ProtectionKind::Joint);
     assert_eq!(settings.repair_deadline, TimeDelta::from_millis(50));
     assert_eq!(settings.presentation_deadline, TimeDelta::from_millis(100));
     assert_eq!(settings.shortest_gap, TimeDelta::from_micros(500));
