@@ -2,8 +2,8 @@
 
 python3 scripts/sound_figure.py
 
-From what `npm --prefix web run measure:sound` has written, also with PLAYER=browser:
-out/e2e/sound-loss-page.json and sound-loss-browser.json.
+From what `npm --prefix web run measure:sound` has written to out/e2e as sound-loss-NAME.json:
+by itself, with NAME=small FLAGS="--size 640x360", and with PLAYER=browser. Draws the second.
 """
 
 import json
@@ -11,7 +11,12 @@ import json
 from played import ROOT, fill
 
 MEASURED = ROOT / "out" / "e2e"
-PLAYERS = ("page", "browser")
+NAMES_OF_RUNS = {
+    "page": "the page, 1280x720",
+    "small": "the page, 640x360",
+    "browser": "the browser, 1280x720",
+}
+DRAWN = "small"
 FIGURE = ROOT / "docs" / "figures" / "sound-skew.svg"
 WIDTH, HEIGHT = 820, 280
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 34, 40
@@ -78,18 +83,18 @@ def draw(rows: list[dict]) -> str:
 def main() -> None:
     """Draws, and fills."""
     lines = [
-        "| played by | | lost | gaps | made up | stretched | skew, median | at most | under 40 ms |",
+        "| played by, and the picture | | lost | gaps | made up | stretched | skew, median | at most | under 40 ms |",
         "| --- | --- | --: | --: | --: | --: | --: | --: | --: |",
     ]
-    for player in PLAYERS:
-        measured = json.loads((MEASURED / f"sound-loss-{player}.json").read_text())
+    for name, what in NAMES_OF_RUNS.items():
+        measured = json.loads((MEASURED / f"sound-loss-{name}.json").read_text())
         rows = measured["rows"]
-        if player == "page":
+        if name == DRAWN:
             FIGURE.write_text(draw(rows))
         skews = sorted(abs(row["skew"]) for row in rows if row["skew"] is not None)
         under = 100 * sum(skew < AIM for skew in skews) / len(skews)
         lines.append(
-            f"| the {player} | {measured['seconds']} s at {100 * measured['loss']:g} % "
+            f"| {what} | {measured['seconds']} s at {100 * measured['loss']:g} % "
             f"| {measured['packets_lost']} | {measured['gaps']} | {measured['made_up_ms']:.0f} ms "
             f"| {measured['stretched_ms']:.0f} ms | {skews[len(skews) // 2]:.0f} ms "
             f"| {skews[-1]:.0f} ms | {under:.0f} % of the time |"

@@ -3,7 +3,7 @@
 // SECONDS (600) with a share LOSS (0.01) of packets lost at random, both ways, at RATE (20 Mbit/s)
 // and 10 ms each way; FLAGS are further ones of `serve`. The page is taken for a secure one, as
 // it is with HTTPS, and plays the sound itself; with PLAYER=browser it is not. out/e2e has the
-// figures, the recording of the session and its page, with the skew over time.
+// figures under NAME, the recording of the session and its page, with the skew over time.
 
 import { expect, test } from "vitest";
 import type { ClientSound } from "../src/session/messages";
@@ -19,6 +19,7 @@ const LOSS = Number(process.env.LOSS ?? 0.01);
 const RATE = process.env.RATE ?? "20Mbit/s";
 const FLAGS = (process.env.FLAGS ?? "").split(" ").filter((word) => word);
 const PLAYER = process.env.PLAYER ?? "page";
+const NAME = process.env.NAME ?? PLAYER;
 const TOKEN = "sound-measure-sound";
 /** The jitter buffer settles in, and the page asks for the clocks. */
 const SETTLE = 5_000;
@@ -71,8 +72,8 @@ test(`sound for ${SECONDS} s with a loss of ${LOSS}`, async () => {
     bitrate: statistics?.sound?.bitrate,
     recorded: report(host.recordings()[0]).sound,
   };
-  writeFigures(`sound-loss-${PLAYER}`, { ...figures, rows });
-  drawReport(host.recordings()[0], link.log, outFile(`sound-loss-${PLAYER}.html`));
+  writeFigures(`sound-loss-${NAME}`, { ...figures, rows });
+  drawReport(host.recordings()[0], link.log, outFile(`sound-loss-${NAME}.html`));
   console.log(JSON.stringify(figures, null, 2));
   expect(reconnects).toBe(0);
 });

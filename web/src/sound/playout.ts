@@ -150,7 +150,7 @@ export class Playout {
       this.#open(at);
     }
     if (isPrompt) {
-      this.#came(at, repeats, samples(now));
+      this.#came(at, repeats, inSamples(now));
     }
     for (const [channel, kept] of this.#samples.entries()) {
       const from = channels[channel] ?? channels[0];
@@ -190,7 +190,7 @@ export class Playout {
   /** Remembers how far the loudspeaker is. */
   #look(now: number): void {
     const { since, now: newest, before } = this.#ahead;
-    const ahead = (this.#position ?? Number.NEGATIVE_INFINITY) - samples(now);
+    const ahead = (this.#position ?? Number.NEGATIVE_INFINITY) - inSamples(now);
     this.#ahead =
       now - since < LUMPS
         ? { since, now: Math.max(newest, ahead), before }
@@ -209,6 +209,11 @@ export class Playout {
   /** What is missing before `at` is made up: what is left of it, where it has been in part. */
   #open(at: number): void {
     this.#hole = { from: this.#end, to: at };
+    for (const kept of this.#samples) {
+      for (let place = this.#end; place < at; place += 1) {
+        kept[place & (KEPT - 1)] = 0;
+      }
+    }
     if (this.#position !== undefined && this.#stood > 0) {
       this.#position = Math.min(at, this.#position + this.#stood);
       // It was not late after all.
@@ -398,7 +403,7 @@ export class Playout {
 }
 
 /** Of a time in milliseconds. */
-function samples(time: number): number {
+function inSamples(time: number): number {
   return (time * SOUND_RATE) / 1000;
 }
 
