@@ -8,7 +8,11 @@ ACE-N as in the paper. MIMOSA names the program; without it, target/play/mimosa.
 machine's: run it when nothing else runs.
 """
 
+import tempfile
+from pathlib import Path
+
 from played import ROOT, fill, play
+from wad_lump import lump
 
 SECONDS = 25
 NETWORK = """
@@ -17,8 +21,9 @@ rate = "10Mbit/s"
 one_way_delay = "10ms"
 queue = { kind = "droptail", limit = "100kB" }
 """
+WAD = Path("/usr/share/games/doom/freedoom1.wad")
 GAME = (
-    "dsda-doom -iwad freedoom1.wad -playdemo demo1 -nosound -geom 1280x720w -vidmode sw "
+    f"dsda-doom -iwad {WAD} -playdemo {{}} -nosound -geom 1280x720w -vidmode sw "
     "-assign uncapped_framerate=1 dsda_fps_limit=60 render_vsync=0"
 )
 PAPER = ["--controller", "gcc", "--pacer", "ace-n"]
@@ -31,9 +36,16 @@ VARIANTS = {
 }
 
 
-def row(rate: int, name: str, flags: list[str]) -> str:
+def row(demo: Path, rate: int, name: str, flags: list[str]) -> str:
     """A line of the table."""
-    common = ["--launch", GAME, "--frames-per-second", str(rate), "--detail", "full"]
+    common = [
+        "--launch",
+        GAME.format(demo),
+        "--frames-per-second",
+        str(rate),
+        "--detail",
+        "full",
+    ]
     report = play(NETWORK, [*common, *flags], SECONDS)
     late, encode = report["lateness"], report["stages"]["encode"]
     frames = report["frames"]
@@ -51,10 +63,13 @@ def main() -> None:
         + "| over 100 ms, % | frames, and done without |",
         "|--:|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    for rate in (30, 60):
-        for name, flags in VARIANTS.items():
-            lines.append(row(rate, name, flags))
-            print(lines[-1], flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        demo = Path(folder) / "demo.lmp"
+        demo.write_bytes(lump(WAD.read_bytes(), "DEMO2"))
+        for rate in (30, 60):
+            for name, flags in VARIANTS.items():
+                lines.append(row(demo, rate, name, flags))
+                print(lines[-1], flush=True)
     fill(ROOT / "docs" / "ace-c.md", "network", lines)
 
 

@@ -5,8 +5,9 @@ import type { Order, Progress } from "./messages";
 import type { Volume } from "./player";
 import playout from "./playout.worklet.ts?worker&url";
 
-/** So many times within ten looks is too often, when the page has had some to begin. Chosen. */
-const MOST_UNDERRUNS = 5;
+/** Running out at so many of ten looks is too often, when the page has had some to begin. One
+ * halt of the machine is many underruns at one look. Chosen. */
+const TOO_OFTEN = 3;
 const LOOKS = 10;
 const FIRST_LOOKS = 5;
 
@@ -27,8 +28,9 @@ export class Loudspeaker {
   /** The node that plays these has yet to be made. */
   #port: MessagePort | undefined;
   #progress: Progress | undefined;
-  /** Underruns at the last looks. */
-  #looks: number[] = [];
+  /** Whether it had run out, at the last looks. */
+  #looks: boolean[] = [];
+  #last = 0;
   /** Underruns before there was sound. */
   #before = { events: 0, seconds: 0 };
   #age = 0;
@@ -107,8 +109,9 @@ export class Loudspeaker {
   isTooFast(): boolean {
     const { events } = this.#underruns();
     this.#age += 1;
-    this.#looks = this.#age > FIRST_LOOKS ? [...this.#looks.slice(-LOOKS), events] : [];
-    return !this.#isSafe && events - (this.#looks[0] ?? events) >= MOST_UNDERRUNS;
+    this.#looks = [...this.#looks.slice(1 - LOOKS), this.#age > FIRST_LOOKS && events > this.#last];
+    this.#last = events;
+    return !this.#isSafe && this.#looks.filter((ranOut) => ranOut).length >= TOO_OFTEN;
   }
 
   #underruns(): { readonly events: number; readonly seconds: number } {

@@ -39,8 +39,9 @@ const GAIN = 1 / SOUND_RATE;
 const FASTEST = 0.005;
 /** 17 cents: what is too little is heard sooner than what is too much. */
 const SLOWEST = 0.01;
-/** Many more samples than needed, as a loudspeaker leaves that stood still, go at once: 150 ms. */
-const FAR = 7_200;
+/** Many more samples than needed, as a loudspeaker leaves that stood still, go at once: 50 ms.
+ * Chosen: played faster they would be late for ten seconds. */
+const FAR = 2_400;
 /** A loudspeaker takes samples in lumps. How far ahead it has been is remembered for so many
  * milliseconds, and for those before. */
 const LUMPS = 500;
