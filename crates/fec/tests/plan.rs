@@ -291,6 +291,19 @@ fn the_exclusive_or_needs_more_and_fails_as_often_as_planned() {
 }
 
 #[test]
+fn a_plan_is_of_the_loss_as_it_is_now() {
+    for rounds in [0, 2] {
+        let mut planner = planner(Loss::independent(0.2));
+        let before = planner.plan(20, rounds);
+        let now = Loss::independent(0.01);
+        planner.set_loss(now);
+        let plan = planner.plan(20, rounds);
+        assert_eq!(plan, self::planner(now).plan(20, rounds));
+        assert!(plan.repairs < before.repairs);
+    }
+}
+
+#[test]
 fn the_exclusive_or_has_no_more_packets_than_its_format() {
     let mut planner = Planner::new(TARGET, Code::Xor);
     planner.set_loss(Loss::independent(0.1));

@@ -464,9 +464,11 @@ mod tests {
         there.push((4, repair.coded));
         let all = mimosa_fec::decode(3, &there).unwrap();
         assert_eq!(all[1], sent[4].payload);
-        // Sent again it is the same, and a further one is another.
+        // Sent again it is the same, and others are others.
         let again = store.packet(&outgoing(PacketKind::Retransmission, 9, 4));
         assert_eq!(again.payload, packet.payload);
+        let first = store.packet(&outgoing(PacketKind::Retransmission, 9, 3));
+        assert_eq!(Repair::parse(&first.payload).unwrap().place, 3);
         let further = store.packet(&outgoing(PacketKind::Retransmission, 9, 5));
         assert_eq!(Repair::parse(&further.payload).unwrap().place, 5);
     }

@@ -379,11 +379,11 @@ export class Session {
   async #tick(): Promise<void> {
     const connection = this.#connection;
     if (connection?.session) {
-      const { played } = this.#sound;
-      if (played) {
-        this.#observer.sound.played(played);
-      } else {
+      const { isDirect, played } = this.#sound;
+      if (!isDirect) {
         this.#observer.sound.heard(connection.soundSources);
+      } else if (played) {
+        this.#observer.sound.played(played);
       }
       const look = await this.#observer.look(connection.peer);
       // Another session may have begun meanwhile.

@@ -35,6 +35,32 @@ it("tells of the sound what the browser counts", () => {
   expect(meter.measure(report(later))).toMatchObject({ jitter_buffer: 30, playout: null });
 });
 
+it("tells of the sound what the page counts, as long as it plays it", () => {
+  const meter = new SoundMeter();
+  const counts = {
+    played: 96_000,
+    concealed: 960,
+    stretched: 240,
+    gaps: 4,
+    waited: 48 * 25 * 100,
+    frames: 100,
+  };
+  meter.played({ counts, position: 0, time: 0, at: 0, playout: 5.04 });
+  expect(meter.measure(report(INBOUND))).toEqual({
+    packets_lost: 3,
+    samples: 96_000,
+    concealed: 960,
+    gaps: 4,
+    stretched: 240,
+    jitter_buffer: 25,
+    playout: 5,
+    skew: null,
+  });
+  // It has been left to the browser.
+  meter.heard([]);
+  expect(meter.measure(report(INBOUND))).toMatchObject({ samples: 48_000, gaps: 2 });
+});
+
 it("measures the skew by the host's clocks", () => {
   const meter = new SoundMeter();
   meter.heard([{ timestamp: 1, rtpTimestamp: 1 }]);

@@ -55,8 +55,9 @@ export class SoundMeter {
     }
   }
 
-  /** What the browser hands to its loudspeaker. */
+  /** What the browser hands to its loudspeaker; the page plays nothing, or no longer. */
   heard(sources: readonly Source[]): void {
+    this.#played = undefined;
     const [source] = sources;
     if (source && this.#soundClock) {
       const at = pageTime(source.timestamp) + (this.#playoutDelay ?? 0);

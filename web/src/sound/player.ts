@@ -29,7 +29,12 @@ export class SoundPlayer {
     return this.#direct?.isRefused || this.#element.isRefused;
   }
 
-  /** What is known of the sound, where it is played directly. */
+  /** Whether the page plays it, not the browser. */
+  get isDirect(): boolean {
+    return !this.#isElement;
+  }
+
+  /** What is known of the sound that the page plays. */
   get played(): Played | undefined {
     return this.#direct?.played;
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { SOUND_RATE } from "./clock";
 import { FRAME } from "./intake";
-import { MARGIN, Playout } from "./playout";
+import { Playout } from "./playout";
+import { MARGIN } from "./waits";
 
 const QUANTUM = 128;
 const START = 2 ** 32;
@@ -33,12 +34,28 @@ interface Run {
   readonly repeats?: number;
   /** Whether the loudspeaker asks, at a millisecond. */
   readonly plays?: (at: number) => boolean;
+  /** How many quanta too early the loudspeaker asks, at a quantum's number. */
+  readonly early?: (number: number) => number;
+  /** What comes while the loudspeaker stands still is known when it asks again. */
+  readonly queues?: boolean;
   /** How much faster the host's clock is. */
   readonly drift?: number;
 }
 
-/** Of each second what was counted, the frames' wait in milliseconds, and the steepest step. */
-function run({ late, seconds, repeats = 0, plays = () => true, drift = 0 }: Run) {
+/** Two periods of the tone. */
+const WINDOW = Math.round((2 * SOUND_RATE) / TONE);
+
+/** Of each second what was counted, the frames' wait in milliseconds, the steepest step, and the
+ * least loudness of two periods, of 1. */
+function run({
+  late,
+  seconds,
+  repeats = 0,
+  plays = () => true,
+  early = () => 0,
+  queues = false,
+  drift = 0,
+}: Run) {
   const playout = new Playout(1);
   const output = [new Float32Array(QUANTUM)] as const;
   const rows: {
@@ -47,14 +64,21 @@ function run({ late, seconds, repeats = 0, plays = () => true, drift = 0 }: Run)
     stretched: number;
     wait: number;
     steepest: number;
+    quietest: number;
   }[] = [];
   let before = playout.counts;
   let next = 0;
   let last = 0;
   let steepest = 0;
+  const window = new Float32Array(WINDOW).fill(1);
+  let energy = WINDOW;
+  let quietest = 2;
+  let heard = 0;
+  let owed = 0;
   for (let time = 0; time < seconds * SOUND_RATE; time += QUANTUM) {
     const at = (1_000 * time) / SOUND_RATE;
-    for (;;) {
+    const isStill = queues && !plays(at);
+    while (!isStill) {
       const delay = late(next);
       // A frame is whole when its last sample has been recorded.
       const due = ((next + 1) * 10) / (1 + drift) + (delay ?? 0);
@@ -67,11 +91,18 @@ function run({ late, seconds, repeats = 0, plays = () => true, drift = 0 }: Run)
       }
       next += 1;
     }
+    owed += plays(at) ? 1 : 0;
     if (plays(at)) {
-      playout.render(output, at);
-      for (const sample of output[0]) {
-        steepest = Math.max(steepest, Math.abs(sample - last));
-        last = sample;
+      for (; owed + early(time / QUANTUM) > 0; owed -= 1) {
+        playout.render(output, at);
+        for (const sample of output[0]) {
+          steepest = Math.max(steepest, Math.abs(sample - last));
+          last = sample;
+          energy += sample ** 2 - (window[heard % WINDOW] ?? 0) ** 2;
+          window[heard % WINDOW] = sample;
+          heard += 1;
+          quietest = Math.min(quietest, (2 * energy) / WINDOW);
+        }
       }
     }
     if ((time + QUANTUM) % SOUND_RATE < QUANTUM) {
@@ -83,9 +114,11 @@ function run({ late, seconds, repeats = 0, plays = () => true, drift = 0 }: Run)
         stretched: counts.stretched - before.stretched,
         wait: (counts.waited - before.waited) / frames / 48,
         steepest,
+        quietest,
       });
       before = { ...counts };
       steepest = 0;
+      quietest = 2;
     }
   }
   return rows;
@@ -159,6 +192,11 @@ describe("Sound that is played", () => {
     const promptly = run({ late: () => 3, seconds: 60, repeats: 2 });
     expect(promptly.at(-1)?.wait).toBeGreaterThan(20 + LEAST - 1);
     expect(promptly.at(-1)?.wait).toBeLessThan(20 + LEAST + 3);
+    // What is late now and then, and not lost, is no reason for more.
+    const rarely = (number: number) => 3 + (number % 100 === 50 ? 15 : 0);
+    const rare = run({ late: rarely, seconds: 60, repeats: 2 });
+    expect(sum(rare.slice(10).map(({ gaps }) => gaps))).toBe(0);
+    expect(rare.at(-1)?.wait).toBeLessThan(20 + LEAST + 3);
   });
 
   it("stretches what is a little late, and not again while it remembers", () => {
@@ -173,6 +211,25 @@ describe("Sound that is played", () => {
     expect(stretched).toBeLessThan(48 * (25 - LEAST + 10));
     expect(Math.max(...rows.slice(1).map(({ steepest }) => steepest))).toBeLessThan(1.1 * STEEPEST);
     expect(rows.at(-1)?.wait).toBeLessThan(LEAST + 25 + 3);
+  });
+
+  it("goes on in the middle of no period", () => {
+    for (const lateness of [18, 20, 22, 24]) {
+      const late = (number: number) => 3 + (number === 700 ? lateness : 0);
+      const rows = run({ late, seconds: 10 });
+      expect(sum(rows.map(({ stretched }) => stretched))).toBeGreaterThan(0);
+      expect(Math.min(...rows.slice(2).map(({ quietest }) => quietest))).toBeGreaterThan(0.95);
+    }
+  });
+
+  it("has enough for a loudspeaker that takes much at a time, and takes it unevenly", () => {
+    for (const most of [4, 10]) {
+      const early = (number: number) => Math.floor(most * random(Math.floor(number / 20)));
+      const rows = run({ late: () => 3, seconds: 60, early });
+      const lacked = rows.slice(10).map(({ gaps, stretched }) => gaps + stretched);
+      expect(sum(lacked)).toBe(0);
+      expect(rows.at(-1)?.wait).toBeLessThan(LEAST + (1_000 * most * QUANTUM) / SOUND_RATE + 2);
+    }
   });
 
   it("makes up what is later, once", () => {
@@ -200,12 +257,26 @@ describe("Sound that is played", () => {
   });
 
   it("leaves out what came while the loudspeaker stood still", () => {
+    const lumps = (number: number) => 9 - (number % 10);
     for (const still of [100, 800]) {
       const plays = (at: number) => at < 5_000 || at > 5_000 + still;
-      const rows = run({ late: () => 3, seconds: 20, plays });
-      expect(rows[7]?.wait).toBeLessThan(LEAST + 3);
-      expect(sum(rows.map(({ gaps }) => gaps))).toBe(0);
+      for (const queues of [false, true]) {
+        const rows = run({ late: () => 3, seconds: 20, plays, queues });
+        expect(rows[7]?.wait).toBeLessThan(LEAST + 3);
+        expect(sum(rows.map(({ gaps }) => gaps))).toBe(0);
+      }
+      const inLumps = run({ late: () => 3, seconds: 20, plays, early: lumps });
+      expect(sum(inLumps.map(({ gaps, stretched }) => gaps + stretched))).toBe(0);
     }
+  });
+
+  it("counts what it leaves out when frames were late, and no longer are", () => {
+    // Once a frame comes 150 ms too late, and those behind it with it.
+    const late = (number: number) => 3 + Math.max(0, 150 - 10 * Math.abs(number - 500));
+    const rows = run({ late: (number) => (number < 500 ? 3 : late(number)), seconds: 40 });
+    expect(rows[9]?.wait).toBeGreaterThan(100);
+    expect(rows.at(-1)?.wait).toBeLessThan(LEAST + 3);
+    expect(sum(rows.map(({ gaps }) => gaps))).toBe(2);
   });
 
   it("goes on after a long silence, and after nobody asked for it for long", () => {

@@ -1,36 +1,25 @@
 // Plays decoded sound sample by sample, with as little in hand as its jitter allows.
 //
-// What counts is how long frames wait for their turn. The shortest wait of the last seconds is
-// held at a margin, by playing up to half a percent faster or one percent slower: nothing is
-// left out and nothing inserted that could be heard. Packets that repeat earlier frames say that
-// some are lost; a frame that is lost comes with the next packet or the one behind. So what
-// nearly all frames wait is held at so much more; it is rare that a frame is lost where the
-// others are late.
+// How long frames wait for their turn is held at what their jitter needs (`waits.ts`), by playing
+// up to half a percent faster or one percent slower: nothing is left out and nothing inserted that
+// could be heard.
 //
 // Where nothing is there, the sound goes on as it was (`extension.ts`). If the next frame is only
 // late, it follows after whole periods of what was played, so that there is no seam, and the same
 // lateness does no harm again. After 20 ms what goes on fades, and that is a gap.
 
 import { SOUND_RATE } from "./clock";
-import { Extension, HISTORY } from "./extension";
+import { Extension } from "./extension";
 import { FRAME } from "./intake";
+import { KEPT, Track } from "./track";
+import { Waits } from "./waits";
 
-/** Samples that are kept: a good second. A power of two. */
-const KEPT = 65_536;
 /** In hand before the first is played: 30 ms. */
 const FIRST = 1_440;
-/** The shortest wait aimed at, behind what the loudspeaker takes at a time: 3 ms. Chosen. */
-export const MARGIN = 144;
 /** Less in hand than this, and what waits for a missing frame is wanted: 5 ms. */
 const NEAR = 240;
-/** Waits are remembered as the least of each so many samples, of which there are so many: for
- * 12 s. Chosen: longer has fewer stretches, and more delay. */
-const SPAN = 3 * SOUND_RATE;
-const SPANS = 4;
 /** So much is stretched at a time without being a gap: 20 ms. Chosen: until it fades. */
 const STRETCH = 960;
-/** So many of a span's 300 frames may be later than nearly all. Chosen. */
-const RARE = 9;
 /** A wait so near to the margin is left alone: 1 ms. */
 const TOLERANCE = 48;
 /** Of the speed, for each sample too many: gone in a second, but for the bounds. */
@@ -42,9 +31,9 @@ const SLOWEST = 0.01;
 /** Many more samples than needed, as a loudspeaker leaves that stood still, go at once: 50 ms.
  * Chosen: played faster they would be late for ten seconds. */
 const FAR = 2_400;
-/** A loudspeaker takes samples in lumps. How far ahead it has been is remembered for so many
- * milliseconds, and for those before. */
-const LUMPS = 500;
+/** So long after a halt of the loudspeaker what came meanwhile is left out at the latest: when
+ * how far it has been before is forgotten. 1.5 s. */
+const HALT_KNOWN = (3 * SOUND_RATE) / 2;
 /** From what was made up to what is there: 2.5 ms. */
 const BLEND = 120;
 /** Behind a longer gap the sound begins anew: 200 ms. */
@@ -76,22 +65,8 @@ export interface Counts {
 
 const NO_HOLE = { from: 0, to: 0 };
 
-interface Span {
-  readonly from: number;
-  /** Frames' times less the time when they came: the least of them, in order. */
-  readonly least: number[];
-  repeats: number;
-}
-
-const NOWHERE = {
-  since: 0,
-  now: Number.NEGATIVE_INFINITY,
-  before: Number.NEGATIVE_INFINITY,
-};
-
 export class Playout {
-  readonly #samples: readonly Float32Array[];
-  readonly #history: readonly Float32Array[];
+  readonly #tracks: readonly Track[];
   /** Samples rendered. */
   #time = 0;
   /** Of the next sample, on the frames' clock. */
@@ -103,9 +78,10 @@ export class Playout {
   /** Samples made up where nothing was there. */
   #stood = 0;
   #speed = 1;
-  #spans: Span[] = [];
-  /** Position less the clock's time, at most. */
-  #ahead = NOWHERE;
+  #waits = new Waits();
+  /** When the loudspeaker asked last, and when it last did so after a halt. */
+  #asked = Number.NEGATIVE_INFINITY;
+  #resumed = Number.NEGATIVE_INFINITY;
   #extension: Extension | undefined;
   /** It stands for what is lost, not for what is late. */
   #isLost = false;
@@ -116,8 +92,7 @@ export class Playout {
   #counts = { played: 0, concealed: 0, stretched: 0, gaps: 0, waited: 0, frames: 0 };
 
   constructor(channels: number) {
-    this.#samples = Array.from({ length: channels }, () => new Float32Array(KEPT));
-    this.#history = Array.from({ length: channels }, () => new Float32Array(HISTORY));
+    this.#tracks = Array.from({ length: channels }, () => new Track());
   }
 
   get counts(): Counts {
@@ -150,21 +125,20 @@ export class Playout {
     } else if (gap > 0) {
       this.#open(at);
     }
-    if (isPrompt) {
-      this.#came(at, repeats, inSamples(now));
+    // What has come while the loudspeaker stood still may have been there for long.
+    if (isPrompt && inSamples(now) - this.#asked < FAR) {
+      this.#waits.came(at, repeats, inSamples(now));
+      this.#count(at);
     }
-    for (const [channel, kept] of this.#samples.entries()) {
-      const from = channels[channel] ?? channels[0];
-      for (let place = 0; place < length; place += 1) {
-        kept[(at + place) & (KEPT - 1)] = from?.[place] ?? 0;
-      }
+    for (const [channel, track] of this.#tracks.entries()) {
+      track.insert(at, length, channels[channel] ?? channels[0]);
     }
     this.#end = at + length;
     this.#stood = 0;
     if (this.#position === undefined) {
       this.#position = this.#end - this.#begin >= FIRST ? this.#begin : undefined;
     }
-    this.#steer();
+    this.#steer(inSamples(now));
   }
 
   /** Fills the next samples of each channel, at `now` in milliseconds. */
@@ -175,7 +149,7 @@ export class Playout {
       const position = this.#position;
       if (position === undefined) {
         this.#time += length - place;
-        return;
+        break;
       }
       const plain = Math.min(this.#plain(position), length - place);
       if (plain > 0) {
@@ -185,35 +159,31 @@ export class Playout {
       }
       place += Math.max(plain, 1);
     }
-    this.#look(now);
+    this.#look(inSamples(now));
   }
 
-  /** Remembers how far the loudspeaker is. */
+  /** Remembers how far the loudspeaker is, at `now` in samples. */
   #look(now: number): void {
-    const { since, now: newest, before } = this.#ahead;
-    const ahead = (this.#position ?? Number.NEGATIVE_INFINITY) - inSamples(now);
-    this.#ahead =
-      now - since < LUMPS
-        ? { since, now: Math.max(newest, ahead), before }
-        : { since: now, now: ahead, before: newest };
+    if (this.#position !== undefined) {
+      this.#waits.taken(this.#position, now);
+    }
+    this.#resumed = now - this.#asked > FAR ? now : this.#resumed;
+    this.#asked = now;
   }
 
   #restart(at: number): void {
     this.#begin = at;
     this.#hole = NO_HOLE;
     this.#position = undefined;
-    this.#spans = [];
-    this.#ahead = NOWHERE;
+    this.#waits = new Waits();
     this.#speed = 1;
   }
 
   /** What is missing before `at` is made up: what is left of it, where it has been in part. */
   #open(at: number): void {
     this.#hole = { from: this.#end, to: at };
-    for (const kept of this.#samples) {
-      for (let place = this.#end; place < at; place += 1) {
-        kept[place & (KEPT - 1)] = 0;
-      }
+    for (const track of this.#tracks) {
+      track.insert(this.#end, at - this.#end);
     }
     if (this.#position !== undefined && this.#stood > 0) {
       this.#position = Math.min(at, this.#position + this.#stood);
@@ -227,59 +197,45 @@ export class Playout {
     }
   }
 
-  /** Remembers when a frame came. */
-  #came(at: number, repeats: number, now: number): void {
-    const last = this.#spans.at(-1);
-    const offset = at - now;
-    if (!last || now - last.from >= SPAN) {
-      const first = { from: now, least: [offset], repeats };
-      this.#spans = [...this.#spans.slice(1 - SPANS), first];
-    } else {
-      last.repeats = Math.max(last.repeats, repeats);
-      if (last.least.length <= RARE || offset < (last.least[RARE] ?? 0)) {
-        last.least.push(offset);
-        last.least.sort((a, b) => a - b);
-        last.least.length = Math.min(last.least.length, RARE + 1);
-      }
-    }
+  /** Counts how long a frame waits. */
+  #count(at: number): void {
     if (this.#position !== undefined) {
       this.#counts.waited += Math.max(0, at - this.#position - this.#stood);
       this.#counts.frames += 1;
     }
   }
 
-  /** Chooses the speed, and leaves out what is far too much. */
-  #steer(): void {
-    if (this.#position === undefined || this.#spans.length === 0) {
+  /** Chooses the speed, and leaves out what is far too much, at `now` in samples. */
+  #steer(now: number): void {
+    if (this.#position === undefined) {
       return;
     }
     if (this.#end - this.#position > KEPT - 4 * FRAME) {
-      this.#jump(this.#end - FIRST);
+      this.#jump(this.#end - FIRST, now);
       return;
     }
-    const repeated = FRAME * Math.max(...this.#spans.map(({ repeats }) => repeats));
-    const all = Math.min(...this.#spans.map(({ least }) => least[0] ?? 0));
-    const most = Math.min(...this.#spans.map(({ least }) => least[RARE] ?? least[0] ?? 0));
-    const ahead = Math.max(this.#ahead.now, this.#ahead.before);
-    const excess = Math.min(all, most - repeated) - ahead - MARGIN;
-    if (!Number.isFinite(excess)) {
+    const excess = this.#waits.excess();
+    if (excess === undefined) {
       return;
     }
     if (excess > FAR) {
-      this.#jump(this.#position + excess);
+      this.#jump(this.#position + excess, now);
       return;
     }
     const aimed = Math.max(-SLOWEST, Math.min(FASTEST, excess * GAIN));
     this.#speed = Math.abs(excess) < TOLERANCE ? 1 : 1 + aimed;
   }
 
-  #jump(position: number): void {
+  /** Goes on elsewhere. That is a gap, unless the loudspeaker has made one by a halt. */
+  #jump(position: number, now: number): void {
+    const isPlaying = now - this.#asked < FAR && now - this.#resumed > HALT_KNOWN;
+    this.#counts.gaps += isPlaying ? 1 : 0;
     this.#extension = new Extension(this.#recent());
     this.#isLost = true;
     this.#blended = 0;
     this.#position = Math.round(position);
     this.#speed = 1;
-    this.#ahead = NOWHERE;
+    this.#waits.moved();
   }
 
   /** So many samples from `position` are there, and nothing was made up before them. */
@@ -290,21 +246,12 @@ export class Playout {
 
   /** Plays so many samples that are there. */
   #copy(output: readonly Float32Array[], place: number, position: number, count: number): void {
-    for (let channel = 0; channel < this.#samples.length; channel += 1) {
-      const [samples, history, to] = [
-        this.#samples[channel],
-        this.#history[channel],
-        output[channel],
-      ];
-      if (!(samples && history && to)) {
-        continue;
-      }
+    for (const [channel, track] of this.#tracks.entries()) {
+      const to = output[channel] ?? [];
       for (let step = 0; step < count; step += 1) {
-        const at = position + step * this.#speed;
-        const index = Math.floor(at);
-        const value = between(samples, index, at - index);
+        const value = track.value(position + step * this.#speed);
         to[place + step] = value;
-        history[(this.#time + step) & (HISTORY - 1)] = value;
+        track.play(this.#time + step, value);
       }
     }
     this.#counts.played += count;
@@ -323,20 +270,13 @@ export class Playout {
     }
     const extension = this.#extension;
     const share = isThere ? this.#blended / BLEND : 0;
-    for (let channel = 0; channel < this.#samples.length; channel += 1) {
-      const [samples, history, to] = [
-        this.#samples[channel],
-        this.#history[channel],
-        output[channel],
-      ];
-      if (!(samples && history && to)) {
-        continue;
-      }
-      const own = isThere ? between(samples, index, position - index) : 0;
+    for (const [channel, track] of this.#tracks.entries()) {
+      const to = output[channel] ?? [];
+      const own = isThere ? track.value(position) : 0;
       const made = extension ? extension.value(channel) : own;
       const value = made + (own - made) * share;
       to[place] = value;
-      history[this.#time & (HISTORY - 1)] = value;
+      track.play(this.#time, value);
     }
     extension?.pass();
     this.#counts.played += 1;
@@ -392,34 +332,11 @@ export class Playout {
 
   /** What was played last, the oldest first. */
   #recent(): Float32Array[] {
-    return this.#history.map((samples) => {
-      // Where the next sample goes, the oldest is.
-      const first = this.#time & (HISTORY - 1);
-      const recent = new Float32Array(HISTORY);
-      recent.set(samples.subarray(first));
-      recent.set(samples.subarray(0, first), HISTORY - first);
-      return recent;
-    });
+    return this.#tracks.map((track) => track.recent(this.#time));
   }
 }
 
 /** Of a time in milliseconds. */
 function inSamples(time: number): number {
   return (time * SOUND_RATE) / 1000;
-}
-
-/** The value between two samples, by a cubic through their neighbours (Catmull and Rom). */
-function between(samples: Float32Array, index: number, share: number): number {
-  const b = samples[index & (KEPT - 1)] ?? 0;
-  if (share === 0) {
-    return b;
-  }
-  const a = samples[(index - 1) & (KEPT - 1)] ?? 0;
-  const c = samples[(index + 1) & (KEPT - 1)] ?? 0;
-  const d = samples[(index + 2) & (KEPT - 1)] ?? 0;
-  const slope = (c - a) / 2;
-  const next = (d - b) / 2;
-  const bend = 3 * (c - b) - 2 * slope - next;
-  const twist = 2 * (b - c) + slope + next;
-  return b + share * (slope + share * (bend + share * twist));
 }

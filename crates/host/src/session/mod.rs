@@ -8,7 +8,9 @@ mod decoding;
 mod input;
 mod lives;
 mod page;
+mod peer;
 mod phase;
+mod pictures;
 mod recovery;
 mod rtp;
 mod sound;
@@ -19,29 +21,27 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mimosa_control::PacketKind;
-use mimosa_record::{InputTimes, SessionFrame};
-use mimosa_session::{FrameGrant, Outgoing, Sender};
-use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_record::SessionFrame;
+use mimosa_session::{Outgoing, Sender};
+use mimosa_units::{Time, TimeDelta};
 use mimosa_video::detail::{Config as DetailConfig, Detail};
-use mimosa_video::{Complexity, FrameRequest};
-use mimosa_webrtc::{Channel, Datagram, LARGEST_PAYLOAD, OVERHEAD, Peer, PeerEvent};
+use mimosa_webrtc::{Channel, Datagram, Peer};
 use mimosa_wire::Action;
-use mimosa_wire::control::{
-    Clipboard, FeedbackChange, FeedbackKind, FromPage, Hello, NoticeCode, Role, ToPage,
-};
+use mimosa_wire::control::{Clipboard, FeedbackChange, FeedbackKind, Hello, Role, ToPage};
 use mimosa_wire::frames::{ClockMap, FrameMessage};
 use mimosa_wire::input::Rumble;
 
 use self::decoding::Decoding;
 use self::input::Input;
-use self::lives::{Lives, Made};
+use self::lives::Lives;
 use self::phase::PhaseLock;
+use self::pictures::Encoding;
 use self::recovery::Repair;
-use self::rtp::{RtpHeader, picture_time};
-use self::sound::{Heard, SoundClock, clock};
+use self::rtp::RtpHeader;
+use self::sound::SoundClock;
 use self::statistics::Statistics;
 use crate::clock::Clock;
-use crate::encode::{Encoded, Job};
+use crate::encode::Job;
 use crate::inputs::{Inputs, Played};
 use crate::source::Captured;
 
@@ -62,9 +62,6 @@ const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
 /// Feedback on request is there within this of the first request, or never: a
 /// browser answers after 0.2 ms, and no round trip that games bear is as long.
 const FEEDBACK_WITHIN: TimeDelta = TimeDelta::from_millis(1_000);
-/// A frame smaller than this shows nothing; it is skipped instead.
-const SMALLEST_FRAME: Bytes = Bytes::new(200);
-
 /// Something a session wants done, or known.
 #[derive(Debug)]
 pub(crate) enum Outcome {
@@ -99,15 +96,6 @@ pub(crate) struct Profile {
     pub(crate) adapts_detail: bool,
     /// What the page is told first.
     pub(crate) hello: Hello,
-}
-
-/// The frame in the encoder.
-#[derive(Debug)]
-struct Encoding {
-    grant: FrameGrant,
-    budget: Bytes,
-    captured: Time,
-    inputs: Inputs,
 }
 
 /// How far a session is.
@@ -234,138 +222,6 @@ impl Session {
         self.peer.add_candidate(line)
     }
 
-    /// The source has a new picture.
-    pub(crate) fn picture(&mut self, now: Time, picture: &Arc<Captured>) {
-        if !self.is_connected() {
-            return;
-        }
-        self.unseen.join(picture.inputs);
-        // A picture a little early is taken: sources and frame intervals jitter.
-        let interval = self.interval();
-        let slack = interval / 4;
-        let is_early = self
-            .newest_started
-            .is_some_and(|started| picture.at.since(started) + slack < interval);
-        if is_early {
-            return;
-        }
-        self.statistics.captured += 1;
-        if self.encoding.is_some() {
-            let missed = self.waiting.replace(Arc::clone(picture));
-            self.statistics.skipped += u64::from(missed.is_some());
-        } else {
-            self.encode(now, Arc::clone(picture));
-        }
-    }
-
-    /// Asks for a frame's size and has the picture encoded.
-    fn encode(&mut self, now: Time, picture: Arc<Captured>) {
-        self.newest_started = Some(picture.at);
-        let interval = self.interval();
-        let size = self.detail.step().size(picture.picture.size());
-        let grant = self.sender.frame_due(now, interval);
-        if let Some(broken) = self.sender.poll_broken() {
-            self.repair.broken(now, broken.frame, broken.has_left);
-        }
-        let budget = coded_size(grant.size);
-        if budget < SMALLEST_FRAME {
-            self.sender.frame_encoded(now, std::iter::empty());
-            self.statistics.skipped += 1;
-            return;
-        }
-        self.encoding = Some(Encoding {
-            grant,
-            budget,
-            captured: picture.at,
-            inputs: std::mem::take(&mut self.unseen),
-        });
-        let request = FrameRequest {
-            frame: grant.frame,
-            budget,
-            interval,
-            complexity: Complexity::C0,
-            recovery: self.repair.take(),
-        };
-        let timestamp = picture_time(self.rtp_offset, picture.at);
-        self.outcomes.push(Outcome::Encode(Job {
-            picture,
-            request,
-            size,
-            bandwidth: grant.target,
-            is_limit: grant.is_limit,
-            timestamp,
-        }));
-    }
-
-    /// The encoder is done with a frame.
-    pub(crate) fn encoded(&mut self, now: Time, encoded: Encoded) {
-        let is_its = |encoding: &mut Encoding| encoding.grant.frame == encoded.frame;
-        let Some(encoding) = self.encoding.take_if(is_its) else {
-            return;
-        };
-        match encoded.result {
-            Ok(coded) => {
-                let sizes = coded.payloads.sizes().map(|size| size + OVERHEAD);
-                let size: Bytes = sizes.clone().sum();
-                self.sender.frame_encoded(now, sizes);
-                let made = Made {
-                    captured: encoding.captured,
-                    begun: encoded.begun,
-                    ended: encoded.ended,
-                    coded: Bytes::new(coded.length as u64),
-                    budget: encoding.budget,
-                    plan: coded.plan,
-                    is_keyframe: coded.is_keyframe,
-                    quantiser: coded.quantiser,
-                    attempts: coded.attempts,
-                    inputs: encoding.inputs,
-                };
-                self.lives.made(encoding.grant.frame, made);
-                self.statistics.encoded(now, size, coded.is_keyframe);
-                self.statistics.quantiser = coded.quantiser;
-                self.adapt(now, coded.quantiser);
-                let frame = encoding.grant.frame;
-                let reference = self.repair.encoded(now, frame, coded.is_keyframe);
-                let timestamp = picture_time(self.rtp_offset, encoding.captured);
-                self.peer
-                    .insert(frame, timestamp, reference, coded.payloads);
-                self.peer.protect(frame, self.sender.repairs(frame));
-            }
-            Err(error) => {
-                self.sender.frame_encoded(now, std::iter::empty());
-                let reason = error.to_string();
-                tracing::error!(reason, "no frame comes out of the encoder");
-                self.notice(NoticeCode::Ended, reason.clone());
-                self.end(reason);
-            }
-        }
-        self.send(now);
-        if let Some(picture) = self.waiting.take() {
-            self.encode(now, picture);
-        }
-    }
-
-    /// Time between frames.
-    fn interval(&self) -> TimeDelta {
-        self.profile.interval * self.detail.step().every()
-    }
-
-    /// Takes fewer or more pixels, and pictures, from now on if the quantiser says so.
-    fn adapt(&mut self, now: Time, quantiser: Option<f32>) {
-        let Some(quantiser) = quantiser.filter(|_| self.profile.adapts_detail) else {
-            return;
-        };
-        if self.detail.frame(now, f64::from(quantiser)) {
-            let step = self.detail.step();
-            tracing::info!(
-                quantiser,
-                of_16_pixels = step.pixels(),
-                of_frames = step.every(),
-                "the bitrate is worth another picture: so many of 16 pixels, one of so many frames"
-            );
-        }
-    }
-
     /// Lets time pass: sends what may leave, asks, tells.
     pub(crate) fn advance(&mut self, now: Time) {
         let instant = self.clock.instant(now);
@@ -487,82 +343,6 @@ impl Session {
         }
     }
 
-    /// Takes what the peer has to say.
-    fn events(&mut self, now: Time) {
-        while let Some(event) = self.peer.poll_event() {
-            match event {
-                PeerEvent::Connected if matches!(self.phase, Phase::Ended) => {}
-                PeerEvent::Connected => {
-                    self.phase = Phase::Connected;
-                    self.outcomes.push(Outcome::Connected);
-                }
-                PeerEvent::Feedback(report) => {
-                    self.has_feedback = true;
-                    self.sender.feedback(now, &report);
-                }
-                PeerEvent::Missing { frame, index } => self.sender.missing(now, frame, index),
-                PeerEvent::KeyframeWanted if self.decoding.bears_keyframe() => {
-                    self.repair.keyframe_wanted(now);
-                }
-                PeerEvent::KeyframeWanted => {}
-                PeerEvent::Opened(channel) => self.opened(now, channel),
-                PeerEvent::Message { channel, data } => self.message(now, channel, &data),
-                PeerEvent::Closed { reason } => self.end(reason),
-            }
-        }
-    }
-
-    fn opened(&mut self, now: Time, channel: Channel) {
-        if channel == Channel::Control {
-            let hello = Hello {
-                picture_clock: Some(clock(picture_time(self.rtp_offset, now), now)),
-                sound_clock: self.sound.newest(),
-                ..self.profile.hello.clone()
-            };
-            self.tell(&ToPage::Hello(hello));
-            if let Some(reason) = self.waiting_for.clone() {
-                self.notice(NoticeCode::Waiting, reason);
-            }
-        }
-    }
-
-    fn message(&mut self, now: Time, channel: Channel, data: &[u8]) {
-        match channel {
-            Channel::Input | Channel::Keys => {
-                if self.profile.role == Role::Player {
-                    let (outcomes, clock_map) = (&mut self.outcomes, &self.clock_map);
-                    self.input.message(data, |action, time| {
-                        let made = time.and_then(|time| clock_map.to_host(time));
-                        let times = Some(InputTimes {
-                            // The clocks may be mapped a little wrong.
-                            made: made.map(|made| made.min(now)),
-                            received: now,
-                        });
-                        outcomes.push(Outcome::Act(Played { action, times }));
-                    });
-                } else if !std::mem::replace(&mut self.is_told_to_watch, true) {
-                    let message = "you are watching: input is ignored".to_owned();
-                    self.notice(NoticeCode::ViewOnly, message);
-                }
-            }
-            Channel::Frames => self.frame_message(now, data),
-            Channel::Control => match self.input.control(data) {
-                FromPage::Client(client) => {
-                    let sound = client.sound.unwrap_or_default();
-                    self.lives.heard(Heard {
-                        skew: sound.skew.map(|skew| skew.0),
-                        concealed: sound.concealed,
-                    });
-                    self.judge_decoding(now, &client);
-                }
-                FromPage::Clipboard(Clipboard { text }) if self.profile.hello.clipboard => {
-                    self.outcomes.push(Outcome::Copied(text));
-                }
-                FromPage::Clipboard(_) | FromPage::Unknown => {}
-            },
-        }
-    }
-
     /// Sends the statistics when they are due; `viewers` watch.
     pub(crate) fn tell_statistics(&mut self, now: Time, viewers: usize) {
         if !self.is_connected() || self.next_statistics > now {
@@ -635,12 +415,4 @@ impl Session {
     pub(crate) fn take_outcomes(&mut self) -> Vec<Outcome> {
         std::mem::take(&mut self.outcomes)
     }
-}
-
-/// What is left for the coder of a frame of `size` on the wire.
-fn coded_size(size: Bytes) -> Bytes {
-    let packets = size.pieces(LARGEST_PAYLOAD + OVERHEAD);
-    // FU-A headers, two bytes each, and a parameter set's share.
-    let headers = packets * (OVERHEAD.get() + 2) + 8;
-    Bytes::new(size.get().saturating_sub(headers))
 }
