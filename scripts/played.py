@@ -11,7 +11,7 @@ MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).abs
 
 SERVE = """
 "$MIMOSA" serve --bind "$MIMOSA_LINK_ADDRESS" --http-port 7080 --udp-port 7081 \\
-    --token a-token-for-a-table --sound off "$@" 2>serve.txt &
+    --token a-token-for-a-table "$@" 2>serve.txt &
 while ! [ -e over ]; do sleep 0.1; done
 kill $!
 wait
@@ -24,11 +24,12 @@ sleep 3
 """
 
 
-def play(network: str, host: list[str], seconds: int) -> dict:
+def play(network: str, host: list[str], seconds: int, *, sound: str = "off") -> dict:
     """What the client reports after so many seconds across `network`, of a host with these flags.
 
     `network` is what `mimosa link` reads. Needs the rights to make network namespaces.
     """
+    host = ["--sound", sound, *host]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "path.toml").write_text(network)

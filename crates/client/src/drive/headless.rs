@@ -1,6 +1,6 @@
 //! Playing without a window: for tests, probes and fleets.
 
-use mimosa_audio::{BLOCK, Block};
+use mimosa_audio::{BLOCK, CHANNELS, span_of};
 use mimosa_scene::marker;
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::{Picture, Plane};
@@ -106,12 +106,19 @@ struct Nobody {
 }
 
 impl Loudspeaker for Nobody {
+    fn ahead(&self) -> TimeDelta {
+        BLOCK + BLOCK / 2
+    }
+
     fn queued(&self, now: Time) -> TimeDelta {
         self.until.since(now).max(TimeDelta::ZERO)
     }
 
-    fn play(&mut self, now: Time, _block: &Block) {
-        self.until = self.until.max(now) + BLOCK;
+    fn play(&mut self, now: Time, samples: &[i16]) -> bool {
+        let has_run_out = now > self.until;
+        let frames = i64::try_from(samples.len() / CHANNELS).unwrap_or(0);
+        self.until = self.until.max(now) + span_of(frames);
+        has_run_out
     }
 }
 

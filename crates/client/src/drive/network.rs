@@ -3,7 +3,7 @@
 
 use std::thread::{Builder, JoinHandle};
 
-use mimosa_audio::{Block, Player};
+use mimosa_audio::Player;
 use mimosa_avcodec::decodable;
 use mimosa_threads::{Inbox, Mailbox, mailbox, priority};
 use mimosa_units::{Time, TimeDelta};
@@ -19,22 +19,25 @@ use super::whep::{Address, Answer, Whep};
 use crate::assembler::Whole;
 use crate::session::{Outcome, Seen, Session, SessionConfig, Tally};
 use crate::sound::Play;
+use crate::sound::stretch::Stretch;
 
 /// Calls that take datagrams before the timers are looked at again.
 const MOST_AT_ONCE: usize = 64;
 /// Longest sleep.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
-/// Sound handed to the loudspeaker ahead of time: two blocks, of which it plays one.
-const AHEAD: TimeDelta = TimeDelta::from_millis(20);
-/// How often the loudspeaker is looked after.
+/// How often the loudspeaker is looked after, at least and at most.
 const LOOK_EVERY: TimeDelta = TimeDelta::from_millis(5);
+const LOOK_AFTER: TimeDelta = TimeDelta::from_millis(1);
 
 /// What plays blocks of sound.
 pub trait Loudspeaker: Send {
+    /// What it is to have ahead of time.
+    fn ahead(&self) -> TimeDelta;
     /// What was handed over and is not heard yet, the way to the ear included.
     fn queued(&self, now: Time) -> TimeDelta;
-    /// Plays a block after those before.
-    fn play(&mut self, now: Time, block: &Block);
+    /// Plays samples after those before: those of all channels for one time after another.
+    /// Whether it had run out of them is told where it is known.
+    fn play(&mut self, now: Time, samples: &[i16]) -> bool;
 }
 
 /// A connection's fixed properties.
@@ -129,7 +132,14 @@ impl Connection {
         session.accept(&text)?;
         let (mailbox, inbox) = mailbox().map_err(PlayError::Socket)?;
         let speaker = loudspeaker
-            .map(|speaker| Ok::<_, PlayError>((speaker, Player::new()?)))
+            .map(|loudspeaker| {
+                Ok::<_, PlayError>(Speaker {
+                    loudspeaker,
+                    player: Player::new()?,
+                    stretch: Stretch::default(),
+                    is_busy: false,
+                })
+            })
             .transpose()?;
         let network = Network {
             clock,
@@ -187,12 +197,21 @@ impl Drop for Connection {
     }
 }
 
+/// The loudspeaker, and what comes before it.
+struct Speaker {
+    loudspeaker: Box<dyn Loudspeaker>,
+    player: Player,
+    stretch: Stretch,
+    /// It has sound, and is to have more in time.
+    is_busy: bool,
+}
+
 struct Network {
     clock: Clock,
     socket: Socket,
     session: Session,
     inbox: Inbox<ToHost>,
-    speaker: Option<(Box<dyn Loudspeaker>, Player)>,
+    speaker: Option<Speaker>,
     next_look: Time,
     is_leaving: bool,
     is_over: bool,
@@ -251,27 +270,43 @@ impl Network {
     /// Keeps the loudspeaker busy.
     fn play(&mut self) {
         let now = self.clock.now();
-        let Some((speaker, player)) = &mut self.speaker else {
+        let Some(speaker) = &mut self.speaker else {
             return;
         };
         if now < self.next_look {
             return;
         }
+        let ahead = speaker.loudspeaker.ahead();
         self.next_look = now + LOOK_EVERY;
-        while speaker.queued(now) < AHEAD {
-            let heard = now + speaker.queued(now);
-            let block = match self.session.play(heard) {
-                Play::Silence => break,
-                Play::Frame { coded, .. } => player.decode(&coded),
-                Play::MadeUp => player.make_up(),
+        while speaker.loudspeaker.queued(now) < ahead {
+            let heard = now + speaker.loudspeaker.queued(now);
+            let (block, speed) = match self.session.play(now, heard) {
+                Play::Silence => {
+                    speaker.is_busy = false;
+                    break;
+                }
+                Play::Frame { coded, speed, .. } => (speaker.player.decode(&coded), speed),
+                Play::MadeUp => (speaker.player.make_up(), 1.0),
             };
             match block {
-                Ok(block) => speaker.play(now, &block),
+                Ok(block) => {
+                    let samples = speaker.stretch.block(&block, speed);
+                    let has_run_out = speaker.loudspeaker.play(now, &samples);
+                    if has_run_out && speaker.is_busy {
+                        self.session.ran_out();
+                    }
+                    speaker.is_busy = true;
+                }
                 Err(error) => {
                     tracing::warn!(%error, "a frame of sound is not understood");
                     break;
                 }
             }
+        }
+        if speaker.is_busy {
+            // When the next block is wanted, so that frames are taken evenly.
+            let rest = speaker.loudspeaker.queued(now) - ahead;
+            self.next_look = now + rest.clamp(LOOK_AFTER, LOOK_EVERY);
         }
     }
 

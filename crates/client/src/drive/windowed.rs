@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mimosa_audio::{BLOCK, Block, CHANNELS, RATE};
+use mimosa_audio::{BLOCK, CHANNELS, RATE};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 use mimosa_window::{Speaker, Waker, Window, WindowConfig, WindowEvent};
@@ -131,15 +131,22 @@ fn loudspeaker() -> Option<Box<dyn Loudspeaker>> {
 struct System(Speaker);
 
 impl Loudspeaker for System {
+    /// Two blocks, of which it plays one.
+    fn ahead(&self) -> TimeDelta {
+        BLOCK * 2
+    }
+
     fn queued(&self, _now: Time) -> TimeDelta {
         self.0.queued()
     }
 
-    fn play(&mut self, _now: Time, block: &Block) {
+    /// How much the system has taken is not known.
+    fn play(&mut self, _now: Time, samples: &[i16]) -> bool {
         // More than this is not kept: the loudspeaker has stopped.
         if self.0.queued() < BLOCK * 20 {
-            self.0.queue(block);
+            self.0.queue(samples);
         }
+        false
     }
 }
 

@@ -295,13 +295,18 @@ impl Session {
         self.caller.write(Channel::Frames, &message.to_bytes());
     }
 
-    /// What to play for 10 ms, which the player hears at `heard`.
-    pub fn play(&mut self, heard: Time) -> Play {
-        let play = self.sound.play();
+    /// What to play for about 10 ms, which the player hears at `heard`.
+    pub fn play(&mut self, now: Time, heard: Time) -> Play {
+        let play = self.sound.play(now);
         if let Play::Frame { timestamp, .. } = play {
             self.skew.heard(timestamp, heard);
         }
         play
+    }
+
+    /// The loudspeaker had nothing to play, though there was sound.
+    pub fn ran_out(&mut self) {
+        self.sound.ran_out();
     }
 
     /// Ends the session, and tells the host.
@@ -380,9 +385,9 @@ impl Session {
                     Err(error) => refused(&error),
                 }
             }
-            Carries::Sound => self.sound.frame(packet.timestamp, &packet.payload),
+            Carries::Sound => self.sound.frame(now, packet.timestamp, &packet.payload),
             Carries::RedundantSound => {
-                let result = self.sound.redundant(packet.timestamp, &packet.payload);
+                let result = self.sound.redundant(now, packet.timestamp, &packet.payload);
                 let _ = result.inspect_err(|error| refused(error));
             }
         }
@@ -487,13 +492,14 @@ impl Session {
             played,
             made_up,
             gaps,
+            ran_out,
             ..
         } = tally.sound;
         let samples = |frames: u64| Some(frames * u64::from(crate::sound::FRAME));
         let sound = (tally.sound.packets > 0).then(|| ClientSound {
             samples: samples(played),
             concealed: samples(made_up),
-            gaps: Some(gaps),
+            gaps: Some(gaps + ran_out),
             jitter_buffer: Some(Millis(self.sound.delay())),
             skew: self.skew.now().map(Millis),
             ..ClientSound::default()
