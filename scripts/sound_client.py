@@ -30,6 +30,7 @@ def table(report: dict) -> list[str]:
         "seconds": SECONDS,
         "frames": counts["played"],
         "lost, and made good": counts["repaired"],
+        "stretched": counts["stretched"],
         "made up": counts["made_up"],
         "left out": counts["left_out"],
         "the clock ran out": counts["ran_out"],

@@ -19,6 +19,7 @@ use super::whep::{Address, Answer, Whep};
 use crate::assembler::Whole;
 use crate::session::{Outcome, Seen, Session, SessionConfig, Tally};
 use crate::sound::Play;
+use crate::sound::periods::Periods;
 use crate::sound::stretch::Stretch;
 
 /// Calls that take datagrams before the timers are looked at again.
@@ -137,6 +138,7 @@ impl Connection {
                     loudspeaker,
                     player: Player::new()?,
                     stretch: Stretch::default(),
+                    periods: Periods::default(),
                     is_busy: false,
                 })
             })
@@ -202,6 +204,7 @@ struct Speaker {
     loudspeaker: Box<dyn Loudspeaker>,
     player: Player,
     stretch: Stretch,
+    periods: Periods,
     /// It has sound, and is to have more in time.
     is_busy: bool,
 }
@@ -280,17 +283,25 @@ impl Network {
         self.next_look = now + LOOK_EVERY;
         while speaker.loudspeaker.queued(now) < ahead {
             let heard = now + speaker.loudspeaker.queued(now);
-            let (block, speed) = match self.session.play(now, heard) {
+            let stretch = &mut speaker.stretch;
+            let samples = match self.session.play(now, heard) {
                 Play::Silence => {
                     speaker.is_busy = false;
                     break;
                 }
-                Play::Frame { coded, speed, .. } => (speaker.player.decode(&coded), speed),
-                Play::MadeUp => (speaker.player.make_up(), 1.0),
+                Play::Frame { coded, speed, .. } => {
+                    let block = speaker.player.decode(&coded);
+                    block.map(|block| stretch.block(&block, speed))
+                }
+                Play::Late => Ok(speaker.periods.more()),
+                Play::MadeUp => {
+                    let block = speaker.player.make_up();
+                    block.map(|block| stretch.block(&block, 1.0))
+                }
             };
-            match block {
-                Ok(block) => {
-                    let samples = speaker.stretch.block(&block, speed);
+            match samples {
+                Ok(samples) => {
+                    speaker.periods.heard(&samples);
                     let has_run_out = speaker.loudspeaker.play(now, &samples);
                     if has_run_out && speaker.is_busy {
                         self.session.ran_out();

@@ -493,12 +493,14 @@ impl Session {
             made_up,
             gaps,
             ran_out,
+            stretched,
             ..
         } = tally.sound;
         let samples = |frames: u64| Some(frames * u64::from(crate::sound::FRAME));
         let sound = (tally.sound.packets > 0).then(|| ClientSound {
             samples: samples(played),
             concealed: samples(made_up),
+            stretched: samples(stretched),
             gaps: Some(gaps + ran_out),
             jitter_buffer: Some(Millis(self.sound.delay())),
             skew: self.skew.now().map(Millis),

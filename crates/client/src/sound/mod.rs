@@ -2,17 +2,19 @@
 //!
 //! Packets come with what was sent before in them ([`red`]), in any order, some twice, some
 //! never. A frame is of 10 ms. Where the next one is missing and later ones are there, it is
-//! lost, and a decoder makes it up. Where nothing is there, everything is late: what is made
-//! up then stands before the next frame, so that the delay is 10 ms longer from there on, and
-//! the same lateness does no harm again.
+//! lost, and a decoder makes it up. Where nothing is there, everything is late: whole periods
+//! of what was played stand before the next frame (`periods`), so that the delay is about
+//! 10 ms longer from there on, and the same lateness does no harm again. After 20 ms a decoder
+//! makes up the rest, which fades.
 //!
-//! The shortest wait of a frame is held at a margin ([`waits`]), by playing up to half a
-//! percent faster or one percent slower ([`stretch`]): nothing is left out for it and nothing
+//! The shortest wait of a frame is held at a margin (`waits`), by playing up to half a
+//! percent faster or one percent slower (`stretch`): nothing is left out for it and nothing
 //! made up.
 //!
 //! **Source.** What a receiver has to do about jitter is left to it (RFC 3550, section 1). It
 //! is the rule of the page (`web/src/sound/playout.ts`), for frames instead of samples.
 
+pub(crate) mod periods;
 pub(crate) mod stretch;
 mod waits;
 
@@ -37,6 +39,8 @@ const FAR: TimeDelta = TimeDelta::from_millis(50);
 /// 9 cents of a semitone, and 17: what is too little is heard sooner than what is too much.
 const FASTEST: f64 = 0.005;
 const SLOWEST: f64 = 0.01;
+/// So many frames' time is stretched without being a gap. Chosen.
+const STRETCH: i64 = 2;
 /// Frames missing in a row that a decoder cannot make up: 200 ms. Behind a longer gap the
 /// sound begins anew.
 const LONGEST_GAP: i64 = 20;
@@ -73,7 +77,9 @@ pub enum Play {
         /// How fast to play it; 1 as it was recorded.
         speed: f64,
     },
-    /// What a decoder makes up: the frame is not there.
+    /// Whole periods of what was played: the frame is late.
+    Late,
+    /// What a decoder makes up: the frame is lost, or late for long.
     MadeUp,
 }
 
@@ -88,6 +94,8 @@ pub struct SoundCounts {
     pub made_up: u64,
     /// Times that one or several in a row were.
     pub gaps: u64,
+    /// Times that whole periods stood for 10 ms, because frames were late.
+    pub stretched: u64,
     /// Frames that came from a later packet.
     pub repaired: u64,
     /// Times that the loudspeaker had nothing to play, where it tells.
@@ -114,7 +122,7 @@ pub struct SoundBuffer {
     waits: Waits,
     /// Frames made up in a row.
     made_up: i64,
-    /// Of them the last where nothing was there.
+    /// Times in a row that nothing was there.
     stood: i64,
     counts: SoundCounts,
 }
@@ -207,10 +215,19 @@ impl SoundBuffer {
     /// Frames before `at` that were thought late, and made up for, are lost after all: what
     /// stood for them is not made up once more.
     fn skip_to(&mut self, at: i64) {
-        if let Some(next) = self.next.filter(|_| self.stood > 0) {
-            self.next = Some(at.min(next + self.stood * i64::from(FRAME)));
-            self.stood = 0;
+        let Some(next) = self.next.filter(|_| self.stood > 0) else {
+            return;
+        };
+        let lost = self.stood.min((at - next) / i64::from(FRAME));
+        self.next = Some(next + lost * i64::from(FRAME));
+        let stretched = lost.min(STRETCH);
+        if stretched > 0 {
+            self.counts.stretched -= stretched.unsigned_abs();
+            self.counts.made_up += stretched.unsigned_abs();
+            self.counts.gaps += u64::from(self.made_up == 0);
+            self.made_up += stretched;
         }
+        self.stood = 0;
     }
 
     /// What to play for about the next 10 ms.
@@ -230,15 +247,19 @@ impl SoundBuffer {
         self.counts.played += 1;
         let Some(coded) = self.frames.remove(&next) else {
             // With nothing there the same frame is next again.
-            let passed = if first.is_some() { FRAME } else { 0 };
-            self.next = Some(next + i64::from(passed));
-            self.counts.made_up += 1;
-            self.counts.gaps += u64::from(self.made_up == 0);
-            self.made_up += 1;
             if first.is_none() {
                 self.stood += 1;
                 self.waits.moved();
+                if self.stood <= STRETCH {
+                    self.counts.stretched += 1;
+                    return Play::Late;
+                }
+            } else {
+                self.next = Some(next + i64::from(FRAME));
             }
+            self.counts.made_up += 1;
+            self.counts.gaps += u64::from(self.made_up == 0);
+            self.made_up += 1;
             return Play::MadeUp;
         };
         (self.made_up, self.stood) = (0, 0);
@@ -283,7 +304,6 @@ impl SoundBuffer {
             self.frames = self.frames.split_off(&next);
             self.next = Some(next);
             self.counts.left_out += frames.unsigned_abs();
-            self.waits.moved();
         }
     }
 }
@@ -336,6 +356,8 @@ mod tests {
         late: fn(u32) -> Option<TimeDelta>,
         /// Whether the loudspeaker plays.
         plays: fn(Time) -> bool,
+        /// By so much, at most, it asks too early.
+        early: u32,
     }
 
     const CLEAN: Run = Run {
@@ -343,7 +365,15 @@ mod tests {
         earlier: 0,
         late: |_| Some(TimeDelta::ZERO),
         plays: |_| true,
+        early: 0,
     };
+
+    /// Anything from 0 to `most`, the same for the same number.
+    fn random(number: u64, most: u32) -> u32 {
+        let mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        u32::try_from((mixed >> 33) % u64::from(most + 1)).unwrap()
+    }
+
     const MS: TimeDelta = TimeDelta::from_millis(1);
 
     /// What was counted, and how long the frames of the last second waited, on average.
@@ -364,11 +394,13 @@ mod tests {
             if !(run.plays)(now) {
                 next = now + MS;
             }
-            while next <= now {
+            // Of 50 ms each.
+            let early = MS * random(now.as_nanos() / 50_000_000, run.early);
+            while next <= now + early {
                 let play = buffer.play(now);
                 let speed = match &play {
                     Play::Frame { speed, .. } => *speed,
-                    Play::MadeUp | Play::Silence => 1.0,
+                    Play::Late | Play::MadeUp | Play::Silence => 1.0,
                 };
                 assert!((0.99..=1.005).contains(&speed), "{speed}");
                 next += FRAME_TIME.scale(1.0 / speed);
@@ -415,6 +447,7 @@ mod tests {
         // Without the repeats each of them is heard.
         let (counts, _) = run(&lossy);
         assert_eq!((counts.made_up, counts.gaps), (412, 206));
+        assert_eq!(counts.stretched, 0, "none of them was late after all");
     }
 
     #[test]
@@ -435,7 +468,7 @@ mod tests {
         });
         assert_eq!(
             (counts.made_up, counts.gaps),
-            (5, 1),
+            (3, 1),
             "60 ms, less what was waited: {counts:?}"
         );
         assert!(wait >= MS * 60 && wait <= MS * 70, "{wait:?}");
@@ -482,6 +515,45 @@ mod tests {
         // With repeats in the packets two are kept for them.
         let (_, wait) = run(&Run { earlier: 2, ..long });
         assert!(wait >= MS * 24 && wait <= MS * 28, "{wait:?}");
+    }
+
+    #[test]
+    fn what_was_late_is_remembered_for_some_seconds() {
+        // Every 8 s, by 40 ms.
+        let late = |number: u32| {
+            let late = if number < 100 {
+                0
+            } else {
+                4_u32.saturating_sub(number % 800)
+            };
+            Some(FRAME_TIME * late)
+        };
+        let once = Run {
+            frames: 1_000,
+            late,
+            ..CLEAN
+        };
+        let (first, wait) = run(&once);
+        assert!(first.stretched + first.made_up > 0, "{first:?}");
+        // It has not grown for longer than it had to.
+        assert!(wait >= MS * 43 && wait <= MS * 47, "{wait:?}");
+        let (counts, _) = run(&Run {
+            frames: 6_000,
+            ..once
+        });
+        let both = |counts: SoundCounts| (counts.stretched, counts.made_up);
+        assert_eq!(both(counts), both(first));
+    }
+
+    #[test]
+    fn a_loudspeaker_that_asks_unevenly_has_enough() {
+        let (counts, wait) = run(&Run {
+            frames: 6_000,
+            early: 30,
+            ..CLEAN
+        });
+        assert_eq!((counts.stretched, counts.made_up), (0, 0), "{counts:?}");
+        assert!(wait <= MS * 38, "{wait:?}");
     }
 
     #[test]
