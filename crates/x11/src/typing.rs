@@ -1,11 +1,13 @@
 //! Characters that no key of the layout need have.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt as _, Keycode, Keysym};
 use x11rb::rust_connection::RustConnection;
 
+use crate::clock;
 use crate::display::DisplayError;
 
 /// No meaning (`NoSymbol`).
@@ -13,11 +15,19 @@ const NONE: Keysym = 0;
 /// Where the meanings of Unicode begin (X Window System Protocol, appendix A).
 const UNICODE: Keysym = 0x0100_0000;
 
+/// After this time a program knows of a change that it was told of while it asked for an
+/// earlier one. Chosen: a program that waits for an answer is back within it.
+const SETTLED: Duration = Duration::from_millis(20);
+
 /// Gives characters to keys without a meaning, which most keyboards do not even have.
 ///
 /// A program asks the server what a key means when it hears of it, which is later than
 /// the key was pressed. So a key keeps its character for as long as others are free, and
 /// of those in use the one longest unused is taken.
+///
+/// The X library asks for all keys when its program reads the first, and then for those
+/// that change. What changes while it asks, it forgets to ask for. So programs are told
+/// of each change twice, some time apart, before the key is pressed.
 #[derive(Debug)]
 pub(crate) struct Typist {
     /// Keys and their characters, the longest unused one first.
@@ -54,7 +64,11 @@ impl Typist {
         };
         if meaning != wanted {
             // With Shift it means the same.
-            connection.change_keyboard_mapping(1, key, 2, &[wanted; 2])?;
+            let change = || connection.change_keyboard_mapping(1, key, 2, &[wanted; 2]);
+            change()?;
+            connection.flush()?;
+            clock::wait(SETTLED);
+            change()?;
         }
         self.keys.push_back((key, wanted));
         Ok(Some(key))

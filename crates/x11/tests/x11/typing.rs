@@ -39,6 +39,41 @@ fn characters_arrive_in_their_order() {
     assert_eq!(free_keys(&desk), free, "and none afterwards");
 }
 
+/// Once is not enough for a program that just asks for an earlier change.
+#[test]
+fn programs_hear_of_a_change_twice_before_the_key() {
+    let size = size(320, 240);
+    let server = start(size);
+    let desk = Desk::new(&server);
+    desk.window("a text field", (0, 0), (320, 240));
+    let mut injector = Injector::open(Display::Private(&server), &Target::Screen).unwrap();
+    let told = |event: &Event| matches!(event, Event::MappingNotify(_));
+    let mut told_before_the_key = |character| {
+        let action = Action::Character(character);
+        injector.apply(action, size).unwrap();
+        let mut events = Vec::new();
+        wait_until("a key", || {
+            events.extend(desk.events());
+            matches!(events.last(), Some(Event::KeyRelease(_)))
+        });
+        let before = |event: &&Event| !matches!(event, Event::KeyPress(_));
+        events
+            .iter()
+            .take_while(before)
+            .filter(|event| told(event))
+            .count()
+    };
+    // With the first of all the server tells of another keyboard, too.
+    told_before_the_key('\u{e9}');
+    assert_eq!(told_before_the_key('\u{e9}'), 0, "the key means it already");
+    let for_two = told_before_the_key('\u{e8}');
+    let key = desk.connection.setup().max_keycode;
+    let change = desk.connection.change_keyboard_mapping(1, key, 1, &[0]);
+    change.unwrap().check().unwrap();
+    let for_one = desk.events().iter().filter(|event| told(event)).count();
+    assert_eq!(for_two, 2 * for_one);
+}
+
 /// `xev` prints what the X library makes of a key, in the way of every text field.
 #[test]
 fn a_program_of_the_x_library_reads_them() {
