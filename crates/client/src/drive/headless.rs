@@ -114,11 +114,11 @@ impl Loudspeaker for Nobody {
         self.until.since(now).max(TimeDelta::ZERO)
     }
 
-    fn play(&mut self, now: Time, samples: &[i16]) -> bool {
-        let has_run_out = now > self.until;
+    fn play(&mut self, now: Time, samples: &[i16]) -> TimeDelta {
+        let silent = now.since(self.until).max(TimeDelta::ZERO);
         let frames = i64::try_from(samples.len() / CHANNELS).unwrap_or(0);
         self.until = self.until.max(now) + span_of(frames);
-        has_run_out
+        silent
     }
 }
 
@@ -181,5 +181,26 @@ impl Probe {
         }
         let pressed = self.pressed.take()?;
         Some(frame.at - pressed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_plays_by_the_clock_and_tells_when_it_had_nothing() {
+        let mut nobody = Nobody { until: Time::ZERO };
+        let block = [0; 480 * CHANNELS];
+        let at = Time::from_millis;
+        let ms = TimeDelta::from_millis;
+        nobody.play(at(100), &block);
+        assert_eq!(nobody.queued(at(104)), ms(6));
+        assert_eq!(nobody.play(at(104), &block), TimeDelta::ZERO);
+        assert_eq!(nobody.queued(at(104)), ms(16));
+        assert_eq!(nobody.play(at(120), &block), TimeDelta::ZERO, "just then");
+        assert_eq!(nobody.queued(at(143)), TimeDelta::ZERO);
+        assert_eq!(nobody.play(at(143), &block), ms(13));
+        assert_eq!(nobody.queued(at(143)), ms(10));
     }
 }

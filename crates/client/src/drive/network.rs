@@ -37,8 +37,8 @@ pub trait Loudspeaker: Send {
     /// What was handed over and is not heard yet, the way to the ear included.
     fn queued(&self, now: Time) -> TimeDelta;
     /// Plays samples after those before: those of all channels for one time after another.
-    /// Whether it had run out of them is told where it is known.
-    fn play(&mut self, now: Time, samples: &[i16]) -> bool;
+    /// For how long it had nothing to play is told where it is known, and is zero otherwise.
+    fn play(&mut self, now: Time, samples: &[i16]) -> TimeDelta;
 }
 
 /// A connection's fixed properties.
@@ -302,9 +302,9 @@ impl Network {
             match samples {
                 Ok(samples) => {
                     speaker.periods.heard(&samples);
-                    let has_run_out = speaker.loudspeaker.play(now, &samples);
-                    if has_run_out && speaker.is_busy {
-                        self.session.ran_out();
+                    let silent = speaker.loudspeaker.play(now, &samples);
+                    if silent > TimeDelta::ZERO && speaker.is_busy {
+                        self.session.ran_out(silent);
                     }
                     speaker.is_busy = true;
                 }

@@ -304,9 +304,9 @@ impl Session {
         play
     }
 
-    /// The loudspeaker had nothing to play, though there was sound.
-    pub fn ran_out(&mut self) {
-        self.sound.ran_out();
+    /// The loudspeaker had nothing to play for so long, though there was sound.
+    pub fn ran_out(&mut self, silent: TimeDelta) {
+        self.sound.ran_out(silent);
     }
 
     /// Ends the session, and tells the host.

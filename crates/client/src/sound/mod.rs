@@ -16,6 +16,8 @@
 
 pub(crate) mod periods;
 pub(crate) mod stretch;
+#[cfg(test)]
+mod tests;
 mod waits;
 
 use std::collections::BTreeMap;
@@ -36,6 +38,9 @@ const TOLERANCE: TimeDelta = TimeDelta::from_millis(1);
 /// What a loudspeaker leaves that stood still, more than this too much, is left out together.
 /// Chosen: played faster it would be late for ten seconds.
 const FAR: TimeDelta = TimeDelta::from_millis(50);
+/// So long after a halt of the loudspeaker what it missed is left out at the latest: when how
+/// early it was before is forgotten ([`waits::UNEVEN`], three times).
+const HALT_KNOWN: TimeDelta = TimeDelta::from_millis(1_500);
 /// 9 cents of a semitone, and 17: what is too little is heard sooner than what is too much.
 const FASTEST: f64 = 0.005;
 const SLOWEST: f64 = 0.01;
@@ -88,11 +93,11 @@ pub enum Play {
 pub struct SoundCounts {
     /// Packets that came.
     pub packets: u64,
-    /// Frames played, those made up among them.
+    /// Frames played, those made up and the times stretched among them.
     pub played: u64,
     /// Frames made up.
     pub made_up: u64,
-    /// Times that one or several in a row were.
+    /// Times that one or several in a row were, or that frames were left out.
     pub gaps: u64,
     /// Times that whole periods stood for 10 ms, because frames were late.
     pub stretched: u64,
@@ -100,7 +105,8 @@ pub struct SoundCounts {
     pub repaired: u64,
     /// Times that the loudspeaker had nothing to play, where it tells.
     pub ran_out: u64,
-    /// Frames left out because a loudspeaker stood still, or much was late and no longer is.
+    /// Frames left out because a loudspeaker stood still or had nothing, or because much was
+    /// late and no longer is; the latter is a gap.
     pub left_out: u64,
 }
 
@@ -120,6 +126,9 @@ pub struct SoundBuffer {
     next: Option<i64>,
     newest: Option<i64>,
     waits: Waits,
+    /// When the loudspeaker asked last, and when it last did so after a halt.
+    asked: Option<Time>,
+    resumed: Option<Time>,
     /// Frames made up in a row.
     made_up: i64,
     /// Times in a row that nothing was there.
@@ -137,6 +146,8 @@ impl SoundBuffer {
             next: None,
             newest: None,
             waits: Waits::default(),
+            asked: None,
+            resumed: None,
             made_up: 0,
             stood: 0,
             counts: SoundCounts::default(),
@@ -149,9 +160,12 @@ impl SoundBuffer {
         self.counts
     }
 
-    /// The loudspeaker had nothing to play.
-    pub fn ran_out(&mut self) {
+    /// The loudspeaker had nothing to play for so long. What it missed is left out, so that
+    /// sound is no later than before.
+    pub fn ran_out(&mut self, silent: TimeDelta) {
         self.counts.ran_out += 1;
+        let half = FRAME_TIME / 2;
+        self.leave_out((silent + half).as_nanos() / FRAME_TIME.as_nanos());
     }
 
     /// Time until what came last is played.
@@ -202,9 +216,11 @@ impl SoundBuffer {
         }
         self.skip_to(at);
         let is_new = self.frames.insert(at, coded.to_vec()).is_none();
+        // Of a frame that is there already it does not matter when it comes.
         match place {
+            _ if !is_new => {}
             Place::Newest { earlier } => self.waits.came(span(at), earlier, now),
-            Place::Earlier => self.counts.repaired += u64::from(is_new),
+            Place::Earlier => self.counts.repaired += 1,
         }
         if self.frames.len() > MOST_KEPT {
             self.frames.pop_first();
@@ -232,6 +248,10 @@ impl SoundBuffer {
 
     /// What to play for about the next 10 ms.
     pub fn play(&mut self, now: Time) -> Play {
+        if self.asked.is_some_and(|asked| now.since(asked) > FAR) {
+            self.resumed = Some(now);
+        }
+        self.asked = Some(now);
         let first = self.frames.keys().next().copied();
         let next = match (self.next, first) {
             (None, Some(_)) if self.frames.len() >= self.config.first => self.begin(),
@@ -268,7 +288,7 @@ impl SoundBuffer {
         Play::Frame {
             timestamp: low(next),
             coded,
-            speed: self.steer(),
+            speed: self.steer(now),
         }
     }
 
@@ -282,13 +302,15 @@ impl SoundBuffer {
     }
 
     /// Chooses the speed, and leaves out what is far too much.
-    fn steer(&mut self) -> f64 {
+    fn steer(&mut self, now: Time) -> f64 {
         let Some(excess) = self.waits.excess(self.config.margin) else {
             return 1.0;
         };
         if excess > FAR {
-            let frames = excess.as_nanos() / FRAME_TIME.as_nanos();
-            self.leave_out(frames);
+            // The loudspeaker's halt was heard already.
+            let halt = self.resumed.map(|resumed| now.since(resumed));
+            self.counts.gaps += u64::from(halt.is_none_or(|halt| halt > HALT_KNOWN));
+            self.leave_out(excess.as_nanos() / FRAME_TIME.as_nanos());
             return 1.0;
         }
         if excess.as_nanos().abs() < TOLERANCE.as_nanos() {
@@ -321,294 +343,4 @@ const fn span(at: i64) -> TimeDelta {
 )]
 const fn low(timestamp: i64) -> u32 {
     timestamp as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use mimosa_wire::red::Earlier;
-
-    use super::*;
-
-    fn coded(number: u32) -> Vec<u8> {
-        number.to_be_bytes().to_vec()
-    }
-
-    /// Frame `number` in a packet with so many earlier ones.
-    fn packet(buffer: &mut SoundBuffer, now: Time, number: u32, earlier: u32) {
-        let timestamp = |number: u32| number.wrapping_mul(FRAME).wrapping_sub(5_000);
-        let before: Vec<_> = (1..=earlier)
-            .rev()
-            .map(|back| (back * FRAME, coded(number - back)))
-            .collect();
-        let before: Vec<_> = before
-            .iter()
-            .map(|(age, payload)| Earlier { age: *age, payload })
-            .collect();
-        let payload = red::write(111, &before, &coded(number));
-        buffer.redundant(now, timestamp(number), &payload).unwrap();
-    }
-
-    /// What a run is like.
-    struct Run {
-        frames: u32,
-        earlier: u32,
-        /// How late a packet comes, or that it never does.
-        late: fn(u32) -> Option<TimeDelta>,
-        /// Whether the loudspeaker plays.
-        plays: fn(Time) -> bool,
-        /// By so much, at most, it asks too early.
-        early: u32,
-    }
-
-    const CLEAN: Run = Run {
-        frames: 1_000,
-        earlier: 0,
-        late: |_| Some(TimeDelta::ZERO),
-        plays: |_| true,
-        early: 0,
-    };
-
-    /// Anything from 0 to `most`, the same for the same number.
-    fn random(number: u64, most: u32) -> u32 {
-        let mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        u32::try_from((mixed >> 33) % u64::from(most + 1)).unwrap()
-    }
-
-    const MS: TimeDelta = TimeDelta::from_millis(1);
-
-    /// What was counted, and how long the frames of the last second waited, on average.
-    fn run(run: &Run) -> (SoundCounts, TimeDelta) {
-        let mut buffer = SoundBuffer::new(SoundConfig::default());
-        let number_of = |coded: Vec<u8>| u32::from_be_bytes(coded.try_into().unwrap());
-        let due = |number: u32| Time::ZERO + FRAME_TIME * (number + 1);
-        let (mut last, mut next) = (None, Time::ZERO);
-        let mut waits = Vec::new();
-        let millis = u64::from(run.frames) * 10;
-        for now in (0..millis).map(Time::from_millis) {
-            let newest = u32::try_from(now.as_nanos() / 10_000_000).unwrap();
-            for number in newest.saturating_sub(40)..newest {
-                if (run.late)(number).is_some_and(|late| due(number) + late == now) {
-                    packet(&mut buffer, now, number, run.earlier.min(number));
-                }
-            }
-            if !(run.plays)(now) {
-                next = now + MS;
-            }
-            // Of 50 ms each.
-            let early = MS * random(now.as_nanos() / 50_000_000, run.early);
-            while next <= now + early {
-                let play = buffer.play(now);
-                let speed = match &play {
-                    Play::Frame { speed, .. } => *speed,
-                    Play::Late | Play::MadeUp | Play::Silence => 1.0,
-                };
-                assert!((0.99..=1.005).contains(&speed), "{speed}");
-                next += FRAME_TIME.scale(1.0 / speed);
-                if let Play::Frame { coded, .. } = play {
-                    let number = number_of(coded);
-                    assert!(Some(number) > last, "{number} after {last:?}");
-                    last = Some(number);
-                    if newest + 100 > run.frames {
-                        waits.push(now.since(due(number)));
-                    }
-                }
-            }
-        }
-        assert!(buffer.frames.len() <= MOST_KEPT);
-        let sum = waits.iter().fold(TimeDelta::ZERO, |sum, wait| sum + *wait);
-        (buffer.counts(), sum / u32::try_from(waits.len()).unwrap())
-    }
-
-    #[test]
-    fn it_keeps_their_order_and_no_more_than_it_has_to() {
-        let (counts, wait) = run(&CLEAN);
-        assert!((998..=1_000).contains(&counts.packets), "{counts:?}");
-        assert!((996..=1_000).contains(&counts.played), "{counts:?}");
-        assert_eq!((counts.made_up, counts.left_out), (0, 0));
-        assert!(wait >= MS * 4 && wait <= MS * 8, "{wait:?}");
-    }
-
-    #[test]
-    fn repeated_frames_make_up_for_two_lost_in_a_row() {
-        let late = |number: u32| (!matches!(number % 97, 50 | 51)).then_some(TimeDelta::ZERO);
-        let lossy = Run {
-            frames: 20_000,
-            late,
-            ..CLEAN
-        };
-        let repeated = Run {
-            earlier: 2,
-            ..lossy
-        };
-        let (counts, wait) = run(&repeated);
-        assert_eq!((counts.made_up, counts.gaps), (0, 0));
-        assert!(counts.repaired >= 2 * 200, "{counts:?}");
-        assert!(wait >= MS * 24 && wait <= MS * 28, "{wait:?}");
-        // Without the repeats each of them is heard.
-        let (counts, _) = run(&lossy);
-        assert_eq!((counts.made_up, counts.gaps), (412, 206));
-        assert_eq!(counts.stretched, 0, "none of them was late after all");
-    }
-
-    #[test]
-    fn what_is_late_once_may_be_so_again() {
-        // Every hundredth packet comes 60 ms late, and all behind it with it.
-        let late = |number: u32| {
-            let late = if number < 100 {
-                0
-            } else {
-                6_u32.saturating_sub(number % 100)
-            };
-            Some(FRAME_TIME * late)
-        };
-        let (counts, wait) = run(&Run {
-            frames: 3_000,
-            late,
-            ..CLEAN
-        });
-        assert_eq!(
-            (counts.made_up, counts.gaps),
-            (3, 1),
-            "60 ms, less what was waited: {counts:?}"
-        );
-        assert!(wait >= MS * 60 && wait <= MS * 70, "{wait:?}");
-    }
-
-    #[test]
-    fn jitter_is_waited_for_and_no_more() {
-        for most in [4, 20] {
-            let late: fn(u32) -> Option<TimeDelta> = match most {
-                4 => |number| Some(MS * ((number.wrapping_mul(2_654_435_761) >> 16) % 4)),
-                _ => |number| Some(MS * ((number.wrapping_mul(2_654_435_761) >> 16) % 20)),
-            };
-            let (counts, wait) = run(&Run {
-                frames: 6_000,
-                late,
-                ..CLEAN
-            });
-            assert_eq!((counts.gaps, counts.left_out), (0, 0), "{counts:?}");
-            assert!(
-                wait >= MS * (most + 3) && wait <= MS * (most + 7),
-                "{wait:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_delay_that_is_not_needed_goes_away_without_a_seam() {
-        // Late at first: 40 ms.
-        let late = |number: u32| {
-            let is_burst = (100..104).contains(&number);
-            Some(FRAME_TIME * if is_burst { 104 - number } else { 0 })
-        };
-        let long = Run {
-            frames: 6_000,
-            late,
-            ..CLEAN
-        };
-        let (counts, wait) = run(&long);
-        assert_eq!(counts.left_out, 0, "{counts:?}");
-        assert!(
-            wait >= MS * 4 && wait <= MS * 8,
-            "what is needed is left: {wait:?}"
-        );
-        // With repeats in the packets two are kept for them.
-        let (_, wait) = run(&Run { earlier: 2, ..long });
-        assert!(wait >= MS * 24 && wait <= MS * 28, "{wait:?}");
-    }
-
-    #[test]
-    fn what_was_late_is_remembered_for_some_seconds() {
-        // Every 8 s, by 40 ms.
-        let late = |number: u32| {
-            let late = if number < 100 {
-                0
-            } else {
-                4_u32.saturating_sub(number % 800)
-            };
-            Some(FRAME_TIME * late)
-        };
-        let once = Run {
-            frames: 1_000,
-            late,
-            ..CLEAN
-        };
-        let (first, wait) = run(&once);
-        assert!(first.stretched + first.made_up > 0, "{first:?}");
-        // It has not grown for longer than it had to.
-        assert!(wait >= MS * 43 && wait <= MS * 47, "{wait:?}");
-        let (counts, _) = run(&Run {
-            frames: 6_000,
-            ..once
-        });
-        let both = |counts: SoundCounts| (counts.stretched, counts.made_up);
-        assert_eq!(both(counts), both(first));
-    }
-
-    #[test]
-    fn a_loudspeaker_that_asks_unevenly_has_enough() {
-        let (counts, wait) = run(&Run {
-            frames: 6_000,
-            early: 30,
-            ..CLEAN
-        });
-        assert_eq!((counts.stretched, counts.made_up), (0, 0), "{counts:?}");
-        assert!(wait <= MS * 38, "{wait:?}");
-    }
-
-    #[test]
-    fn what_is_late_now_and_then_and_not_lost_is_no_reason_for_more() {
-        let late = |number: u32| Some(MS * if number % 100 == 50 { 15 } else { 0 });
-        let (counts, wait) = run(&Run {
-            frames: 6_000,
-            earlier: 2,
-            late,
-            ..CLEAN
-        });
-        assert_eq!(counts.gaps, 0);
-        assert!(wait <= MS * 28, "{wait:?}");
-    }
-
-    #[test]
-    fn what_a_loudspeaker_missed_is_left_out_soon() {
-        // It stands still for 0.8 s.
-        let plays = |now: Time| !(1_000..1_800).contains(&(now.as_nanos() / 1_000_000));
-        let (counts, wait) = run(&Run {
-            frames: 500,
-            plays,
-            ..CLEAN
-        });
-        assert_eq!((counts.made_up, counts.gaps), (0, 0));
-        assert!((75..85).contains(&counts.left_out), "{counts:?}");
-        assert!(wait <= FRAME_TIME * 2, "{wait:?}");
-    }
-
-    #[test]
-    fn after_a_long_gap_it_begins_anew() {
-        let late = |number: u32| (!(500..1_500).contains(&number)).then_some(TimeDelta::ZERO);
-        let (counts, _) = run(&Run {
-            frames: 3_000,
-            late,
-            ..CLEAN
-        });
-        assert!(counts.made_up <= 20, "{counts:?}");
-        assert_eq!(counts.gaps, 1);
-        assert!(counts.played >= 1_990, "{counts:?}");
-    }
-
-    #[test]
-    fn nobody_playing_costs_no_memory() {
-        let mut buffer = SoundBuffer::new(SoundConfig::default());
-        let mut now = Time::ZERO;
-        for number in 0..10_000 {
-            packet(&mut buffer, now, number, 0);
-            now += FRAME_TIME;
-        }
-        assert!(buffer.frames.len() <= MOST_KEPT);
-        let Play::Frame { coded, .. } = buffer.play(now) else {
-            panic!("there is sound");
-        };
-        assert_eq!(coded, super::tests::coded(9_997), "what is old is left out");
-        assert!(buffer.redundant(now, 0, &[0x80]).is_err());
-    }
 }

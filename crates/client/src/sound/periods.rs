@@ -42,7 +42,7 @@ impl Periods {
     pub(crate) fn more(&mut self) -> Vec<i16> {
         let recent = self.recent.make_contiguous();
         let period = period(recent);
-        let times = ((FRAMES + period / 2) / period).max(1);
+        let times = (FRAMES + period / 2) / period;
         let (before, last) = recent.split_at(HISTORY - period);
         let mut out = last.repeat(times);
         let (from, to) = (last[period - 1], before[before.len() - 1]);

@@ -19,7 +19,7 @@ const SPANS: usize = 4;
 const RARE: usize = 9;
 /// A loudspeaker asks unevenly. How early it has been is remembered for so long, and for as
 /// long before.
-const UNEVEN: TimeDelta = TimeDelta::from_millis(500);
+pub(super) const UNEVEN: TimeDelta = TimeDelta::from_millis(500);
 
 #[derive(Debug)]
 struct Span {
