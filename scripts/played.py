@@ -20,14 +20,15 @@ PLAY = """
 trap 'touch over' EXIT
 sleep 3
 "$MIMOSA" play "http://$MIMOSA_LINK_PEER:7080/#token=a-token-for-a-table" \\
-    --headless --report report.json --seconds "$1"
+    --headless --report report.json --seconds "$1" --log warn,mimosa_client=debug 2>play.txt
 """
 
 
 def play(network: str, host: list[str], seconds: int, *, sound: str = "off") -> dict:
     """What the client reports after so many seconds across `network`, of a host with these flags.
 
-    `network` is what `mimosa link` reads. Needs the rights to make network namespaces.
+    `network` is what `mimosa link` reads. What the client logs is under `log`. Needs the
+    rights to make network namespaces.
     """
     host = ["--sound", sound, *host]
     with tempfile.TemporaryDirectory() as name:
@@ -46,7 +47,8 @@ def play(network: str, host: list[str], seconds: int, *, sound: str = "off") -> 
         subprocess.run(
             words, cwd=folder, env=environment, check=True, capture_output=True
         )
-        return json.loads((folder / "report.json").read_text())
+        report = json.loads((folder / "report.json").read_text())
+        return {**report, "log": (folder / "play.txt").read_text()}
 
 
 def fill(page: Path, mark: str, lines: list[str]) -> None:

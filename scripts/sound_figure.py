@@ -66,6 +66,8 @@ def draw(rows: list[dict]) -> str:
     )
     for number, (key, colour) in enumerate(reversed(CURVES.items())):
         points = [(row["at"], row[key]) for row in rows if row.get(key) is not None]
+        if not points:
+            continue
         line = " ".join(f"{x(at):.1f},{y(value):.1f}" for at, value in points)
         parts.append(
             f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>'

@@ -6,6 +6,7 @@ mod emulate;
 mod encode;
 mod lab;
 mod link;
+mod log;
 mod play;
 mod quality;
 mod report;

@@ -293,8 +293,12 @@ impl Network {
                     let block = speaker.player.decode(&coded);
                     block.map(|block| stretch.block(&block, speed))
                 }
-                Play::Late => Ok(speaker.periods.more()),
+                Play::Late => {
+                    tracing::debug!("sound is late");
+                    Ok(speaker.periods.more())
+                }
                 Play::MadeUp => {
+                    tracing::debug!("sound is made up");
                     let block = speaker.player.make_up();
                     block.map(|block| stretch.block(&block, 1.0))
                 }
@@ -304,6 +308,7 @@ impl Network {
                     speaker.periods.heard(&samples);
                     let silent = speaker.loudspeaker.play(now, &samples);
                     if silent > TimeDelta::ZERO && speaker.is_busy {
+                        tracing::debug!(?silent, "the loudspeaker had nothing");
                         self.session.ran_out(silent);
                     }
                     speaker.is_busy = true;

@@ -81,6 +81,8 @@ struct Packets {
 struct Sound {
     counts: SoundCounts,
     skew: Spread,
+    /// The same again: seconds from the session's start, and milliseconds.
+    skew_over_time: Vec<[f64; 2]>,
 }
 
 /// How much later than the quickest frames were: their milliseconds, and the shares of
@@ -168,7 +170,7 @@ struct Samples {
     delay: Vec<f64>,
     bitrate: Vec<f64>,
     utilisation: Vec<f64>,
-    skew: Vec<f64>,
+    skew: Vec<[f64; 2]>,
     statistics: usize,
     newest: Option<PeerTime>,
 }
@@ -270,7 +272,8 @@ impl Report {
                 self.samples.statistics += 1;
                 if self.samples.statistics > SETTLED {
                     self.statistics(statistics);
-                    let skew = skew.map(TimeDelta::as_millis);
+                    let time = statistics.time.0.as_secs();
+                    let skew = skew.map(|skew| [time, skew.as_millis()]);
                     self.samples.skew.extend(skew);
                 }
             }
@@ -347,9 +350,11 @@ impl Report {
         self.frame_delay_p95 = Spread::of(&samples.delay);
         self.bitrate = Spread::of(&samples.bitrate);
         self.utilisation = Spread::of(&samples.utilisation);
+        let skews: Vec<f64> = samples.skew.iter().map(|[_, skew]| *skew).collect();
         self.sound = Sound {
             counts: tally.sound,
-            skew: Spread::of(&samples.skew),
+            skew: Spread::of(&skews),
+            skew_over_time: samples.skew.clone(),
         };
     }
 

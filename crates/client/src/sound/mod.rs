@@ -38,9 +38,14 @@ const TOLERANCE: TimeDelta = TimeDelta::from_millis(1);
 /// What a loudspeaker leaves that stood still, more than this too much, is left out together.
 /// Chosen: played faster it would be late for ten seconds.
 const FAR: TimeDelta = TimeDelta::from_millis(50);
+/// A player that asks less often than this stands still itself: what comes meanwhile does not
+/// tell how late frames are. Chosen: two and a half frames.
+const HALT: TimeDelta = TimeDelta::from_millis(25);
 /// So long after a halt of the loudspeaker what it missed is left out at the latest: when how
 /// early it was before is forgotten ([`waits::UNEVEN`], three times).
 const HALT_KNOWN: TimeDelta = TimeDelta::from_millis(1_500);
+/// What a loudspeaker takes at once when it begins, at most: two blocks.
+const AHEAD: TimeDelta = TimeDelta::from_millis(20);
 /// 9 cents of a semitone, and 17: what is too little is heard sooner than what is too much.
 const FASTEST: f64 = 0.005;
 const SLOWEST: f64 = 0.01;
@@ -53,8 +58,9 @@ const LONGEST_GAP: i64 = 20;
 /// How much is kept before it is played.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SoundConfig {
-    /// Frames at the beginning. Chosen.
-    pub first: usize,
+    /// So much comes before the first is played, to know how late frames are: a session's first
+    /// picture keeps the first half of them waiting. Chosen: 300 ms.
+    pub listen: TimeDelta,
     /// The shortest wait aimed at. Chosen: 5 ms.
     pub margin: TimeDelta,
 }
@@ -62,7 +68,7 @@ pub struct SoundConfig {
 impl Default for SoundConfig {
     fn default() -> Self {
         Self {
-            first: 3,
+            listen: TimeDelta::from_millis(300),
             margin: TimeDelta::from_millis(5),
         }
     }
@@ -216,9 +222,13 @@ impl SoundBuffer {
         }
         self.skip_to(at);
         let is_new = self.frames.insert(at, coded.to_vec()).is_none();
+        let stands = self.asked.is_some_and(|asked| now.since(asked) > HALT);
+        let first = self.frames.keys().next().map_or(at, |first| *first);
+        let is_early = self.counts.played == 0 && span(at - first) < self.config.listen / 2;
         // Of a frame that is there already it does not matter when it comes.
         match place {
             _ if !is_new => {}
+            Place::Newest { .. } if stands || is_early => {}
             Place::Newest { earlier } => self.waits.came(span(at), earlier, now),
             Place::Earlier => self.counts.repaired += 1,
         }
@@ -254,8 +264,11 @@ impl SoundBuffer {
         self.asked = Some(now);
         let first = self.frames.keys().next().copied();
         let next = match (self.next, first) {
-            (None, Some(_)) if self.frames.len() >= self.config.first => self.begin(),
-            (None, _) => return Play::Silence,
+            (None, Some(first)) => match self.begin(first, now) {
+                Some(begin) => begin,
+                None => return Play::Silence,
+            },
+            (None, None) => return Play::Silence,
             (Some(next), Some(first)) if first - next > LONGEST_GAP * i64::from(FRAME) => first,
             (Some(_), None) if self.made_up >= LONGEST_GAP => {
                 self.next = None;
@@ -292,13 +305,20 @@ impl SoundBuffer {
         }
     }
 
-    /// The frame to begin with: what came while nobody played is left out.
-    fn begin(&mut self) -> i64 {
-        while self.frames.len() > self.config.first {
-            self.frames.pop_first();
-            self.counts.left_out += 1;
+    /// The frame to begin with, once enough has come: that whose turn it is, or the next one
+    /// that is there.
+    fn begin(&mut self, first: i64, now: Time) -> Option<i64> {
+        let heard = span(self.newest?) - span(first);
+        let listen = match self.counts.played {
+            0 => self.config.listen,
+            _ => FRAME_TIME * 2,
+        };
+        if heard < listen {
+            return None;
         }
-        self.frames.keys().next().copied().unwrap_or_default()
+        let due = self.waits.due(now)? - self.config.margin - AHEAD;
+        self.frames.retain(|at, _| span(*at) >= due);
+        self.frames.keys().next().copied()
     }
 
     /// Chooses the speed, and leaves out what is far too much.

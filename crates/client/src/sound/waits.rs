@@ -95,6 +95,17 @@ impl Waits {
     pub(super) fn excess(&self, margin: TimeDelta) -> Option<TimeDelta> {
         let ahead = self.ahead?;
         let ahead = ahead.before.map_or(ahead.now, |it| it.max(ahead.now));
+        Some(self.room()? - ahead - margin)
+    }
+
+    /// The time of the frame that may be taken now, without any margin; `None` before the
+    /// first came.
+    pub(super) fn due(&self, now: Time) -> Option<TimeDelta> {
+        Some(self.room()? + now.since(Time::ZERO))
+    }
+
+    /// A frame's time less the time by when it is there.
+    fn room(&self) -> Option<TimeDelta> {
         let repeats = self.spans.iter().map(|span| span.repeats).max()?;
         let all = self.spans.iter().filter_map(|span| span.least.first());
         let most = self.spans.iter().map(|span| {
@@ -102,6 +113,6 @@ impl Waits {
             *rare.unwrap_or(&span.least[0])
         });
         let most = most.min()? - FRAME_TIME * repeats;
-        Some((*all.min()?).min(most) - ahead - margin)
+        Some((*all.min()?).min(most))
     }
 }

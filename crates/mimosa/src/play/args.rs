@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args as Arguments;
+use tracing_subscriber::EnvFilter;
+
+use crate::log;
 
 /// What to play, and how.
 #[derive(Arguments)]
@@ -38,6 +41,9 @@ pub(crate) struct Args {
     /// Tell the host what is copied here, where it takes it
     #[arg(long, conflicts_with = "headless")]
     pub(crate) clipboard: bool,
+    /// Which messages go to standard error: a level, or more of it, e.g. `warn,mimosa_client=debug`
+    #[arg(long, value_name = "FILTER", default_value = "warn", value_parser = log::filter)]
+    pub(crate) log: EnvFilter,
     /// Without a window
     #[arg(long)]
     pub(crate) headless: bool,

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 /// Why `mimosa play` does not play.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlayError {
+    #[error("cannot start the log: {0}")]
+    Log(String),
     #[error(transparent)]
     Client(#[from] mimosa_client::PlayError),
     #[error("{}: {error}", file.display())]

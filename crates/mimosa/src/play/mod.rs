@@ -7,14 +7,17 @@ use mimosa_client::{
     Address, ConnectionConfig, Headless, ReporterConfig, SessionConfig, SoundConfig, Windowed,
     play, play_in_window,
 };
+use mimosa_settings::LogFormat;
 use mimosa_units::TimeDelta;
 use mimosa_wire::control::Role;
 
 pub(crate) use self::args::Args;
 use self::error::PlayError;
+use crate::log;
 
 /// Plays until the player leaves or the host ends it.
 pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
+    log::start(args.log.clone(), LogFormat::Text).map_err(PlayError::Log)?;
     let config = ConnectionConfig {
         address: Address::parse(&args.address)?.with_token(args.token.clone()),
         role: if args.watch {

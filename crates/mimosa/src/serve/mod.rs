@@ -3,12 +3,13 @@
 mod args;
 mod config;
 mod error;
-mod log;
 mod program;
 
 use std::fmt::Write;
 
 use mimosa_host::Urls;
+
+use crate::log;
 
 pub(crate) use args::Args;
 pub(crate) use config::{ConfigFile, State};
@@ -18,7 +19,8 @@ pub(crate) use program::checks;
 pub(crate) fn run(args: &Args) -> Result<(), ServeError> {
     let file = args.file()?;
     let settings = args.settings(&file)?;
-    log::start(&settings)?;
+    let filter = log::filter(&settings.log).map_err(ServeError::Log)?;
+    log::start(filter, settings.log_format).map_err(ServeError::Log)?;
     report(&file.create());
     mimosa_host::serve(settings, |urls| {
         // Who started the host is still there when nobody reads this.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use mimosa_control::Limits;
 use mimosa_settings::{Checks, EncoderName};
 
-use super::log;
+use crate::log;
 
 /// This program.
 pub(super) struct Program;

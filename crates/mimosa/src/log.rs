@@ -2,28 +2,25 @@
 
 use std::io::IsTerminal;
 
-use mimosa_settings::{LogFormat, Settings};
+use mimosa_settings::LogFormat;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::error::ServeError;
-
-/// From here on, everything that happens is logged as the settings say.
-pub(super) fn start(settings: &Settings) -> Result<(), ServeError> {
-    let filter = filter(&settings.log).map_err(ServeError::Log)?;
+/// From here on, what happens and passes the filter is logged.
+pub(crate) fn start(filter: EnvFilter, format: LogFormat) -> Result<(), String> {
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr);
-    let started = match settings.log_format {
+    let started = match format {
         LogFormat::Text => log.with_ansi(is_colourful()).finish().try_init(),
         LogFormat::Json => log.json().finish().try_init(),
     };
-    started.map_err(|error| ServeError::Log(error.to_string()))
+    started.map_err(|error| error.to_string())
 }
 
 /// Reads a filter. A word alone must be a level: `EnvFilter` takes any other for
 /// a module, which logs nothing when it is a slip.
-pub(super) fn filter(text: &str) -> Result<EnvFilter, String> {
+pub(crate) fn filter(text: &str) -> Result<EnvFilter, String> {
     const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
     let mut words = text.split(',');
     let slip = words.find(|word| {
