@@ -15,17 +15,18 @@ pub struct Speaker {
 }
 
 impl Speaker {
-    /// Begins to play. A program that has a window opens that first.
+    /// Begins to play; the system is asked to take `at_once` samples for each channel at a
+    /// time. A program that has a window opens that first.
     ///
     /// # Errors
     ///
     /// [`WindowError::NoSound`] or [`WindowError::Sound`].
-    pub fn open(rate: u32, channels: u8) -> Result<Self, WindowError> {
+    pub fn open(rate: u32, channels: u8, at_once: u32) -> Result<Self, WindowError> {
         let hertz = i32::try_from(rate).unwrap_or_default();
         if !(8_000..=192_000).contains(&hertz) || !(1..=8).contains(&channels) {
             return Err(WindowError::Sound { rate, channels });
         }
-        let raw = RawSpeaker::open(hertz, i32::from(channels)).map_err(|refusal| {
+        let raw = RawSpeaker::open(hertz, i32::from(channels), at_once).map_err(|refusal| {
             WindowError::NoSound {
                 reason: refusal.to_string(),
             }
@@ -48,8 +49,28 @@ impl Speaker {
     /// it has taken is heard after its own delay, which is not in this.
     #[must_use]
     pub fn queued(&self) -> TimeDelta {
-        let frame = size_of::<i16>() * usize::from(self.channels);
-        TimeDelta::from_secs((self.raw.waiting() / frame) as f64 / f64::from(self.rate))
+        self.time(self.raw.waiting() / self.frame())
+    }
+
+    /// What the system takes at a time: it is heard after that, and what is queued must be at
+    /// least as much.
+    #[must_use]
+    pub fn at_once(&self) -> TimeDelta {
+        self.time(self.raw.at_once())
+    }
+
+    /// For how long there was nothing to play, since this was asked last.
+    pub fn take_silence(&mut self) -> TimeDelta {
+        let lacking = self.raw.take_lacking();
+        self.time(lacking / self.frame())
+    }
+
+    const fn frame(&self) -> usize {
+        size_of::<i16>() * self.channels as usize
+    }
+
+    fn time(&self, frames: usize) -> TimeDelta {
+        TimeDelta::from_secs(frames as f64 / f64::from(self.rate))
     }
 
     /// Throws away what is queued and was not taken by the system yet.

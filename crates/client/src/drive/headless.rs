@@ -110,7 +110,7 @@ impl Loudspeaker for Nobody {
         BLOCK + BLOCK / 2
     }
 
-    fn queued(&self, now: Time) -> TimeDelta {
+    fn queued(&mut self, now: Time) -> TimeDelta {
         self.until.since(now).max(TimeDelta::ZERO)
     }
 
@@ -120,6 +120,9 @@ impl Loudspeaker for Nobody {
         self.until = self.until.max(now) + span_of(frames);
         silent
     }
+
+    /// Nothing can be done about a clock.
+    fn troubled(&mut self, _now: Time) {}
 }
 
 /// Presses a key, and looks for it in the demo's marker.

@@ -9,6 +9,7 @@ mod overlay;
 mod player;
 mod report;
 mod socket;
+mod system;
 mod whep;
 mod windowed;
 

@@ -35,10 +35,12 @@ pub trait Loudspeaker: Send {
     /// What it is to have ahead of time.
     fn ahead(&self) -> TimeDelta;
     /// What was handed over and is not heard yet, the way to the ear included.
-    fn queued(&self, now: Time) -> TimeDelta;
+    fn queued(&mut self, now: Time) -> TimeDelta;
     /// Plays samples after those before: those of all channels for one time after another.
     /// For how long it had nothing to play is told where it is known, and is zero otherwise.
     fn play(&mut self, now: Time, samples: &[i16]) -> TimeDelta;
+    /// It had nothing to play, or sound had to be left out that it did not take in time.
+    fn troubled(&mut self, now: Time);
 }
 
 /// A connection's fixed properties.
@@ -279,12 +281,17 @@ impl Network {
         if now < self.next_look {
             return;
         }
-        let ahead = speaker.loudspeaker.ahead();
         self.next_look = now + LOOK_EVERY;
-        while speaker.loudspeaker.queued(now) < ahead {
+        while speaker.loudspeaker.queued(now) < speaker.loudspeaker.ahead() {
             let heard = now + speaker.loudspeaker.queued(now);
+            let left_out = self.session.tally().sound.left_out;
+            let play = self.session.play(now, heard);
+            if self.session.tally().sound.left_out > left_out {
+                tracing::debug!("sound is left out");
+                speaker.loudspeaker.troubled(now);
+            }
             let stretch = &mut speaker.stretch;
-            let samples = match self.session.play(now, heard) {
+            let samples = match play {
                 Play::Silence => {
                     speaker.is_busy = false;
                     break;
@@ -310,6 +317,7 @@ impl Network {
                     if silent > TimeDelta::ZERO && speaker.is_busy {
                         tracing::debug!(?silent, "the loudspeaker had nothing");
                         self.session.ran_out(silent);
+                        speaker.loudspeaker.troubled(now);
                     }
                     speaker.is_busy = true;
                 }
@@ -321,7 +329,7 @@ impl Network {
         }
         if speaker.is_busy {
             // When the next block is wanted, so that frames are taken evenly.
-            let rest = speaker.loudspeaker.queued(now) - ahead;
+            let rest = speaker.loudspeaker.queued(now) - speaker.loudspeaker.ahead();
             self.next_look = now + rest.clamp(LOOK_AFTER, LOOK_EVERY);
         }
     }

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use mimosa_audio::{BLOCK, CHANNELS, RATE};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
-use mimosa_window::{Speaker, Waker, Window, WindowConfig, WindowEvent};
+use mimosa_window::{Waker, Window, WindowConfig, WindowEvent};
 use mimosa_wire::control::NoticeCode;
 
 use super::clock::Clock;
 use super::decode::Decoded;
 use super::error::PlayError;
-use super::network::{ConnectionConfig, FromHost, Loudspeaker};
+use super::network::{ConnectionConfig, FromHost};
 use super::overlay;
 use super::player::{News, Player};
+use super::system::loudspeaker;
 
 /// Size of the window before the first picture.
 const FIRST: (u32, u32) = (1280, 720);
@@ -113,37 +113,6 @@ pub fn play_in_window(
                 Err(error) => return Err(error),
             }
         };
-    }
-}
-
-/// The system's loudspeaker; without one, nobody hears anything, which is said.
-fn loudspeaker() -> Option<Box<dyn Loudspeaker>> {
-    let channels = u8::try_from(CHANNELS).unwrap_or(2);
-    match Speaker::open(RATE, channels) {
-        Ok(speaker) => Some(Box::new(System(speaker))),
-        Err(error) => {
-            tracing::warn!(%error, "playing without sound");
-            None
-        }
-    }
-}
-
-struct System(Speaker);
-
-impl Loudspeaker for System {
-    /// Two blocks, of which it plays one.
-    fn ahead(&self) -> TimeDelta {
-        BLOCK * 2
-    }
-
-    fn queued(&self, _now: Time) -> TimeDelta {
-        self.0.queued()
-    }
-
-    /// How much the system has taken is not known.
-    fn play(&mut self, _now: Time, samples: &[i16]) -> TimeDelta {
-        self.0.queue(samples);
-        TimeDelta::ZERO
     }
 }
 

@@ -1,7 +1,9 @@
 //! Gamepads and the loudspeaker.
 
-use std::ffi::c_int;
-use std::ptr::{NonNull, null_mut};
+use std::ffi::{c_int, c_void};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sdl::audio::{SDL_AudioSpec, SDL_AudioStream};
 use sdl::gamepad::{SDL_Gamepad, SDL_GamepadAxis, SDL_GamepadButton};
@@ -49,6 +51,10 @@ impl Drop for RawGamepad {
 #[derive(Debug)]
 pub(crate) struct RawSpeaker {
     stream: NonNull<SDL_AudioStream>,
+    /// Sample frames that the system takes at a time.
+    at_once: usize,
+    /// Bytes that the system wanted and did not get.
+    lacking: Arc<AtomicUsize>,
     // Ends after the other.
     _part: Part,
 }
@@ -57,28 +63,46 @@ pub(crate) struct RawSpeaker {
 unsafe impl Send for RawSpeaker {}
 
 impl RawSpeaker {
-    /// Begins to play whatever comes, of so many samples a second in so many channels.
-    pub(crate) fn open(rate: c_int, channels: c_int) -> Result<Self, Refusal> {
+    /// Begins to play whatever comes, of so many samples a second in so many channels, so
+    /// many of them at a time if the system can.
+    pub(crate) fn open(rate: c_int, channels: c_int, at_once: u32) -> Result<Self, Refusal> {
         let part = Part::start(Kind::Sound)?;
+        let at_once = super::c_string(&at_once.to_string());
+        let hint = sdl::hints::SDL_HINT_AUDIO_DEVICE_SAMPLE_FRAMES;
+        // SAFETY: both are C strings, which SDL copies.
+        unsafe { sdl::hints::SDL_SetHint(hint, at_once.as_ptr()) };
         let format = SDL_AudioSpec {
             format: sdl::audio::SDL_AUDIO_S16,
             channels,
             freq: rate,
         };
-        // SAFETY: sound is in use, SDL reads the format, and there is no function to call.
+        let lacking = Arc::new(AtomicUsize::new(0));
+        // SAFETY: sound is in use, SDL reads the format, and what it gives to the function is
+        // there until after the stream's end.
         let stream = unsafe {
             sdl::audio::SDL_OpenAudioDeviceStream(
                 sdl::audio::SDL_AUDIO_DEVICE_DEFAULT_PLAYBACK,
                 &raw const format,
-                None,
-                null_mut(),
+                Some(taken),
+                Arc::as_ptr(&lacking).cast_mut().cast(),
             )
         };
         let stream = NonNull::new(stream).ok_or_else(Refusal::last)?;
-        let speaker = Self {
+        let mut speaker = Self {
             stream,
+            at_once: 0,
+            lacking,
             _part: part,
         };
+        let (mut format, mut at_once) = (SDL_AudioSpec::default(), 0);
+        // SAFETY: the stream is there and has a device, and SDL writes to both.
+        check(unsafe {
+            let device = sdl::audio::SDL_GetAudioStreamDevice(stream.as_ptr());
+            sdl::audio::SDL_GetAudioDeviceFormat(device, &raw mut format, &raw mut at_once)
+        })?;
+        // It counts by the device's clock.
+        let at_once = i64::from(at_once) * i64::from(rate) / i64::from(format.freq.max(1));
+        speaker.at_once = usize::try_from(at_once).unwrap_or_default();
         // SAFETY: the stream is there.
         check(unsafe { sdl::audio::SDL_ResumeAudioStreamDevice(stream.as_ptr()) })?;
         Ok(speaker)
@@ -93,6 +117,15 @@ impl RawSpeaker {
         })
     }
 
+    pub(crate) const fn at_once(&self) -> usize {
+        self.at_once
+    }
+
+    /// Bytes that the system wanted and did not get, since this was asked last.
+    pub(crate) fn take_lacking(&mut self) -> usize {
+        self.lacking.swap(0, Ordering::Relaxed)
+    }
+
     /// Bytes that wait to be taken by the system.
     pub(crate) fn waiting(&self) -> usize {
         // SAFETY: the stream is there.
@@ -104,6 +137,22 @@ impl RawSpeaker {
         // SAFETY: the stream is there.
         unsafe { sdl::audio::SDL_ClearAudioStream(self.stream.as_ptr()) };
     }
+}
+
+/// SDL is about to take samples.
+///
+/// # Safety
+///
+/// `lacking` is an [`AtomicUsize`].
+unsafe extern "C" fn taken(
+    lacking: *mut c_void,
+    _stream: *mut SDL_AudioStream,
+    missing: c_int,
+    _wanted: c_int,
+) {
+    // SAFETY: as demanded; it is never changed otherwise.
+    let lacking = unsafe { &*lacking.cast::<AtomicUsize>() };
+    lacking.fetch_add(usize::try_from(missing).unwrap_or(0), Ordering::Relaxed);
 }
 
 impl Drop for RawSpeaker {

@@ -94,15 +94,13 @@ impl Drop for Part {
     }
 }
 
-const HINTS: [(*const c_char, &CStr); 5] = [
+const HINTS: [(*const c_char, &CStr); 4] = [
     // What Ctrl+C does is the program's business.
     (sdl::hints::SDL_HINT_NO_SIGNAL_HANDLERS, c"1"),
     // A finger is not also a mouse, and a mouse not a finger.
     (sdl::hints::SDL_HINT_TOUCH_MOUSE_EVENTS, c"0"),
     (sdl::hints::SDL_HINT_MOUSE_TOUCH_EVENTS, c"0"),
     (sdl::hints::SDL_HINT_APP_NAME, c"Mimosa"),
-    // 10 ms at a time.
-    (sdl::hints::SDL_HINT_AUDIO_DEVICE_SAMPLE_FRAMES, c"480"),
 ];
 
 unsafe extern "C" fn log(

@@ -121,14 +121,24 @@ impl Hands {
                 let second = Window::open(&WindowConfig::new("second", size));
                 return format!("{ANSWER}{}", second.unwrap_err());
             }
-            ["sound", seconds] => {
-                let mut speaker = Speaker::open(48_000, 2).unwrap();
+            ["sound", seconds, at_once] => {
+                // There is one device for all, with the lumps of the first.
+                self.speaker = None;
+                let mut speaker = Speaker::open(48_000, 2, at_once.parse().unwrap()).unwrap();
                 speaker.queue(&crate::sound::tone(seconds.parse().unwrap()));
                 self.speaker = Some(speaker);
             }
             ["queued"] => {
                 let speaker = self.speaker.as_ref().unwrap();
                 return format!("{ANSWER}{}", speaker.queued().as_millis());
+            }
+            ["lump"] => {
+                let speaker = self.speaker.as_ref().unwrap();
+                return format!("{ANSWER}{}", speaker.at_once().as_millis());
+            }
+            ["silence"] => {
+                let speaker = self.speaker.as_mut().unwrap();
+                return format!("{ANSWER}{}", speaker.take_silence().as_millis());
             }
             ["clear"] => self.speaker.as_mut().unwrap().clear(),
             ["end"] => {}

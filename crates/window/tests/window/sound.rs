@@ -51,7 +51,7 @@ fn what_is_queued_is_heard() {
     ]);
     let mut program = Program::spawn("64x64", all);
     assert_eq!(program.next(), "open");
-    program.order("sound 20");
+    program.order("sound 20 480");
     let mut queued = || program.ask("queued").parse::<f64>().unwrap();
     let first = queued();
     assert!((1.0..=20_000.0).contains(&first), "{first} ms");
@@ -81,4 +81,30 @@ fn what_is_queued_is_heard() {
     wait_until("less in the queue", || queued() < first - 500.0);
     program.order("clear");
     assert_eq!(program.ask("queued"), "0");
+}
+
+#[test]
+fn a_loudspeaker_says_what_it_takes_and_what_it_lacked() {
+    let server = start(size(64, 64));
+    let sound = PrivateSound::start().unwrap_or_else(|error| panic!("{error}"));
+    let mut all: Vec<_> = environment(&server).into();
+    all.extend([
+        ("PULSE_SERVER", sound.address()),
+        ("SDL_AUDIO_DRIVER", "pulseaudio".into()),
+    ]);
+    let mut program = Program::spawn("64x64", all);
+    assert_eq!(program.next(), "open");
+    let mut lump = |at_once: &str| {
+        program.order(&format!("sound 20 {at_once}"));
+        program.ask("lump").parse::<f64>().unwrap()
+    };
+    let (most, least) = (lump("3840"), lump("480"));
+    assert!((1.0..=20.0).contains(&least), "{least} ms");
+    assert!(most > 2.0 * least, "{most} ms after {least}");
+    let silence = |program: &mut Program| program.ask("silence").parse::<f64>().unwrap();
+    // What was lacking before there was anything.
+    silence(&mut program);
+    assert!(silence(&mut program) <= 0.0, "there is sound");
+    program.order("clear");
+    wait_until("silence", || silence(&mut program) > 0.0);
 }
