@@ -3,6 +3,8 @@ FUZZ_SECONDS ?= 20
 
 # Under CI the lock files stand as they are.
 LOCKED := $(if $(CI),--locked)
+# Here everything is built and tested with what is under the GPL; by default, nothing is.
+FEATURES := --features mimosa/x264
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME
 
@@ -34,37 +36,38 @@ ifneq ($(PYTHON),)
 endif
 	$(MAKE) web/node_modules/.package-lock.json
 	npm --prefix web run lint
-	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
-	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps $(LOCKED)
+	cargo clippy --workspace --all-targets $(FEATURES) $(LOCKED) -- -D warnings
+	cargo clippy -p mimosa $(LOCKED) -- -D warnings
+	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps $(FEATURES) $(LOCKED)
 	cargo test -p mimosa-checks $(LOCKED)
 
 test: ## All tests, those in a browser among them
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	cargo test --workspace --lib --bins --tests --examples $(LOCKED)
-	cargo test --workspace --doc $(LOCKED)
+	cargo test --workspace --lib --bins --tests --examples $(FEATURES) $(LOCKED)
+	cargo test --workspace --doc $(FEATURES) $(LOCKED)
 	npm --prefix web test
 	npm --prefix web run e2e
 
 bench: ## All benchmarks
-	cargo bench --workspace $(LOCKED)
+	cargo bench --workspace $(FEATURES) $(LOCKED)
 
 measure: ## The figures of docs/performance.md about the host, in 40 minutes
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa $(LOCKED)
+	cargo build --profile play -p mimosa $(FEATURES) $(LOCKED)
 	MIMOSA=target/play/mimosa npm --prefix web run measure
 
 compare: ## docs/comparison.md: controllers A=pudica and B=mimosa in turn, in 15 minutes
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa $(LOCKED)
+	cargo build --profile play -p mimosa $(FEATURES) $(LOCKED)
 	PUBLISH=1 MIMOSA=target/play/mimosa npm --prefix web run compare
 
 play: ## Play in a browser: the demo, or the game that GAME='command' runs
 	scripts/install.sh play
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa $(LOCKED)
+	cargo build --profile play -p mimosa $(FEATURES) $(LOCKED)
 	target/play/mimosa serve $${GAME:+--launch "$$GAME"}
 
 fuzz: ## Every fuzz target for FUZZ_SECONDS
@@ -74,7 +77,7 @@ fuzz: ## Every fuzz target for FUZZ_SECONDS
 picture: ## The picture of README: the end-to-end test across a bottleneck
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa $(LOCKED)
+	cargo build --profile play -p mimosa $(FEATURES) $(LOCKED)
 	MIMOSA=target/play/mimosa CI=true npm --prefix web run e2e -- bottleneck
 	cp out/e2e/bottleneck.jpg docs/figures/play.jpg
 
