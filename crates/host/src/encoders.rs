@@ -98,7 +98,10 @@ fn open(
         EncoderName::SvtAv1 => open_svt_av1(settings, frames_per_second, size),
         #[cfg(feature = "gstreamer")]
         EncoderName::GStreamer => open_gstreamer(settings, frames_per_second, size),
-        _ => Err("not in this build".to_owned()),
+        _ => Err(format!(
+            "not in this build; one with `--features {}` has it",
+            name.name()
+        )),
     }
 }
 

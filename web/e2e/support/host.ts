@@ -101,7 +101,9 @@ export class Host {
 /** Starts a host that lives until the test has ended. */
 export async function startHost({ name, args = [], place }: HostOptions): Promise<Host> {
   if (!existsSync(BINARY)) {
-    throw new Error(`${BINARY} is missing: cargo build -p mimosa --features x264, or name another in MIMOSA`);
+    throw new Error(
+      `${BINARY} is missing: cargo build -p mimosa --features x264, or name another in MIMOSA`,
+    );
   }
   const settings = mkdtempSync(join(tmpdir(), "mimosa-e2e-"));
   const records = outFile(`${name}.records`);
