@@ -31,7 +31,7 @@ return_loss = {LOSS}
 
 
 HEARD = re.compile(
-    r"(\S+) +DEBUG .*(sound is made up|sound is late|loudspeaker had nothing)"
+    r"(\S+) +DEBUG .*(sound is (?:made up|late|left out)|loudspeaker had nothing)"
 )
 # What is heard so soon after something else is one with it, or of it.
 SOON = 0.5

@@ -278,14 +278,19 @@ impl Network {
         let Some(speaker) = &mut self.speaker else {
             return;
         };
+        self.session.look(now);
         if now < self.next_look {
             return;
         }
         self.next_look = now + LOOK_EVERY;
-        while speaker.loudspeaker.queued(now) < speaker.loudspeaker.ahead() {
-            let heard = now + speaker.loudspeaker.queued(now);
+        loop {
+            let queued = speaker.loudspeaker.queued(now);
+            let wanted = speaker.loudspeaker.ahead() - queued;
+            if wanted <= TimeDelta::ZERO {
+                break;
+            }
             let left_out = self.session.tally().sound.left_out;
-            let play = self.session.play(now, heard);
+            let play = self.session.play(now, now + queued, wanted);
             if self.session.tally().sound.left_out > left_out {
                 tracing::debug!("sound is left out");
                 speaker.loudspeaker.troubled(now);

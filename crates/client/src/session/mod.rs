@@ -295,9 +295,15 @@ impl Session {
         self.caller.write(Channel::Frames, &message.to_bytes());
     }
 
-    /// What to play for about 10 ms, which the player hears at `heard`.
-    pub fn play(&mut self, now: Time, heard: Time) -> Play {
-        let play = self.sound.play(now);
+    /// Somebody looks whether the loudspeaker wants anything.
+    pub fn look(&mut self, now: Time) {
+        self.sound.look(now);
+    }
+
+    /// What to play for about 10 ms, which the player hears at `heard`; so much is wanted at
+    /// once.
+    pub fn play(&mut self, now: Time, heard: Time, wanted: TimeDelta) -> Play {
+        let play = self.sound.play(now, wanted);
         if let Play::Frame { timestamp, .. } = play {
             self.skew.heard(timestamp, heard);
         }

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use mimosa_units::{Time, TimeDelta};
 use mimosa_wire::red;
 
-use self::waits::Waits;
+use self::waits::{UNEVEN, Waits};
 
 /// Samples of a frame of 10 ms (RFC 7587, section 4.1: the clock is 48 kHz).
 pub(crate) const FRAME: u32 = 480;
@@ -38,14 +38,9 @@ const TOLERANCE: TimeDelta = TimeDelta::from_millis(1);
 /// What a loudspeaker leaves that stood still, more than this too much, is left out together.
 /// Chosen: played faster it would be late for ten seconds.
 const FAR: TimeDelta = TimeDelta::from_millis(50);
-/// A player that asks less often than this stands still itself: what comes meanwhile does not
-/// tell how late frames are. Chosen: two and a half frames.
+/// Who looks less often than this stands still: what comes meanwhile does not tell how late
+/// frames are. Chosen: two and a half frames.
 const HALT: TimeDelta = TimeDelta::from_millis(25);
-/// So long after a halt of the loudspeaker what it missed is left out at the latest: when how
-/// early it was before is forgotten ([`waits::UNEVEN`], three times).
-const HALT_KNOWN: TimeDelta = TimeDelta::from_millis(1_500);
-/// What a loudspeaker takes at once when it begins, at most: two blocks.
-const AHEAD: TimeDelta = TimeDelta::from_millis(20);
 /// 9 cents of a semitone, and 17: what is too little is heard sooner than what is too much.
 const FASTEST: f64 = 0.005;
 const SLOWEST: f64 = 0.01;
@@ -132,7 +127,9 @@ pub struct SoundBuffer {
     next: Option<i64>,
     newest: Option<i64>,
     waits: Waits,
-    /// When the loudspeaker asked last, and when it last did so after a halt.
+    /// When somebody looked last whether the loudspeaker wants anything.
+    looked: Option<Time>,
+    /// When it last did, and when it last did after a halt.
     asked: Option<Time>,
     resumed: Option<Time>,
     /// Frames made up in a row.
@@ -152,6 +149,7 @@ impl SoundBuffer {
             next: None,
             newest: None,
             waits: Waits::default(),
+            looked: None,
             asked: None,
             resumed: None,
             made_up: 0,
@@ -222,7 +220,7 @@ impl SoundBuffer {
         }
         self.skip_to(at);
         let is_new = self.frames.insert(at, coded.to_vec()).is_none();
-        let stands = self.asked.is_some_and(|asked| now.since(asked) > HALT);
+        let stands = self.looked.is_some_and(|looked| now.since(looked) > HALT);
         let first = self.frames.keys().next().map_or(at, |first| *first);
         let is_early = self.counts.played == 0 && span(at - first) < self.config.listen / 2;
         // Of a frame that is there already it does not matter when it comes.
@@ -256,15 +254,21 @@ impl SoundBuffer {
         self.stood = 0;
     }
 
-    /// What to play for about the next 10 ms.
-    pub fn play(&mut self, now: Time) -> Play {
-        if self.asked.is_some_and(|asked| now.since(asked) > FAR) {
+    /// Somebody looks whether the loudspeaker wants anything. What came before is there.
+    pub fn look(&mut self, now: Time) {
+        self.looked = Some(now);
+    }
+
+    /// What to play for about the next 10 ms; so much is wanted at once.
+    pub fn play(&mut self, now: Time, wanted: TimeDelta) -> Play {
+        let idle = self.asked.map(|asked| now.since(asked) - wanted);
+        if idle.is_some_and(|idle| idle > FAR) {
             self.resumed = Some(now);
         }
         self.asked = Some(now);
         let first = self.frames.keys().next().copied();
         let next = match (self.next, first) {
-            (None, Some(first)) => match self.begin(first, now) {
+            (None, Some(first)) => match self.begin(first, now, wanted) {
                 Some(begin) => begin,
                 None => return Play::Silence,
             },
@@ -297,7 +301,10 @@ impl SoundBuffer {
         };
         (self.made_up, self.stood) = (0, 0);
         self.next = Some(next + i64::from(FRAME));
-        self.waits.taken(span(next), now);
+        // The last of those that are taken with it is so much earlier.
+        let with_it = (wanted.as_nanos() - 1).max(0) / FRAME_TIME.as_nanos();
+        let last = next + with_it * i64::from(FRAME);
+        self.waits.taken(span(last), now);
         Play::Frame {
             timestamp: low(next),
             coded,
@@ -307,7 +314,7 @@ impl SoundBuffer {
 
     /// The frame to begin with, once enough has come: that whose turn it is, or the next one
     /// that is there.
-    fn begin(&mut self, first: i64, now: Time) -> Option<i64> {
+    fn begin(&mut self, first: i64, now: Time, wanted: TimeDelta) -> Option<i64> {
         let heard = span(self.newest?) - span(first);
         let listen = match self.counts.played {
             0 => self.config.listen,
@@ -316,7 +323,7 @@ impl SoundBuffer {
         if heard < listen {
             return None;
         }
-        let due = self.waits.due(now)? - self.config.margin - AHEAD;
+        let due = self.waits.due(now)? - self.config.margin - wanted;
         self.frames.retain(|at, _| span(*at) >= due);
         self.frames.keys().next().copied()
     }
@@ -327,9 +334,10 @@ impl SoundBuffer {
             return 1.0;
         };
         if excess > FAR {
-            // The loudspeaker's halt was heard already.
+            // The loudspeaker's halt was heard already. What it missed is left out when how
+            // early it was before is forgotten.
             let halt = self.resumed.map(|resumed| now.since(resumed));
-            self.counts.gaps += u64::from(halt.is_none_or(|halt| halt > HALT_KNOWN));
+            self.counts.gaps += u64::from(halt.is_none_or(|halt| halt > UNEVEN * 3));
             self.leave_out(excess.as_nanos() / FRAME_TIME.as_nanos());
             return 1.0;
         }

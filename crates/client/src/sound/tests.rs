@@ -33,6 +33,8 @@ struct Run {
     plays: fn(Time) -> bool,
     /// By so much, at most, it asks too early.
     early: u32,
+    /// It takes so many milliseconds at a time.
+    lump: u32,
     /// It tells for how long it had nothing.
     tells: bool,
     /// While it stands still, nobody reads packets either.
@@ -45,6 +47,7 @@ const CLEAN: Run = Run {
     late: |_| Some(TimeDelta::ZERO),
     plays: |_| true,
     early: 0,
+    lump: 1,
     tells: false,
     alone: false,
 };
@@ -75,7 +78,7 @@ fn run(run: &Run) -> (SoundCounts, TimeDelta) {
     let number_of = |coded: Vec<u8>| u32::from_be_bytes(coded.try_into().unwrap());
     let due = |number: u32| Time::ZERO + FRAME_TIME * (number + 1);
     let (mut last, mut next, mut read) = (None, Time::ZERO, None);
-    let mut waits = Vec::new();
+    let (mut waits, mut is_silent) = (Vec::new(), true);
     let millis = u64::from(run.frames) * 10;
     for now in (0..millis).map(Time::from_millis) {
         let newest = u32::try_from(now.as_nanos() / 10_000_000).unwrap();
@@ -88,6 +91,7 @@ fn run(run: &Run) -> (SoundCounts, TimeDelta) {
                 }
             }
             read = Some(now);
+            buffer.look(now);
         }
         let silent = now.since(next);
         if !plays {
@@ -98,10 +102,22 @@ fn run(run: &Run) -> (SoundCounts, TimeDelta) {
             next = now;
             buffer.ran_out(silent);
         }
+        if now.as_nanos() / 1_000_000 % u64::from(run.lump) != 0 {
+            continue;
+        }
         // Of 50 ms each.
-        let early = MS * random(now.as_nanos() / 50_000_000, run.early);
+        let early = MS * (random(now.as_nanos() / 50_000_000, run.early) + run.lump - 1);
         while next <= now + early {
-            let play = buffer.play(now);
+            let mut wanted = (now + early).since(next) + MS;
+            if is_silent {
+                wanted = wanted.max(FRAME_TIME * 2);
+            }
+            let play = buffer.play(now, wanted);
+            is_silent = play == Play::Silence;
+            if is_silent {
+                next = now + MS;
+                break;
+            }
             let speed = match &play {
                 Play::Frame { speed, .. } => *speed,
                 Play::Late | Play::MadeUp | Play::Silence => 1.0,
@@ -324,13 +340,17 @@ fn what_came_while_everything_stood_still_was_not_late() {
 fn what_is_left_out_without_a_halt_is_a_gap() {
     // All are 80 ms late, and no longer.
     let late = |number: u32| Some(FRAME_TIME * if number < 300 { 8 } else { 0 });
-    let (counts, wait) = run(&Run {
-        frames: 3_000,
-        late,
-        ..CLEAN
-    });
-    assert_eq!((counts.gaps, counts.left_out), (1, 8), "{counts:?}");
-    assert!(wait >= MS * 4 && wait <= MS * 12, "{wait:?}");
+    for (lump, frames) in [(1, 8), (60, 7)] {
+        let (counts, wait) = run(&Run {
+            frames: 3_000,
+            late,
+            lump,
+            ..CLEAN
+        });
+        assert_eq!((counts.gaps, counts.made_up), (1, 0), "{counts:?}");
+        assert_eq!(counts.left_out, frames, "{counts:?}");
+        assert!(wait >= MS * 4 && wait <= MS * (11 + lump), "{wait:?}");
+    }
 }
 
 #[test]
@@ -369,7 +389,7 @@ fn nobody_playing_costs_no_memory() {
         now += FRAME_TIME;
     }
     assert!(buffer.frames.len() <= MOST_KEPT);
-    let Play::Frame { coded, .. } = buffer.play(now) else {
+    let Play::Frame { coded, .. } = buffer.play(now, FRAME_TIME * 2) else {
         panic!("there is sound");
     };
     assert_eq!(coded, self::coded(9_998), "what is old is left out");

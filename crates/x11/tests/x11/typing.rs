@@ -3,7 +3,7 @@
 use std::fs;
 
 use mimosa_wire::Action;
-use mimosa_x11::{Display, Game, Injector, Target};
+use mimosa_x11::{Display, Game, Injector, PrivateServer, Target};
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::ConnectionExt as _;
@@ -16,14 +16,20 @@ fn text() -> String {
     format!("aa\u{e9}A\u{e9}\u{20ac}\u{1f600}{greek}\u{e9}")
 }
 
+/// A server, a window on it, and who types.
+fn text_field() -> (PrivateServer, Desk, Injector) {
+    let server = start(size(320, 240));
+    let desk = Desk::new(&server);
+    desk.window("a text field", (0, 0), (320, 240));
+    let injector = Injector::open(Display::Private(&server), &Target::Screen).unwrap();
+    (server, desk, injector)
+}
+
 /// The meaning of each key is looked up when it is heard of, as a program does.
 #[test]
 fn characters_arrive_in_their_order() {
+    let (_server, desk, mut injector) = text_field();
     let size = size(320, 240);
-    let server = start(size);
-    let desk = Desk::new(&server);
-    desk.window("a text field", (0, 0), (320, 240));
-    let mut injector = Injector::open(Display::Private(&server), &Target::Screen).unwrap();
     let free = free_keys(&desk);
     let mut read = String::new();
     for character in text().chars() {
@@ -42,11 +48,8 @@ fn characters_arrive_in_their_order() {
 /// Once is not enough for a program that just asks for an earlier change.
 #[test]
 fn programs_hear_of_a_change_twice_before_the_key() {
+    let (_server, desk, mut injector) = text_field();
     let size = size(320, 240);
-    let server = start(size);
-    let desk = Desk::new(&server);
-    desk.window("a text field", (0, 0), (320, 240));
-    let mut injector = Injector::open(Display::Private(&server), &Target::Screen).unwrap();
     let told = |event: &Event| matches!(event, Event::MappingNotify(_));
     let mut told_before_the_key = |character| {
         let action = Action::Character(character);
