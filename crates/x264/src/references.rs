@@ -159,6 +159,20 @@ mod tests {
     }
 
     #[test]
+    fn a_rejected_attempt_takes_the_place_of_the_oldest() {
+        let mut references = five();
+        references.encoded(FrameId(50), false);
+        assert_eq!(references.reject(), Some(5));
+        references.encoded(FrameId(50), false);
+        // Kept are frames 30 and 40, the attempt, and frame 50.
+        let mut before = references.clone();
+        assert_eq!(before.without(FrameId(40)), Some(4));
+        assert!(before.any(), "frame 30");
+        assert_eq!(references.without(FrameId(20)), Some(3));
+        assert!(!references.any(), "frame 20 is not kept any more");
+    }
+
+    #[test]
     fn no_gap_hides_that_the_numbers_begin_anew() {
         let mut references = References::new(4);
         for number in 0..=FRAME_NUMBERS + 1 {
