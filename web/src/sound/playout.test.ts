@@ -279,6 +279,41 @@ describe("Sound that is played", () => {
     expect(sum(rows.map(({ gaps }) => gaps))).toBe(2);
   });
 
+  it("begins with what its jitter needs, whatever the first frames wait for", () => {
+    // The first picture keeps them waiting; one of two jitters is more than any fixed beginning.
+    for (const jitter of [0, 40]) {
+      const after = (number: number) => 3 + jitter * random(number);
+      const late = (number: number) => Math.max(after(number), 130 - 10 * number);
+      const rows = run({ late, seconds: 10 });
+      expect(sum(rows.map(({ gaps, stretched }) => gaps + stretched))).toBe(0);
+      expect(rows[1]?.wait).toBeGreaterThan(LEAST + jitter / 2 - 3);
+      expect(rows[1]?.wait).toBeLessThan(LEAST + jitter / 2 + 6);
+    }
+  });
+
+  it("begins when the loudspeaker takes the first samples in lumps", () => {
+    const early = (number: number) => 9 - (number % 10);
+    const rows = run({ late: () => 3, seconds: 10, early });
+    expect(sum(rows.map(({ gaps, stretched }) => gaps + stretched))).toBe(0);
+    expect(rows[1]?.wait).toBeLessThan(LEAST + (1_000 * 9 * QUANTUM) / SOUND_RATE + 2);
+  });
+
+  it("asks for what waits for a missing frame before it has begun", () => {
+    const playout = new Playout(1);
+    const output = [new Float32Array(QUANTUM)];
+    const frames = [0, 1, 2].map((number) => 10 * number);
+    for (const now of frames) {
+      playout.render(output, now);
+      expect(playout.isDry).toBe(false);
+      const at = START + (now / 10) * FRAME;
+      playout.insert({ at, channels: [frame(0)], isPrompt: true, repeats: 0 }, now);
+    }
+    playout.render(output, 49);
+    expect(playout.isDry).toBe(false);
+    playout.render(output, 51);
+    expect(playout.isDry).toBe(true);
+  });
+
   it("goes on after a long silence, and after nobody asked for it for long", () => {
     const silent = run({
       late: (number) => (number > 500 && number < 900 ? null : 3),
@@ -287,8 +322,12 @@ describe("Sound that is played", () => {
     expect(sum(silent.map(({ gaps }) => gaps))).toBe(1);
     expect(sum(silent.map(({ concealed }) => concealed))).toBeLessThan(11_000);
     expect(silent.at(-1)?.wait).toBeLessThan(30);
-    const unheard = run({ late: () => 3, seconds: 30, plays: (at) => at > 10_000 });
-    expect(sum(unheard.map(({ gaps }) => gaps))).toBe(0);
+    // When the loudspeaker begins to ask, the page is busy again.
+    const busy = (number: number) => Math.max(0, 130 - 10 * (number - 1_000));
+    const late = (number: number) => 3 + (number < 1_000 ? 0 : busy(number));
+    const unheard = run({ late, seconds: 30, plays: (at) => at > 10_000 });
+    expect(sum(unheard.map(({ gaps, stretched }) => gaps + stretched))).toBe(0);
+    expect(unheard[11]?.wait).toBeLessThan(LEAST + 3);
     expect(unheard.at(-1)?.wait).toBeLessThan(LEAST + 3);
   });
 });

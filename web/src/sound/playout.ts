@@ -14,10 +14,15 @@ import { FRAME } from "./intake";
 import { KEPT, Track } from "./track";
 import { Waits } from "./waits";
 
-/** In hand before the first is played: 30 ms. */
+/** So much comes before the first is played, to know how late frames are: 300 ms. A session's first
+ * picture keeps the first half of them waiting. Chosen. */
+const LISTEN = 14_400;
+/** In hand when it begins anew, where that is not known: 30 ms. */
 const FIRST = 1_440;
 /** Less in hand than this, and what waits for a missing frame is wanted: 5 ms. */
 const NEAR = 240;
+/** Before there is anything to play, it is wanted when nothing has come for so long: 30 ms. */
+const QUIET = 1_440;
 /** So much is stretched at a time without being a gap: 20 ms. Chosen: until it fades. */
 const STRETCH = 960;
 /** A wait so near to the margin is left alone: 1 ms. */
@@ -79,6 +84,8 @@ export class Playout {
   #stood = 0;
   #speed = 1;
   #waits = new Waits();
+  /** When a frame came last. */
+  #came = Number.NEGATIVE_INFINITY;
   /** When the loudspeaker asked last, and when it last did so after a halt. */
   #asked = Number.NEGATIVE_INFINITY;
   #resumed = Number.NEGATIVE_INFINITY;
@@ -111,7 +118,9 @@ export class Playout {
 
   /** There is hardly anything left. */
   get isDry(): boolean {
-    return this.#position !== undefined && this.#end - this.#position < NEAR;
+    return this.#position === undefined
+      ? this.#end > 0 && this.#asked - this.#came > QUIET
+      : this.#end - this.#position < NEAR;
   }
 
   /** A frame has been decoded, at `now` in milliseconds; they come in order. */
@@ -126,7 +135,11 @@ export class Playout {
       this.#open(at);
     }
     // What has come while the loudspeaker stood still may have been there for long.
-    if (isPrompt && inSamples(now) - this.#asked < FAR) {
+    const isAsked = inSamples(now) - this.#asked < FAR;
+    if (!isAsked && this.#isFirst) {
+      this.#begin = at;
+    }
+    if (isPrompt && isAsked && !this.#isEarly) {
       this.#waits.came(at, repeats, inSamples(now));
       this.#count(at);
     }
@@ -134,11 +147,35 @@ export class Playout {
       track.insert(at, length, channels[channel] ?? channels[0]);
     }
     this.#end = at + length;
+    this.#came = inSamples(now);
     this.#stood = 0;
-    if (this.#position === undefined) {
-      this.#position = this.#end - this.#begin >= FIRST ? this.#begin : undefined;
-    }
+    this.#position ??= this.#beginning();
     this.#steer(inSamples(now));
+  }
+
+  /** Nothing has been played yet. */
+  get #isFirst(): boolean {
+    return this.#counts.played === 0;
+  }
+
+  /** How late frames are does not tell yet how late they will be. */
+  get #isEarly(): boolean {
+    return this.#isFirst && this.#end - this.#begin < LISTEN / 2;
+  }
+
+  /** Where to begin to play, if it is time to. */
+  #beginning(): number | undefined {
+    const heard = this.#end - this.#begin;
+    if (!this.#isFirst) {
+      return heard >= FIRST ? this.#begin : undefined;
+    }
+    // Of the samples rendered, none of which was to be heard.
+    const excess = this.#waits.excess();
+    if (heard < LISTEN || excess === undefined) {
+      return undefined;
+    }
+    this.#waits.moved();
+    return Math.max(this.#begin, Math.min(Math.round(this.#time + excess), this.#end));
   }
 
   /** Fills the next samples of each channel, at `now` in milliseconds. */
@@ -164,8 +201,10 @@ export class Playout {
 
   /** Remembers how far the loudspeaker is, at `now` in samples. */
   #look(now: number): void {
-    if (this.#position !== undefined) {
-      this.#waits.taken(this.#position, now);
+    const isListening = this.#isFirst && !this.#isEarly;
+    const at = this.#position ?? (isListening ? this.#time : undefined);
+    if (at !== undefined) {
+      this.#waits.taken(at, now);
     }
     this.#resumed = now - this.#asked > FAR ? now : this.#resumed;
     this.#asked = now;
