@@ -85,8 +85,8 @@ def draw(rows: list[dict]) -> str:
 def main() -> None:
     """Draws, and fills."""
     lines = [
-        "| played by, and the picture | | lost | gaps | made up | stretched | skew, median | at most | under 40 ms |",
-        "| --- | --- | --: | --: | --: | --: | --: | --: | --: |",
+        "| played by, and the picture | | lost | gaps | made up | stretched | seconds with any | without a stop | stops of a core | longest | skew, median | at most | under 40 ms |",
+        "| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |",
     ]
     for name, what in NAMES_OF_RUNS.items():
         measured = json.loads((MEASURED / f"sound-loss-{name}.json").read_text())
@@ -98,7 +98,9 @@ def main() -> None:
         lines.append(
             f"| {what} | {measured['seconds']} s at {100 * measured['loss']:g} % "
             f"| {measured['packets_lost']} | {measured['gaps']} | {measured['made_up_ms']:.0f} ms "
-            f"| {measured['stretched_ms']:.0f} ms | {skews[len(skews) // 2]:.0f} ms "
+            f"| {measured['stretched_ms']:.0f} ms | {measured['heard']} "
+            f"| {measured['heard_without_a_stop']} | {measured['stops']} "
+            f"| {measured['longest_stop_ms']:.0f} ms | {skews[len(skews) // 2]:.0f} ms "
             f"| {skews[-1]:.0f} ms | {under:.0f} % of the time |"
         )
     fill(ROOT / "docs" / "sound.md", "measured", lines)

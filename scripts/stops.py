@@ -1,10 +1,17 @@
 """When a machine stands still: what a virtual one's host does to it, whatever runs in it.
 
 A program on each core, before all others of the machine, sleeps a millisecond at a time.
+
+python3 scripts/stops.py
+
+Watches until its input ends, and prints when each stop ended, in seconds since 1970, and how many
+it lasted. Needs root.
 """
 
+import json
 import multiprocessing
 import os
+import sys
 import time
 from typing import Self
 
@@ -50,3 +57,14 @@ class Stops:
         self.stops = sorted(stop for _ in self._watches for stop in self._told.get())
         for process in self._watches:
             process.join()
+
+
+def main() -> None:
+    """Watches for somebody else."""
+    with Stops() as watch:
+        sys.stdin.read()
+    print(json.dumps(watch.stops))
+
+
+if __name__ == "__main__":
+    main()
