@@ -7,12 +7,15 @@ import { Loudspeaker, type Played } from "./loudspeaker";
 import type { FromReceiver, ToReceiver } from "./messages";
 import type { Volume } from "./player";
 import type { Counts } from "./playout";
+import { soundMemory } from "./shared";
+
+const CHANNELS = 2;
 
 /** Whether this browser, at this address, has what it needs. */
 export function canPlayDirectly(): boolean {
-  return (
-    "RTCRtpScriptTransform" in window && "AudioDecoder" in window && "AudioWorkletNode" in window
-  );
+  const parts = ["RTCRtpScriptTransform", "AudioDecoder", "AudioWorkletNode"];
+  // Without the last it has no memory to share.
+  return parts.every((part) => part in window) && window.crossOriginIsolated;
 }
 
 const NOTHING: Counts = {
@@ -108,9 +111,12 @@ export class DirectSound {
 
   #play(worker: Worker): void {
     const { port1, port2 } = new MessageChannel();
-    worker.postMessage({ port: port1 } satisfies ToReceiver, [port1]);
+    const memory = soundMemory(CHANNELS);
+    worker.postMessage({ memory, port: port1 } satisfies ToReceiver, [port1]);
     this.#loudspeaker.resume();
-    this.#loudspeaker.play(port2).catch((error: unknown) => this.#fail(worker, String(error)));
+    this.#loudspeaker
+      .play({ memory, port: port2 })
+      .catch((error: unknown) => this.#fail(worker, String(error)));
   }
 
   #fail(worker: Worker, why: string): void {

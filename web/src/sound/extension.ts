@@ -54,6 +54,13 @@ export class Extension {
   }
 }
 
+/** Has the engine make it quick: the first time takes longer than a loudspeaker waits. */
+export function warmUp(): void {
+  for (let times = 0; times < 3; times += 1) {
+    period([new Float32Array(HISTORY)]);
+  }
+}
+
 /** The shift by which the sound is most like itself, in samples. */
 function period(history: readonly Float32Array[]): number {
   const sum = new Float32Array(HISTORY);

@@ -1,9 +1,10 @@
 // An `AudioContext` with the worklet in it.
 
 import { SOUND_RATE } from "./clock";
-import type { Order, Progress } from "./messages";
+import type { Order, ToPlayout } from "./messages";
 import type { Volume } from "./player";
 import playout from "./playout.worklet.ts?worker&url";
+import { type Progress, type SoundMemory, told } from "./shared";
 
 /** Running out at so many of ten looks is too often, when the page has had some to begin. One
  * halt of the machine is many underruns at one look. Chosen. */
@@ -25,9 +26,9 @@ export class Loudspeaker {
   readonly #volume: GainNode;
   readonly #module: Promise<void>;
   #node: AudioWorkletNode | undefined;
-  /** The node that plays these has yet to be made. */
-  #port: MessagePort | undefined;
-  #progress: Progress | undefined;
+  /** What is played; the node that plays it may have yet to be made. */
+  #memory: SoundMemory | undefined;
+  #told: Progress | undefined;
   /** Whether it had run out, at the last looks. */
   #looks: boolean[] = [];
   #last = 0;
@@ -53,17 +54,19 @@ export class Loudspeaker {
 
   /** The newest that is known. */
   get played(): Played | undefined {
-    if (!this.#progress || !this.isRunning) {
+    const progress = (this.#memory && told(this.#memory)) ?? this.#told;
+    this.#told = progress;
+    if (!progress || !this.isRunning) {
       return undefined;
     }
     const { contextTime = 0, performanceTime = 0 } = this.#context.getOutputTimestamp();
-    const at = performanceTime + (this.#progress.time - contextTime) * 1000;
+    const at = performanceTime + (progress.time - contextTime) * 1000;
     const rendered = performanceTime + (this.#context.currentTime - contextTime) * 1000;
-    const { counts } = this.#progress;
+    const { counts } = progress;
     const { events, seconds } = this.#underruns();
     const lacked = Math.round((seconds - this.#before.seconds) * SOUND_RATE);
     return {
-      ...this.#progress,
+      ...progress,
       counts: {
         ...counts,
         played: counts.played + lacked,
@@ -75,23 +78,21 @@ export class Loudspeaker {
     };
   }
 
-  /** Plays the frames that come through this port. */
-  async play(port: MessagePort): Promise<void> {
-    this.#port = port;
-    this.#before = this.#underruns();
+  /** Plays the frames that come to this memory. */
+  async play({ memory, port }: ToPlayout): Promise<void> {
+    this.#memory = memory;
+    this.#told = undefined;
     await this.#module;
     // It may have ended meanwhile.
-    if (port !== this.#port) {
+    if (memory !== this.#memory) {
       return;
     }
+    this.#before = this.#underruns();
     const node = new AudioWorkletNode(this.#context, "playout", {
       numberOfInputs: 0,
-      outputChannelCount: [2],
+      outputChannelCount: [memory.rings.length],
     });
-    node.port.onmessage = ({ data }: MessageEvent<Progress>) => {
-      this.#progress = data;
-    };
-    node.port.postMessage({ port } satisfies Order, [port]);
+    node.port.postMessage({ memory, port } satisfies Order, [port]);
     node.connect(this.#volume);
     this.#node = node;
   }
@@ -123,8 +124,8 @@ export class Loudspeaker {
     this.#node?.port.postMessage("end" satisfies Order);
     this.#node?.disconnect();
     this.#node = undefined;
-    this.#port = undefined;
-    this.#progress = undefined;
+    this.#memory = undefined;
+    this.#told = undefined;
     quietly(this.#context.suspend());
   }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { SOUND_RATE } from "./clock";
 import { FRAME } from "./intake";
 import { Playout } from "./playout";
+import { type Arrived, put, soundMemory, take } from "./shared";
 import { MARGIN } from "./waits";
 
 const QUANTUM = 128;
@@ -18,6 +19,20 @@ function tone(at: number): number {
 
 function frame(number: number): Float32Array {
   return Float32Array.from({ length: FRAME }, (_, place) => tone(START + number * FRAME + place));
+}
+
+/** A player of one channel, and how frames get to it. */
+function player() {
+  const memory = soundMemory(1);
+  const playout = new Playout(memory.rings);
+  const arrived: Arrived = { at: 0, length: 0, isPrompt: false, repeats: 0, came: 0 };
+  const insert = (number: number, came: number, repeats = 0) => {
+    const at = START + number * FRAME;
+    put(memory, { at, isPrompt: true, repeats, came }, [frame(number)]);
+    expect(take(memory, arrived)).toBe(true);
+    playout.insert(arrived);
+  };
+  return { playout, insert };
 }
 
 /** A random number for each `place`, always the same ones. */
@@ -56,7 +71,7 @@ function run({
   queues = false,
   drift = 0,
 }: Run) {
-  const playout = new Playout(1);
+  const { playout, insert } = player();
   const output = [new Float32Array(QUANTUM)] as const;
   const rows: {
     gaps: number;
@@ -86,8 +101,7 @@ function run({
         break;
       }
       if (delay !== null) {
-        const channels = [frame(next)];
-        playout.insert({ at: START + next * FRAME, channels, isPrompt: true, repeats }, at);
+        insert(next, at, repeats);
       }
       next += 1;
     }
@@ -139,19 +153,11 @@ describe("Sound that is played", () => {
   });
 
   it("is the very samples, where nothing has to change", () => {
-    const playout = new Playout(1);
+    const { playout, insert } = player();
     const output = [new Float32Array(FRAME)];
     const heard: number[] = [];
     for (let number = 0; number < 600; number += 1) {
-      playout.insert(
-        {
-          at: START + number * FRAME,
-          channels: [frame(number)],
-          isPrompt: true,
-          repeats: 0,
-        },
-        10 * number,
-      );
+      insert(number, 10 * number);
       playout.render(output, 10 * number);
       if (playout.speed === 1) {
         heard.push(...(output[0] ?? []));
@@ -299,14 +305,12 @@ describe("Sound that is played", () => {
   });
 
   it("asks for what waits for a missing frame before it has begun", () => {
-    const playout = new Playout(1);
+    const { playout, insert } = player();
     const output = [new Float32Array(QUANTUM)];
-    const frames = [0, 1, 2].map((number) => 10 * number);
-    for (const now of frames) {
-      playout.render(output, now);
+    for (const number of [0, 1, 2]) {
+      playout.render(output, 10 * number);
       expect(playout.isDry).toBe(false);
-      const at = START + (now / 10) * FRAME;
-      playout.insert({ at, channels: [frame(0)], isPrompt: true, repeats: 0 }, now);
+      insert(number, 10 * number);
     }
     playout.render(output, 49);
     expect(playout.isDry).toBe(false);

@@ -7,11 +7,15 @@
 // Where nothing is there, the sound goes on as it was (`extension.ts`). If the next frame is only
 // late, it follows after whole periods of what was played, so that there is no seam, and the same
 // lateness does no harm again. After 20 ms what goes on fades, and that is a gap.
+//
+// While all goes well no objects are made, which would have to be collected (`shared.ts`): numbers
+// that are not known are NaN.
 
 import { SOUND_RATE } from "./clock";
 import { Extension } from "./extension";
 import { FRAME } from "./intake";
-import { KEPT, Track } from "./track";
+import { type Arrived, KEPT } from "./shared";
+import { Track } from "./track";
 import { Waits } from "./waits";
 
 /** So much comes before the first is played, to know how late frames are: 300 ms. A session's first
@@ -44,16 +48,6 @@ const BLEND = 120;
 /** Behind a longer gap the sound begins anew: 200 ms. */
 const LONGEST_GAP = 20 * FRAME;
 
-/** A decoded frame. */
-export interface Decoded {
-  /** RTP timestamp of its first sample, which never begins again. */
-  readonly at: number;
-  /** One array for each channel. */
-  readonly channels: readonly Float32Array[];
-  readonly isPrompt: boolean;
-  readonly repeats: number;
-}
-
 /** What has become of the sound, in samples. */
 export interface Counts {
   readonly played: number;
@@ -74,8 +68,8 @@ export class Playout {
   readonly #tracks: readonly Track[];
   /** Samples rendered. */
   #time = 0;
-  /** Of the next sample, on the frames' clock. */
-  #position: number | undefined;
+  /** Of the next sample, on the frames' clock; NaN before the first. */
+  #position = Number.NaN;
   #begin = 0;
   #end = 0;
   /** Of the one gap that may lie before what is there. */
@@ -98,8 +92,9 @@ export class Playout {
   #blended = 0;
   #counts = { played: 0, concealed: 0, stretched: 0, gaps: 0, waited: 0, frames: 0 };
 
-  constructor(channels: number) {
-    this.#tracks = Array.from({ length: channels }, () => new Track());
+  /** The samples are in `rings`, one for each channel. */
+  constructor(rings: readonly Float32Array[]) {
+    this.#tracks = rings.map((ring) => new Track(ring));
   }
 
   get counts(): Counts {
@@ -108,7 +103,7 @@ export class Playout {
 
   /** The sample that is played next, on the frames' clock; undefined before the first. */
   get position(): number | undefined {
-    return this.#position;
+    return this.#isPlaying ? this.#position : undefined;
   }
 
   /** How fast it plays; 1 as it was recorded. */
@@ -118,14 +113,18 @@ export class Playout {
 
   /** There is hardly anything left. */
   get isDry(): boolean {
-    return this.#position === undefined
-      ? this.#end > 0 && this.#asked - this.#came > QUIET
-      : this.#end - this.#position < NEAR;
+    return this.#isPlaying
+      ? this.#end - this.#position < NEAR
+      : this.#end > 0 && this.#asked - this.#came > QUIET;
   }
 
-  /** A frame has been decoded, at `now` in milliseconds; they come in order. */
-  insert({ at, channels, isPrompt, repeats }: Decoded, now: number): void {
-    const length = channels[0]?.length ?? 0;
+  get #isPlaying(): boolean {
+    return !Number.isNaN(this.#position);
+  }
+
+  /** The samples of a frame have come; frames come in order. */
+  insert({ at, length, isPrompt, repeats, came }: Arrived): void {
+    const now = inSamples(came);
     const gap = at - this.#end;
     if (this.#end === 0 || gap > LONGEST_GAP) {
       this.#restart(at);
@@ -135,22 +134,22 @@ export class Playout {
       this.#open(at);
     }
     // What has come while the loudspeaker stood still may have been there for long.
-    const isAsked = inSamples(now) - this.#asked < FAR;
+    const isAsked = now - this.#asked < FAR;
     if (!isAsked && this.#isFirst) {
       this.#begin = at;
     }
     if (isPrompt && isAsked && !this.#isEarly) {
-      this.#waits.came(at, repeats, inSamples(now));
+      this.#waits.came(at, repeats, now);
       this.#count(at);
     }
-    for (const [channel, track] of this.#tracks.entries()) {
-      track.insert(at, length, channels[channel] ?? channels[0]);
-    }
     this.#end = at + length;
-    this.#came = inSamples(now);
+    this.#came = now;
     this.#stood = 0;
-    this.#position ??= this.#beginning();
-    this.#steer(inSamples(now));
+    if (this.#isPlaying) {
+      this.#steer(now);
+    } else {
+      this.#position = this.#beginning();
+    }
   }
 
   /** Nothing has been played yet. */
@@ -163,16 +162,16 @@ export class Playout {
     return this.#isFirst && this.#end - this.#begin < LISTEN / 2;
   }
 
-  /** Where to begin to play, if it is time to. */
-  #beginning(): number | undefined {
+  /** Where to begin to play; NaN while it is not time to. */
+  #beginning(): number {
     const heard = this.#end - this.#begin;
     if (!this.#isFirst) {
-      return heard >= FIRST ? this.#begin : undefined;
+      return heard >= FIRST ? this.#begin : Number.NaN;
     }
     // Of the samples rendered, none of which was to be heard.
     const excess = this.#waits.excess();
-    if (heard < LISTEN || excess === undefined) {
-      return undefined;
+    if (heard < LISTEN || Number.isNaN(excess)) {
+      return Number.NaN;
     }
     this.#waits.moved();
     return Math.max(this.#begin, Math.min(Math.round(this.#time + excess), this.#end));
@@ -183,16 +182,15 @@ export class Playout {
     const length = output[0]?.length ?? 0;
     let place = 0;
     while (place < length) {
-      const position = this.#position;
-      if (position === undefined) {
+      if (!this.#isPlaying) {
         this.#time += length - place;
         break;
       }
-      const plain = Math.min(this.#plain(position), length - place);
+      const plain = Math.min(this.#plain(), length - place);
       if (plain > 0) {
-        this.#copy(output, place, position, plain);
+        this.#copy(output, place, plain);
       } else {
-        this.#sample(output, place, position);
+        this.#sample(output, place);
       }
       place += Math.max(plain, 1);
     }
@@ -202,9 +200,8 @@ export class Playout {
   /** Remembers how far the loudspeaker is, at `now` in samples. */
   #look(now: number): void {
     const isListening = this.#isFirst && !this.#isEarly;
-    const at = this.#position ?? (isListening ? this.#time : undefined);
-    if (at !== undefined) {
-      this.#waits.taken(at, now);
+    if (this.#isPlaying || isListening) {
+      this.#waits.taken(this.#isPlaying ? this.#position : this.#time, now);
     }
     this.#resumed = now - this.#asked > FAR ? now : this.#resumed;
     this.#asked = now;
@@ -213,7 +210,7 @@ export class Playout {
   #restart(at: number): void {
     this.#begin = at;
     this.#hole = NO_HOLE;
-    this.#position = undefined;
+    this.#position = Number.NaN;
     this.#waits = new Waits();
     this.#speed = 1;
   }
@@ -222,9 +219,9 @@ export class Playout {
   #open(at: number): void {
     this.#hole = { from: this.#end, to: at };
     for (const track of this.#tracks) {
-      track.insert(this.#end, at - this.#end);
+      track.silence(this.#end, at - this.#end);
     }
-    if (this.#position !== undefined && this.#stood > 0) {
+    if (this.#isPlaying && this.#stood > 0) {
       this.#position = Math.min(at, this.#position + this.#stood);
       // It was not late after all.
       const made = Math.min(this.#stood, STRETCH);
@@ -238,7 +235,7 @@ export class Playout {
 
   /** Counts how long a frame waits. */
   #count(at: number): void {
-    if (this.#position !== undefined) {
+    if (this.#isPlaying) {
       this.#counts.waited += Math.max(0, at - this.#position - this.#stood);
       this.#counts.frames += 1;
     }
@@ -246,15 +243,12 @@ export class Playout {
 
   /** Chooses the speed, and leaves out what is far too much, at `now` in samples. */
   #steer(now: number): void {
-    if (this.#position === undefined) {
-      return;
-    }
     if (this.#end - this.#position > KEPT - 4 * FRAME) {
       this.#jump(this.#end - FIRST, now);
       return;
     }
     const excess = this.#waits.excess();
-    if (excess === undefined) {
+    if (Number.isNaN(excess)) {
       return;
     }
     if (excess > FAR) {
@@ -277,29 +271,42 @@ export class Playout {
     this.#waits.moved();
   }
 
-  /** So many samples from `position` are there, and nothing was made up before them. */
-  #plain(position: number): number {
+  /** So many of the next samples are there, and nothing was made up before them. */
+  #plain(): number {
+    const position = this.#position;
     const end = position < this.#hole.to ? this.#hole.from : this.#end;
     return this.#extension ? 0 : Math.floor((end - 3 - position) / this.#speed);
   }
 
   /** Plays so many samples that are there. */
-  #copy(output: readonly Float32Array[], place: number, position: number, count: number): void {
-    for (const [channel, track] of this.#tracks.entries()) {
-      const to = output[channel] ?? [];
-      for (let step = 0; step < count; step += 1) {
-        const value = track.value(position + step * this.#speed);
-        to[place + step] = value;
-        track.play(this.#time + step, value);
-      }
+  #copy(output: readonly Float32Array[], place: number, count: number): void {
+    for (let channel = 0; channel < this.#tracks.length; channel += 1) {
+      this.#copyChannel(this.#tracks[channel], output[channel], place, count);
     }
     this.#counts.played += count;
     this.#time += count;
-    this.#position = position + count * this.#speed;
+    this.#position += count * this.#speed;
+  }
+
+  #copyChannel(
+    track: Track | undefined,
+    to: Float32Array | undefined,
+    place: number,
+    count: number,
+  ): void {
+    if (!track || !to) {
+      return;
+    }
+    for (let step = 0; step < count; step += 1) {
+      const value = track.value(this.#position + step * this.#speed);
+      to[place + step] = value;
+      track.play(this.#time + step, value);
+    }
   }
 
   /** Plays one sample, or makes it up. */
-  #sample(output: readonly Float32Array[], place: number, position: number): void {
+  #sample(output: readonly Float32Array[], place: number): void {
+    const position = this.#position;
     const index = Math.floor(position);
     const inHole = index + 2 >= this.#hole.from && index < this.#hole.to + 1;
     const isLate = !inHole && index + 2 >= this.#end;

@@ -1,7 +1,9 @@
 // Gives the loudspeaker what `Playout` plays.
 
-import type { Dry, Order, Progress, ToPlayout } from "./messages";
+import { warmUp } from "./extension";
+import type { Dry, Order } from "./messages";
 import { Playout } from "./playout";
+import { type Arrived, type SoundMemory, take, tell } from "./shared";
 
 /** https://webaudio.github.io/web-audio-api/#AudioWorkletGlobalScope, which TypeScript's library lacks. */
 declare class AudioWorkletProcessor {
@@ -10,51 +12,56 @@ declare class AudioWorkletProcessor {
 declare const currentTime: number;
 declare function registerProcessor(name: string, processor: typeof Processor): void;
 
-const CHANNELS = 2;
-/** Of 2.7 ms each: the page is told ten times a second. */
-const QUANTA = 38;
-
 class Processor extends AudioWorkletProcessor {
-  readonly #playout = new Playout(CHANNELS);
-  #frames: MessagePort | undefined;
+  #memory: SoundMemory | undefined;
+  #playout: Playout | undefined;
+  #worker: MessagePort | undefined;
+  readonly #frame: Arrived = { at: 0, length: 0, isPrompt: false, repeats: 0, came: 0 };
   /** The worker knows that nothing is left. */
   #isTold = false;
   #isOver = false;
-  #quanta = 0;
 
   constructor() {
     super();
     this.port.onmessage = ({ data }: MessageEvent<Order>) => {
       if (data === "end") {
         this.#isOver = true;
-        this.#frames?.close();
+        this.#worker?.close();
       } else {
-        this.#frames = data.port;
-        data.port.onmessage = (event: MessageEvent<ToPlayout>) => {
-          this.#playout.insert(event.data, Date.now());
-          this.#isTold = false;
-        };
+        this.#memory = data.memory;
+        this.#playout = new Playout(data.memory.rings);
+        this.#worker = data.port;
       }
     };
   }
 
-  process(_inputs: unknown, [output = []]: Float32Array[][]): boolean {
-    this.#playout.render(output, Date.now());
-    if (this.#playout.isDry && !this.#isTold) {
-      this.#isTold = true;
-      this.#frames?.postMessage("dry" satisfies Dry);
-    }
-    this.#quanta += 1;
-    const { position, counts } = this.#playout;
-    if (this.#quanta % QUANTA === 0 && position !== undefined) {
-      // Of the next quantum's first sample.
-      const time = currentTime + (output[0]?.length ?? 0) / sampleRate;
-      this.port.postMessage({ counts, position, time } satisfies Progress);
+  process(_inputs: unknown, outputs: readonly Float32Array[][]): boolean {
+    const output = outputs[0];
+    if (this.#memory && this.#playout && output) {
+      this.#play(this.#memory, this.#playout, output);
     }
     return !this.#isOver;
+  }
+
+  #play(memory: SoundMemory, playout: Playout, output: readonly Float32Array[]): void {
+    while (take(memory, this.#frame)) {
+      playout.insert(this.#frame);
+      this.#isTold = false;
+    }
+    playout.render(output, Date.now());
+    if (playout.isDry && !this.#isTold) {
+      this.#isTold = true;
+      this.#worker?.postMessage("dry" satisfies Dry);
+    }
+    if (playout.position !== undefined) {
+      // Of the next quantum's first sample.
+      const time = currentTime + (output[0]?.length ?? 0) / sampleRate;
+      tell(memory, playout.position, time, playout.counts);
+    }
   }
 }
 
 declare const sampleRate: number;
 
+warmUp();
 registerProcessor("playout", Processor);

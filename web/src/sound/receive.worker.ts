@@ -4,8 +4,9 @@
 
 import { SOUND_RATE } from "./clock";
 import { type Frame, Intake } from "./intake";
-import type { Dry, FromReceiver, ToPlayout, ToReceiver } from "./messages";
+import type { Dry, FromReceiver, ToReceiver } from "./messages";
 import { type Block, blocks } from "./red";
+import { put, type SoundMemory } from "./shared";
 
 /** The parts of a worker's scope used here; TypeScript takes this for a page. */
 interface EncodedSound {
@@ -31,13 +32,13 @@ const MOST_FAILURES = 3;
 
 /** One frame in, one frame out. */
 class FrameDecoder {
-  readonly #decoded: (frame: ToPlayout) => void;
+  readonly #decoded: (frame: Frame, channels: readonly Float32Array[]) => void;
   #decoder: AudioDecoder;
   /** What is in the decoder. */
   #inside: Frame[] = [];
   #failures = 0;
 
-  constructor(decoded: (frame: ToPlayout) => void) {
+  constructor(decoded: (frame: Frame, channels: readonly Float32Array[]) => void) {
     this.#decoded = decoded;
     this.#decoder = this.#begin();
   }
@@ -78,26 +79,27 @@ class FrameDecoder {
         data.copyTo(samples, { planeIndex, format: "f32-planar" });
         return samples;
       });
-      const { at, isPrompt, repeats } = frame;
-      this.#decoded({ at, isPrompt, repeats, channels });
+      this.#decoded(frame, channels);
     }
     data.close();
   }
 }
 
 const intake = new Intake();
-const decoder = new FrameDecoder((frame) => {
-  port?.postMessage(frame, { transfer: frame.channels.map(({ buffer }) => buffer) });
+const decoder = new FrameDecoder((frame, channels) => {
+  if (memory) {
+    put(memory, { ...frame, came: Date.now() }, channels);
+  }
 });
 let redundant: readonly number[] = [];
-let port: MessagePort | undefined;
+let memory: SoundMemory | undefined;
 
 scope.onmessage = ({ data }) => {
   if ("redundant" in data) {
     redundant = data.redundant;
   } else {
-    port = data.port;
-    port.onmessage = (_dry: MessageEvent<Dry>) => decoder.decode(intake.dry());
+    memory = data.memory;
+    data.port.onmessage = (_dry: MessageEvent<Dry>) => decoder.decode(intake.dry());
   }
 };
 

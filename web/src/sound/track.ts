@@ -1,18 +1,21 @@
 // A channel of the sound: what has come, and what was played last.
 
 import { HISTORY } from "./extension";
-
-/** Samples that are kept: a good second. A power of two. */
-export const KEPT = 65_536;
+import { KEPT } from "./shared";
 
 export class Track {
-  readonly #kept = new Float32Array(KEPT);
+  /** A ring of `KEPT` samples, by their time. */
+  readonly #kept: Float32Array;
   readonly #played = new Float32Array(HISTORY);
 
-  /** So many samples from `at` on have come; without any they are silent. */
-  insert(at: number, length: number, samples?: Float32Array): void {
+  constructor(ring: Float32Array) {
+    this.#kept = ring;
+  }
+
+  /** So many samples from `at` on will not come. */
+  silence(at: number, length: number): void {
     for (let place = 0; place < length; place += 1) {
-      this.#kept[(at + place) & (KEPT - 1)] = samples?.[place] ?? 0;
+      this.#kept[(at + place) & (KEPT - 1)] = 0;
     }
   }
 

@@ -27,16 +27,12 @@ interface Span {
   repeats: number;
 }
 
-const NOWHERE = {
-  since: Number.NEGATIVE_INFINITY,
-  now: Number.NEGATIVE_INFINITY,
-  before: Number.NEGATIVE_INFINITY,
-};
-
 export class Waits {
   #spans: Span[] = [];
-  /** Where the loudspeaker is, less the clock's time, at most. */
-  #ahead = NOWHERE;
+  /** Where the loudspeaker is, less the clock's time, at most: since a time, and before it. */
+  #since = Number.NEGATIVE_INFINITY;
+  #ahead = Number.NEGATIVE_INFINITY;
+  #before = Number.NEGATIVE_INFINITY;
 
   /** A frame of the time `at` has come at `now`; its packet has so many earlier ones. */
   came(at: number, repeats: number, now: number): void {
@@ -57,26 +53,38 @@ export class Waits {
 
   /** The loudspeaker has taken all before `position` by `now`. */
   taken(position: number, now: number): void {
-    const { since, now: newest, before } = this.#ahead;
     const ahead = position - now;
-    this.#ahead =
-      now - since < LUMPS
-        ? { since, now: Math.max(newest, ahead), before }
-        : { since: now, now: ahead, before: newest };
+    if (now - this.#since < LUMPS) {
+      this.#ahead = Math.max(this.#ahead, ahead);
+    } else {
+      this.#since = now;
+      this.#before = this.#ahead;
+      this.#ahead = ahead;
+    }
   }
 
   /** What is played goes on elsewhere. */
   moved(): void {
-    this.#ahead = NOWHERE;
+    this.#since = Number.NEGATIVE_INFINITY;
+    this.#ahead = Number.NEGATIVE_INFINITY;
+    this.#before = Number.NEGATIVE_INFINITY;
   }
 
-  /** By so much frames wait too long, or too short; undefined while that is not known. */
-  excess(): number | undefined {
-    const repeated = FRAME * Math.max(...this.#spans.map(({ repeats }) => repeats));
-    const all = Math.min(...this.#spans.map(({ least }) => least[0] ?? 0));
-    const most = Math.min(...this.#spans.map(({ least }) => least[RARE] ?? least[0] ?? 0));
-    const ahead = Math.max(this.#ahead.now, this.#ahead.before);
-    const excess = Math.min(all, most - repeated) - ahead - MARGIN;
-    return Number.isFinite(excess) ? excess : undefined;
+  /** By so much frames wait too long, or too short; NaN while that is not known. */
+  excess(): number {
+    let repeats = 0;
+    let all = Number.POSITIVE_INFINITY;
+    let most = Number.POSITIVE_INFINITY;
+    // An iterator would be made anew for each frame.
+    for (let index = 0; index < this.#spans.length; index += 1) {
+      const span = this.#spans[index];
+      const first = span?.least[0] ?? 0;
+      repeats = Math.max(repeats, span?.repeats ?? 0);
+      all = Math.min(all, first);
+      most = Math.min(most, span?.least[RARE] ?? first);
+    }
+    const ahead = Math.max(this.#ahead, this.#before);
+    const excess = Math.min(all, most - FRAME * repeats) - ahead - MARGIN;
+    return Number.isFinite(excess) ? excess : Number.NaN;
   }
 }
