@@ -101,7 +101,7 @@ def main() -> None:
             f"| {measured['stretched_ms']:.0f} ms | {measured['heard']} "
             f"| {measured['heard_without_a_stop']} | {measured['stops']} "
             f"| {measured['longest_stop_ms']:.0f} ms | {skews[len(skews) // 2]:.0f} ms "
-            f"| {skews[-1]:.0f} ms | {under:.0f} % of the time |"
+            f"| {skews[-1]:.0f} ms | {under:.1f} % of the time |"
         )
     fill(ROOT / "docs" / "sound.md", "measured", lines)
 
