@@ -107,6 +107,7 @@ fn download(folder: &Path, algorithm: &str, ecn: bool) -> Option<Seen> {
 
 /// What `run` gives, and by how many microseconds one sleep in a thousand of another thread
 /// was too long meanwhile.
+#[expect(clippy::disallowed_methods, reason = "it watches real time")]
 fn watched<T>(run: impl FnOnce() -> T) -> (T, f64) {
     const SLEEP: Duration = Duration::from_millis(1);
     let is_over = AtomicBool::new(false);
