@@ -414,7 +414,10 @@ impl Mimosa {
         if let Some(train) = interval.train(usize::from(self.config.lead)) {
             self.trains.add(now, train);
             // The rate of the train itself: the link may be faster than it was.
-            let seen = self.trains.rate().map(|link| link.max(train.rate()));
+            let seen = self
+                .trains
+                .rate()
+                .map(|link| train.rate().map_or(link, |rate| link.max(rate)));
             if let Some(delay) = seen.and_then(|rate| interval.unloaded(rate)) {
                 self.base.unloaded(now, delay);
             }

@@ -30,8 +30,10 @@ pub(super) struct Train {
 }
 
 impl Train {
-    pub(super) fn rate(&self) -> Rate {
-        Rate::of(self.size, self.span)
+    /// `None` where it arrived at once, as far as the receiver's clock can tell: stock browsers
+    /// report quarters of a millisecond.
+    pub(super) fn rate(&self) -> Option<Rate> {
+        (self.span > TimeDelta::ZERO).then(|| Rate::of(self.size, self.span))
     }
 }
 
@@ -79,13 +81,14 @@ impl Trains {
     }
 
     /// The most that any of the newest trains arrived at: after a fall, what is left. `None`
-    /// where they are old: frames of one packet make none, and must not stay as small for it.
+    /// where one of them arrived at once, and where they are old: frames of one packet make none,
+    /// and must not stay as small for it.
     pub(super) fn newest(&self, now: Time) -> Option<Rate> {
         if now.since(self.came) > FRESH {
             return None;
         }
-        let newest = self.seen.iter().rev().take(NEWEST);
-        newest.map(Train::rate).max()
+        let newest = self.seen.iter().rev().take(NEWEST).map(Train::rate);
+        newest.reduce(|one, other| Some(one?.max(other?)))?
     }
 
     /// How far apart from even packets arrive that one link served after one another: the

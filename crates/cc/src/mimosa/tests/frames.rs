@@ -65,6 +65,19 @@ fn a_busy_period_that_is_long_over_tells_no_backlog() {
     }
 }
 
+/// All of a frame arrives within one step of the receiver's clock.
+#[test]
+fn a_link_that_is_faster_than_can_be_told_keeps_no_frame_small() {
+    let mut stream = Stream::new(Config::default());
+    for frame in 0..100 {
+        stream.frame(&[(0, 0); 10], Bytes::ZERO);
+        stream.settle();
+        let decision = stream.due();
+        assert_eq!(decision.frame_limit, None, "{frame}");
+    }
+    assert!(stream.mimosa.rate > LINK);
+}
+
 /// The link needs 10 ms for the frame of 10 kB that was sent last; L is as long.
 #[test]
 fn a_frame_is_spread_over_its_own_time_and_that_of_others() {

@@ -59,6 +59,24 @@ fn the_fastest_of_the_last_three_trains_is_what_is_left_after_a_fall() {
     }
 }
 
+/// They arrived at no rate that the receiver's clock could tell, which is not none.
+#[test]
+fn trains_that_arrived_at_once_keep_no_frame_small() {
+    let now = Time::from_secs(1);
+    for place in 0..3 {
+        let mut spans = [6; 3];
+        spans[place] = 0;
+        let mut trains = Trains::default();
+        for span in spans {
+            trains.add(now, even(3_000, span));
+        }
+        assert_eq!(trains.newest(now), None, "{spans:?}");
+        trains.add(now, even(3_000, 6));
+        let is_over = place == 0;
+        assert_eq!(trains.newest(now).is_some(), is_over, "{spans:?}");
+    }
+}
+
 #[test]
 fn old_trains_keep_no_frame_small() {
     let mut trains = Trains::default();
