@@ -104,6 +104,25 @@ fn pudica_needs_no_more_than_reports_of_250_us_for_each_frame() {
     assert!((means[0] - means[1]).abs() <= 0.02, "{means:?}");
 }
 
+/// The first packets of a frame arrive within one step of the reports' clock.
+#[test]
+fn mimosa_uses_a_link_that_is_faster_than_reports_can_tell() {
+    for feedback in ["", FRAME, RFC_8888] {
+        let scenario = scenario(&format!(
+            "duration = \"20s\"\n[link]\nrate = \"1Gbit/s\"\none_way_delay = \"200us\"\n\
+             queue = {DROP_TAIL}\n[[flow]]\ncontroller = \"mimosa\"\n{feedback}\n"
+        ));
+        for seed in SEEDS {
+            let outcome = part(&scenario, seed, PART);
+            let sent = outcome.flows[0].bitrate_mbps.unwrap();
+            // All that is granted at most.
+            assert!((49.5..=50.5).contains(&sent), "{feedback}: {sent} Mbit/s");
+            let queue = queue(&outcome);
+            assert!((0.0..=0.2).contains(&queue), "{feedback}: {queue} ms");
+        }
+    }
+}
+
 #[test]
 fn pudica_takes_late_reports_for_overdue_frames_and_very_late_ones_for_silence() {
     let packet = outcomes("pudica", DROP_TAIL, "")[0].clone();
