@@ -136,7 +136,7 @@ const GCC: &str = "the same rates and the same queue";
 const MIMOSA: &str = "reports 50 or 100 ms apart cost nothing but their own delay where the link \
                       rests, and 2 to 3 % of it where it falls and rises; 250 ms apart leave a \
                       third; times of a millisecond's resolution (`rfc8888`) leave nine tenths of a \
-                      link that rests and four fifths of one that changes";
+                      link that rests and five sixths of one that changes";
 const NADA: &str = "the same rates and the same queue up to reports 100 ms apart; 250 ms apart it \
                     uses less of a link that changes; without ECN it goes by delay and losses";
 const ORACLE: &str = "it is told of the link itself";
