@@ -39,14 +39,17 @@ test("delays of a game at 1280x720, 60 frames a second, 10 Mbit/s", async () => 
   publish("measure-game", runs);
 });
 
-test("the network's share of a processor at 40 Mbit/s", async () => {
+test.each([
+  { as: "as the host comes", name: "measure-network", args: [] },
+  { as: "every packet spaced", name: "measure-network-gap", args: ["--shortest-gap", "0s"] },
+])("the network's share of a processor at 40 Mbit/s, $as", async ({ name, args }) => {
   const runs = [];
   for (let run = 0; run < RUNS; run += 1) {
     // As fine as H.264 can, so that the scene takes as much.
-    const args = ["--max-bitrate", "44Mbit/s", "--finest-quantiser", "1"];
-    runs.push(await delays(`measure-network-${run}`, args));
+    const fine = ["--max-bitrate", "44Mbit/s", "--finest-quantiser", "1"];
+    runs.push(await delays(`${name}-${run}`, [...fine, ...args]));
   }
-  publish("measure-network", runs);
+  publish(name, runs);
 });
 
 test.each([
@@ -85,7 +88,8 @@ async function delays(name: string, args: readonly string[]): Promise<Record<str
   const seconds = (performance.now() - start) / 1_000;
   const after = threads(host);
   const share = (thread: string) =>
-    (100 * ((after.get(thread) ?? 0) - (before.get(thread) ?? 0))) / seconds;
+    (100 * ((after.get(thread)?.seconds ?? 0) - (before.get(thread)?.seconds ?? 0))) / seconds;
+  const turns = (after.get("network")?.turns ?? 0) - (before.get("network")?.turns ?? 0);
   const { statistics } = await look(page);
   await page.context().close();
   await host.stop();
@@ -102,6 +106,7 @@ async function delays(name: string, args: readonly string[]): Promise<Record<str
     frame_delay_p50_ms: frame_delay_ms?.p50 ?? 0,
     to_screen_p50_ms: to_screen_ms?.p50 ?? 0,
     network_cpu_percent: share("network"),
+    network_turns_per_second: turns / seconds,
     encoder_cpu_percent: share("encoder"),
     source_cpu_percent: share("demo") + share("capture"),
   };
@@ -144,17 +149,21 @@ async function keys(name: string, args: readonly string[]): Promise<Record<strin
   };
 }
 
-/** Seconds of processor time of each of the host's threads, by name. */
-function threads(host: Host): Map<string, number> {
-  const seconds = new Map<string, number>();
+/** Seconds on a processor and turns there of each of the host's threads, by name. */
+function threads(host: Host): Map<string, { seconds: number; turns: number }> {
+  const all = new Map<string, { seconds: number; turns: number }>();
   const tasks = `/proc/${host.pid}/task`;
   for (const task of readdirSync(tasks)) {
     const name = readFileSync(`${tasks}/${task}/comm`, "utf8").trim();
-    // The first is nanoseconds on a processor (Documentation/scheduler/sched-stats).
-    const [nanos = ""] = readFileSync(`${tasks}/${task}/schedstat`, "utf8").split(" ");
-    seconds.set(name, (seconds.get(name) ?? 0) + Number(nanos) / 1e9);
+    // Nanoseconds on a processor, in wait for one, turns (Documentation/scheduler/sched-stats).
+    const [nanos, , turns] = readFileSync(`${tasks}/${task}/schedstat`, "utf8").split(" ");
+    const before = all.get(name) ?? { seconds: 0, turns: 0 };
+    all.set(name, {
+      seconds: before.seconds + Number(nanos) / 1e9,
+      turns: before.turns + Number(turns),
+    });
   }
-  return seconds;
+  return all;
 }
 
 /** Its resident memory in MB; zero when it has ended. */
