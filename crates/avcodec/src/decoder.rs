@@ -62,7 +62,12 @@ pub fn decodable() -> Vec<Codec> {
 #[derive(Debug)]
 pub struct Decoder {
     codec: Codec,
+    threads: u8,
     raw: Raw,
+    /// Frames so far.
+    frames: i64,
+    /// `raw` has given a picture.
+    has_shown: bool,
 }
 
 /// A picture out of a [`Decoder`]. It stays as it is while the decoder goes on.
@@ -86,13 +91,13 @@ impl Decoder {
         if !(1..=MOST_THREADS).contains(&threads) {
             return Err(DecodeError::Threads(threads));
         }
-        let raw = Raw::open(codec, i32::from(threads))
-            .map_err(|refusal| DecodeError::Open {
-                codec,
-                reason: refusal.to_string(),
-            })?
-            .ok_or(DecodeError::Missing(codec))?;
-        Ok(Self { codec, raw })
+        Ok(Self {
+            codec,
+            threads,
+            raw: open(codec, threads)?,
+            frames: 0,
+            has_shown: false,
+        })
     }
 
     /// What it decodes.
@@ -105,6 +110,11 @@ impl Decoder {
     /// as a byte stream, or the OBUs of a temporal unit. `None` if there is no picture in
     /// it, or none yet that can be shown: all before the first keyframe.
     ///
+    /// libavcodec keeps some of what a damaged stream said, for instance that pictures come
+    /// in another order, and from then on gives each a frame late. So a frame that it has no
+    /// picture of is given to a fresh decoder as well, which takes over if it has one: of
+    /// every keyframe.
+    ///
     /// # Errors
     ///
     /// [`DecodeError`]; the decoder can be used further.
@@ -116,20 +126,49 @@ impl Decoder {
         if frame.len() > LARGEST {
             return Err(DecodeError::TooLarge(frame.len()));
         }
-        let damaged = |refusal: Refusal| DecodeError::Damaged {
-            bytes: frame.len(),
-            reason: refusal.to_string(),
-        };
-        let sent = self.raw.send(frame).map_err(damaged);
-        // More than one picture comes out only of what is not one frame. The
-        // newest counts, and none stays behind.
-        let mut newest = None;
-        while let Some(frame) = self.raw.receive().map_err(damaged)? {
-            newest = Some(frame);
+        self.frames += 1;
+        let mut result = picture(&mut self.raw, frame, self.frames);
+        if self.has_shown && !matches!(result, Ok(Some(_))) {
+            let mut fresh = open(self.codec, self.threads)?;
+            if let Ok(Some(picture)) = picture(&mut fresh, frame, self.frames) {
+                self.raw = fresh;
+                result = Ok(Some(picture));
+            }
         }
-        sent?;
-        newest.map(DecodedPicture::new).transpose()
+        self.has_shown |= matches!(result, Ok(Some(_)));
+        result
     }
+}
+
+fn open(codec: Codec, threads: u8) -> Result<Raw, DecodeError> {
+    Raw::open(codec, i32::from(threads))
+        .map_err(|refusal| DecodeError::Open {
+            codec,
+            reason: refusal.to_string(),
+        })?
+        .ok_or(DecodeError::Missing(codec))
+}
+
+/// The picture of this very frame, the one of that number.
+fn picture(
+    raw: &mut Raw,
+    frame: &[u8],
+    number: i64,
+) -> Result<Option<DecodedPicture>, DecodeError> {
+    let damaged = |refusal: Refusal| DecodeError::Damaged {
+        bytes: frame.len(),
+        reason: refusal.to_string(),
+    };
+    let sent = raw.send(frame, number).map_err(damaged);
+    // More than one picture comes out only of what is not one frame. The
+    // newest counts, and none stays behind.
+    let mut newest = None;
+    while let Some(frame) = raw.receive().map_err(damaged)? {
+        newest = Some(frame);
+    }
+    sent?;
+    let own = newest.filter(|newest| newest.number() == number);
+    own.map(DecodedPicture::new).transpose()
 }
 
 impl DecodedPicture {

@@ -116,12 +116,12 @@ impl Raw {
         Err(NO_MEMORY)
     }
 
-    /// Gives `data` to the decoder.
+    /// Gives `data` to the decoder. What it makes of it has the same `number`.
     ///
     /// # Errors
     ///
     /// libavcodec's answer, for data that it makes nothing of among others.
-    pub(crate) fn send(&mut self, data: &[u8]) -> Result<(), Refusal> {
+    pub(crate) fn send(&mut self, data: &[u8], number: i64) -> Result<(), Refusal> {
         let packet = self.packet.as_ptr();
         let size = c_int::try_from(data.len()).unwrap_or(c_int::MAX);
         // SAFETY: the packet is empty; libavcodec allocates as many bytes and those
@@ -132,6 +132,7 @@ impl Raw {
         unsafe {
             let copy = std::slice::from_raw_parts_mut((*packet).data, data.len());
             copy.copy_from_slice(data);
+            (*packet).pts = number;
         }
         // SAFETY: the decoder is open; it takes a reference of its own to the bytes.
         let status = unsafe { c::avcodec_send_packet(self.context.as_ptr(), packet) };
@@ -183,6 +184,11 @@ impl Frame {
     fn fields(&self) -> &AVFrame {
         // SAFETY: the frame is there as long as `self`, and nothing changes it.
         unsafe { self.0.as_ref() }
+    }
+
+    /// Of the data that it was made of.
+    pub(crate) fn number(&self) -> i64 {
+        self.fields().pts
     }
 
     /// Columns and rows.
