@@ -10,6 +10,7 @@ use mimosa_video::Codec;
 use mimosa_wire::video::{Packetiser, depacketise};
 use mimosa_wire::{av1, h265};
 
+use crate::garbage::spoil;
 use crate::stream::{samples, size};
 
 const COUNT: usize = 24;
@@ -174,6 +175,17 @@ fn a_spoiled_stream_goes_on_with_a_keyframe() {
                 samples(&picture.view()) == expected,
                 "{codec:?}, frame {number}"
             );
+        }
+    }
+}
+
+#[test]
+fn whatever_was_wrong_a_keyframe_is_whole() {
+    for codec in [Codec::H265, Codec::Av1] {
+        let (mut frames, _) = frames(codec);
+        let later = frames.split_off(12);
+        for seed in 1..=4 {
+            spoil(codec, &[frames.clone(), later.clone()], seed);
         }
     }
 }
