@@ -87,9 +87,9 @@ async function delays(name: string, args: readonly string[]): Promise<Record<str
   await sleep(SECONDS * 1_000);
   const seconds = (performance.now() - start) / 1_000;
   const after = threads(host);
-  const share = (thread: string) =>
-    (100 * ((after.get(thread)?.seconds ?? 0) - (before.get(thread)?.seconds ?? 0))) / seconds;
-  const turns = (after.get("network")?.turns ?? 0) - (before.get("network")?.turns ?? 0);
+  const spent = (thread: string, of: "seconds" | "turns") =>
+    ((after.get(thread)?.[of] ?? 0) - (before.get(thread)?.[of] ?? 0)) / seconds;
+  const share = (thread: string) => 100 * spent(thread, "seconds");
   const { statistics } = await look(page);
   await page.context().close();
   await host.stop();
@@ -106,7 +106,7 @@ async function delays(name: string, args: readonly string[]): Promise<Record<str
     frame_delay_p50_ms: frame_delay_ms?.p50 ?? 0,
     to_screen_p50_ms: to_screen_ms?.p50 ?? 0,
     network_cpu_percent: share("network"),
-    network_turns_per_second: turns / seconds,
+    network_turns_per_second: spent("network", "turns"),
     encoder_cpu_percent: share("encoder"),
     source_cpu_percent: share("demo") + share("capture"),
   };
