@@ -4,11 +4,16 @@ FUZZ_SECONDS ?= 20
 # Under CI the lock files stand as they are.
 LOCKED := $(if $(CI),--locked)
 # Here everything is built and tested with what is under the GPL; by default, nothing is.
-FEATURES := --features mimosa/x264
+FEATURES := --features mimosa-cli/x264
+# The program with all commands, the one that serves browsers, and the one that plays in a
+# window. Each is `target/play/mimosa`, whichever was built last.
+ALL := --profile play -p mimosa-cli $(FEATURES)
+LEAN := --no-default-features --features serve,x264,gstreamer,svt-av1
+CLIENT := --no-default-features --features window
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
-export GAME
+export GAME URL
 
-.PHONY: help check test bench measure compare picture play fuzz figures
+.PHONY: help check test bench measure compare picture play client all fuzz figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -37,7 +42,9 @@ endif
 	$(MAKE) web/node_modules/.package-lock.json
 	npm --prefix web run lint
 	cargo clippy --workspace --all-targets $(FEATURES) $(LOCKED) -- -D warnings
-	cargo clippy -p mimosa $(LOCKED) -- -D warnings
+	cargo clippy -p mimosa-cli $(LOCKED) -- -D warnings
+	cargo clippy -p mimosa-cli $(LEAN) $(LOCKED) -- -D warnings
+	cargo clippy -p mimosa-cli $(CLIENT) $(LOCKED) -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps $(FEATURES) $(LOCKED)
 	cargo test -p mimosa-checks $(LOCKED)
 
@@ -52,23 +59,33 @@ test: ## All tests, those in a browser among them
 bench: ## All benchmarks
 	cargo bench --workspace $(FEATURES) $(LOCKED)
 
-measure: ## The figures of docs/performance.md about the host, in 40 minutes
+measure: ## The figures of docs/results/performance.md about the host, in 40 minutes
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa $(FEATURES) $(LOCKED)
+	cargo build $(ALL) $(LOCKED)
 	MIMOSA=target/play/mimosa npm --prefix web run measure
 
-compare: ## docs/comparison.md: controllers A=pudica and B=mimosa in turn, in 15 minutes
+compare: ## docs/results/comparison.md: controllers A=pudica and B=mimosa in turn, in 15 minutes
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa $(FEATURES) $(LOCKED)
+	cargo build $(ALL) $(LOCKED)
 	PUBLISH=1 MIMOSA=target/play/mimosa npm --prefix web run compare
 
 play: ## Play in a browser: the demo, or the game that GAME='command' runs
 	scripts/install.sh play
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa $(FEATURES) $(LOCKED)
+	cargo build --profile play -p mimosa-cli $(LEAN) $(LOCKED)
 	target/play/mimosa serve $${GAME:+--launch "$$GAME"}
+
+client: ## Build the native client, and play with it what the host at URL='address' streams
+	scripts/install.sh client
+	cargo build --profile play -p mimosa-cli $(CLIENT) $(LOCKED)
+	$${URL:+target/play/mimosa play "$$URL"}
+
+all: ## Build `mimosa` with all of its commands: target/play/mimosa
+	scripts/install.sh all
+	$(MAKE) web/dist/index.html
+	cargo build $(ALL) $(LOCKED)
 
 fuzz: ## Every fuzz target for FUZZ_SECONDS
 	scripts/install.sh fuzz
@@ -77,7 +94,7 @@ fuzz: ## Every fuzz target for FUZZ_SECONDS
 picture: ## The picture of README: the end-to-end test across a bottleneck
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa $(FEATURES) $(LOCKED)
+	cargo build $(ALL) $(LOCKED)
 	MIMOSA=target/play/mimosa CI=true npm --prefix web run e2e -- bottleneck
 	cp out/e2e/bottleneck.jpg docs/figures/play.jpg
 

@@ -1,4 +1,4 @@
-"""Fills the tables of docs/ace-c.md: clips through the encoder, with and without ACE-C.
+"""Fills the tables of docs/algorithms/ace-c.md: clips through the encoder, with and without ACE-C.
 
 python3 scripts/ace_c.py [FOLDER]
 
@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).absolute()
-PAGE = ROOT / "docs" / "ace-c.md"
+PAGE = ROOT / "docs" / "algorithms" / "ace-c.md"
 FRAMES = 300
 # A quarter of the pixels has 0.4 of the bits.
 BITRATES = {"1280x720": 10.0, "640x360": 3.0}

@@ -1,4 +1,4 @@
-"""Fills the table of docs/ace-c.md that was measured over the real programs.
+"""Fills the table of docs/algorithms/ace-c.md that was measured over the real programs.
 
 python3 scripts/ace_c_network.py
 
@@ -70,7 +70,7 @@ def main() -> None:
             for name, flags in VARIANTS.items():
                 lines.append(row(demo, rate, name, flags))
                 print(lines[-1], flush=True)
-    fill(ROOT / "docs" / "ace-c.md", "network", lines)
+    fill(ROOT / "docs" / "algorithms" / "ace-c.md", "network", lines)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,10 @@ scene() {
 # A title and the first lines of a page of the documentation on each.
 slides() {
     local shown=$((4 * rate)) page number=0 left=$frames count inputs=() joined=''
-    local pages=(docs/architecture.md docs/encoder.md docs/pacing.md docs/transport.md docs/link.md)
+    local pages=(
+        docs/how-it-works/architecture.md docs/how-it-works/encoder.md docs/embed/pacing.md
+        docs/how-it-works/transport.md docs/use/link.md
+    )
     local colour=(0x10243e 0xf4f1ea 0x2b2b2b 0xe8f0e4 0x3a1f2b)
     local ink=(0xe8eef6 0x202020 0xffd479 0x1c3a1c 0xf7dfe6)
     while [ "$left" -gt 0 ]; do

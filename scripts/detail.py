@@ -1,4 +1,4 @@
-"""Fills the table of docs/detail.md: clips with few bits, in full and in smaller size.
+"""Fills the table of docs/how-it-works/detail.md: clips with few bits, in full and in smaller size.
 
 python3 scripts/detail.py [FOLDER]
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ace_c import FILL, MIMOSA, ROOT, ffmpeg, fill
 
-PAGE = ROOT / "docs" / "detail.md"
+PAGE = ROOT / "docs" / "how-it-works" / "detail.md"
 CLIPS = ("game", "scene")
 SIZES = ("1280x720", "960x540", "640x360")
 BITRATES = (0.6, 1.0, 1.5, 2.2, 3.3)

@@ -1,7 +1,7 @@
-"""Fills the tables of docs/mimosa.md and docs/mimosa-experiments.md again.
+"""Fills the tables of the Mimosa controller's two pages in docs/algorithms again.
 
 MIMOSA names the program; without it, target/play/mimosa. With folders of recorded traces as
-arguments, their table is printed, for docs/mimosa.md, which does not ship them.
+arguments, their table is printed for mimosa-controller.md: the traces are not shipped.
 """
 
 import json
@@ -204,9 +204,9 @@ def main() -> None:
         return
     rows, runs = run("--seeds", "1..32", *named(THREE))
     times = [f"- {name}: {even(runs, name)}" for name in ("mimosa", "pudica")]
-    fill("mimosa.md", "scoreboard", board(rows))
-    fill("mimosa.md", "even", "\n".join(times) + "\n")
-    fill("mimosa-experiments.md", "variants", variants())
+    fill("algorithms/mimosa-controller.md", "scoreboard", board(rows))
+    fill("algorithms/mimosa-controller.md", "even", "\n".join(times) + "\n")
+    fill("algorithms/mimosa-controller-experiments.md", "variants", variants())
 
 
 if __name__ == "__main__":

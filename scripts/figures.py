@@ -63,7 +63,7 @@ def main() -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
-    for page in sorted(ROOT.glob("docs/*.md")):
+    for page in sorted(ROOT.glob("docs/**/*.md")):
         text = page.read_text(encoding="utf-8")
         for command in DRAW.findall(text):
             put(*drawn(command))

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ -z "${MIMOSA:-}" ]; then
-    cargo build --quiet --profile play --package mimosa --features x264
+    cargo build --quiet --profile play --package mimosa-cli --features x264
 fi
 python3 scripts/make_traces.py
 python3 scripts/figures.py "$@"

@@ -3,6 +3,8 @@
 #
 #   scripts/install.sh         what `make check` and `make test` need
 #   scripts/install.sh play    what `make play` needs
+#   scripts/install.sh client  what `make client` needs
+#   scripts/install.sh all     what `make all` needs
 #   scripts/install.sh fuzz    what `make fuzz` needs
 #
 # Without apt it names what is missing and where to get it.
@@ -14,44 +16,44 @@ PATH=$PATH:/usr/sbin:/sbin:/usr/games
 
 # A command or a file, the Debian package it comes from, and what needs it.
 readonly parts='
-cc             gcc           check play fuzz
-git            git           check play
-cmake          cmake         check play
-pkg-config     pkg-config    check play
-x264.pc        libx264-dev   check play
-SvtAv1Enc.pc   libsvtav1enc-dev check play
-gstreamer-1.0.pc libgstreamer1.0-dev check play
-gstreamer-app-1.0.pc libgstreamer-plugins-base1.0-dev check play
-libgstapp.so   gstreamer1.0-plugins-base check play
+cc             gcc           check play client all fuzz
+git            git           check play client all
+cmake          cmake         check client all
+pkg-config     pkg-config    check play client all
+x264.pc        libx264-dev   check play all
+SvtAv1Enc.pc   libsvtav1enc-dev check play all
+gstreamer-1.0.pc libgstreamer1.0-dev check play all
+gstreamer-app-1.0.pc libgstreamer-plugins-base1.0-dev check play all
+libgstapp.so   gstreamer1.0-plugins-base check play all
 libgstvideoparsersbad.so gstreamer1.0-plugins-bad check
 libgstx264.so  gstreamer1.0-plugins-ugly check
-libavcodec.pc  libavcodec-dev check play
-libavutil.pc   libavutil-dev check play
-x11.pc         libx11-dev    check play
-xcursor.pc     libxcursor-dev check play
-xext.pc        libxext-dev   check play
-xfixes.pc      libxfixes-dev check play
-xi.pc          libxi-dev     check play
-xrandr.pc      libxrandr-dev check play
-xscrnsaver.pc  libxss-dev    check play
-xtst.pc        libxtst-dev   check play
-wayland-client.pc libwayland-dev check play
-libdecor-0.pc  libdecor-0-dev check play
-xkbcommon.pc   libxkbcommon-dev check play
-egl.pc         libegl-dev    check play
-gl.pc          libgl-dev     check play
-libpulse.pc    libpulse-dev  check play
-c++            g++           check play fuzz
-nasm           nasm          check play
-opus.pc        libopus-dev   check play
-libclang.so    libclang-dev  check play
+libavcodec.pc  libavcodec-dev check client all
+libavutil.pc   libavutil-dev check client all
+x11.pc         libx11-dev    check client all
+xcursor.pc     libxcursor-dev check client all
+xext.pc        libxext-dev   check client all
+xfixes.pc      libxfixes-dev check client all
+xi.pc          libxi-dev     check client all
+xrandr.pc      libxrandr-dev check client all
+xscrnsaver.pc  libxss-dev    check client all
+xtst.pc        libxtst-dev   check client all
+wayland-client.pc libwayland-dev check client all
+libdecor-0.pc  libdecor-0-dev check client all
+xkbcommon.pc   libxkbcommon-dev check client all
+egl.pc         libegl-dev    check client all
+gl.pc          libgl-dev     check client all
+libpulse.pc    libpulse-dev  check client all
+c++            g++           check all fuzz
+nasm           nasm          check all
+opus.pc        libopus-dev   check play client all
+libclang.so    libclang-dev  check play client all
 shellcheck     shellcheck    check
 chromium       chromium      check
 ffmpeg         ffmpeg        check
-Xvfb           xvfb          check play
+Xvfb           xvfb          check play all
 xdpyinfo       x11-utils     check
-pulseaudio     pulseaudio    check play
-parec          pulseaudio-utils check play
+pulseaudio     pulseaudio    check play all
+parec          pulseaudio-utils check play all
 dsda-doom      dsda-doom     check
 freedoom1.wad  freedoom      check
 ip             iproute2      check
@@ -69,9 +71,9 @@ readonly imageio_ffmpeg=0.8.1
 main() {
     local purpose=${1:-check}
     case $purpose in
-    check | play | fuzz) ;;
+    check | play | client | all | fuzz) ;;
     *)
-        echo "usage: $0 [check|play|fuzz]" >&2
+        echo "usage: $0 [check|play|client|all|fuzz]" >&2
         exit 2
         ;;
     esac
@@ -90,6 +92,14 @@ check() {
 }
 
 play() {
+    node_tools
+}
+
+client() {
+    :
+}
+
+all() {
     node_tools
 }
 

@@ -1,4 +1,4 @@
-"""Fills the table of docs/loss.md that was measured over the real programs.
+"""Fills the table of docs/how-it-works/loss.md that was measured over the real programs.
 
 python3 scripts/loss.py
 
@@ -53,7 +53,7 @@ def main() -> None:
             for way in WAYS:
                 lines.append(row(round_trip, loss, way))
                 print(lines[-1], flush=True)
-    fill(ROOT / "docs" / "loss.md", "real programs", lines)
+    fill(ROOT / "docs" / "how-it-works" / "loss.md", "real programs", lines)
 
 
 if __name__ == "__main__":

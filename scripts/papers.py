@@ -1,9 +1,9 @@
-"""Fills docs/papers.md, docs/feedback.md, docs/loss.md and docs/results again.
+"""Fills docs/embed/feedback.md, docs/how-it-works/loss.md and docs/results again.
 
-In docs/papers.md, `<!-- claims: SUITE -->` is followed by the claims of that suite and what
+In docs/results/papers.md, `<!-- claims: SUITE -->` is followed by the claims of that suite and what
 came of them, up to `<!-- end -->`. Figures and numbers are copied from the suite's results.
-In docs/feedback.md, `<!-- feedback: CASE -->` is followed by the table of that case, and in
-docs/loss.md `<!-- loss: CONTROLLER LINK DEADLINE -->` by the table of those. Of the
+In docs/embed/feedback.md, `<!-- feedback: CASE -->` is followed by the table of that case, and in
+docs/how-it-works/loss.md `<!-- loss: CONTROLLER LINK DEADLINE -->` by the table of those. Of the
 suites in RESULTS the whole page becomes a document.
 """
 
@@ -17,9 +17,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).absolute()
-PAGE = ROOT / "docs" / "papers.md"
-FEEDBACK = ROOT / "docs" / "feedback.md"
-LOSS = ROOT / "docs" / "loss.md"
+PAGE = ROOT / "docs" / "results" / "papers.md"
+FEEDBACK = ROOT / "docs" / "embed" / "feedback.md"
+LOSS = ROOT / "docs" / "how-it-works" / "loss.md"
 FIGURES = ROOT / "docs" / "figures" / "papers"
 DOCUMENTS = ROOT / "docs" / "results"
 RESULTS = ["scoreboard", "robust", "rfc8867", "rfc8869"]

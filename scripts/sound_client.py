@@ -87,7 +87,7 @@ def main() -> None:
         report = play(NETWORK, [], SECONDS, sound="auto")
     lines = table(report, watch.stops)
     print("\n".join(lines))
-    fill(ROOT / "docs" / "sound.md", "client", lines)
+    fill(ROOT / "docs" / "how-it-works" / "sound.md", "client", lines)
     skew = report["sound"]["skew_over_time"]
     FIGURE.write_text(draw([{"at": at, "skew": value} for at, value in skew]))
 

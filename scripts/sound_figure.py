@@ -1,4 +1,4 @@
-"""Draws docs/figures/sound-skew.svg and fills the table of docs/sound.md.
+"""Draws docs/figures/sound-skew.svg and fills the table of docs/how-it-works/sound.md.
 
 python3 scripts/sound_figure.py
 
@@ -103,7 +103,7 @@ def main() -> None:
             f"| {measured['longest_stop_ms']:.0f} ms | {skews[len(skews) // 2]:.0f} ms "
             f"| {skews[-1]:.0f} ms | {under:.1f} % of the time |"
         )
-    fill(ROOT / "docs" / "sound.md", "measured", lines)
+    fill(ROOT / "docs" / "how-it-works" / "sound.md", "measured", lines)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ export default defineConfig({
   },
   worker: { format: "es" },
   // The tests that need a host and a browser have their own settings.
-  test: { include: ["src/**/*.test.ts"] },
+  // Some simulate minutes; how long that takes is the machine's business.
+  test: { include: ["src/**/*.test.ts"], testTimeout: 120_000 },
   // `npm run dev` plays from a host on this machine, which refuses other origins.
   server: {
     proxy: Object.fromEntries(

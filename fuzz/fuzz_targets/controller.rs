@@ -9,8 +9,8 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use mimosa_control::{
-    Controller, Decision, Event, FrameId, Limits, Outcome, Pacing, PacketKind, PacketReport,
+use mimosa_facts::{
+    Controller, Decision, Event, FrameId, Limits, Pacing, PacketKind, PacketOutcome, PacketReport,
     SentPacket, Sequence,
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
@@ -389,10 +389,10 @@ impl Run {
         let mut reports = Vec::with_capacity(count);
         for (index, packet) in self.sent[first..first + count].iter().enumerate() {
             let outcome = if lost > 1 && index % usize::from(lost) == 1 {
-                Outcome::Lost
+                PacketOutcome::Lost
             } else {
                 let arrives = packet.sent + late;
-                Outcome::Arrived {
+                PacketOutcome::Arrived {
                     at: PeerTime::from_nanos(arrives.as_nanos().cast_signed()),
                     ecn: Ecn::NotEct,
                     after_loss: false,
@@ -454,17 +454,17 @@ impl Run {
                 delay,
                 marked,
                 after_loss,
-            } => Outcome::Arrived {
+            } => PacketOutcome::Arrived {
                 at: PeerTime::from_nanos((packet.sent + delay.get()).as_nanos().cast_signed()),
                 ecn: if marked { Ecn::Ce } else { Ecn::Ect1 },
                 after_loss,
             },
-            Fate::At { at, ecn } => Outcome::Arrived {
+            Fate::At { at, ecn } => PacketOutcome::Arrived {
                 at: PeerTime::from_nanos(at),
                 ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ecn % 4)],
                 after_loss: false,
             },
-            Fate::Lost => Outcome::Lost,
+            Fate::Lost => PacketOutcome::Lost,
         };
         PacketReport { packet, outcome }
     }

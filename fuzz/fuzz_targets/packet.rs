@@ -3,8 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mimosa_emulation::IpPacket;
-use mimosa_net::Packet;
+use mimosa_net::{IpPacket, Packet};
 use mimosa_units::Ecn;
 
 fuzz_target!(|bytes: &[u8]| {

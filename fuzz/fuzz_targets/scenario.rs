@@ -7,7 +7,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mimosa_sim::scenario::{Files, load_network};
+use mimosa_scenario::{Files, load_network};
 use mimosa_units::Time;
 
 struct Content<'a>(&'a str);
@@ -30,7 +30,7 @@ fuzz_target!(|text: &str| {
     if let Err(error) = load_network(scenario, "fuzz", &mut Content(content)) {
         assert!(error.place.line >= 1, "{error}");
     }
-    match mimosa_sim::load(scenario, "fuzz", &mut Content(content)) {
+    match mimosa_scenario::load(scenario, "fuzz", &mut Content(content)) {
         Ok(loaded) => {
             assert!(!loaded.variants.is_empty());
             for (_, scenario) in &loaded.variants {

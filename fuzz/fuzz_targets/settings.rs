@@ -7,7 +7,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mimosa_control::Limits;
+use mimosa_facts::Limits;
 use mimosa_settings::{Checks, Flags, KEYS, Origin, Problem, Settings, resolve};
 
 struct Program;

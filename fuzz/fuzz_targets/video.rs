@@ -6,10 +6,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use mimosa_facts::Codec;
+use mimosa_rtp::video::{Packetiser, depacketise};
+use mimosa_rtp::{av1, h264, h265};
 use mimosa_units::Bytes;
-use mimosa_video::Codec;
-use mimosa_wire::video::{Packetiser, depacketise};
-use mimosa_wire::{av1, h264, h265};
 
 /// What datagrams hold.
 const LARGEST: u64 = 1140;

@@ -8,15 +8,17 @@
 use std::collections::BTreeSet;
 
 use libfuzzer_sys::fuzz_target;
+use mimosa_facts::{Action, TouchPhase};
+use mimosa_protocol::PageTime;
+use mimosa_protocol::control::{FromPage, Millis, ToPage};
+use mimosa_protocol::frames::{ClockMap, FrameMessage};
+use mimosa_protocol::input::{self, Tracker};
+use mimosa_rtp::congestion_control::{CongestionFeedback, ReportClock, ReportTime};
+use mimosa_rtp::nack::Nack;
+use mimosa_rtp::repair::Repair;
+use mimosa_rtp::transport_cc::{TransportExtension, TransportFeedback, Unwrapper};
+use mimosa_rtp::{flexfec, rtcp, rtx};
 use mimosa_units::{PeerTime, Time, TimeDelta};
-use mimosa_wire::congestion_control::{CongestionFeedback, ReportClock, ReportTime};
-use mimosa_wire::control::{FromPage, Millis, ToPage};
-use mimosa_wire::frames::{ClockMap, FrameMessage};
-use mimosa_wire::input::{self, Tracker};
-use mimosa_wire::nack::Nack;
-use mimosa_wire::repair::Repair;
-use mimosa_wire::transport_cc::{TransportFeedback, TransportSequence, Unwrapper};
-use mimosa_wire::{Action, PageTime, TouchPhase, flexfec, rtcp, rtx};
 
 /// Up to here, 26 days, milliseconds in f64 tell nanoseconds apart.
 const EXACT: TimeDelta = TimeDelta::from_nanos(1 << 51);
@@ -107,8 +109,8 @@ fn only<T>(bytes: &[u8], parse: impl Fn(&rtcp::Packet<'_>) -> Option<T>) -> T {
 }
 
 fn extension(data: &[u8]) {
-    if let Ok(extension) = TransportSequence::parse(data) {
-        let again = TransportSequence::parse(&extension.to_bytes());
+    if let Ok(extension) = TransportExtension::parse(data) {
+        let again = TransportExtension::parse(&extension.to_bytes());
         assert_eq!(again, Ok(extension));
     }
 }

@@ -1,4 +1,4 @@
-// Two controllers on real traffic, in turn: `make compare` (docs/comparison.md).
+// Two controllers on real traffic, in turn: `make compare` (docs/results/comparison.md).
 //
 // A (pudica) and B (mimosa): a controller's name, and further flags of `serve` after it.
 // PAIRS (5) of runs on each of NETWORKS (constant,steps,trace), of which SECONDS (18)
@@ -39,7 +39,7 @@ const PLAY = 2.5;
 const FROM = PLAY + 5;
 const TO = FROM + SECONDS;
 const ROUND_TRIP = 20;
-/** As it is when a link is late, in microseconds (docs/emulation.md). */
+/** As it is when a link is late, in microseconds (docs/use/emulation.md). */
 const LATE = 1_000;
 
 const NETWORKS: Record<string, { title: string; rates: () => Rates }> = {
@@ -283,7 +283,7 @@ function publish(): void {
   const about =
     `A is \`${SIDES.A}\`, B is \`${SIDES.B}\`; ${PAIRS} pairs, of each run ${SECONDS} s; 1280x720 at ` +
     `${FRAMES_PER_SECOND} frames a second, \`--finest-quantiser ${QUANTISER}\`; ${others.length + 1} cores, ${model}. ` +
-    "Every run: [comparison.json](results/comparison.json).";
+    "Every run: [comparison.json](comparison.json).";
   const region = `\n${[about, ...tables]
     .join("\n\n")
     .replace(/\n{3,}/g, "\n\n")
@@ -296,7 +296,7 @@ function publish(): void {
   writeFileSync(outFile("comparison.md"), region);
   console.log(region);
   if (process.env.PUBLISH) {
-    const page = `${ROOT}docs/comparison.md`;
+    const page = `${ROOT}docs/results/comparison.md`;
     const old = readFileSync(page, "utf8");
     const put = old.replace(
       /(<!-- measured: make compare -->\n)[\s\S]*?(<!-- end -->)/,

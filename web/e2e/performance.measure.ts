@@ -1,4 +1,4 @@
-// The figures of docs/performance.md about the host: `make measure`.
+// The figures of docs/results/performance.md about the host: `make measure`.
 //
 // RUNS (3) and SECONDS (20) of each, two runs more for keys; MINUTES (30) of the long
 // one, 0 for none. MIMOSA names the program, which should be the one that `make play`

@@ -1,4 +1,4 @@
-// Sound across a link that loses packets: `npm run measure:sound` (docs/sound.md).
+// Sound across a link that loses packets: `npm run measure:sound` (docs/how-it-works/sound.md).
 //
 // SECONDS (600) with a share LOSS (0.01) of packets lost at random, both ways, at RATE (20 Mbit/s)
 // and 10 ms each way; FLAGS are further ones of `serve`. The page is taken for a secure one, as

@@ -100,7 +100,7 @@ async function foreign(
   return page;
 }
 
-/** Presses D and lets it go, in the words of docs/protocol.md. */
+/** Presses D and lets it go, in the words of docs/embed/protocol.md. */
 function sendKeys(page: Page): Promise<void> {
   return page.evaluate(() => {
     for (const down of [1, 0]) {

@@ -7,7 +7,7 @@ import { startHost } from "./support/host";
 import { fingerprint, messages } from "./support/probe";
 import { until } from "./support/wait";
 
-/** Kinds of messages: docs/protocol.md. */
+/** Kinds of messages: docs/embed/protocol.md. */
 const SHOWN = 32;
 const DECODED = 33;
 

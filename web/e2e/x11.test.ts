@@ -15,7 +15,7 @@ import { change, grid } from "./support/grid";
 import { startHost } from "./support/host";
 import { until } from "./support/wait";
 
-// The line of crates/x11, in a smaller picture, at the first level's start and
+// The line of crates/platform/x11, in a smaller picture, at the first level's start and
 // without monsters.
 const GAME =
   "dsda-doom -iwad freedoom1.wad -geom 640x360w -vidmode sw -warp 1 1 -nomonsters " +

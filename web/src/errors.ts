@@ -1,6 +1,6 @@
 // Why the page cannot play, in words that say what to do.
 
-/** Codes of the host (docs/protocol.md) and, below, the page's own. */
+/** Codes of the host (docs/embed/protocol.md) and, below, the page's own. */
 export type ProblemCode =
   | "bad-offer"
   | "bad-request"

@@ -102,7 +102,7 @@ export class Host {
 export async function startHost({ name, args = [], place }: HostOptions): Promise<Host> {
   if (!existsSync(BINARY)) {
     throw new Error(
-      `${BINARY} is missing: cargo build -p mimosa --features x264, or name another in MIMOSA`,
+      `${BINARY} is missing: cargo build -p mimosa-cli --features x264, or name another in MIMOSA`,
     );
   }
   const settings = mkdtempSync(join(tmpdir(), "mimosa-e2e-"));

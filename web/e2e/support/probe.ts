@@ -1,5 +1,5 @@
 // What runs inside the page, beside the page's own code: it reads the marker in
-// the demo's pictures (crates/scene/src/marker.rs), notes when keys go down, counts
+// the demo's pictures (crates/media/scene/src/marker.rs), notes when keys go down, counts
 // what is sent, keeps what a failed connection went through and what is given to the
 // loudspeaker.
 
@@ -19,7 +19,7 @@ export interface Seen {
 interface Probe {
   /** When each key went down. */
   readonly keys: number[];
-  /** Binary messages sent, by their kind (docs/protocol.md). */
+  /** Binary messages sent, by their kind (docs/embed/protocol.md). */
   readonly sent: number[];
   readonly seen: Seen[];
   /** How connections came about, for when they do not. */

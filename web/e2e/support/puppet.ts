@@ -1,4 +1,4 @@
-// A game that does as it is told (crates/x11/src/bin/x11-puppet.rs).
+// A game that does as it is told (crates/platform/x11/src/bin/x11-puppet.rs).
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -20,7 +20,7 @@ export class Rates {
     this.period = period;
   }
 
-  /** Those of a trace in rows (docs/traces.md) from `from` on; its delays and losses are left out. */
+  /** Those of a trace in rows (docs/use/traces.md) from `from` on; its delays and losses are left out. */
   static ofTrace(text: string, from = 0): Rates {
     const lines = text.split("\n").filter((line) => line.trim() && !line.startsWith("#"));
     const rows = lines.map((line) => {

@@ -1,4 +1,4 @@
-// The binary messages of the data channel `frames` (docs/protocol.md).
+// The binary messages of the data channel `frames` (docs/embed/protocol.md).
 
 const SHOWN = 32;
 const DECODED = 33;

@@ -1,4 +1,4 @@
-// The binary messages of input, byte by byte as docs/protocol.md has them.
+// The binary messages of input, byte by byte as docs/embed/protocol.md has them.
 
 const POINTER = 1;
 const GAMEPAD = 2;

@@ -1,0 +1,98 @@
+//! Where suites and traces come from.
+
+use std::path::{Path, PathBuf};
+
+use super::error::LabError;
+use crate::beside::Beside;
+use crate::output::Files;
+use mimosa_lab::{Embedded, SUITES, Suite};
+
+/// Reads the suite called `name`, or the one in the folder of that name, perhaps over the
+/// traces of a folder. `files` then know what was read.
+pub(super) fn suite(
+    name: &str,
+    traces: Option<&Path>,
+    files: &mut Files,
+) -> Result<Suite, LabError> {
+    let inner = if let Some(embedded) = Embedded::named(name) {
+        Inner::Embedded(embedded)
+    } else if Path::new(name).join("suite.toml").is_file() {
+        Inner::Folder(PathBuf::from(name))
+    } else {
+        let known: Vec<_> = SUITES.iter().map(|(name, _)| *name).collect();
+        return Err(LabError::UnknownSuite {
+            name: name.to_owned(),
+            known: known.join(", "),
+        });
+    };
+    let recorded = traces.map(list).transpose()?.unwrap_or_default();
+    let mut reader = WithTraces {
+        inner,
+        folder: traces.unwrap_or(Path::new("")).to_owned(),
+        recorded: &recorded,
+        files,
+    };
+    Ok(Suite::load(name, &mut reader, &recorded)?)
+}
+
+/// Where a suite is.
+enum Inner {
+    Embedded(Embedded),
+    Folder(PathBuf),
+}
+
+/// The files of a suite, and those of a folder of traces.
+struct WithTraces<'a> {
+    inner: Inner,
+    folder: PathBuf,
+    /// Their paths, counted from the folder.
+    recorded: &'a [String],
+    /// What was read.
+    files: &'a mut Files,
+}
+
+impl mimosa_scenario::Files for WithTraces<'_> {
+    fn read(&mut self, path: &str) -> Result<String, String> {
+        let folder = if self.recorded.iter().any(|known| known == path) {
+            &self.folder
+        } else {
+            match &mut self.inner {
+                Inner::Embedded(embedded) => return embedded.read(path),
+                Inner::Folder(folder) => folder,
+            }
+        };
+        Beside::within(folder, self.files).read(path)
+    }
+}
+
+/// The files in and below `folder`, sorted; hidden ones are left out.
+fn list(folder: &Path) -> Result<Vec<String>, LabError> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(below) = folders.pop() {
+        let path = folder.join(&below);
+        let failed = |source| LabError::Traces {
+            path: path.clone(),
+            source,
+        };
+        for entry in std::fs::read_dir(&path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = below.join(entry.file_name());
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                continue;
+            }
+            if entry.file_type().map_err(failed)?.is_dir() {
+                folders.push(name);
+            } else if let Some(name) = name.to_str() {
+                found.push(name.to_owned());
+            }
+        }
+    }
+    found.sort_unstable();
+    if found.is_empty() {
+        return Err(LabError::NoTraces {
+            path: folder.to_owned(),
+        });
+    }
+    Ok(found)
+}

@@ -1,0 +1,69 @@
+//! The log of a link's packets, written while they pass.
+
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use mimosa_facts::{LinkPacket, Passage};
+use mimosa_record::LinkRecorder;
+
+use super::error::CliError;
+use crate::output::Output;
+
+/// A log being written.
+pub(super) struct Log {
+    /// `None` once it has ended.
+    thread: Option<JoinHandle<Result<Output, CliError>>>,
+}
+
+impl Log {
+    /// Begins the log of the link that `about` describes, a JSON object; what the sender is
+    /// given goes into `output`.
+    pub(super) fn begin(
+        output: Output,
+        about: &serde_json::Value,
+        [there, back]: &[Vec<String>; 2],
+    ) -> Result<(Self, mpsc::Sender<Passage<LinkPacket>>), CliError> {
+        let path = output.path().to_owned();
+        let failed = move |source| CliError::Record {
+            path: path.clone(),
+            source,
+        };
+        let recorder = LinkRecorder::new(output, &about.to_string(), there, back);
+        let mut recorder = recorder.map_err(&failed)?;
+        let (told, passages) = mpsc::channel::<Passage<LinkPacket>>();
+        let write = move || {
+            for passage in passages {
+                recorder.push(passage).map_err(&failed)?;
+            }
+            recorder.finish().map_err(&failed)
+        };
+        let thread = std::thread::Builder::new()
+            .name("link-log".to_owned())
+            .spawn(write)
+            .map_err(CliError::Thread)?;
+        let thread = Some(thread);
+        Ok((Self { thread }, told))
+    }
+
+    /// Ends it, once all senders are gone, and gives it its name.
+    pub(super) fn finish(mut self) -> Result<(), CliError> {
+        let Some(thread) = self.thread.take() else {
+            return Ok(());
+        };
+        let written = thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(written?.finish()?)
+    }
+}
+
+impl Drop for Log {
+    /// A log that was not finished leaves nothing: its thread, once all senders are gone,
+    /// gives the output back, which removes itself.
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // A panic has been said on standard error.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Where links are found: a socket for each, in a folder of the user's own.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::error::CliError;
+use crate::lock::lock;
+
+/// Longest name; a socket's path may have 107 bytes.
+const LONGEST_NAME: usize = 40;
+/// How often, and after what time, a name is claimed anew: a command that removes what a killed
+/// link has left holds its lock for less than a millisecond.
+const CLAIMS: usize = 5;
+const PAUSE: Duration = Duration::from_millis(10);
+/// What others than its owner may do with a file: the rights of its group, and of all.
+const OTHERS: u32 = 0o077;
+
+/// The folder, which is made if it is not there.
+fn folder() -> Result<PathBuf, CliError> {
+    let user = rustix::process::geteuid();
+    let path = if user.is_root() {
+        PathBuf::from("/run/mimosa-link")
+    } else if let Some(folder) = std::env::var_os("XDG_RUNTIME_DIR") {
+        PathBuf::from(folder).join("mimosa-link")
+    } else {
+        std::env::temp_dir().join(format!("mimosa-link-{}", user.as_raw()))
+    };
+    let failed = |source| CliError::Place {
+        path: path.clone(),
+        source,
+    };
+    fs::DirBuilder::new()
+        .mode(0o700)
+        .recursive(true)
+        .create(&path)
+        .map_err(failed)?;
+    // Not what a symbolic link leads to, which may be another user's.
+    let found = fs::symlink_metadata(&path).map_err(failed)?;
+    match objection(&found, user.as_raw()) {
+        Some(why) => Err(failed(std::io::Error::other(why))),
+        None => Ok(path),
+    }
+}
+
+/// Why the links of the user of this number are not kept in a folder like this: another user
+/// could put sockets there, or have files removed.
+fn objection(folder: &fs::Metadata, user: u32) -> Option<&'static str> {
+    if !folder.is_dir() {
+        Some("it is no folder; remove it")
+    } else if folder.uid() != user {
+        Some("it belongs to another user; set XDG_RUNTIME_DIR to a folder of your own")
+    } else if folder.mode() & OTHERS != 0 {
+        Some("others may use it; `chmod 700` it")
+    } else {
+        None
+    }
+}
+
+/// The socket of the link `name`.
+pub(super) fn socket(name: &str) -> Result<PathBuf, CliError> {
+    check(name)?;
+    Ok(folder()?.join(format!("{name}.sock")))
+}
+
+fn check(name: &str) -> Result<(), CliError> {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-' || *byte == b'_';
+    let bytes = name.as_bytes();
+    let begins = bytes.first().is_some_and(u8::is_ascii_alphabetic);
+    if begins && bytes.len() <= LONGEST_NAME && bytes.iter().all(is_letter) {
+        Ok(())
+    } else {
+        Err(CliError::BadName(name.to_owned()))
+    }
+}
+
+/// A name that no other link can take while this is there.
+pub(super) struct Claim {
+    socket: PathBuf,
+    lock: PathBuf,
+    _locked: File,
+}
+
+impl Claim {
+    /// Where its link answers.
+    pub(super) fn socket(&self) -> &Path {
+        &self.socket
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // Whoever waits for the lock sees that the file has gone, and makes another.
+        let _ = fs::remove_file(&self.lock);
+    }
+}
+
+/// Takes the name of a new link, and removes what a killed one of that name has left.
+pub(super) fn claim(name: &str) -> Result<Claim, CliError> {
+    let socket = socket(name)?;
+    for _ in 0..CLAIMS {
+        if let Some(claim) = vacant(&socket)? {
+            return Ok(claim);
+        }
+        std::thread::park_timeout(PAUSE);
+    }
+    Err(CliError::NameTaken(name.to_owned()))
+}
+
+/// The claim to a socket that nobody answers on, which is removed; `None` where somebody does,
+/// or is about to.
+fn vacant(socket: &Path) -> Result<Option<Claim>, CliError> {
+    let lock_path = socket.with_extension("lock");
+    let failed = |source| CliError::Place {
+        path: lock_path.clone(),
+        source,
+    };
+    let Some(locked) = lock(&lock_path).map_err(failed)? else {
+        return Ok(None);
+    };
+    let claim = Claim {
+        socket: socket.to_owned(),
+        lock: lock_path.clone(),
+        _locked: locked,
+    };
+    match UnixStream::connect(socket) {
+        Ok(_) => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            fs::remove_file(socket).map_err(failed)?;
+        }
+        Err(_) => {}
+    }
+    Ok(Some(claim))
+}
+
+/// Whether there is a link `name`, or is about to be one.
+pub(super) fn is_there(name: &str) -> bool {
+    socket(name).is_ok_and(|socket| {
+        UnixStream::connect(&socket).is_ok() || vacant(&socket).is_ok_and(|claim| claim.is_none())
+    })
+}
+
+/// The names of all links that answer. What those have left that do not is removed.
+pub(super) fn names() -> Result<Vec<String>, CliError> {
+    let folder = folder()?;
+    let failed = |source| CliError::Place {
+        path: folder.clone(),
+        source,
+    };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|suffix| suffix == "lock") {
+            // Of a link that was killed before it answered, if nobody has it.
+            let _ = vacant(&path.with_extension("sock"));
+            continue;
+        }
+        let is_socket = path.extension().is_some_and(|suffix| suffix == "sock");
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let Some(name) = name.filter(|_| is_socket) else {
+            continue;
+        };
+        match UnixStream::connect(&path) {
+            Ok(_) => names.push(name.to_owned()),
+            // Another process may be removing it, too.
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                let _ = vacant(&path);
+            }
+            Err(_) => {}
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The link that is meant: `name`, or the only one.
+pub(super) fn chosen(name: Option<&str>) -> Result<String, CliError> {
+    let mut names = names()?;
+    let Some(name) = name else {
+        return match names.len() {
+            1 => Ok(names.remove(0)),
+            0 => Err(CliError::NoLinks),
+            _ => Err(CliError::WhichLink(names.join(", "))),
+        };
+    };
+    check(name)?;
+    if names.iter().any(|known| known == name) {
+        return Ok(name.to_owned());
+    }
+    let known = if names.is_empty() {
+        "there is none at all".to_owned()
+    } else {
+        format!("there is {}", names.join(", "))
+    };
+    Err(CliError::NoLink {
+        name: name.to_owned(),
+        known,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+    use crate::output::scratch;
+
+    #[test]
+    fn a_folder_of_others_is_refused() {
+        let folder = scratch("place");
+        let mode = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+        let user = rustix::process::geteuid().as_raw();
+        let objection = |path: &Path, user| objection(&fs::symlink_metadata(path).unwrap(), user);
+        mode(0o700);
+        assert_eq!(objection(&folder, user), None);
+        assert!(
+            objection(&folder, user + 1)
+                .unwrap()
+                .contains("another user")
+        );
+        for wide in [0o755, 0o710, 0o702] {
+            mode(wide);
+            assert!(objection(&folder, user).unwrap().contains("chmod 700"));
+        }
+        mode(0o700);
+        symlink(&folder, folder.join("link")).unwrap();
+        assert!(
+            objection(&folder.join("link"), user)
+                .unwrap()
+                .contains("no folder")
+        );
+    }
+
+    #[test]
+    fn a_name_is_claimed_once_and_only_where_nobody_answers() {
+        let folder = scratch("claims");
+        let socket = folder.join("one.sock");
+        let first = vacant(&socket).unwrap().unwrap();
+        assert!(vacant(&socket).unwrap().is_none());
+        drop(first);
+        let listener = UnixListener::bind(&socket).unwrap();
+        assert!(vacant(&socket).unwrap().is_none());
+        assert!(socket.exists(), "a socket that answers stays");
+        drop(listener);
+        assert!(vacant(&socket).unwrap().is_some());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    }
+}

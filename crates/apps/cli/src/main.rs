@@ -1,0 +1,197 @@
+//! `mimosa`: the command line.
+
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "they panic when a pipe is closed, and pass on what a terminal obeys; see `terminal`"
+)]
+
+#[cfg(feature = "lab")]
+mod beside;
+#[cfg(feature = "serve")]
+mod doctor;
+#[cfg(feature = "lab")]
+mod emulate;
+#[cfg(feature = "lab")]
+mod encode;
+#[cfg(feature = "lab")]
+mod lab;
+#[allow(dead_code, reason = "what of it is used depends on the features")]
+mod left_out;
+#[cfg(feature = "lab")]
+mod link;
+#[cfg_attr(
+    not(feature = "lab"),
+    allow(unused, reason = "few commands write files")
+)]
+mod lock;
+#[cfg(any(feature = "serve", feature = "play"))]
+mod log;
+#[cfg_attr(
+    not(feature = "lab"),
+    allow(unused, reason = "few commands write files")
+)]
+mod output;
+#[cfg(feature = "play")]
+mod play;
+#[cfg(feature = "lab")]
+mod quality;
+#[cfg(feature = "lab")]
+mod report;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "lab")]
+mod sim;
+#[cfg(feature = "lab")]
+mod soak;
+#[cfg_attr(
+    not(feature = "lab"),
+    allow(unused, reason = "few commands write files")
+)]
+mod terminal;
+#[cfg(feature = "lab")]
+mod text;
+#[cfg(feature = "lab")]
+mod trace;
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use terminal::say;
+
+#[cfg(not(feature = "play"))]
+use left_out::play;
+#[cfg(not(feature = "lab"))]
+use left_out::{
+    lab, lab as emulate, lab as encode, lab as link, lab as quality, lab as report, lab as sim,
+    lab as soak, lab as trace,
+};
+#[cfg(not(feature = "serve"))]
+use left_out::{serve, serve as doctor};
+
+/// Interactive video with almost no queue in the network, and the proof of it.
+#[derive(Parser)]
+#[command(name = "mimosa", version, about, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Stream a game, or the built-in scene, to a browser.
+    #[command(
+        after_help = "A flag wins over its environment variable, and that over the settings file."
+    )]
+    Serve(Box<serve::Args>),
+    /// Play what a host streams.
+    Play(Box<play::Args>),
+    /// Look whether `serve` can run here with these settings, and what to do.
+    Doctor(Box<doctor::Args>),
+    /// Run a scenario in virtual time and print what came of it.
+    Sim(Box<sim::Args>),
+    /// Run hosts and players whole, in virtual time, under faults drawn from seeds, and
+    /// check the rules that always hold.
+    Soak(soak::Args),
+    /// Run a scenario in real time, with real packets across an emulated link, and print
+    /// what came of it.
+    Emulate(Box<emulate::Args>),
+    /// Encode a clip as a host would, and print what its frames would wait for.
+    Encode(encode::Args),
+    /// Run a suite of scenarios for every controller and make a page of it.
+    Lab(lab::Args),
+    /// Emulate a link between two hosts on this machine.
+    Link(Box<link::Args>),
+    /// Print what came of a recorded session or link and draw it as a page of HTML.
+    Report(report::Args),
+    /// Measure how far pictures are from those that they should be: PSNR, SSIM, VMAF.
+    Quality(quality::Args),
+    /// Describe, convert, change and make traces of links.
+    Trace(trace::Args),
+    /// Print a shell's completion script.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, in the format of man(1).
+    Man,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Serve(args) => serve::run(&args).ended(),
+        Command::Play(args) => play::run(&args).ended(),
+        Command::Doctor(args) => doctor::run(&args).ended(),
+        Command::Sim(args) => sim::run(&args).ended(),
+        Command::Soak(args) => soak::run(&args).ended(),
+        Command::Emulate(args) => emulate::run(&args).ended(),
+        Command::Encode(args) => encode::run(&args).ended(),
+        Command::Lab(args) => lab::run(&args).ended(),
+        Command::Link(args) => link::run(&args).ended(),
+        Command::Report(args) => report::run(&args).ended(),
+        Command::Quality(args) => quality::run(&args).ended(),
+        Command::Trace(args) => trace::run(&args).ended(),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "mimosa", &mut script);
+            print(&String::from_utf8_lossy(&script)).ended()
+        }
+        Command::Man => manual()
+            .and_then(|pages| print(&String::from_utf8_lossy(&pages)))
+            .ended(),
+    };
+    result.unwrap_or_else(|error| {
+        say(format_args!("error: {error}"));
+        // As for a wrong option: what was asked for cannot be done.
+        ExitCode::from(2)
+    })
+}
+
+/// What a command comes to.
+trait Ended {
+    /// The exit code, once what is to be printed is printed; or what is said instead.
+    fn ended(self) -> Result<ExitCode, String>;
+}
+
+impl<E: Display> Ended for Result<(), E> {
+    fn ended(self) -> Result<ExitCode, String> {
+        self.map(|()| ExitCode::SUCCESS)
+            .map_err(|error| error.to_string())
+    }
+}
+
+impl<E: Display> Ended for Result<ExitCode, E> {
+    fn ended(self) -> Result<ExitCode, String> {
+        self.map_err(|error| error.to_string())
+    }
+}
+
+impl<E: Display> Ended for Result<String, E> {
+    fn ended(self) -> Result<ExitCode, String> {
+        let text = self.map_err(|error| error.to_string())?;
+        print(&text).ended()
+    }
+}
+
+/// The page of the command, followed by those of its subcommands.
+fn manual() -> Result<Vec<u8>, String> {
+    let mut pages = Vec::new();
+    let mut render = |command: clap::Command| {
+        clap_mangen::Man::new(command)
+            .render(&mut pages)
+            .map_err(|error| error.to_string())
+    };
+    let command = Cli::command();
+    render(command.clone())?;
+    for subcommand in command.get_subcommands() {
+        let display = format!("mimosa {}", subcommand.get_name());
+        render(subcommand.clone().bin_name(&display).display_name(display))?;
+    }
+    Ok(pages)
+}
+
+/// Prints `text` on standard output.
+fn print(text: &str) -> Result<(), String> {
+    terminal::print(text).map_err(|error| error.to_string())
+}

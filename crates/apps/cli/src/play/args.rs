@@ -1,0 +1,59 @@
+//! The options of `mimosa play`.
+
+use std::path::PathBuf;
+
+use clap::Args as Arguments;
+use tracing_subscriber::filter::Targets;
+
+use crate::log;
+
+/// What to play, and how.
+#[derive(Arguments)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
+pub(crate) struct Args {
+    /// The host, as `mimosa serve` prints it: http://HOST:PORT/#token=TOKEN
+    #[arg(value_name = "URL")]
+    pub(crate) address: String,
+    /// The host's token, in place of the address's
+    #[arg(long)]
+    pub(crate) token: Option<String>,
+    /// Watch, while somebody else plays
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Without sound
+    #[arg(long)]
+    pub(crate) no_sound: bool,
+    /// Threads that share the slices of a frame
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    pub(crate) threads: u8,
+    /// Cover the whole screen; F11 goes back
+    #[arg(long, conflicts_with = "headless")]
+    pub(crate) fullscreen: bool,
+    /// Have pictures wait for the display's refresh: none is torn, each is later
+    #[arg(long, conflicts_with = "headless")]
+    pub(crate) vsync: bool,
+    /// Show the statistics; Ctrl+Alt+Shift+S hides them
+    #[arg(long, conflicts_with = "headless")]
+    pub(crate) statistics: bool,
+    /// Tell the host what is copied here, where it takes it
+    #[arg(long, conflicts_with = "headless")]
+    pub(crate) clipboard: bool,
+    /// Which messages go to standard error: a level, or more of it, e.g. `warn,mimosa_client=debug`
+    #[arg(long, value_name = "FILTER", default_value = "warn", value_parser = log::filter)]
+    pub(crate) log: Targets,
+    /// Without a window
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Leave after so many seconds
+    #[arg(long, value_name = "SECONDS", requires = "headless")]
+    pub(crate) seconds: Option<u32>,
+    /// Press the space bar now and then, and measure when the demo shows it
+    #[arg(long, requires = "headless")]
+    pub(crate) probe: bool,
+    /// Write what was seen to this file, as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", requires = "headless")]
+    pub(crate) report: Option<PathBuf>,
+}

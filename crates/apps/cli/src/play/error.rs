@@ -1,0 +1,26 @@
+//! Why `mimosa play` does not play.
+
+use crate::output::OutputError;
+
+/// Why `mimosa play` does not play.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlayError {
+    #[error("cannot start the log: {0}")]
+    Log(String),
+    #[error("{}", heard(&.0.to_string()))]
+    Client(#[from] mimosa_client::PlayError),
+    #[error(transparent)]
+    Report(#[from] OutputError),
+    #[cfg(not(feature = "window"))]
+    #[error("{0}, or play with --headless")]
+    NoWindow(String),
+    #[error("no picture was seen: {}", heard(end))]
+    NoPicture { end: String },
+}
+
+/// What a host says, which may be anything, as a part of one line.
+pub(super) fn heard(text: &str) -> String {
+    /// Longer than any of our messages.
+    const LONGEST: usize = 1_000;
+    mimosa_units::one_line(text, LONGEST)
+}

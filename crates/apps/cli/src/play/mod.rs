@@ -1,0 +1,86 @@
+//! `mimosa play`: the native client.
+
+mod args;
+mod error;
+
+use mimosa_client::{Address, ConnectionConfig, Headless, play};
+#[cfg(feature = "window")]
+use mimosa_client::{Windowed, play_in_window};
+use mimosa_protocol::control::Role;
+use mimosa_session::viewer::{ReporterConfig, SessionConfig, SoundConfig};
+use mimosa_settings::LogFormat;
+use mimosa_units::TimeDelta;
+
+pub(crate) use self::args::Args;
+use self::error::PlayError;
+#[cfg(feature = "window")]
+use self::error::heard;
+use crate::log;
+use crate::output::{Existing, Files};
+#[cfg(feature = "window")]
+use crate::terminal::say;
+
+/// Plays until the player leaves or the host ends it.
+pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
+    log::start(args.log.clone(), LogFormat::Text).map_err(PlayError::Log)?;
+    let config = ConnectionConfig {
+        address: Address::parse(&args.address)?.with_token(args.token.clone()),
+        role: if args.watch {
+            Role::Viewer
+        } else {
+            Role::Player
+        },
+        session: SessionConfig {
+            reporter: ReporterConfig::default(),
+            sound: SoundConfig::default(),
+            decoder: "libavcodec".to_owned(),
+        },
+    };
+    if !args.headless {
+        return in_window(args, &config);
+    }
+    let seconds = args.seconds.map(i64::from);
+    let headless = Headless {
+        duration: seconds.map(|seconds| TimeDelta::from_millis(seconds * 1_000)),
+        wants_sound: !args.no_sound,
+        probes: args.probe,
+        threads: args.threads,
+    };
+    let create = |path| Files::default().create(path, Existing::Replace);
+    let output = args.report.as_deref().map(create).transpose()?;
+    let report = play(config, headless)?;
+    if let Some(mut output) = output {
+        output.put((report.to_json() + "\n").as_bytes())?;
+        output.finish()?;
+    }
+    if report.has_pictures() {
+        Ok(())
+    } else {
+        Err(PlayError::NoPicture {
+            end: report.end().unwrap_or("it was left").to_owned(),
+        })
+    }
+}
+
+/// Without a window, only `--headless` plays.
+#[cfg(not(feature = "window"))]
+fn in_window(_: &Args, _: &ConnectionConfig) -> Result<(), PlayError> {
+    Err(PlayError::NoWindow(crate::left_out::Part::Window.error()))
+}
+
+/// Plays in a window until the player leaves, or the host ends it, which is said.
+#[cfg(feature = "window")]
+fn in_window(args: &Args, config: &ConnectionConfig) -> Result<(), PlayError> {
+    let windowed = Windowed {
+        is_fullscreen: args.fullscreen,
+        waits_for_refresh: args.vsync,
+        wants_sound: !args.no_sound,
+        shares_clipboard: args.clipboard,
+        shows_statistics: args.statistics,
+        threads: args.threads,
+    };
+    if let Some(reason) = play_in_window(config, windowed)? {
+        say(heard(&reason));
+    }
+    Ok(())
+}

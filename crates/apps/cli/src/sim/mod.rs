@@ -1,0 +1,133 @@
+//! `mimosa sim`: runs a scenario for each seed and writes what came out.
+
+mod args;
+mod bins;
+mod error;
+mod figure;
+mod input;
+mod outputs;
+mod series;
+pub(crate) mod sweep;
+mod table;
+
+use mimosa_facts::{Passage, StreamPacket};
+use mimosa_record::{FrameRow, Table};
+use mimosa_scenario::{Loaded, Scenario};
+use mimosa_sim::{Outcome, Window};
+use serde::Serialize;
+
+use crate::output::Files;
+use crate::terminal;
+
+pub(crate) use args::{Args, Format as PlotFormat, Plot, Seeds};
+pub(crate) use error::SimError;
+pub(crate) use input::{Wanted, read};
+use outputs::Outputs;
+pub(crate) use table::{mean, tables, text, without_empty_variants};
+
+/// One run to be done.
+struct Job<'a> {
+    seed: u64,
+    variant: Option<&'a str>,
+    scenario: &'a Scenario,
+}
+
+/// What was run, and what came out.
+#[derive(Serialize)]
+pub(crate) struct Run<'a> {
+    pub(crate) seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) variant: Option<&'a str>,
+    #[serde(flatten)]
+    pub(crate) outcome: Outcome,
+}
+
+/// What a run showed, as far as somebody wants to know.
+type Seen = (
+    Option<Table<FrameRow>>,
+    Option<Table<Passage<StreamPacket>>>,
+);
+
+pub(crate) fn run(args: &Args) -> Result<(), SimError> {
+    let mut files = Files::default();
+    let wanted = Wanted {
+        file: &args.file,
+        variant: args.variant.as_deref(),
+        from: args.from,
+        to: args.to,
+    };
+    let input = input::read(&wanted, &mut files)?;
+    let jobs = jobs(&input.loaded, args.seeds);
+    let mut outputs = Outputs::create(args, &mut files, &input.text)?;
+    let (frames, packets, plot) = outputs.wanted();
+    let mut runs = Vec::with_capacity(jobs.len());
+    let mut to_draw = None;
+    sweep::run(
+        &jobs,
+        |index, job| {
+            let shown = plot && index == 0;
+            job.run(input.window, frames || shown, packets || shown)
+        },
+        |job, (outcome, seen)| {
+            outputs.record(&seen)?;
+            if plot && to_draw.is_none() {
+                to_draw = Some(seen);
+            }
+            runs.push(Run {
+                seed: job.seed,
+                variant: job.variant,
+                outcome,
+            });
+            Ok::<_, SimError>(())
+        },
+    )?;
+    let variants = input.loaded.variants.iter();
+    let variants: Vec<_> = variants
+        .map(|(name, scenario)| (name.as_deref(), scenario))
+        .collect();
+    let tables = table::tables(&variants, &runs);
+    if let (Some(seen), Some(job)) = (&to_draw, jobs.first()) {
+        let figure = figure::draw(&args.file, &input, job, &runs, seen);
+        outputs.draw(&figure, &tables)?;
+    }
+    outputs.json(&runs)?;
+    outputs.finish()?;
+    if args.json.is_none() {
+        terminal::print(&table::text(&tables, args.markdown))?;
+    }
+    Ok(())
+}
+
+/// Seed by seed, and for each of them every variant.
+fn jobs(loaded: &Loaded, seeds: Option<Seeds>) -> Vec<Job<'_>> {
+    let Seeds(first, last) = seeds.unwrap_or(Seeds(loaded.seed, loaded.seed));
+    let of = |seed| {
+        loaded.variants.iter().map(move |(name, scenario)| Job {
+            seed,
+            variant: name.as_deref(),
+            scenario,
+        })
+    };
+    (first..=last).flat_map(of).collect()
+}
+
+impl Job<'_> {
+    fn run(&self, window: Window, frames: bool, packets: bool) -> (Outcome, Seen) {
+        let run = || mimosa_record::Run {
+            seed: self.seed,
+            variant: self.variant.map(str::to_owned),
+            flows: self
+                .scenario
+                .flows
+                .iter()
+                .map(|flow| flow.name.clone())
+                .collect(),
+        };
+        let mut seen = (
+            frames.then(|| Table::new(run())),
+            packets.then(|| Table::new(run())),
+        );
+        let outcome = mimosa_sim::run(self.scenario, self.seed, window, &mut seen);
+        (outcome, seen)
+    }
+}

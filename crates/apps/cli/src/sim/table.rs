@@ -1,0 +1,173 @@
+//! The figures as tables to read: means over the seeds, the worst for maxima.
+
+use std::fmt::Write;
+
+use mimosa_plot::Table;
+use mimosa_scenario::Scenario;
+use mimosa_sim::{FlowOutcome, Outcome};
+
+use super::Run;
+
+/// One table of the flows and one of the link.
+pub(crate) fn tables(variants: &[(Option<&str>, &Scenario)], runs: &[Run]) -> [Table; 2] {
+    let seeds = match (runs.first(), runs.last()) {
+        (Some(first), Some(last)) if first.seed != last.seed => {
+            let (first, last) = (first.seed, last.seed);
+            format!("mean of seeds {first} to {last}, max the worst of all")
+        }
+        (Some(only), _) => format!("seed {}", only.seed),
+        _ => String::new(),
+    };
+    let mut flows = table(
+        format!("Frame delay in ms ({seeds})"),
+        &[
+            "variant", "flow", "frames", "mean", "p50", "p95", "p99", "max", ">50ms", ">100ms",
+            ">200ms", "Mbit/s", "valid", "loss",
+        ],
+    );
+    let mut links = table(
+        "Link (queueing delay in ms)".to_owned(),
+        &[
+            "variant",
+            "used",
+            "queue mean",
+            "p95",
+            "p99",
+            "max",
+            "offered",
+            "dropped",
+            "Jain",
+        ],
+    );
+    for &(name, scenario) in variants {
+        let outcomes: Vec<_> = runs
+            .iter()
+            .filter(|run| run.variant == name)
+            .map(|run| &run.outcome)
+            .collect();
+        let variant = name.unwrap_or_default();
+        let of = |index: usize| outcomes.iter().filter_map(move |o| o.flows.get(index));
+        let (videos, others): (Vec<_>, Vec<_>) = (0..scenario.flows.len())
+            .partition(|&index| scenario.flows[index].kind_name() == "video");
+        // Variants are there to be compared, a line each.
+        let together = name.is_some() && videos.len() > 1;
+        if together {
+            let all: Vec<_> = videos.iter().flat_map(|&index| of(index)).collect();
+            let label = format!("all {}", videos.len());
+            flows.rows.extend(flow_row(variant, &label, &all));
+        }
+        let alone = if together {
+            others
+        } else {
+            (0..scenario.flows.len()).collect()
+        };
+        for index in alone {
+            let label = &scenario.flows[index].name;
+            let flow: Vec<_> = of(index).collect();
+            flows.rows.extend(flow_row(variant, label, &flow));
+        }
+        links.rows.push(link_row(variant, &outcomes));
+    }
+    [flows, links].map(without_empty_variants)
+}
+
+fn table(title: String, headers: &[&str]) -> Table {
+    Table {
+        title,
+        headers: headers.iter().map(|&text| text.to_owned()).collect(),
+        rows: Vec::new(),
+    }
+}
+
+pub(crate) fn without_empty_variants(mut table: Table) -> Table {
+    if table.rows.iter().all(|row| row[0].is_empty()) {
+        for row in std::iter::once(&mut table.headers).chain(&mut table.rows) {
+            row.remove(0);
+        }
+    }
+    table
+}
+
+/// The tables one below the other, perhaps as Markdown.
+pub(crate) fn text(tables: &[Table], markdown: bool) -> String {
+    let mut text = String::new();
+    for table in tables {
+        let table = if markdown {
+            table.to_markdown()
+        } else {
+            table.to_text()
+        };
+        let _ = writeln!(text, "{table}");
+    }
+    text
+}
+
+/// `None` without runs.
+fn flow_row(variant: &str, name: &str, flows: &[&FlowOutcome]) -> Option<Vec<String>> {
+    flows.first()?;
+    let of =
+        |figure: &dyn Fn(&FlowOutcome) -> Option<f64>| mean(flows.iter().map(|flow| figure(flow)));
+    let delay = |figure: fn(&mimosa_sim::FrameDelays) -> f64| {
+        number(of(&|flow| flow.frame_delay_ms.as_ref().map(figure)), 1)
+    };
+    let worst = flows
+        .iter()
+        .filter_map(|flow| flow.frame_delay_ms.as_ref().map(|d| d.max))
+        .reduce(f64::max);
+    let bitrate = |flow: &FlowOutcome| flow.bitrate_mbps.or(Some(flow.throughput_mbps));
+    Some(vec![
+        variant.to_owned(),
+        name.to_owned(),
+        number(of(&|flow| Some(flow.frames as f64)), 0),
+        delay(|d| d.mean),
+        delay(|d| d.p50),
+        delay(|d| d.p95),
+        delay(|d| d.p99),
+        number(worst, 1),
+        percent(of(&|flow| flow.stall_50ms)),
+        percent(of(&|flow| flow.stall_100ms)),
+        percent(of(&|flow| flow.stall_200ms)),
+        number(of(&bitrate), 2),
+        number(of(&|flow| flow.valid_bitrate_mbps), 2),
+        percent(of(&|flow| flow.loss_rate)),
+    ])
+}
+
+fn link_row(variant: &str, outcomes: &[&Outcome]) -> Vec<String> {
+    let of = |figure: &dyn Fn(&Outcome) -> Option<f64>| mean(outcomes.iter().map(|o| figure(o)));
+    let queue = |figure: fn(&mimosa_sim::QueueDelays) -> f64| {
+        of(&|o| o.link.queue_delay_ms.as_ref().map(figure))
+    };
+    let worst = outcomes
+        .iter()
+        .filter_map(|o| o.link.queue_delay_ms.as_ref().map(|q| q.max))
+        .reduce(f64::max);
+    vec![
+        variant.to_owned(),
+        percent(of(&|o| o.link.utilization)),
+        number(queue(|q| q.mean), 1),
+        number(queue(|q| q.p95), 1),
+        number(queue(|q| q.p99), 1),
+        number(worst, 1),
+        number(of(&|o| Some(o.link.offered as f64)), 0),
+        number(of(&|o| Some(o.link.dropped as f64)), 0),
+        number(of(&|o| o.jain), 3),
+    ]
+}
+
+pub(crate) fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let (mut n, mut sum) = (0.0, 0.0);
+    for value in values.flatten() {
+        n += 1.0;
+        sum += value;
+    }
+    (n > 0.0).then_some(sum / n)
+}
+
+fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}"))
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.2}%", share * 100.0))
+}

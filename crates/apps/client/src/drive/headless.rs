@@ -1,0 +1,209 @@
+//! Playing without a window: for tests, probes and fleets.
+
+use mimosa_facts::Action;
+use mimosa_facts::sound::{BLOCK, CHANNELS, span_of};
+use mimosa_scene::marker;
+use mimosa_units::{Time, TimeDelta};
+use mimosa_video::{Picture, Plane};
+
+use super::decode::Decoded;
+use super::error::PlayError;
+use super::network::{ConnectionConfig, FromHost, Loudspeaker};
+use super::player::{News, Player};
+use super::report::{Report, Sample};
+use mimosa_system::clock::Clock;
+
+/// The space bar (`KEY_SPACE`), which the demo shows at once.
+const PROBE_KEY: u16 = 57;
+/// Time between presses, and from one to its release. It is no multiple of a frame's
+/// interval at any usual rate, so that presses fall anywhere in it.
+const PROBE_EVERY: TimeDelta = TimeDelta::from_micros(237_300);
+const PROBE_HELD: TimeDelta = TimeDelta::from_micros(101_700);
+/// A press not seen in this time is not seen at all.
+const PROBE_LOST: TimeDelta = TimeDelta::from_millis(2_000);
+
+/// What to do without a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Headless {
+    /// For how long; `None` until the host ends it.
+    pub duration: Option<TimeDelta>,
+    /// Whether sound is wanted.
+    pub wants_sound: bool,
+    /// Whether to press a key now and then, and to look when the demo shows it.
+    pub probes: bool,
+    /// Threads that share a frame.
+    pub threads: u8,
+}
+
+/// Plays a session, and tells what it saw.
+///
+/// # Errors
+///
+/// [`PlayError`] when the host is not there or refuses, and without a decoder.
+pub fn play(config: ConnectionConfig, headless: Headless) -> Result<Report, PlayError> {
+    let clock = Clock::start();
+    let loudspeaker = headless
+        .wants_sound
+        .then(|| -> Box<dyn Loudspeaker> { Box::new(Nobody { until: Time::ZERO }) });
+    let mut report = Report::new(&config);
+    let player = Player::start(config, headless.threads, clock, None, loudspeaker, || {})?;
+    let begun = clock.now();
+    let mut probe = Probe::new(begun);
+    let is_over = |now: Time| {
+        headless
+            .duration
+            .is_some_and(|duration| now.since(begun) >= duration)
+    };
+    let mut is_connected = false;
+    while !is_over(clock.now()) {
+        let now = clock.now();
+        if headless.probes && is_connected {
+            probe.act(now, |action| player.act(action));
+        }
+        let rest = probe.next.since(now).max(TimeDelta::ZERO);
+        let longest = if headless.probes { rest } else { PROBE_LOST };
+        match player.wait(longest.min(TimeDelta::from_millis(50))) {
+            Some(News::Host(FromHost::Ended {
+                reason,
+                is_final,
+                tally,
+            })) => {
+                report.ended(&reason, is_final, &tally);
+                return Ok(report);
+            }
+            Some(News::Host(message)) => {
+                is_connected |= matches!(message, FromHost::Connected);
+                report.heard(&message);
+            }
+            Some(News::Decoded(frame)) => {
+                player.decoded(&frame);
+                if frame.picture.is_some() {
+                    player.seen(&frame, frame.at);
+                }
+                report.frame(&Sample::of(&frame));
+                if headless.probes
+                    && let Some(latency) = probe.looked(&frame)
+                {
+                    report.input(latency);
+                }
+            }
+            None => {}
+        }
+    }
+    // Its last word has what was counted.
+    for news in player.leave() {
+        if let News::Host(FromHost::Ended { tally, .. }) = news {
+            report.ended("left", true, &tally);
+        }
+    }
+    Ok(report)
+}
+
+/// A loudspeaker that nobody hears: it plays by the clock.
+#[derive(Debug)]
+struct Nobody {
+    until: Time,
+}
+
+impl Loudspeaker for Nobody {
+    fn ahead(&self) -> TimeDelta {
+        BLOCK + BLOCK / 2
+    }
+
+    fn queued(&mut self, now: Time) -> TimeDelta {
+        self.until.since(now).max(TimeDelta::ZERO)
+    }
+
+    fn play(&mut self, now: Time, samples: &[i16]) -> TimeDelta {
+        let silent = now.since(self.until).max(TimeDelta::ZERO);
+        let frames = i64::try_from(samples.len() / CHANNELS).unwrap_or(0);
+        self.until = self.until.max(now) + span_of(frames);
+        silent
+    }
+
+    /// Nothing can be done about a clock.
+    fn troubled(&mut self, _now: Time) {}
+}
+
+/// Presses a key, and looks for it in the demo's marker.
+#[derive(Debug)]
+struct Probe {
+    next: Time,
+    is_down: bool,
+    pressed: Option<Time>,
+    /// Actions by the newest picture.
+    actions: Option<u16>,
+}
+
+impl Probe {
+    const fn new(now: Time) -> Self {
+        Self {
+            next: now,
+            is_down: false,
+            pressed: None,
+            actions: None,
+        }
+    }
+
+    fn act(&mut self, now: Time, act: impl FnOnce(Action)) {
+        self.pressed
+            .take_if(|pressed| now.since(*pressed) > PROBE_LOST);
+        // Not before the last one was seen, nor before it is known what was done.
+        let is_known = self.actions.is_some() && self.pressed.is_none();
+        if now < self.next || !is_known {
+            self.next = self.next.max(now + BLOCK);
+            return;
+        }
+        self.is_down = !self.is_down;
+        act(Action::Key {
+            code: PROBE_KEY,
+            pressed: self.is_down,
+        });
+        self.pressed = Some(now);
+        self.next = now
+            + if self.is_down {
+                PROBE_HELD
+            } else {
+                PROBE_EVERY
+            };
+    }
+
+    /// How long ago the key was pressed or let go that this picture is the first to show.
+    fn looked(&mut self, frame: &Decoded) -> Option<TimeDelta> {
+        let view = frame.picture.as_ref()?.view();
+        let mut picture = Picture::new(view.size());
+        let [luma, ..] = picture.planes_mut();
+        let width = view.size().width() as usize;
+        for (own, row) in luma.chunks_mut(width).zip(view.rows(Plane::Y)) {
+            own.copy_from_slice(row);
+        }
+        let marker = marker::read(&picture)?;
+        let before = self.actions.replace(marker.actions)?;
+        if marker.actions == before {
+            return None;
+        }
+        let pressed = self.pressed.take()?;
+        Some(frame.at - pressed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_plays_by_the_clock_and_tells_when_it_had_nothing() {
+        let mut nobody = Nobody { until: Time::ZERO };
+        let block = [0; 480 * CHANNELS];
+        let at = Time::from_millis;
+        let ms = TimeDelta::from_millis;
+        nobody.play(at(100), &block);
+        assert_eq!(nobody.queued(at(104)), ms(6));
+        assert_eq!(nobody.play(at(104), &block), TimeDelta::ZERO);
+        assert_eq!(nobody.queued(at(104)), ms(16));
+        assert_eq!(nobody.play(at(120), &block), TimeDelta::ZERO, "just then");
+        assert_eq!(nobody.queued(at(143)), TimeDelta::ZERO);
+        assert_eq!(nobody.play(at(143), &block), ms(13));
+        assert_eq!(nobody.queued(at(143)), ms(10));
+    }
+}

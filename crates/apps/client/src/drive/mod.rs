@@ -1,0 +1,26 @@
+//! The parts with clocks, sockets and threads.
+
+mod decode;
+mod error;
+mod headless;
+mod network;
+#[cfg(feature = "window")]
+mod overlay;
+mod player;
+mod report;
+mod socket;
+#[cfg(feature = "window")]
+mod system;
+mod whep;
+#[cfg(feature = "window")]
+mod windowed;
+
+pub use decode::{Coded, DecodeThread, Decoded};
+pub use error::PlayError;
+pub use headless::{Headless, play};
+pub use network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
+pub use player::{News, Player};
+pub use report::Report;
+pub use whep::Address;
+#[cfg(feature = "window")]
+pub use windowed::{Windowed, play_in_window};

@@ -1,0 +1,386 @@
+//! The network's thread: one session, its socket and its timer; and the sound, which waits
+//! for nobody else.
+
+use std::thread::{Builder, JoinHandle};
+
+use mimosa_audio::OpusDecoder;
+use mimosa_avcodec::decodable;
+use mimosa_facts::Action;
+use mimosa_protocol::control::{Hello, Notice, Role, Statistics};
+use mimosa_protocol::input::Rumble;
+use mimosa_session::viewer::sound::periods::Periods;
+use mimosa_session::viewer::sound::stretch::Stretch;
+use mimosa_session::viewer::{Effect, Play, Seen, Session, SessionConfig, Tally, Whole};
+use mimosa_system::{Inbox, Mailbox, mailbox, priority};
+use mimosa_transport::Caller;
+use mimosa_units::{Time, TimeDelta};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::error::PlayError;
+use super::socket::{LARGEST, Received, Socket};
+use super::whep::{Address, Answer, Whep};
+use mimosa_system::clock::Clock;
+
+/// Calls that take datagrams before the timers are looked at again.
+const MOST_AT_ONCE: usize = 64;
+/// Longest sleep.
+const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
+/// How often the loudspeaker is looked after, at least and at most.
+const LOOK_EVERY: TimeDelta = TimeDelta::from_millis(5);
+const LOOK_AFTER: TimeDelta = TimeDelta::from_millis(1);
+
+/// What plays blocks of sound.
+pub trait Loudspeaker: Send {
+    /// What it is to have ahead of time.
+    fn ahead(&self) -> TimeDelta;
+    /// What was handed over and is not heard yet, the way to the ear included.
+    fn queued(&mut self, now: Time) -> TimeDelta;
+    /// Plays samples after those before: those of all channels for one time after another.
+    /// For how long it had nothing to play is told where it is known, and is zero otherwise.
+    fn play(&mut self, now: Time, samples: &[i16]) -> TimeDelta;
+    /// It had nothing to play, or sound had to be left out that it did not take in time.
+    fn troubled(&mut self, now: Time);
+}
+
+/// A connection's fixed properties.
+#[derive(Clone, Debug)]
+pub struct ConnectionConfig {
+    /// Where the host is.
+    pub address: Address,
+    /// To play or to watch.
+    pub role: Role,
+    /// The session's.
+    pub session: SessionConfig,
+}
+
+/// To the network's thread.
+#[derive(Debug)]
+pub enum ToHost {
+    /// The player did this, then.
+    Act(Time, Action),
+    /// A frame was decoded.
+    Decoded,
+    /// The player has seen this frame.
+    Seen(Seen),
+    /// What came cannot be decoded.
+    WantKeyframe,
+    /// The player has copied this text.
+    Copied(String),
+    /// The player leaves.
+    Leave,
+}
+
+/// From the network's thread.
+#[derive(Debug)]
+pub enum FromHost {
+    /// Media flows.
+    Connected,
+    /// Decode this.
+    Frame(Whole),
+    /// What the session is.
+    Hello(Box<Hello>),
+    /// How it stands, by the host, and by the client.
+    Statistics(Box<Statistics>, Box<Tally>, Option<TimeDelta>),
+    /// Something that the player should know.
+    Notice(Notice),
+    /// A gamepad is to do this.
+    Rumble(Rumble),
+    /// The game has copied this text.
+    Copied(String),
+    /// It is over.
+    Ended {
+        /// Why.
+        reason: String,
+        /// Nobody should call again.
+        is_final: bool,
+        /// All that was counted.
+        tally: Box<Tally>,
+    },
+}
+
+/// A connection to a host.
+#[derive(Debug)]
+pub struct Connection {
+    mailbox: Mailbox<ToHost>,
+    thread: Option<JoinHandle<()>>,
+    id: String,
+}
+
+impl Connection {
+    /// Calls a host; `replaced` is an earlier session, which ends. What comes of it is handed
+    /// to `deliver` in the network's thread, which it must not keep.
+    ///
+    /// # Errors
+    ///
+    /// [`PlayError`] when the host is not there, is none, or refuses.
+    pub fn open(
+        config: ConnectionConfig,
+        clock: Clock,
+        replaced: Option<&str>,
+        loudspeaker: Option<Box<dyn Loudspeaker>>,
+        deliver: impl FnMut(FromHost) + Send + 'static,
+    ) -> Result<Self, PlayError> {
+        let socket = Socket::towards(config.address.resolve()?).map_err(PlayError::Socket)?;
+        let whep = Whep::new(config.address);
+        let begun = clock.now();
+        let addresses = [socket.address()];
+        let (mut caller, offer) =
+            Caller::offer(&addresses, &decodable(), loudspeaker.is_some(), begun)?;
+        let Answer { id, text } = whep.begin(&offer, config.role, replaced)?;
+        caller.accept(&text)?;
+        let session = Session::new(config.session, Box::new(caller), begun);
+        let (mailbox, inbox) = mailbox().map_err(PlayError::Socket)?;
+        let speaker = loudspeaker
+            .map(|loudspeaker| {
+                Ok::<_, PlayError>(Speaker {
+                    loudspeaker,
+                    player: OpusDecoder::new()?,
+                    stretch: Stretch::default(),
+                    periods: Periods::default(),
+                    is_busy: false,
+                })
+            })
+            .transpose()?;
+        let network = Network {
+            clock,
+            socket,
+            session,
+            inbox,
+            speaker,
+            next_look: clock.now(),
+            is_leaving: false,
+            is_over: false,
+            deliver: Box::new(deliver),
+        };
+        let name = id.clone();
+        let run = move || {
+            priority::raise();
+            network.run();
+            whep.end(&name);
+        };
+        let thread = Builder::new()
+            .name("network".to_owned())
+            .spawn(run)
+            .map_err(PlayError::Thread)?;
+        Ok(Self {
+            mailbox,
+            thread: Some(thread),
+            id,
+        })
+    }
+
+    /// What the host calls the session.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// A way to tell it something.
+    #[must_use]
+    pub fn mailbox(&self) -> Mailbox<ToHost> {
+        self.mailbox.clone()
+    }
+
+    /// Tells it something, unless it is over.
+    pub fn send(&self, message: ToHost) {
+        self.mailbox.send(message);
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.mailbox.send(ToHost::Leave);
+        if let Some(thread) = self.thread.take() {
+            // A panic there has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The loudspeaker, and what comes before it.
+struct Speaker {
+    loudspeaker: Box<dyn Loudspeaker>,
+    player: OpusDecoder,
+    stretch: Stretch,
+    periods: Periods,
+    /// It has sound, and is to have more in time.
+    is_busy: bool,
+}
+
+struct Network {
+    clock: Clock,
+    socket: Socket,
+    session: Session,
+    inbox: Inbox<ToHost>,
+    speaker: Option<Speaker>,
+    next_look: Time,
+    is_leaving: bool,
+    is_over: bool,
+    deliver: Box<dyn FnMut(FromHost) + Send>,
+}
+
+impl Network {
+    fn run(mut self) {
+        let mut buffer = vec![0; LARGEST];
+        while !self.is_over {
+            self.inbox.clear();
+            while let Some(message) = self.inbox.take() {
+                self.message(message);
+            }
+            self.receive(&mut buffer);
+            self.session.advance(self.clock.now());
+            self.play();
+            self.settle();
+            if self.is_leaving {
+                self.session.close();
+                self.settle();
+                break;
+            }
+            self.wait();
+        }
+    }
+
+    fn message(&mut self, message: ToHost) {
+        match message {
+            ToHost::Act(at, action) => self.session.act(at, action),
+            ToHost::Decoded => self.session.decoded(),
+            ToHost::Seen(seen) => self.session.seen(&seen),
+            ToHost::WantKeyframe => self.session.want_keyframe(self.clock.now()),
+            ToHost::Copied(text) => self.session.copy(text),
+            ToHost::Leave => self.is_leaving = true,
+        }
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) {
+        for _ in 0..MOST_AT_ONCE {
+            let Some(received) = self.socket.receive(self.clock, buffer) else {
+                break;
+            };
+            let Received {
+                from,
+                at,
+                ecn,
+                length,
+            } = received;
+            let way = [from, self.socket.address()];
+            let data = &buffer[..length];
+            self.session.receive(self.clock.now(), at, ecn, way, data);
+        }
+    }
+
+    /// Keeps the loudspeaker busy.
+    fn play(&mut self) {
+        let now = self.clock.now();
+        let Some(speaker) = &mut self.speaker else {
+            return;
+        };
+        self.session.look(now);
+        if now < self.next_look {
+            return;
+        }
+        self.next_look = now + LOOK_EVERY;
+        loop {
+            let queued = speaker.loudspeaker.queued(now);
+            let wanted = speaker.loudspeaker.ahead() - queued;
+            if wanted <= TimeDelta::ZERO {
+                break;
+            }
+            let left_out = self.session.tally().sound.left_out;
+            let play = self.session.play(now, now + queued, wanted);
+            if self.session.tally().sound.left_out > left_out {
+                tracing::debug!("sound is left out");
+                speaker.loudspeaker.troubled(now);
+            }
+            let stretch = &mut speaker.stretch;
+            let samples = match play {
+                Play::Silence => {
+                    speaker.is_busy = false;
+                    break;
+                }
+                Play::Frame { coded, speed, .. } => {
+                    let block = speaker.player.decode(&coded);
+                    block.map(|block| stretch.block(&block, speed))
+                }
+                Play::Late => {
+                    tracing::debug!("sound is late");
+                    Ok(speaker.periods.more())
+                }
+                Play::MadeUp => {
+                    tracing::debug!("sound is made up");
+                    let block = speaker.player.make_up();
+                    block.map(|block| stretch.block(&block, 1.0))
+                }
+            };
+            match samples {
+                Ok(samples) => {
+                    speaker.periods.heard(&samples);
+                    let silent = speaker.loudspeaker.play(now, &samples);
+                    if silent > TimeDelta::ZERO && speaker.is_busy {
+                        tracing::debug!(?silent, "the loudspeaker had nothing");
+                        self.session.ran_out(silent);
+                        speaker.loudspeaker.troubled(now);
+                    }
+                    speaker.is_busy = true;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a frame of sound is not understood");
+                    break;
+                }
+            }
+        }
+        if speaker.is_busy {
+            // When the next block is wanted, so that frames are taken evenly.
+            let rest = speaker.loudspeaker.queued(now) - speaker.loudspeaker.ahead();
+            self.next_look = now + rest.clamp(LOOK_AFTER, LOOK_EVERY);
+        }
+    }
+
+    /// Sends what there is to send, and hands over what has happened.
+    fn settle(&mut self) {
+        while let Some(datagram) = self.session.poll_datagram() {
+            self.socket.send(&datagram);
+        }
+        while let Some(outcome) = self.session.poll() {
+            let news = match outcome {
+                Effect::Connected => FromHost::Connected,
+                Effect::Decode(frame) => FromHost::Frame(frame),
+                Effect::Hello(hello) => FromHost::Hello(hello),
+                Effect::Statistics(statistics) => {
+                    let tally = Box::new(self.session.tally());
+                    FromHost::Statistics(statistics, tally, self.session.skew())
+                }
+                Effect::Notice(notice) => FromHost::Notice(notice),
+                Effect::Rumble(rumble) => FromHost::Rumble(rumble),
+                Effect::Copied(text) => FromHost::Copied(text),
+                Effect::Ended { reason, is_final } => {
+                    self.is_over = true;
+                    FromHost::Ended {
+                        reason,
+                        is_final,
+                        tally: Box::new(self.session.tally()),
+                    }
+                }
+            };
+            (self.deliver)(news);
+        }
+    }
+
+    fn wait(&self) {
+        let now = self.clock.now();
+        let mut until = self.session.deadline().min(now + LONGEST_SLEEP);
+        if self.speaker.is_some() {
+            until = until.min(self.next_look);
+        }
+        let rest = until.since(now).max(TimeDelta::ZERO);
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: rest.as_nanos().min(999_999_999),
+        };
+        let mut fds = [
+            PollFd::from_borrowed_fd(self.inbox.fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.socket.fd(), PollFlags::IN),
+        ];
+        // An interruption is a wake-up like any other.
+        let _ = poll(&mut fds, Some(&timeout));
+    }
+}

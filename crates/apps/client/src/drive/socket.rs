@@ -1,0 +1,186 @@
+//! The client's UDP socket, with the kernel's receive times and ECN fields.
+//!
+//! Each datagram is taken by itself: the kernel can give several at once (GRO), but with one
+//! time for all, and then more in control messages than the UDP library that the host uses
+//! has room for, which loses the ECN field.
+
+use std::io::IoSliceMut;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::time::Duration;
+
+use mimosa_transport::Datagram;
+use mimosa_units::{Ecn, Time};
+use nix::cmsg_space;
+use nix::sys::socket::sockopt;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt};
+
+use mimosa_system::clock::Clock;
+
+/// Largest datagram.
+pub(super) const LARGEST: usize = 1 << 16;
+/// The ECN field in the byte that was the type of service (RFC 3168, section 5).
+const ECN_MASK: u8 = 3;
+/// Most that is asked of the system for its buffer: half a second at 50 Mbit/s.
+const BUFFER: usize = 3 << 20;
+
+/// A datagram that came.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Received {
+    pub(super) from: SocketAddr,
+    /// When the kernel had it.
+    pub(super) at: Time,
+    pub(super) ecn: Ecn,
+    pub(super) length: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Socket {
+    address: SocketAddr,
+    udp: UdpSocket,
+    /// Room for control messages.
+    control: Vec<u8>,
+}
+
+impl Socket {
+    /// A socket at the address from which this machine reaches `host`.
+    pub(super) fn towards(host: SocketAddr) -> std::io::Result<Self> {
+        let any: SocketAddr = match host {
+            SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
+            SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
+        };
+        // Connecting sends nothing; it asks the system for its way.
+        let way = UdpSocket::bind(any)?;
+        way.connect(host)?;
+        let udp = UdpSocket::bind((way.local_addr()?.ip(), 0))?;
+        udp.set_nonblocking(true)?;
+        // The system gives less when it allows less.
+        let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&udp, BUFFER);
+        setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
+        match host {
+            SocketAddr::V4(_) => setsockopt(&udp, sockopt::IpRecvTos, &true)?,
+            SocketAddr::V6(_) => setsockopt(&udp, sockopt::Ipv6RecvTClass, &true)?,
+        }
+        Ok(Self {
+            address: udp.local_addr()?,
+            udp,
+            control: cmsg_space!(nix::sys::time::TimeSpec, u8, i32),
+        })
+    }
+
+    pub(super) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.udp.as_fd()
+    }
+
+    /// Sends a datagram; what the system does not take is lost, as on any network.
+    pub(super) fn send(&self, datagram: &Datagram) {
+        let _ = self.udp.send_to(&datagram.contents, datagram.destination);
+    }
+
+    /// Takes a datagram into `buffer` of [`LARGEST`] bytes; `None` when there is none.
+    pub(super) fn receive(&mut self, clock: Clock, buffer: &mut [u8]) -> Option<Received> {
+        let descriptor = self.udp.as_raw_fd();
+        let mut read = || {
+            let mut slices = [IoSliceMut::new(buffer)];
+            let control = Some(self.control.as_mut_slice());
+            let message =
+                recvmsg::<SockaddrStorage>(descriptor, &mut slices, control, MsgFlags::empty())?;
+            let from = message.address.and_then(|address| {
+                let v4 = address
+                    .as_sockaddr_in()
+                    .map(|&v4| SocketAddr::V4(v4.into()));
+                v4.or_else(|| {
+                    address
+                        .as_sockaddr_in6()
+                        .map(|&v6| SocketAddr::V6(v6.into()))
+                })
+            });
+            let mut stamp = None;
+            let mut field = 0;
+            for control in message.cmsgs()? {
+                match control {
+                    ControlMessageOwned::ScmTimestampns(time) => {
+                        stamp = Some(Duration::from(time));
+                    }
+                    ControlMessageOwned::Ipv4Tos(service) => field = service,
+                    ControlMessageOwned::Ipv6TClass(class) => {
+                        field = u8::try_from(class & 0xff).unwrap_or(0);
+                    }
+                    _ => {}
+                }
+            }
+            Ok::<_, nix::Error>((from, stamp, field, message.bytes))
+        };
+        let (from, stamp, field, length) = match read() {
+            Err(nix::Error::EAGAIN) => return None,
+            // An error of an earlier send, which shows here once; there may be more.
+            Err(_) => read().ok()?,
+            Ok(message) => message,
+        };
+        Some(Received {
+            from: from?,
+            at: stamp.map_or_else(|| clock.now(), |stamp| clock.stamped(stamp)),
+            ecn: match field & ECN_MASK {
+                0 => Ecn::NotEct,
+                1 => Ecn::Ect1,
+                2 => Ecn::Ect0,
+                _ => Ecn::Ce,
+            },
+            length,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_units::TimeDelta;
+
+    use super::*;
+
+    /// Sends datagrams with each field, in one call where it can, and takes them.
+    fn exchange(local: &str) {
+        let sender = UdpSocket::bind(local).unwrap();
+        let clock = Clock::start();
+        let mut socket = Socket::towards(sender.local_addr().unwrap()).unwrap();
+        let mut buffer = vec![0; LARGEST];
+        assert_eq!(socket.receive(clock, &mut buffer), None);
+        let fields = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+        for (number, field) in (0_u8..).zip([0, 1, 2, 3]) {
+            if local.starts_with('[') {
+                rustix::net::sockopt::set_ipv6_tclass(&sender, field).unwrap();
+            } else {
+                rustix::net::sockopt::set_ip_tos(&sender, u8::try_from(field).unwrap()).unwrap();
+            }
+            sender.send_to(&[number; 300], socket.address()).unwrap();
+        }
+        let sent = clock.now();
+        for (number, field) in (0_u8..).zip(fields) {
+            let received = loop {
+                if let Some(received) = socket.receive(clock, &mut buffer) {
+                    break received;
+                }
+                std::thread::yield_now();
+            };
+            assert_eq!((received.length, received.ecn), (300, field));
+            assert_eq!(buffer[..300], [number; 300]);
+            assert_eq!(received.from, sender.local_addr().unwrap());
+            // Loopback delivers while it sends: the stamp is older than that.
+            assert!(
+                received.at <= sent + TimeDelta::from_millis(1),
+                "{received:?}, {sent:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn datagrams_come_with_their_times_and_fields() {
+        exchange("127.0.0.1:0");
+        if UdpSocket::bind("[::1]:0").is_ok() {
+            exchange("[::1]:0");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Signalling: WHEP, as a page does it (docs/embed/protocol.md).
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use mimosa_protocol::control::Role;
+use mimosa_protocol::problem::Problem;
+use ureq::Agent;
+use ureq::http::Response;
+
+use super::error::PlayError;
+
+/// After this the host counts as unreachable, as for a page.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest answer read.
+const LONGEST: u64 = 64 * 1024;
+
+/// Where a host is, and the token for it: what `mimosa serve` prints.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Address {
+    /// `http://HOST:PORT/PATH/`.
+    base: String,
+    /// `HOST:PORT`.
+    host: String,
+    token: Option<String>,
+}
+
+impl Address {
+    /// Reads what a host prints, `http://HOST:PORT/#token=TOKEN`, or the same without
+    /// `http://`.
+    ///
+    /// # Errors
+    ///
+    /// [`PlayError::Address`].
+    pub fn parse(text: &str) -> Result<Self, PlayError> {
+        let bad = |reason: &str| PlayError::Address {
+            text: text.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let (address, fragment) = text.trim().split_once('#').unwrap_or((text.trim(), ""));
+        let rest = match address.split_once("://") {
+            Some(("http", rest)) => rest,
+            Some((scheme, _)) => {
+                let reason = format!("{scheme} is not spoken here");
+                return Err(bad(&reason));
+            }
+            None => address,
+        };
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if host.is_empty() {
+            return Err(bad("it names no host"));
+        }
+        let has_port = host
+            .rsplit_once(':')
+            .is_some_and(|(name, port)| !name.is_empty() && port.parse::<u16>().is_ok());
+        let has_port = has_port && !host.ends_with(']');
+        let host = if has_port {
+            host.to_owned()
+        } else if host
+            .rsplit(']')
+            .next()
+            .is_some_and(|rest| rest.contains(':'))
+        {
+            return Err(bad("its port is none"));
+        } else {
+            format!("{host}:80")
+        };
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let folder = if folder.is_empty() {
+            String::new()
+        } else {
+            format!("{folder}/")
+        };
+        let token = fragment
+            .split('&')
+            .find_map(|part| part.strip_prefix("token="))
+            .filter(|token| !token.is_empty());
+        Ok(Self {
+            base: format!("http://{host}/{folder}"),
+            host,
+            token: token.map(str::to_owned),
+        })
+    }
+
+    /// The same with this token.
+    #[must_use]
+    pub fn with_token(self, token: Option<String>) -> Self {
+        Self {
+            token: token.or(self.token),
+            ..self
+        }
+    }
+
+    /// `HOST:PORT`.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The first address of the host's name.
+    ///
+    /// # Errors
+    ///
+    /// [`PlayError::Unreachable`].
+    pub fn resolve(&self) -> Result<SocketAddr, PlayError> {
+        let unreachable = |reason: String| PlayError::Unreachable {
+            address: self.host.clone(),
+            reason,
+        };
+        let mut all = self
+            .host
+            .to_socket_addrs()
+            .map_err(|error| unreachable(error.to_string()))?;
+        all.next()
+            .ok_or_else(|| unreachable("its name has no address".to_owned()))
+    }
+}
+
+/// A session as the host knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) id: String,
+    pub(super) text: String,
+}
+
+/// A host's HTTP side.
+#[derive(Clone, Debug)]
+pub(super) struct Whep {
+    address: Address,
+    agent: Agent,
+}
+
+impl Whep {
+    pub(super) fn new(address: Address) -> Self {
+        let config = Agent::config_builder()
+            .timeout_global(Some(PATIENCE))
+            .http_status_as_error(false)
+            .proxy(None)
+            .build();
+        Self {
+            address,
+            agent: config.into(),
+        }
+    }
+
+    /// Offers, and takes the answer; ends the session `replaced`.
+    pub(super) fn begin(
+        &self,
+        offer: &str,
+        role: Role,
+        replaced: Option<&str>,
+    ) -> Result<Answer, PlayError> {
+        let mut url = format!("{}whep?role={}", self.address.base, role.name());
+        if let Some(replaced) = replaced {
+            url = format!("{url}&replaces={replaced}");
+        }
+        let mut request = self
+            .agent
+            .post(url)
+            .header("Content-Type", "application/sdp");
+        if let Some(token) = &self.address.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let mut response = request
+            .send(offer)
+            .map_err(|error| PlayError::Unreachable {
+                address: self.address.host.clone(),
+                reason: error.to_string(),
+            })?;
+        let text = self.text(&mut response)?;
+        if response.status() != 201 {
+            return Err(match serde_json::from_str::<Problem>(&text) {
+                Ok(problem) => PlayError::Refused(problem),
+                Err(_) => self.no_host(format!("HTTP status {}", response.status())),
+            });
+        }
+        let place = response.headers().get("location");
+        let id = place
+            .and_then(|place| place.to_str().ok()?.rsplit('/').next())
+            .filter(|id| !id.is_empty())
+            .ok_or_else(|| self.no_host("its answer names no session".to_owned()))?;
+        Ok(Answer {
+            id: id.to_owned(),
+            text,
+        })
+    }
+
+    /// Ends a session. A host ends those that have fallen silent by itself.
+    pub(super) fn end(&self, id: &str) {
+        let mut request = self.agent.delete(format!("{}whep/{id}", self.address.base));
+        if let Some(token) = &self.address.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let _ = request.call();
+    }
+
+    fn text(&self, response: &mut Response<ureq::Body>) -> Result<String, PlayError> {
+        let body = response.body_mut().with_config().limit(LONGEST);
+        body.read_to_string()
+            .map_err(|error| self.no_host(error.to_string()))
+    }
+
+    fn no_host(&self, reason: String) -> PlayError {
+        PlayError::NoHost {
+            address: self.address.host.clone(),
+            reason,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> (String, String, Option<String>) {
+        let address = Address::parse(text).unwrap();
+        (address.base, address.host, address.token)
+    }
+
+    fn expected(base: &str, host: &str, token: Option<&str>) -> (String, String, Option<String>) {
+        (base.to_owned(), host.to_owned(), token.map(str::to_owned))
+    }
+
+    #[test]
+    fn an_address_is_what_a_host_prints() {
+        for (text, base, host, token) in [
+            (
+                "http://127.0.0.1:8080/",
+                "http://127.0.0.1:8080/",
+                "127.0.0.1:8080",
+                None,
+            ),
+            ("box:8080", "http://box:8080/", "box:8080", None),
+            ("http://box", "http://box:80/", "box:80", None),
+            (
+                " http://[::1]:81/#token=abc ",
+                "http://[::1]:81/",
+                "[::1]:81",
+                Some("abc"),
+            ),
+            ("http://[::1]", "http://[::1]:80/", "[::1]:80", None),
+            (
+                "http://b/games/#x=1&token=t",
+                "http://b:80/games/",
+                "b:80",
+                Some("t"),
+            ),
+            (
+                "http://b/games/index.html#token=",
+                "http://b:80/games/",
+                "b:80",
+                None,
+            ),
+        ] {
+            assert_eq!(parsed(text), expected(base, host, token), "{text}");
+        }
+        let address = Address::parse("b#token=old").unwrap();
+        assert_eq!(
+            address.clone().with_token(None).token.as_deref(),
+            Some("old")
+        );
+        let other = address.with_token(Some("new".to_owned()));
+        assert_eq!(other.token.as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn a_wrong_address_is_named_with_its_mend() {
+        for (text, what) in [
+            ("https://box:8080/", "https is not spoken here"),
+            ("http:///", "names no host"),
+            ("", "names no host"),
+            ("box:eighty", "its port is none"),
+            ("box:99999/", "its port is none"),
+        ] {
+            let error = Address::parse(text).unwrap_err().to_string();
+            assert!(error.contains(what), "{text}: {error}");
+            assert!(error.contains("write http://HOST:PORT/"), "{error}");
+        }
+    }
+}

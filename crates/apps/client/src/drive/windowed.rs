@@ -1,0 +1,278 @@
+//! Playing in a window.
+
+use std::time::Duration;
+
+use mimosa_protocol::control::NoticeCode;
+use mimosa_units::{Time, TimeDelta};
+use mimosa_video::Size;
+use mimosa_window::{Waker, Window, WindowConfig, WindowEvent};
+
+use super::decode::Decoded;
+use super::error::PlayError;
+use super::network::{ConnectionConfig, FromHost};
+use super::overlay;
+use super::player::{News, Player};
+use super::system::loudspeaker;
+use mimosa_system::clock::Clock;
+
+/// Size of the window before the first picture.
+const FIRST: (u32, u32) = (1280, 720);
+/// A session that broke off is tried again after these, and no more: a host that is started
+/// again is there by then.
+const AGAIN_AFTER: [TimeDelta; 5] = [
+    TimeDelta::from_millis(200),
+    TimeDelta::from_millis(500),
+    TimeDelta::from_millis(1_000),
+    TimeDelta::from_millis(2_000),
+    TimeDelta::from_millis(4_000),
+];
+/// A notice is shown for so long.
+const NOTICE_FOR: TimeDelta = TimeDelta::from_millis(6_000);
+/// Longest sleep, so that notices go away.
+const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+
+/// How to play in a window.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
+pub struct Windowed {
+    /// The window covers the screen.
+    pub is_fullscreen: bool,
+    /// Pictures wait for the display's refresh.
+    pub waits_for_refresh: bool,
+    /// Whether sound is wanted.
+    pub wants_sound: bool,
+    /// Text that is copied here is told the host, where the host takes it.
+    pub shares_clipboard: bool,
+    /// The statistics are shown from the beginning.
+    pub shows_statistics: bool,
+    /// Threads that share a frame.
+    pub threads: u8,
+}
+
+/// Plays in a window, until the player leaves or the host means it to end. Gives why it
+/// ended, if it was the host.
+///
+/// # Errors
+///
+/// [`PlayError`] when the host is not there or refuses, and without a window or a decoder.
+pub fn play_in_window(
+    config: &ConnectionConfig,
+    windowed: Windowed,
+) -> Result<Option<String>, PlayError> {
+    let clock = Clock::start();
+    let (width, height) = FIRST;
+    let title = format!("Mimosa: {}", config.address.host());
+    let size = Size::new(width, height).map_err(|error| PlayError::Window(error.to_string()))?;
+    let mut window = Window::open(&WindowConfig {
+        is_fullscreen: windowed.is_fullscreen,
+        waits_for_refresh: windowed.waits_for_refresh,
+        shares_clipboard: windowed.shares_clipboard,
+        ..WindowConfig::new(title, size)
+    })
+    .map_err(|error| PlayError::Window(error.to_string()))?;
+    let call = |replaced: Option<&str>, waker: Waker| {
+        let speaker = windowed.wants_sound.then(loudspeaker).flatten();
+        Player::start(
+            config.clone(),
+            windowed.threads,
+            clock,
+            replaced,
+            speaker,
+            move || waker.wake(),
+        )
+    };
+    let mut player = call(None, window.waker())?;
+    let mut screen = Screen::new(clock, windowed.shows_statistics);
+    let mut attempts = AGAIN_AFTER.iter();
+    loop {
+        let Some(end) = screen.run(&player, &mut window) else {
+            return Ok(None);
+        };
+        if end.is_final {
+            return Ok(Some(end.reason));
+        }
+        if screen.has_played() {
+            attempts = AGAIN_AFTER.iter();
+        }
+        let id = player.id().to_owned();
+        drop(player);
+        player = loop {
+            let Some(after) = attempts.next() else {
+                return Ok(Some(end.reason));
+            };
+            screen.say(&format!("{}: calling again", end.reason), &mut window);
+            if screen.pause(*after, &mut window) {
+                return Ok(None);
+            }
+            match call(Some(&id), window.waker()) {
+                Ok(player) => break player,
+                Err(PlayError::Unreachable { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        };
+    }
+}
+
+/// How a session ended.
+struct End {
+    reason: String,
+    is_final: bool,
+}
+
+/// What the window shows.
+struct Screen {
+    clock: Clock,
+    shows_statistics: bool,
+    statistics: overlay::Statistics,
+    notice: Option<(Time, String)>,
+    newest: Option<Decoded>,
+    host_takes_text: bool,
+    has_played: bool,
+}
+
+impl Screen {
+    fn new(clock: Clock, shows_statistics: bool) -> Self {
+        Self {
+            clock,
+            shows_statistics,
+            statistics: overlay::Statistics::default(),
+            notice: None,
+            newest: None,
+            host_takes_text: false,
+            has_played: false,
+        }
+    }
+
+    /// Whether the last session showed anything.
+    fn has_played(&mut self) -> bool {
+        std::mem::take(&mut self.has_played)
+    }
+
+    /// Plays a session; `None` when the player has left.
+    fn run(&mut self, player: &Player, window: &mut Window) -> Option<End> {
+        loop {
+            for event in window.wait(Some(LONGEST_SLEEP)) {
+                match event {
+                    WindowEvent::Act(action) => player.act(action),
+                    WindowEvent::Quit => return None,
+                    WindowEvent::Clipboard(text) if self.host_takes_text => player.copy(text),
+                    WindowEvent::ToggleStatistics => {
+                        self.shows_statistics = !self.shows_statistics;
+                    }
+                    _ => {}
+                }
+            }
+            // Of several pictures that wait the newest is shown; all were decoded.
+            let mut newest = None;
+            while let Some(news) = player.take() {
+                match news {
+                    News::Decoded(frame) => {
+                        player.decoded(&frame);
+                        if frame.picture.is_some() {
+                            newest = Some(frame);
+                        }
+                    }
+                    News::Host(message) => {
+                        if let Some(end) = self.told(message, window) {
+                            return Some(end);
+                        }
+                    }
+                }
+            }
+            if let Some(frame) = newest {
+                self.newest = Some(frame);
+                self.show(window);
+                self.has_played = true;
+                if let Some(frame) = &self.newest {
+                    let shown = self.clock.now();
+                    self.statistics.shown(shown, frame);
+                    player.seen(frame, shown);
+                }
+            } else if self.is_stale() {
+                self.show(window);
+            }
+        }
+    }
+
+    /// Takes news of the host's.
+    fn told(&mut self, message: FromHost, window: &mut Window) -> Option<End> {
+        match message {
+            FromHost::Hello(hello) => {
+                self.host_takes_text = hello.clipboard;
+                window.set_title(&format!("Mimosa: {}", hello.source));
+                self.statistics.hello(&hello);
+            }
+            FromHost::Statistics(statistics, tally, skew) => {
+                self.statistics.told(&statistics, &tally, skew);
+            }
+            FromHost::Notice(notice) => match notice.code {
+                NoticeCode::Resumed => self.notice = None,
+                NoticeCode::Waiting => self.notice = Some((Time::MAX, notice.message)),
+                _ => {
+                    let until = self.clock.now() + NOTICE_FOR;
+                    self.notice = Some((until, notice.message));
+                }
+            },
+            FromHost::Rumble(rumble) => {
+                let nanos = u64::try_from(rumble.duration.as_nanos()).unwrap_or(0);
+                let duration = Duration::from_nanos(nanos);
+                window.rumble(rumble.index, rumble.strong, rumble.weak, duration);
+            }
+            FromHost::Copied(text) => window.set_clipboard(&text),
+            FromHost::Ended {
+                reason, is_final, ..
+            } => return Some(End { reason, is_final }),
+            FromHost::Connected | FromHost::Frame(_) => {}
+        }
+        None
+    }
+
+    /// Shows the newest picture, with what is to be read over it.
+    fn show(&mut self, window: &mut Window) {
+        let now = self.clock.now();
+        self.notice.take_if(|(until, _)| *until <= now);
+        let mut lines: Vec<String> = self
+            .notice
+            .iter()
+            .map(|(_, message)| message.clone())
+            .collect();
+        if self.shows_statistics {
+            lines.extend(self.statistics.lines());
+        }
+        let view = self
+            .newest
+            .as_ref()
+            .and_then(|frame| Some(frame.picture.as_ref()?.view()));
+        let result = view.map(|view| window.show(&view, &lines));
+        if let Some(Err(error)) = result {
+            tracing::debug!(%error, "a picture is not shown");
+        }
+    }
+
+    /// Whether a notice has been there for long enough, or has just come.
+    fn is_stale(&self) -> bool {
+        self.notice.is_some()
+    }
+
+    /// Shows a notice at once.
+    fn say(&mut self, message: &str, window: &mut Window) {
+        self.notice = Some((self.clock.now() + NOTICE_FOR, message.to_owned()));
+        self.show(window);
+    }
+
+    /// Waits, unless the player leaves meanwhile.
+    fn pause(&self, time: TimeDelta, window: &mut Window) -> bool {
+        let until = self.clock.now() + time;
+        while self.clock.now() < until {
+            let rest = until.since(self.clock.now());
+            let rest = Duration::from_nanos(u64::try_from(rest.as_nanos()).unwrap_or(0));
+            if window.wait(Some(rest)).contains(&WindowEvent::Quit) {
+                return true;
+            }
+        }
+        false
+    }
+}

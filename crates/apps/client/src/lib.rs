@@ -1,0 +1,18 @@
+//! The native client: everything between the network and the decoder, and the decoder's news
+//! back to the host.
+//!
+//! ```text
+//! datagram -> Session::receive -> viewer::Session -> Effect::Decode -> decoder -> screen
+//!                    |       \-> SoundBuffer <- Session::play <- loudspeaker
+//!                    v
+//!                 Reporter -> datagram            Session::act, Session::seen -> datagram
+//! ```
+
+mod drive;
+
+pub use drive::{
+    Address, Coded, Connection, ConnectionConfig, DecodeThread, Decoded, FromHost, Headless,
+    Loudspeaker, News, PlayError, Player, Report, ToHost, play,
+};
+#[cfg(feature = "window")]
+pub use drive::{Windowed, play_in_window};

@@ -1,0 +1,137 @@
+//! The encoders of a host, by what they produce.
+
+use mimosa_facts::Codec;
+use mimosa_settings::EncoderSettings;
+use mimosa_video::Size;
+
+use crate::encoders::{ENCODERS, open_encoder};
+use crate::error::HostError;
+
+/// An encoder that opens, and what it produces.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Coder {
+    pub(crate) codec: Codec,
+    pub(crate) settings: EncoderSettings,
+    /// What it calls itself.
+    pub(crate) name: String,
+}
+
+/// What a host codes with: the encoder of its settings, and another for viewers that do
+/// not decode what that one produces.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Coders {
+    first: Coder,
+    other: Option<Coder>,
+}
+
+impl Coders {
+    /// Opens the encoder that `settings` name; and, where that one's codec is not H.264,
+    /// which every browser decodes, the first encoder of H.264 that opens.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Encoder`] when the named one does not open.
+    pub(crate) fn open(
+        settings: EncoderSettings,
+        frames_per_second: u32,
+        size: Size,
+    ) -> Result<Self, HostError> {
+        let open = |settings: EncoderSettings| {
+            let encoder = open_encoder(settings, frames_per_second, size)?;
+            let capabilities = encoder.capabilities();
+            Ok::<_, HostError>(Coder {
+                codec: capabilities.codec,
+                settings,
+                name: capabilities.name.clone(),
+            })
+        };
+        let first = open(settings)?;
+        let others = ENCODERS
+            .iter()
+            .filter_map(|&name| open(EncoderSettings { name, ..settings }).ok());
+        let coders = Self::among(first, others);
+        if let Some(other) = &coders.other {
+            let (codec, name) = (coders.first.codec.name(), other.settings.name.name());
+            tracing::info!("viewers without {codec} get H264, by {name}");
+        }
+        Ok(coders)
+    }
+
+    fn among(first: Coder, mut others: impl Iterator<Item = Coder>) -> Self {
+        let other = match first.codec {
+            Codec::H264 => None,
+            Codec::H265 | Codec::Av1 => others.find(|other| other.codec == Codec::H264),
+        };
+        Self { first, other }
+    }
+
+    /// What can be sent, the codec of the settings in front.
+    pub(crate) fn codecs(&self) -> Vec<Codec> {
+        let other = self.other.as_ref().map(|other| other.codec);
+        std::iter::once(self.first.codec).chain(other).collect()
+    }
+
+    /// The encoder that produces `codec`, which is one of [`Self::codecs`].
+    pub(crate) fn of(&self, codec: Codec) -> &Coder {
+        let other = self.other.as_ref().filter(|other| other.codec == codec);
+        other.unwrap_or(&self.first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_facts::Complexity;
+    use mimosa_settings::{ElementName, EncoderName, SizePrediction, Work};
+
+    use super::*;
+
+    fn settings(name: EncoderName) -> EncoderSettings {
+        EncoderSettings {
+            name,
+            element: ElementName::default(),
+            work: Work::Always(Complexity::C0),
+            buffer_frames: 1,
+            size_prediction: SizePrediction::Motion,
+            adapts_detail: true,
+            finest_quantiser: 17,
+            threads: 1,
+        }
+    }
+
+    fn coder(codec: Codec, name: EncoderName) -> Coder {
+        Coder {
+            codec,
+            settings: settings(name),
+            name: String::new(),
+        }
+    }
+
+    #[cfg(feature = "openh264")]
+    #[test]
+    fn a_host_of_h264_has_nothing_else() {
+        let size = "320x240".parse().unwrap();
+        let opened = Coders::open(settings(EncoderName::OpenH264), 60, size).unwrap();
+        assert_eq!(opened.codecs(), [Codec::H264]);
+        assert_eq!(opened.of(Codec::H264).settings.name, EncoderName::OpenH264);
+        let more = [coder(Codec::H264, EncoderName::Auto)];
+        let coders = Coders::among(coder(Codec::H264, EncoderName::OpenH264), more.into_iter());
+        assert_eq!(coders.codecs(), opened.codecs());
+        let name = &opened.of(Codec::H264).name;
+        assert!(name.to_lowercase().contains("openh264"), "{name}");
+    }
+
+    #[test]
+    fn viewers_without_another_codec_get_h264() {
+        let first = coder(Codec::Av1, EncoderName::Auto);
+        let others = [Codec::Av1, Codec::H265, Codec::H264];
+        let others = others.map(|codec| coder(codec, EncoderName::OpenH264));
+        let coders = Coders::among(first.clone(), others.clone().into_iter());
+        assert_eq!(coders.codecs(), [Codec::Av1, Codec::H264]);
+        assert_eq!(
+            (coders.of(Codec::Av1), coders.of(Codec::H264)),
+            (&first, &others[2])
+        );
+        let alone = Coders::among(first.clone(), others.into_iter().take(2));
+        assert_eq!(alone.codecs(), [Codec::Av1]);
+    }
+}

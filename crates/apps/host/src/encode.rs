@@ -1,0 +1,301 @@
+//! An encoder in a thread of its own: pictures in, packets out.
+
+use std::sync::mpsc;
+
+use mimosa_facts::{Codec, FramePlan};
+use mimosa_rtp::video::Packetiser;
+use mimosa_session::host::{Coded, Encoded, EncoderFailure, Job};
+use mimosa_settings::EncoderSettings;
+use mimosa_system::priority;
+use mimosa_transport::LARGEST_PAYLOAD;
+use mimosa_video::{Encoder, Size};
+
+use crate::encoders::open_encoder;
+use crate::error::HostError;
+use crate::pictures::PictureKeeper;
+use crate::plan::Planner;
+use crate::scale::Scaler;
+use mimosa_system::clock::Clock;
+
+/// The way to an encoder's thread, which ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct EncoderThread {
+    jobs: mpsc::Sender<Job>,
+}
+
+/// What a thread encodes with: [`open_encoder`] with the settings and the frames in a second.
+pub(crate) type Open = dyn Fn(Size) -> Result<Box<dyn Encoder>, HostError> + Send;
+
+impl EncoderThread {
+    /// Starts a thread that opens an encoder of `codec`; `done` is called there with each
+    /// frame, and `keeper` told of it. Where none opens, that is what comes of each frame.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Thread`].
+    pub(crate) fn start(
+        settings: EncoderSettings,
+        frames_per_second: u32,
+        (codec, size): (Codec, Size),
+        clock: Clock,
+        keeper: Option<PictureKeeper>,
+        done: impl Fn(Encoded) + Send + 'static,
+    ) -> Result<Self, HostError> {
+        let open = move |size| open_encoder(settings, frames_per_second, size);
+        let work = Work {
+            encoder: Fitting {
+                open: Box::new(open),
+                opened: None,
+            },
+            packetiser: Packetiser::new(codec, LARGEST_PAYLOAD),
+            planner: Planner::new(settings),
+            scaler: Scaler::new(),
+            keeper,
+            clock,
+        };
+        Self::spawn(work, size, done)
+    }
+
+    fn spawn(
+        mut work: Work,
+        size: Size,
+        done: impl Fn(Encoded) + Send + 'static,
+    ) -> Result<Self, HostError> {
+        let (jobs, todo) = mpsc::channel::<Job>();
+        std::thread::Builder::new()
+            .name("encoder".to_owned())
+            .spawn(move || {
+                priority::raise();
+                // Before the first picture is there; a failure shows with that.
+                let _ = work.encoder.of(size);
+                while let Ok(job) = todo.recv() {
+                    done(work.encode(job));
+                }
+            })
+            .map_err(HostError::Thread)?;
+        Ok(Self { jobs })
+    }
+
+    /// Gives it a picture; `false` when the thread has died.
+    pub(crate) fn encode(&self, job: Job) -> bool {
+        self.jobs.send(job).is_ok()
+    }
+}
+
+/// An error of the host's as its session hears of it.
+fn failure(error: &HostError) -> EncoderFailure {
+    EncoderFailure {
+        reason: error.to_string(),
+    }
+}
+
+/// What an encoder's thread has.
+struct Work {
+    encoder: Fitting,
+    packetiser: Packetiser,
+    planner: Planner,
+    scaler: Scaler,
+    keeper: Option<PictureKeeper>,
+    clock: Clock,
+}
+
+impl Work {
+    fn encode(&mut self, job: Job) -> Encoded {
+        let begun = self.clock.now();
+        let result = self.coded(&job);
+        let frame = job.request.frame;
+        drop(job);
+        Encoded {
+            frame,
+            begun,
+            ended: self.clock.now(),
+            result: result.map_err(|error| failure(&error)),
+        }
+    }
+
+    fn coded(&mut self, job: &Job) -> Result<Coded, HostError> {
+        let picture = self.scaler.scale(&job.picture.picture, job.size);
+        let encoder = self.encoder.of(picture.size());
+        let (request, plan) = self.planner.plan(job, picture);
+        let started = self.clock.now();
+        let frame = encoder?.encode(picture, &request)?;
+        if let Some(plan) = &plan {
+            let took = self.clock.now().since(started);
+            self.planner.encoded(plan, &frame, took);
+        }
+        let coded = Coded {
+            payloads: self.packetiser.packetise(&frame.data),
+            length: frame.data.len(),
+            plan: FramePlan {
+                complexity: request.complexity,
+                size: request.budget,
+                relative: plan.map(|plan| plan.relative),
+            },
+            is_keyframe: frame.is_keyframe,
+            quantiser: frame.quantiser,
+            attempts: frame.attempts,
+        };
+        let (data, is_keyframe) = (frame.data, frame.is_keyframe);
+        self.keeper
+            .take_if(|keeper| !keeper.push(job, data, is_keyframe));
+        Ok(coded)
+    }
+}
+
+/// An encoder, opened anew for each size.
+struct Fitting {
+    open: Box<Open>,
+    opened: Option<(Size, Box<dyn Encoder>)>,
+}
+
+impl Fitting {
+    /// The encoder for pictures of this size.
+    fn of(&mut self, size: Size) -> Result<&mut dyn Encoder, HostError> {
+        let opened = match self.opened.take_if(|(own, _)| *own == size) {
+            Some(opened) => opened,
+            None => (size, (self.open)(size)?),
+        };
+        Ok(&mut *self.opened.insert(opened).1)
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "openh264")]
+mod tests {
+    use std::sync::Arc;
+
+    use mimosa_facts::{Complexity, FrameId};
+    use mimosa_session::host::{Captured, Inputs};
+    use mimosa_settings::{EncoderName, SizePrediction};
+    use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+    use mimosa_video::{FrameRequest, Picture, Recovery};
+
+    use super::*;
+
+    fn size(text: &str) -> Size {
+        text.parse().unwrap()
+    }
+
+    fn job(frame: u64, size: Size) -> Job {
+        Job {
+            picture: Arc::new(Captured {
+                picture: Picture::new(size),
+                at: Time::ZERO,
+                inputs: Inputs::default(),
+            }),
+            request: FrameRequest {
+                frame: FrameId(frame),
+                budget: Bytes::new(20_000),
+                interval: TimeDelta::from_millis(16),
+                complexity: Complexity::C0,
+                recovery: Recovery::None,
+            },
+            bandwidth: Rate::from_kbps(8_000),
+            size,
+            is_limit: false,
+            timestamp: 0,
+        }
+    }
+
+    fn work(open: Box<Open>) -> Work {
+        Work {
+            encoder: Fitting { open, opened: None },
+            packetiser: Packetiser::new(Codec::H264, LARGEST_PAYLOAD),
+            planner: Planner::new(settings()),
+            scaler: Scaler::new(),
+            keeper: None,
+            clock: Clock::start(),
+        }
+    }
+
+    fn settings() -> EncoderSettings {
+        EncoderSettings {
+            name: EncoderName::OpenH264,
+            element: mimosa_settings::ElementName::default(),
+            work: mimosa_settings::Work::Always(Complexity::C0),
+            buffer_frames: 1,
+            size_prediction: SizePrediction::Motion,
+            adapts_detail: false,
+            finest_quantiser: 17,
+            threads: 1,
+        }
+    }
+
+    /// Whoever begins a session, and all others that the same thread serves, go on while an
+    /// encoder opens.
+    #[test]
+    fn nobody_waits_for_an_encoder_to_open() {
+        let small = size("64x48");
+        let (told, results) = mpsc::channel();
+        let start = |open: Box<Open>| {
+            let told = told.clone();
+            let done = move |encoded: Encoded| told.send(encoded.frame).unwrap();
+            EncoderThread::spawn(work(open), small, done).unwrap()
+        };
+        let ours = std::thread::current().id();
+        let (release, blocked) = mpsc::channel::<()>();
+        let slow = start(Box::new(move |size| {
+            // Here it would wait for ever.
+            assert_ne!(std::thread::current().id(), ours, "the caller's thread");
+            blocked.recv().unwrap();
+            open_encoder(settings(), 60, size)
+        }));
+        let quick = start(Box::new(|size| open_encoder(settings(), 60, size)));
+        assert!(slow.encode(job(1, small)) && quick.encode(job(2, small)));
+        assert_eq!(results.recv().unwrap(), FrameId(2));
+        assert!(results.try_recv().is_err(), "the other still opens");
+        release.send(()).unwrap();
+        assert_eq!(results.recv().unwrap(), FrameId(1));
+    }
+
+    #[test]
+    fn an_encoder_that_does_not_open_is_what_comes_of_its_first_frame() {
+        let small = size("64x48");
+        let (told, results) = mpsc::channel();
+        let done = move |encoded: Encoded| told.send(encoded).unwrap();
+        let open = Box::new(|_| Err(HostError::Encoder("openh264: no memory".to_owned())));
+        let thread = EncoderThread::spawn(work(open), small, done).unwrap();
+        assert!(thread.encode(job(7, small)));
+        let encoded = results.recv().unwrap();
+        assert_eq!(encoded.frame, FrameId(7));
+        let reason = encoded.result.unwrap_err().to_string();
+        assert!(reason.contains("openh264: no memory"), "{reason}");
+    }
+
+    #[test]
+    fn another_size_is_another_encoder_or_an_error_of_that_frame() {
+        let (told, results) = mpsc::channel();
+        let done = move |encoded| told.send(encoded).unwrap();
+        let clock = Clock::start();
+        let thread = EncoderThread::start(
+            settings(),
+            60,
+            (Codec::H264, size("64x48")),
+            clock,
+            None,
+            done,
+        )
+        .unwrap();
+        // OpenH264 has no side above 3840.
+        for (frame, (text, keyframe)) in [
+            ("64x48", Some(true)),
+            ("64x48", Some(false)),
+            ("32x32", Some(true)),
+            ("3856x16", None),
+            ("32x32", Some(false)),
+            ("64x48", Some(true)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert!(thread.encode(job(frame as u64, size(text))));
+            let encoded = results.recv().unwrap();
+            assert_eq!(encoded.frame, FrameId(frame as u64));
+            let is_keyframe = encoded.result.as_ref().ok().map(|coded| coded.is_keyframe);
+            assert_eq!(is_keyframe, keyframe, "{text}");
+            if let Err(error) = encoded.result {
+                assert!(error.to_string().contains("3856x16"), "{error}");
+            }
+        }
+    }
+}

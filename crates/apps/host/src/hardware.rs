@@ -1,0 +1,121 @@
+//! Hardware that encodes: what there is, and what of it works.
+
+use std::path::Path;
+
+use mimosa_video::Size;
+
+/// Where the system has its devices.
+const DEVICES: &str = "/dev";
+
+/// What was found of hardware that encodes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Hardware {
+    /// No device that may encode; nothing else was asked.
+    NoDevice,
+    /// Devices that may, by their paths, which this program was built without a way to use.
+    NotBuilt(Vec<String>),
+    /// The same, and each element that was looked for; or why none was.
+    Looked(Vec<String>, Result<Vec<(&'static str, Element)>, String>),
+}
+
+/// What was found of an element of GStreamer for hardware.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Element {
+    /// It is not registered: no such hardware, or no driver for it, or no such plugin.
+    Absent,
+    /// It made frames of trial pictures.
+    Works,
+    /// It is registered, and failed with these words.
+    Fails(String),
+}
+
+/// Looks for hardware that encodes pictures of `size`, and tries each.
+#[must_use]
+pub fn look_for_hardware(size: Size, frames_per_second: u32) -> Hardware {
+    let devices = devices(Path::new(DEVICES));
+    if devices.is_empty() {
+        return Hardware::NoDevice;
+    }
+    look(devices, size, frames_per_second)
+}
+
+/// Whether the machine has a device that may encode.
+pub(crate) fn may_encode() -> bool {
+    !devices(Path::new(DEVICES)).is_empty()
+}
+
+#[cfg(feature = "gstreamer")]
+fn look(devices: Vec<String>, size: Size, frames_per_second: u32) -> Hardware {
+    use mimosa_gstreamer::TrialResult;
+    let found = mimosa_gstreamer::find(size, frames_per_second).map(|found| {
+        let found = found.into_iter().map(|(element, found)| {
+            let found = match found {
+                TrialResult::Nothing => Element::Absent,
+                TrialResult::Works => Element::Works,
+                TrialResult::Fails(reason) => Element::Fails(reason),
+            };
+            (element.name, found)
+        });
+        found.collect()
+    });
+    Hardware::Looked(devices, found)
+}
+
+#[cfg(not(feature = "gstreamer"))]
+fn look(devices: Vec<String>, _: Size, _: u32) -> Hardware {
+    Hardware::NotBuilt(devices)
+}
+
+/// The devices below `folder` that may encode: graphics processors and Video4Linux's.
+/// Looking takes no time worth counting, and asking GStreamer half a second where it does
+/// not know its plugins yet.
+fn devices(folder: &Path) -> Vec<String> {
+    let names = |folder: &Path, prefix: &str| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        let mut names: Vec<_> = paths
+            .filter(|path| {
+                let name = path.file_name().map(|name| name.to_string_lossy());
+                name.is_some_and(|name| name.starts_with(prefix))
+            })
+            .map(|path| path.display().to_string())
+            .collect();
+        names.sort();
+        names
+    };
+    [
+        names(&folder.join("dri"), "renderD"),
+        names(folder, "nvidia0"),
+        names(folder, "video"),
+    ]
+    .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_that_may_encode_are_found() {
+        let folder = std::env::temp_dir().join(format!("mimosa-devices-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("dri")).unwrap();
+        let none = devices(&folder);
+        std::fs::write(folder.join("dri/card0"), "").unwrap();
+        let no_renderer = devices(&folder);
+        for name in ["dri/renderD128", "nvidia0", "video11"] {
+            std::fs::write(folder.join(name), "").unwrap();
+        }
+        let all = devices(&folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(none, Vec::<String>::new());
+        assert_eq!(
+            none, no_renderer,
+            "a card without a renderer encodes nothing"
+        );
+        let ends: Vec<_> = all
+            .iter()
+            .filter_map(|path| path.rsplit('/').next())
+            .collect();
+        assert_eq!(ends, ["renderD128", "nvidia0", "video11"]);
+    }
+}

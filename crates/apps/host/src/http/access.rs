@@ -1,0 +1,331 @@
+//! Who may ask for what: tokens, origins and names.
+//!
+//! Other sites' pages run in the browser that ours runs in. They are kept out by their
+//! `Origin`, and by the name in `Host`, against those who have a name of their own lead to
+//! this machine (DNS rebinding): an address is nobody's name, and of names there are
+//! `localhost`, and with tokens the machine's own and those of allowed sites.
+
+use std::net::IpAddr;
+
+use axum::http::{HeaderMap, header};
+use mimosa_protocol::problem::{ErrorCode, Problem};
+use mimosa_settings::Token;
+
+/// What somebody may do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Permission {
+    /// Play and watch.
+    Play,
+    /// Only watch.
+    Watch,
+}
+
+/// The rules.
+#[derive(Debug)]
+pub(super) struct Access {
+    /// Tokens for playing and for watching; `None` where none is needed.
+    pub(super) tokens: Option<(Token, Token)>,
+    /// Sites whose pages may ask beside our own.
+    pub(super) allowed_origins: Vec<String>,
+    /// What the machine is called.
+    pub(super) names: Vec<String>,
+}
+
+impl Access {
+    /// Whether this request comes from our own page, an allowed one, or none.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorCode::Origin`]; [`ErrorCode::BadRequest`] without one `Host` (RFC 9112, section
+    /// 3.2).
+    pub(super) fn origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let refused = |message: String| Err(Problem::new(ErrorCode::Origin, message));
+        let host = only(headers, header::HOST).map_err(|Unclear| {
+            let message = "a request has one header `Host`, in ASCII".to_owned();
+            Problem::new(ErrorCode::BadRequest, message)
+        })?;
+        if !host.is_some_and(|host| self.is_ours(host)) {
+            let host = host.unwrap_or_default();
+            return refused(if self.tokens.is_none() {
+                format!(
+                    "`{host}` is no name of this machine for itself; use http://localhost or 127.0.0.1"
+                )
+            } else {
+                format!(
+                    "`{host}` is no name that this host knows for itself; use its address, or have its owner add http://{host} to allowed_origins"
+                )
+            });
+        }
+        let Ok(origin) = only(headers, header::ORIGIN) else {
+            return refused("a request has one header `Origin` at most, in ASCII".to_owned());
+        };
+        let Some(origin) = origin else {
+            return Ok(());
+        };
+        let own = host.is_some_and(|host| {
+            [format!("http://{host}"), format!("https://{host}")].contains(&origin.to_owned())
+        });
+        if own || self.allowed_origins.iter().any(|allowed| allowed == origin) {
+            Ok(())
+        } else {
+            refused(format!(
+                "pages of `{origin}` may not use this host; its owner can allow that with allowed_origins"
+            ))
+        }
+    }
+
+    /// Whether a `Host` header means this host.
+    fn is_ours(&self, host: &str) -> bool {
+        if self.tokens.is_none() {
+            return is_loopback_name(host);
+        }
+        let name = without_port(host);
+        let is_it = |known: &str| name.eq_ignore_ascii_case(known);
+        let allowed = self.allowed_origins.iter();
+        let mut allowed = allowed.filter_map(|origin| Some(origin.split_once("://")?.1));
+        name.parse::<IpAddr>().is_ok()
+            || is_it("localhost")
+            || self.names.iter().any(|known| is_it(known))
+            || allowed.any(|known| is_it(without_port(known)))
+    }
+
+    /// Whether this request names the machine as only its own programs do.
+    pub(super) fn is_local(headers: &HeaderMap) -> bool {
+        only(headers, header::HOST).is_ok_and(|host| host.is_some_and(is_loopback_name))
+    }
+
+    /// The other site that this request comes from, if it is an allowed one.
+    pub(super) fn foreign_origin<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+        let origin = only(headers, header::ORIGIN).ok()??;
+        self.allowed_origins
+            .iter()
+            .any(|allowed| allowed == origin)
+            .then_some(origin)
+    }
+
+    /// What whoever shows this token may do.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorCode::TokenMissing`] or [`ErrorCode::TokenWrong`].
+    pub(super) fn permission(&self, headers: &HeaderMap) -> Result<Permission, Problem> {
+        let Some((play, watch)) = &self.tokens else {
+            return Ok(Permission::Play);
+        };
+        let shown = only(headers, header::AUTHORIZATION).ok().flatten();
+        // The scheme has no case (RFC 9110, section 11.1).
+        let shown = shown
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| token)
+            .ok_or_else(|| {
+                Problem::new(
+                    ErrorCode::TokenMissing,
+                    "this host wants a token: open the URL that it printed when it started"
+                        .to_owned(),
+                )
+            })?;
+        if is_same(shown, play.secret()) {
+            Ok(Permission::Play)
+        } else if is_same(shown, watch.secret()) {
+            Ok(Permission::Watch)
+        } else {
+            Err(Problem::new(
+                ErrorCode::TokenWrong,
+                "this token is not this host's; it has a new one each time it starts, unless one is set"
+                    .to_owned(),
+            ))
+        }
+    }
+}
+
+/// A header that comes more than once, or in other characters than ASCII.
+struct Unclear;
+
+/// The header of this name, if there is one.
+fn only(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<&str>, Unclear> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| Unclear),
+        (Some(_), Some(_)) => Err(Unclear),
+    }
+}
+
+/// The name in a `Host` header, or the address without its brackets.
+fn without_port(host: &str) -> &str {
+    match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    }
+}
+
+/// Whether a `Host` header names this machine to itself.
+fn is_loopback_name(host: &str) -> bool {
+    let name = without_port(host);
+    let address = name.parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// The names that a machine of this host name is called by in its own network.
+pub(super) fn names(host_name: &str) -> Vec<String> {
+    let name = host_name.trim();
+    if name.is_empty() {
+        return Vec::new();
+    }
+    // Multicast DNS (RFC 6762, section 3) has the first part of it.
+    let first = name.split('.').next().unwrap_or(name);
+    vec![name.to_owned(), first.to_owned(), format!("{first}.local")]
+}
+
+/// Compares secrets in a time that tells nothing but their length.
+fn is_same(left: &str, right: &str) -> bool {
+    let pairs = left.bytes().zip(right.bytes());
+    left.len() == right.len() && pairs.fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(header::HeaderName, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(name, value.parse().unwrap());
+        }
+        headers
+    }
+
+    fn open() -> Access {
+        Access {
+            tokens: None,
+            allowed_origins: vec!["https://example.org".to_owned()],
+            names: names("den.home.arpa\n"),
+        }
+    }
+
+    fn guarded() -> Access {
+        let token = |text| Token::new(text).unwrap();
+        Access {
+            tokens: Some((token("player-player-player"), token("viewer-viewer-viewer"))),
+            ..open()
+        }
+    }
+
+    #[test]
+    fn on_loopback_only_loopback_names_will_do() {
+        for good in [
+            "localhost",
+            "localhost:8080",
+            "127.0.0.1:8080",
+            "[::1]:8080",
+            "LOCALHOST",
+        ] {
+            let request = headers(&[(header::HOST, good)]);
+            assert!(open().origin(&request).is_ok(), "{good}");
+        }
+        for bad in [
+            "example.org",
+            "localhost.example.org:8080",
+            "192.0.2.1",
+            "",
+            "[2001:db8::1]",
+        ] {
+            let request = headers(&[(header::HOST, bad)]);
+            assert!(open().origin(&request).is_err(), "{bad}");
+        }
+        assert!(open().origin(&HeaderMap::new()).is_err());
+    }
+
+    #[test]
+    fn with_tokens_other_names_of_the_host_will_do() {
+        let origin = |host: &str| guarded().origin(&headers(&[(header::HOST, host)]));
+        for good in [
+            "localhost:8080",
+            "192.0.2.1:8080",
+            "[2001:db8::1]:8080",
+            "den.home.arpa",
+            "DEN:8080",
+            "den.local",
+            "example.org",
+        ] {
+            assert!(origin(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "evil.example:8080",
+            "den.evil.example",
+            "192.0.2.1.evil.example",
+        ] {
+            let error = origin(bad).unwrap_err();
+            assert_eq!(error.error, ErrorCode::Origin, "{bad}");
+            assert!(error.message.contains("allowed_origins"), "{bad}");
+        }
+        assert!(guarded().origin(&HeaderMap::new()).is_err());
+    }
+
+    #[test]
+    fn what_is_said_twice_or_unreadably_opens_nothing() {
+        for access in [open(), guarded()] {
+            let local = (header::HOST, "localhost");
+            let twice = headers(&[local.clone(), local.clone()]);
+            let error = access.origin(&twice).unwrap_err();
+            assert_eq!(error.error, ErrorCode::BadRequest);
+            assert!(!Access::is_local(&twice));
+            let own = (header::ORIGIN, "http://localhost");
+            assert!(
+                access
+                    .origin(&headers(&[local.clone(), own.clone()]))
+                    .is_ok()
+            );
+            let twice = headers(&[local.clone(), own.clone(), own]);
+            assert!(access.origin(&twice).is_err());
+            let mut latin = headers(&[local]);
+            let value = axum::http::HeaderValue::from_bytes(b"http://caf\xe9.example").unwrap();
+            latin.append(header::ORIGIN, value);
+            assert!(access.origin(&latin).is_err());
+        }
+    }
+
+    #[test]
+    fn other_sites_pages_are_refused_unless_allowed() {
+        let from = |origin| headers(&[(header::HOST, "localhost:8080"), (header::ORIGIN, origin)]);
+        assert!(open().origin(&from("http://localhost:8080")).is_ok());
+        assert!(open().origin(&from("https://example.org")).is_ok());
+        for bad in ["http://localhost:8081", "http://example.org", "null"] {
+            assert!(open().origin(&from(bad)).is_err(), "{bad}");
+            assert!(guarded().origin(&from(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn tokens_open_what_they_are_for() {
+        let with = |token| headers(&[(header::AUTHORIZATION, token)]);
+        let access = guarded();
+        let code =
+            |headers: &HeaderMap| access.permission(headers).map_err(|problem| problem.error);
+        assert_eq!(
+            code(&with("Bearer player-player-player")),
+            Ok(Permission::Play)
+        );
+        assert_eq!(
+            code(&with("Bearer viewer-viewer-viewer")),
+            Ok(Permission::Watch)
+        );
+        assert_eq!(
+            code(&with("bEARER viewer-viewer-viewer")),
+            Ok(Permission::Watch)
+        );
+        assert_eq!(code(&HeaderMap::new()), Err(ErrorCode::TokenMissing));
+        assert_eq!(code(&with("Basic abc")), Err(ErrorCode::TokenMissing));
+        assert_eq!(
+            code(&with("Bearer player-player-playes")),
+            Err(ErrorCode::TokenWrong)
+        );
+        assert_eq!(code(&with("Bearer ")), Err(ErrorCode::TokenWrong));
+        assert_eq!(
+            open().permission(&HeaderMap::new()).ok(),
+            Some(Permission::Play)
+        );
+    }
+}

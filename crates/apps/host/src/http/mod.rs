@@ -1,0 +1,375 @@
+//! The HTTP side: page, signalling, metrics (`docs/embed/protocol.md`).
+
+mod access;
+mod limit;
+mod listener;
+mod page;
+mod places;
+mod whep;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, patch, post};
+use mimosa_protocol::problem::{ErrorCode, Problem};
+use mimosa_settings::Token;
+use mimosa_units::TimeDelta;
+use serde::Serialize;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use self::access::{Access, Permission, names};
+use self::limit::RateLimit;
+use self::listener::{Client, in_time};
+use self::places::Places;
+use crate::metrics::Metrics;
+use crate::network::ToNetwork;
+use mimosa_system::Mailbox;
+use mimosa_system::clock::Clock;
+
+/// An offer has about 8 KiB.
+const LARGEST_BODY: usize = 64 * 1024;
+
+/// What the handlers share.
+pub(crate) struct App {
+    access: Access,
+    network: Mailbox<ToNetwork>,
+    metrics: Arc<Metrics>,
+    clock: Clock,
+    /// Requests of any kind: a page with its parts, reloaded a few times.
+    requests: Mutex<RateLimit>,
+    /// Offers, candidates and wrong tokens: a page that reconnects, with patience.
+    attempts: Mutex<RateLimit>,
+    places: Places,
+}
+
+/// What the machine is called, as the kernel has it.
+const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+
+impl App {
+    /// The handlers' state; `tokens` are for playing and for watching.
+    pub(crate) fn new(
+        allowed_origins: &[String],
+        tokens: Option<(Token, Token)>,
+        network: Mailbox<ToNetwork>,
+        metrics: Arc<Metrics>,
+        clock: Clock,
+    ) -> Self {
+        Self {
+            access: Access {
+                tokens,
+                allowed_origins: allowed_origins.to_vec(),
+                // Without one, addresses will do.
+                names: names(&std::fs::read_to_string(HOST_NAME).unwrap_or_default()),
+            },
+            network,
+            metrics,
+            clock,
+            requests: Mutex::new(RateLimit::new(200, TimeDelta::from_millis(20))),
+            attempts: Mutex::new(RateLimit::new(20, TimeDelta::from_millis(500))),
+            places: Places::default(),
+        }
+    }
+
+    /// Counts a request against a limit.
+    fn count(&self, limit: &Mutex<RateLimit>, client: Client) -> Result<(), Refusal> {
+        let mut limit = limit.lock().unwrap_or_else(PoisonError::into_inner);
+        let counted = limit.request(self.clock.now(), client.0.ip());
+        counted.map_err(Refusal::too_many)
+    }
+
+    /// What whoever shows this token may do. A wrong token counts as an attempt; after too
+    /// many of them, no token from that address is looked at.
+    fn permission(&self, headers: &HeaderMap, client: Client) -> Result<Permission, Refusal> {
+        if self.access.tokens.is_some() && headers.contains_key(header::AUTHORIZATION) {
+            let attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+            let checked = attempts.check(self.clock.now(), client.0.ip());
+            checked.map_err(Refusal::too_many)?;
+        }
+        let permission = self.access.permission(headers);
+        if matches!(&permission, Err(problem) if problem.error == ErrorCode::TokenWrong) {
+            self.count(&self.attempts, client)?;
+        }
+        Ok(permission?)
+    }
+
+    /// Asks the network's thread something.
+    async fn ask<T>(
+        &self,
+        question: impl FnOnce(oneshot::Sender<T>) -> ToNetwork,
+    ) -> Result<T, Refusal> {
+        let (reply, answer) = oneshot::channel();
+        self.network.send(question(reply));
+        answer.await.map_err(|_| {
+            let problem = Problem::new(ErrorCode::HostFull, "the host is stopping".to_owned());
+            problem.into()
+        })
+    }
+}
+
+/// A request that is not granted.
+#[derive(Debug)]
+struct Refusal {
+    problem: Problem,
+    wait: Option<TimeDelta>,
+}
+
+impl Refusal {
+    fn too_many(wait: TimeDelta) -> Self {
+        let message = "too many requests; wait a moment".to_owned();
+        Self {
+            problem: Problem::new(ErrorCode::TooManyRequests, message),
+            wait: Some(wait),
+        }
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self {
+            problem,
+            wait: None,
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.problem.error.status());
+        let mut response = json(&self.problem);
+        *response.status_mut() = status.unwrap_or(StatusCode::BAD_REQUEST);
+        if let Some(wait) = self.wait {
+            let seconds = wait.as_secs().ceil().max(1.0);
+            if let Ok(value) = HeaderValue::from_str(&format!("{seconds:.0}")) {
+                response.headers_mut().insert(header::RETRY_AFTER, value);
+            }
+        }
+        response
+    }
+}
+
+/// Serves until `stop` is told.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    app: Arc<App>,
+    stop: impl Future<Output = ()> + Send,
+) {
+    let places = app.places.clone();
+    listener::serve(listener, router(app), places, stop).await;
+}
+
+fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/api/info", get(info))
+        .route("/metrics", get(metrics))
+        .route("/whep", post(whep::offer).options(whep::preflight))
+        .route(
+            "/whep/{id}",
+            patch(whep::candidates)
+                .delete(whep::delete)
+                .options(whep::preflight),
+        )
+        .fallback(page::page)
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(from_fn_with_state(Arc::clone(&app), guard))
+        .with_state(app)
+}
+
+/// What every request has to pass, and gets on its way back.
+async fn guard(
+    State(app): State<Arc<App>>,
+    ConnectInfo(client): ConnectInfo<Client>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let admitted = app
+        .count(&app.requests, client)
+        .and_then(|()| app.access.origin(request.headers()).map_err(Refusal::from));
+    let foreign = app.access.foreign_origin(request.headers());
+    let foreign = foreign.and_then(|origin| HeaderValue::from_str(origin).ok());
+    let is_asset = *request.method() == Method::GET && request.uri().path().starts_with("/assets/");
+    let mut response = match admitted {
+        Ok(()) => in_time(next.run(request)).await,
+        Err(refusal) => refusal.into_response(),
+    };
+    let headers = response.headers_mut();
+    if let Some(origin) = foreign {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+        headers.insert(
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("Location, ETag, Retry-After"),
+        );
+    }
+    if !is_asset && !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    response
+}
+
+async fn info(
+    State(app): State<Arc<App>>,
+    ConnectInfo(client): ConnectInfo<Client>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let is_known = match app.permission(&headers, client) {
+        Ok(_) => true,
+        Err(refusal) if refusal.wait.is_some() => return Err(refusal),
+        Err(_) => false,
+    };
+    let is_guarded = app.access.tokens.is_some();
+    let mut info = app.ask(ToNetwork::Info).await?;
+    info.token_required = is_guarded;
+    info.stream = info.stream.filter(|_| is_known);
+    Ok(json(&info))
+}
+
+async fn metrics(
+    State(app): State<Arc<App>>,
+    ConnectInfo(client): ConnectInfo<Client>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    // Whoever sits at this machine may look, but no page that has a name lead to it; others
+    // show a token.
+    let is_here = client.0.ip().to_canonical().is_loopback();
+    if !(is_here && Access::is_local(&headers)) {
+        app.permission(&headers, client)?;
+    }
+    let kind: [(HeaderName, &str); 1] = [(
+        header::CONTENT_TYPE,
+        "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    )];
+    Ok((kind, app.metrics.text()).into_response())
+}
+
+fn json(body: &impl Serialize) -> Response {
+    // What is serialised here has text keys and finite numbers: it cannot fail.
+    let body = serde_json::to_string(body).unwrap_or_default();
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use axum::body::Body;
+    use hyper::service::Service;
+    use hyper_util::service::TowerToHyperService;
+    use mimosa_system::mailbox;
+
+    use super::*;
+
+    const HERE: [u8; 4] = [127, 0, 0, 1];
+    const THERE: [u8; 4] = [192, 0, 2, 1];
+
+    /// The routes of a host with tokens, without its network's thread.
+    fn routes() -> TowerToHyperService<Router> {
+        let tokens = ["player-player-player", "viewer-viewer-viewer"].map(Token::new);
+        let [play, watch] = tokens.map(Option::unwrap);
+        let (network, _) = mailbox().unwrap();
+        let app = App::new(
+            &[],
+            Some((play, watch)),
+            network,
+            Arc::new(Metrics::new()),
+            Clock::start(),
+        );
+        TowerToHyperService::new(router(Arc::new(app)))
+    }
+
+    async fn status(
+        routes: &TowerToHyperService<Router>,
+        from: [u8; 4],
+        what: (&str, &str),
+        headers: &[(&str, &str)],
+    ) -> u16 {
+        let mut request = Request::builder().method(what.0).uri(what.1);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut request = request.body(Body::empty()).unwrap();
+        let client = Client((IpAddr::from(from), 1).into());
+        request.extensions_mut().insert(ConnectInfo(client));
+        let Ok(response) = routes.call(request).await;
+        response.status().as_u16()
+    }
+
+    const LOCAL: (&str, &str) = ("host", "localhost");
+    const RIGHT: (&str, &str) = ("authorization", "Bearer viewer-viewer-viewer");
+    const WRONG: (&str, &str) = ("authorization", "Bearer viewer-viewer-vjewer");
+
+    /// Guessing on any path is as slow as on the one for offers.
+    #[tokio::test]
+    async fn wrong_tokens_are_attempts_wherever_they_are_shown() {
+        for path in ["/metrics", "/api/info"] {
+            let routes = routes();
+            let ask = |from, token| {
+                let routes = &routes;
+                async move { status(routes, from, ("GET", path), &[LOCAL, token]).await }
+            };
+            let mut limited = 0;
+            for number in 0..100 {
+                let is_limited = ask(THERE, WRONG).await == 429;
+                assert!(number >= 20 || !is_limited, "{path}");
+                limited += usize::from(is_limited);
+            }
+            assert!(limited > 50, "{limited} of {path}");
+            assert_eq!(
+                ask(THERE, RIGHT).await,
+                429,
+                "a guess that is right as well"
+            );
+            assert_ne!(ask([192, 0, 2, 2], RIGHT).await, 429, "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn candidates_are_attempts() {
+        let routes = routes();
+        let kind = ("content-type", "text/plain");
+        let mut limited = 0;
+        for _ in 0..100 {
+            let patch = ("PATCH", "/whep/0");
+            limited += usize::from(status(&routes, THERE, patch, &[LOCAL, kind]).await == 429);
+        }
+        assert!((50..=80).contains(&limited), "{limited}");
+    }
+
+    #[tokio::test]
+    async fn metrics_are_for_this_machine_under_its_own_name() {
+        let routes = routes();
+        let metrics = ("GET", "/metrics");
+        for (from, host, token, expected) in [
+            (HERE, "localhost:8080", None, 200),
+            (HERE, "127.0.0.1", None, 200),
+            (HERE, "192.0.2.7", None, 401),
+            (HERE, "evil.example", None, 403),
+            (HERE, "evil.example", Some(RIGHT), 403),
+            (THERE, "localhost", None, 401),
+            (THERE, "192.0.2.7", Some(RIGHT), 200),
+        ] {
+            let headers: Vec<_> = [("host", host)].into_iter().chain(token).collect();
+            let got = status(&routes, from, metrics, &headers).await;
+            assert_eq!(got, expected, "{from:?} {host} {token:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_page_is_read_and_nothing_else() {
+        let routes = routes();
+        for method in ["POST", "PUT", "TRACE", "FOO", "OPTIONS", "DELETE"] {
+            assert_eq!(status(&routes, HERE, (method, "/"), &[LOCAL]).await, 405);
+        }
+        for method in ["GET", "HEAD"] {
+            assert_ne!(status(&routes, HERE, (method, "/"), &[LOCAL]).await, 405);
+        }
+        assert_eq!(
+            status(&routes, HERE, ("GET", "/"), &[LOCAL, LOCAL]).await,
+            400
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! How many connections there may be, in all and from one address.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::limit::network;
+
+/// Connections at once: a browser keeps six to a host, and a host has a handful of them.
+const MOST: usize = 128;
+/// Of those, from one address: two browsers, one of which reloads. A proxy that everybody
+/// comes through has as many, and each request takes a moment.
+const MOST_OF_ONE: usize = 16;
+/// Places that only this machine's own programs get: whoever sits at it gets in, whatever
+/// the network does.
+const FOR_LOOPBACK: usize = 16;
+
+/// Who is connected.
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    /// By their network, as requests are counted.
+    of: BTreeMap<IpAddr, usize>,
+}
+
+/// The places of all listeners.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places(Arc<Mutex<Taken>>);
+
+/// A connection's place, which is free again when this is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    places: Places,
+    network: IpAddr,
+}
+
+impl Places {
+    /// A place for a connection from this address, if there is one.
+    pub(super) fn take(&self, address: IpAddr) -> Option<Place> {
+        let address = address.to_canonical();
+        let network = network(address);
+        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = if address.is_loopback() {
+            0
+        } else {
+            FOR_LOOPBACK
+        };
+        let of_it = taken.of.get(&network).copied().unwrap_or_default();
+        if taken.all + kept >= MOST || of_it >= MOST_OF_ONE {
+            return None;
+        }
+        taken.all += 1;
+        taken.of.insert(network, of_it + 1);
+        Some(Place {
+            places: self.clone(),
+            network,
+        })
+    }
+}
+
+#[cfg(test)]
+impl Places {
+    /// How many there are connections in.
+    pub(super) fn taken(&self) -> usize {
+        self.0.lock().unwrap().all
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let taken = &mut *self.places.0.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.all -= 1;
+        if let Some(of_it) = taken.of.get_mut(&self.network) {
+            *of_it -= 1;
+            if *of_it == 0 {
+                taken.of.remove(&self.network);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn one_address_leaves_places_for_others() {
+        let places = Places::default();
+        let take = |text: &str| places.take(address(text));
+        let all: Vec<_> = (0..200).filter_map(|_| take("192.0.2.1")).collect();
+        assert_eq!(all.len(), MOST_OF_ONE);
+        assert!(take("::ffff:192.0.2.1").is_none(), "the same address");
+        assert!(take("192.0.2.2").is_some());
+        let of_one = (0..200).filter_map(|number| take(&format!("2001:db8::{number}")));
+        assert_eq!(of_one.collect::<Vec<_>>().len(), MOST_OF_ONE, "one /64");
+        assert!(take("2001:db8:0:1::1").is_some(), "another");
+        drop(all);
+        assert!(take("192.0.2.1").is_some());
+    }
+
+    #[test]
+    fn the_machine_itself_gets_in_when_the_network_has_taken_the_rest() {
+        let places = Places::default();
+        let from = |number: u32| places.take(IpAddr::V4(number.into()));
+        let all: Vec<_> = (0x0a00_0000..0x0a00_0200).filter_map(from).collect();
+        assert_eq!(all.len(), MOST - FOR_LOOPBACK);
+        let own: Vec<_> = (0..200)
+            .filter_map(|_| places.take(address("::1")))
+            .collect();
+        assert_eq!(own.len(), FOR_LOOPBACK);
+        assert!(places.take(address("127.0.0.1")).is_none(), "all are taken");
+        drop((all, own));
+        let taken = places.0.lock().unwrap();
+        assert!(taken.all == 0 && taken.of.is_empty(), "{taken:?}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Signalling: WHEP (draft-ietf-wish-whep), with the page's parameters.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{ConnectInfo, Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use mimosa_protocol::control::{FeedbackKind, Role};
+use mimosa_protocol::problem::{ErrorCode, Problem};
+use serde::Deserialize;
+
+use super::access::Permission;
+use super::listener::Client;
+use super::{App, Refusal};
+use crate::network::{Offer, SessionId, ToNetwork};
+
+const OFFER_TYPE: &str = "application/sdp";
+const CANDIDATES_TYPE: &str = "application/trickle-ice-sdpfrag";
+/// Candidates taken from one request; a browser has a handful.
+const MOST_CANDIDATES: usize = 32;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Parameters {
+    role: Option<String>,
+    feedback: Option<String>,
+    replaces: Option<String>,
+}
+
+/// `POST /whep`.
+pub(super) async fn offer(
+    State(app): State<Arc<App>>,
+    ConnectInfo(client): ConnectInfo<Client>,
+    headers: HeaderMap,
+    parameters: Result<Query<Parameters>, QueryRejection>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    app.count(&app.attempts, client)?;
+    let permission = app.access.permission(&headers)?;
+    let text = text(&headers, OFFER_TYPE, body)?;
+    let Query(parameters) =
+        parameters.map_err(|error| bad(format!("the query is not understood: {error}")))?;
+    let role = role(parameters.role.as_deref(), permission)?;
+    let feedback = parameters
+        .feedback
+        .map(|name| {
+            FeedbackKind::from_name(&name).ok_or_else(|| {
+                bad(format!(
+                    "`{name}` is no feedback; write rfc8888, twcc-02, twcc-01 or none"
+                ))
+            })
+        })
+        .transpose()?;
+    let offer = Offer {
+        text,
+        role,
+        feedback,
+        replaces: parameters.replaces.map(SessionId),
+    };
+    let answer = app
+        .ask(|reply| ToNetwork::Offer(Box::new(offer), reply))
+        .await??;
+    let place = format!("/whep/{}", answer.id.0);
+    Ok((
+        StatusCode::CREATED,
+        [
+            (header::CONTENT_TYPE, OFFER_TYPE.to_owned()),
+            (header::LOCATION, place),
+            // The one ICE session that it has: it is never restarted.
+            (header::ETAG, "\"1\"".to_owned()),
+        ],
+        answer.text,
+    )
+        .into_response())
+}
+
+/// `PATCH /whep/ID`: candidates, whose form alone matters
+/// ([`check_candidate`](mimosa_transport::check_candidate)).
+pub(super) async fn candidates(
+    State(app): State<Arc<App>>,
+    ConnectInfo(client): ConnectInfo<Client>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<StatusCode, Refusal> {
+    app.count(&app.attempts, client)?;
+    let text = text(&headers, CANDIDATES_TYPE, body)?;
+    let lines: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.trim_end().strip_prefix("a="))
+        .filter(|line| line.starts_with("candidate:"))
+        .map(str::to_owned)
+        .collect();
+    if lines.len() > MOST_CANDIDATES {
+        return Err(bad(format!("at most {MOST_CANDIDATES} candidates at once")).into());
+    }
+    app.ask(|reply| ToNetwork::Candidates(SessionId(id), lines, reply))
+        .await??;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /whep/ID`.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    app.ask(|reply| ToNetwork::Delete(SessionId(id), reply))
+        .await??;
+    Ok(StatusCode::OK)
+}
+
+/// `OPTIONS`, which browsers ask on behalf of other sites' pages.
+pub(super) async fn preflight() -> Response {
+    (
+        StatusCode::NO_CONTENT,
+        [
+            (
+                header::ACCESS_CONTROL_ALLOW_METHODS,
+                "POST, PATCH, DELETE, OPTIONS",
+            ),
+            (
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                "Authorization, Content-Type, If-Match",
+            ),
+            (header::ACCESS_CONTROL_MAX_AGE, "600"),
+        ],
+    )
+        .into_response()
+}
+
+fn role(name: Option<&str>, permission: Permission) -> Result<Role, Problem> {
+    match (name, permission) {
+        (Some("player"), Permission::Play) => Ok(Role::Player),
+        (Some("player"), Permission::Watch) => Err(Problem::new(
+            ErrorCode::ViewOnly,
+            "this link is for watching; ask the host for the one to play".to_owned(),
+        )),
+        (Some("viewer") | None, _) => Ok(Role::Viewer),
+        (Some(name), _) => Err(bad(format!("`{name}` is no role; write player or viewer"))),
+    }
+}
+
+/// The body as text, if it is what it should be.
+fn text(
+    headers: &HeaderMap,
+    kind: &str,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<String, Problem> {
+    let given = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .map(str::trim);
+    if !given.is_some_and(|given| given.eq_ignore_ascii_case(kind)) {
+        return Err(Problem::new(
+            ErrorCode::BadType,
+            format!("the body's Content-Type must be {kind}"),
+        ));
+    }
+    let body = body.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::new(ErrorCode::TooLarge, "at most 64 KiB are read".to_owned())
+        }
+        _ => bad(format!("the body cannot be read: {error}")),
+    })?;
+    String::from_utf8(body.into()).map_err(|_| bad("the body is not UTF-8".to_owned()))
+}
+
+fn bad(message: String) -> Problem {
+    Problem::new(ErrorCode::BadRequest, message)
+}

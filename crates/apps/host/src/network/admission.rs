@@ -1,0 +1,323 @@
+//! Who gets a session, and how one begins.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use mimosa_facts::Codec;
+use mimosa_protocol::control::{BitsPerSecond, Hello, Role};
+use mimosa_protocol::problem::{ErrorCode, Problem};
+use mimosa_session::host::{Profile, SendingConfig, Session};
+use mimosa_stream::Sender;
+use mimosa_stream::pace::Policy;
+use mimosa_transport::{Agreed, HostTransport, OfferError, Peer};
+use mimosa_units::{Time, TimeDelta};
+use mimosa_video::Size;
+
+use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork};
+use crate::controllers::build_controller;
+use crate::encode::EncoderThread;
+use crate::error::HostError;
+use crate::pictures::PictureKeeper;
+use crate::random::{bits_128, random_u32};
+use crate::recording::{self, Recorder};
+
+impl Network {
+    /// Answers an offer, or says why not.
+    pub(super) fn offer(&mut self, offer: &Offer) -> Result<Answer, Problem> {
+        if let Some(earlier) = &offer.replaces {
+            // It may have ended by itself.
+            let _ = self.delete(earlier);
+        }
+        if self.admit(offer.role).is_err() {
+            self.drop_unconnected(offer.role);
+        }
+        self.admit(offer.role)?;
+        let now = self.clock.now();
+        let (peer, text) = self.peer(offer, now)?;
+
+        let agreed = peer.agreed();
+        let number = SessionNumber(self.next_number);
+        self.next_number += 1;
+        let internal = |error: &dyn std::fmt::Display| {
+            tracing::error!(%error, "a session cannot begin");
+            Problem::new(
+                ErrorCode::HostFull,
+                format!("the host cannot start it: {error}"),
+            )
+        };
+        let frames_per_second = self.frames_per_second(offer.role);
+        let size = self.size();
+        let name = recording::name(number);
+        let pictures = self
+            .settings
+            .record_pictures
+            .as_ref()
+            .map(|folder| folder.join(&name));
+        let keeper = pictures
+            .as_deref()
+            .and_then(|folder| self.keep_pictures(folder, agreed.codec, size, frames_per_second));
+        let mailbox = self.mailbox.clone();
+        let coder = self.coders.of(agreed.codec);
+        let coder_name = coder.name.clone();
+        let encoder = EncoderThread::start(
+            coder.settings,
+            frames_per_second,
+            (coder.codec, size),
+            self.clock,
+            keeper,
+            move |encoded| {
+                mailbox.send(ToNetwork::Encoded(number, encoded));
+            },
+        )
+        .map_err(|error| internal(&error))?;
+        let sender = self.sender(agreed).map_err(|error| internal(&error))?;
+        let id = SessionId(format!("{:032x}", bits_128()));
+        let hello = self.hello(offer.role, size, frames_per_second, coder_name, agreed);
+        let alone = self.settings.record.clone();
+        let places = [
+            alone.as_deref().map(|folder| (folder, name.as_str())),
+            pictures.as_deref().map(|folder| (folder, "session")),
+        ];
+        let recorders = self.recorders(places, number, &hello);
+        tracing::info!(
+            session = number.0,
+            role = offer.role.name(),
+            feedback = agreed.feedback.name(),
+            sound = agreed.has_sound,
+            codec = agreed.codec.name(),
+            "begun"
+        );
+        let profile = Profile {
+            role: offer.role,
+            interval: TimeDelta::from_secs(1.0) / frames_per_second,
+            adapts_detail: self.settings.encoder.adapts_detail,
+            hello,
+        };
+        let mut session = Session::new(
+            profile,
+            now,
+            Box::new(peer),
+            sender,
+            [random_u32(), random_u32()],
+        );
+        if self.waiting_for.is_some() {
+            session.waits(self.waiting_for.as_deref());
+        }
+        let running = Running {
+            session,
+            id: id.clone(),
+            encoder,
+            recorders,
+            address: None,
+        };
+        self.sessions.insert(number, running);
+        self.settle(number);
+        self.count();
+        Ok(Answer { text, id })
+    }
+
+    /// Whoever makes this offer, and the text of the answer.
+    fn peer(&self, offer: &Offer, now: Time) -> Result<(Peer, String), Problem> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the low 16 bits of a random number"
+        )]
+        let first_sequence = random_u32() as u16 >> 1;
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            Peer::answer(
+                &offer.text,
+                &self.coders.codecs(),
+                offer.feedback,
+                &self.sockets.addresses(),
+                first_sequence,
+                self.sound.is_some(),
+                now,
+            )
+        }));
+        unless_panicked(answered)?.map_err(|error| Problem::new(code(&error), error.to_string()))
+    }
+
+    /// Most frames in a second for somebody in this role.
+    fn frames_per_second(&self, role: Role) -> u32 {
+        let most = self.settings.frames_per_second;
+        match role {
+            Role::Player => most,
+            Role::Viewer => most.min(self.settings.viewer_frames_per_second),
+        }
+    }
+
+    /// Begins to keep a session's pictures.
+    fn keep_pictures(
+        &mut self,
+        folder: &Path,
+        codec: Codec,
+        size: Size,
+        frames_per_second: u32,
+    ) -> Option<PictureKeeper> {
+        let most = self.settings.record_pictures_limit;
+        let (keeper, thread) = PictureKeeper::begin(folder, codec, size, frames_per_second, most)
+            .inspect_err(|error| tracing::error!(%error, "no pictures are kept"))
+            .ok()?;
+        self.writers.push(thread);
+        Some(keeper)
+    }
+
+    /// Begins the recordings of a session: in which folders, under which names.
+    fn recorders(
+        &mut self,
+        places: [Option<(&Path, &str)>; 2],
+        number: SessionNumber,
+        hello: &Hello,
+    ) -> Vec<Recorder> {
+        let begin = |(folder, name): (&Path, &str)| {
+            Recorder::begin(folder, name, number, hello, self.clock)
+                .inspect_err(|error| tracing::error!(%error, "this session is not recorded"))
+                .ok()
+        };
+        let places = places.into_iter().flatten();
+        let (recorders, threads): (_, Vec<_>) = places.filter_map(begin).unzip();
+        self.writers.retain(|writer| !writer.is_finished());
+        self.writers.extend(threads);
+        recorders
+    }
+
+    /// What a page is told first.
+    fn hello(&self, role: Role, size: Size, fps: u32, encoder: String, agreed: Agreed) -> Hello {
+        let controller = &self.settings.controller;
+        Hello {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            role,
+            source: self.source.name().to_owned(),
+            width: size.width(),
+            height: size.height(),
+            fps,
+            encoder,
+            codec: agreed.codec.name().to_owned(),
+            controller: controller.name.clone(),
+            feedback: agreed.feedback,
+            max_bitrate: BitsPerSecond(controller.limits.max()),
+            // These run: they are told when the page is there.
+            picture_clock: None,
+            sound_clock: None,
+            clipboard: role == Role::Player && self.source.has_clipboard(),
+        }
+    }
+
+    /// An answer may be lost on its way to the page, which then asks anew: what
+    /// never connected does not keep it out, and the oldest gives way first.
+    fn drop_unconnected(&mut self, role: Role) {
+        let idle =
+            |running: &Running| running.session.role() == role && !running.session.is_connected();
+        let found = self.sessions.iter().find(|(_, running)| idle(running));
+        if let Some(number) = found.map(|(number, _)| *number) {
+            self.remove(number, "never connected");
+        }
+    }
+
+    /// Whether there is room for one more in this role.
+    fn admit(&self, role: Role) -> Result<(), Problem> {
+        let limit = self.settings.viewers.0 as usize;
+        match role {
+            Role::Player if self.count_of(Role::Player) > 0 => Err(Problem::new(
+                ErrorCode::PlayerPresent,
+                "somebody else is playing; you can watch, or try again when they have left"
+                    .to_owned(),
+            )),
+            Role::Viewer if self.viewers() >= limit => Err(Problem::new(
+                ErrorCode::HostFull,
+                format!("{limit} are watching, and no more may; try again later"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a new session's sender is made of.
+    fn sending(&self) -> Result<SendingConfig, HostError> {
+        let settings = &self.settings;
+        let controller = &settings.controller;
+        let needs = mimosa_cc::needs::needs(&controller.name);
+        Ok(SendingConfig {
+            limits: controller.limits,
+            blind_rate: controller.blind_rate,
+            sound: settings.sound.bitrate,
+            policy: Policy::from_name(&controller.pacer)?,
+            presentation_deadline: settings.presentation_deadline,
+            shortest_gap: settings.shortest_gap,
+            retransmission_deadline: settings.retransmission_deadline,
+            protection: settings.protection,
+            repair_deadline: settings.repair_deadline,
+            answers_marks: needs.is_some_and(|needs| needs.uses_ecn),
+        })
+    }
+
+    /// The sender of a new session, with its controller and its pacer.
+    fn sender(&self, agreed: Agreed) -> Result<Sender, HostError> {
+        let sending = self.sending()?;
+        let controller = &self.settings.controller;
+        let limits = sending.limits(agreed);
+        let controller = build_controller(&controller.name, &controller.params, limits)?;
+        Ok(sending.sender(agreed, controller))
+    }
+
+    /// Adds candidates to a session.
+    pub(super) fn candidates(&mut self, id: &SessionId, lines: &[String]) -> Result<(), Problem> {
+        let number = self.named(id)?;
+        self.with(number, |running, _| {
+            for line in lines {
+                running
+                    .session
+                    .add_candidate(line)
+                    .map_err(|error| Problem::new(ErrorCode::BadRequest, error.to_string()))?;
+            }
+            Ok(())
+        })
+        .unwrap_or(Ok(()))
+    }
+
+    /// Ends a session.
+    pub(super) fn delete(&mut self, id: &SessionId) -> Result<(), Problem> {
+        let number = self.named(id)?;
+        self.remove(number, "left");
+        Ok(())
+    }
+
+    fn named(&self, id: &SessionId) -> Result<SessionNumber, Problem> {
+        self.sessions
+            .iter()
+            .find(|(_, running)| running.id == *id)
+            .map(|(number, _)| *number)
+            .ok_or_else(|| {
+                Problem::new(ErrorCode::NoSession, "there is no such session".to_owned())
+            })
+    }
+}
+
+/// What came of reading an offer, for which no offer may end the host.
+fn unless_panicked<T>(answered: std::thread::Result<T>) -> Result<T, Problem> {
+    answered.map_err(|_| {
+        tracing::error!("an offer has caused a panic, and is refused");
+        let message = "the offer cannot be answered: an error inside the host".to_owned();
+        Problem::new(ErrorCode::BadOffer, message)
+    })
+}
+
+const fn code(error: &OfferError) -> ErrorCode {
+    match error {
+        OfferError::NoCodec { .. } => ErrorCode::NoCodec,
+        OfferError::TooLong { .. } => ErrorCode::TooLarge,
+        _ => ErrorCode::BadOffer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offer_that_panics_is_refused() {
+        let panicked = catch_unwind(|| -> u32 { panic!("an offer") });
+        let problem = unless_panicked(panicked).unwrap_err();
+        assert_eq!(problem.error, ErrorCode::BadOffer);
+        assert_eq!(unless_panicked(catch_unwind(|| 1)), Ok(1));
+    }
+}

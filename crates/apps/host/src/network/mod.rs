@@ -1,0 +1,456 @@
+//! The network's thread: all sessions, on one port, with one timer.
+
+mod admission;
+mod message;
+mod sockets;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use mimosa_facts::{SessionEvent, SessionFrame};
+use mimosa_protocol::control::{NoticeCode, Role};
+use mimosa_protocol::info::{Info, StreamInfo};
+use mimosa_session::host::{Captured, Effect, Session, SoundFrame};
+use mimosa_settings::Settings;
+use mimosa_stream::ProtectionKind;
+use mimosa_system::{Inbox, Mailbox};
+use mimosa_units::{Time, TimeDelta};
+use mimosa_video::Size;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork};
+use self::sockets::{LARGEST, Received};
+pub(crate) use self::sockets::{Sockets, is_absent};
+use crate::coders::Coders;
+use crate::encode::EncoderThread;
+use crate::error::HostError;
+use crate::metrics::Metrics;
+use crate::recording::Recorder;
+use crate::sound::Sound;
+use crate::source::{FromSource, Source};
+use mimosa_system::clock::Clock;
+
+/// Calls that take datagrams from one socket before the timers are looked at again.
+const MOST_AT_ONCE: usize = 64;
+/// Longest sleep.
+const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
+
+/// What a sleep ended with.
+struct Ready {
+    messages: bool,
+    /// Sockets to read, by their index.
+    sockets: Vec<usize>,
+}
+
+/// A session, with what only the thread needs of it.
+struct Running {
+    session: Session,
+    id: SessionId,
+    encoder: EncoderThread,
+    recorders: Vec<Recorder>,
+    /// Where its datagrams came from last: a guess that saves asking all.
+    address: Option<SocketAddr>,
+}
+
+impl Running {
+    /// All is known about a frame.
+    fn told(&mut self, metrics: &Metrics, frame: &SessionFrame) {
+        metrics.frame(frame);
+        for recorder in &mut self.recorders {
+            recorder.push(frame);
+        }
+    }
+}
+
+/// Everything the thread has.
+pub(crate) struct Network {
+    settings: Arc<Settings>,
+    coders: Coders,
+    clock: Clock,
+    sockets: Sockets,
+    // Dropped in this order: a game ends before what it plays into.
+    source: Source,
+    sound: Option<Sound>,
+    inbox: Inbox<ToNetwork>,
+    mailbox: Mailbox<ToNetwork>,
+    metrics: Arc<Metrics>,
+    sessions: BTreeMap<SessionNumber, Running>,
+    next_number: u64,
+    /// Threads that write recordings and pictures; the end waits for them.
+    writers: Vec<JoinHandle<()>>,
+    /// The newest picture, for who comes while nothing moves.
+    newest: Option<Arc<Captured>>,
+    /// Why no pictures come, while none do.
+    waiting_for: Option<String>,
+    end: Option<Result<(), HostError>>,
+}
+
+impl Network {
+    /// A network without sessions.
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        coders: Coders,
+        clock: Clock,
+        sockets: Sockets,
+        (source, sound): (Source, Option<Sound>),
+        (mailbox, inbox): (Mailbox<ToNetwork>, Inbox<ToNetwork>),
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        Self {
+            settings,
+            coders,
+            clock,
+            sockets,
+            source,
+            sound,
+            inbox,
+            mailbox,
+            metrics,
+            sessions: BTreeMap::new(),
+            next_number: 0,
+            writers: Vec::new(),
+            newest: None,
+            waiting_for: None,
+            end: None,
+        }
+    }
+
+    /// Runs until the host stops or the source ends.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::SourceEnded`] when the source failed.
+    pub(crate) fn run(mut self) -> Result<(), HostError> {
+        if matches!(
+            self.settings.protection,
+            ProtectionKind::Fec | ProtectionKind::Joint
+        ) {
+            // No frame waits for it later.
+            mimosa_stream::prepare_repairs();
+        }
+        let mut buffer = vec![0; LARGEST];
+        let mut has_messages = true;
+        loop {
+            if has_messages {
+                self.inbox.clear();
+                while let Some(message) = self.inbox.take() {
+                    self.message(message);
+                }
+            }
+            let now = self.clock.now();
+            self.each(|running, now, viewers| {
+                if running.session.deadline() <= now {
+                    running.session.advance(now);
+                }
+                running.session.tell_statistics(now, viewers);
+            });
+            if let Some(end) = self.end.take() {
+                self.close_all("the host has stopped");
+                for writer in self.writers {
+                    // A panic there has said so.
+                    let _ = writer.join();
+                }
+                return end;
+            }
+            let ready = self.wait(now);
+            has_messages = ready.messages;
+            for index in ready.sockets {
+                self.receive(index, &mut buffer);
+            }
+        }
+    }
+
+    /// Does something with each session, and sees to what comes of it. A panic in
+    /// one ends that one only.
+    fn each(&mut self, act: impl Fn(&mut Running, Time, usize)) {
+        let viewers = self.viewers();
+        let numbers: Vec<_> = self.sessions.keys().copied().collect();
+        for number in numbers {
+            self.with(number, |running, now| act(running, now, viewers));
+        }
+    }
+
+    /// Does something with one session.
+    fn with<T>(
+        &mut self,
+        number: SessionNumber,
+        act: impl FnOnce(&mut Running, Time) -> T,
+    ) -> Option<T> {
+        let now = self.clock.now();
+        let running = self.sessions.get_mut(&number)?;
+        let result = catch_unwind(AssertUnwindSafe(|| act(running, now)));
+        let Ok(result) = result else {
+            tracing::error!(session = number.0, "a session has panicked, and is ended");
+            self.remove(number, "an error inside the host");
+            return None;
+        };
+        self.settle(number);
+        Some(result)
+    }
+
+    /// Sends what a session has to send, and sees to what it wants.
+    fn settle(&mut self, number: SessionNumber) {
+        let mut has_connected = false;
+        let mut ended = None;
+        while let Some(running) = self.sessions.get_mut(&number) {
+            let datagrams = std::iter::from_fn(|| running.session.poll_datagram());
+            self.metrics.unsent.inc_by(self.sockets.send(datagrams));
+            let effects = running.session.take_effects();
+            if effects.is_empty() {
+                break;
+            }
+            for effect in effects {
+                match effect {
+                    Effect::Encode(job) => {
+                        if !running.encoder.encode(job) {
+                            ended = Some("the encoder has died".to_owned());
+                        }
+                    }
+                    Effect::Act(played) => self.source.act(played),
+                    Effect::Copied(text) => self.source.offer(text),
+                    Effect::Shift(by) => self.source.shift(by),
+                    Effect::Happened(SessionEvent::Connected) => {
+                        has_connected = true;
+                        tracing::info!(session = number.0, "connected");
+                        if let Some(picture) = &self.newest {
+                            running.session.picture(self.clock.now(), picture);
+                        }
+                    }
+                    Effect::Happened(SessionEvent::Frame(frame)) => {
+                        running.told(&self.metrics, &frame);
+                    }
+                    Effect::Happened(SessionEvent::DecoderStopped) => {
+                        self.metrics.undecoded.inc();
+                    }
+                    Effect::Happened(SessionEvent::Ended { reason }) => ended = Some(reason),
+                }
+            }
+        }
+        if let Some(reason) = ended {
+            self.remove(number, &reason);
+        } else if has_connected {
+            self.count();
+        }
+    }
+
+    fn remove(&mut self, number: SessionNumber, reason: &str) {
+        let Some(mut running) = self.sessions.remove(&number) else {
+            return;
+        };
+        tracing::info!(
+            session = number.0,
+            role = running.session.role().name(),
+            reason,
+            "ended"
+        );
+        // A panic on the way out as well ends nothing else.
+        let _ = catch_unwind(AssertUnwindSafe(|| running.session.close(reason)));
+        self.sockets
+            .send(std::iter::from_fn(|| running.session.poll_datagram()));
+        for effect in running.session.take_effects() {
+            match effect {
+                Effect::Act(played) => self.source.act(played),
+                Effect::Happened(SessionEvent::Frame(frame)) => {
+                    running.told(&self.metrics, &frame);
+                }
+                _ => {}
+            }
+        }
+        self.count();
+    }
+
+    fn close_all(&mut self, reason: &str) {
+        let numbers: Vec<_> = self.sessions.keys().copied().collect();
+        for number in numbers {
+            self.with(number, |running, _| {
+                running.session.notice(NoticeCode::Ended, reason.to_owned());
+            });
+            self.remove(number, reason);
+        }
+    }
+
+    fn message(&mut self, message: ToNetwork) {
+        match message {
+            ToNetwork::Source(FromSource::Picture(picture)) => {
+                self.each(|running, now, _| running.session.picture(now, &picture));
+                self.newest = Some(picture);
+            }
+            ToNetwork::Source(FromSource::Waiting(reason)) => {
+                if let Some(reason) = &reason {
+                    tracing::warn!(reason, "no pictures come");
+                    self.metrics.waits.inc();
+                } else {
+                    tracing::info!("pictures come again");
+                }
+                self.each(|running, _, _| running.session.waits(reason.as_deref()));
+                self.waiting_for = reason;
+            }
+            ToNetwork::Source(FromSource::Rumble(rumble)) => {
+                self.each(|running, _, _| running.session.rumble(&rumble));
+            }
+            ToNetwork::Source(FromSource::Copied(text)) => {
+                self.each(|running, _, _| running.session.copied(&text));
+            }
+            ToNetwork::Source(FromSource::Ended { message, error }) => {
+                tracing::info!("{message}");
+                self.close_all(&message);
+                self.end = Some(error.map_or(Ok(()), |error| Err(HostError::SourceEnded(error))));
+            }
+            ToNetwork::Sound(frame) => self.hear(&frame),
+            ToNetwork::Encoded(number, encoded) => {
+                self.metrics.encoded(&encoded);
+                self.with(number, |running, now| running.session.encoded(now, encoded));
+            }
+            // Whoever asked may have gone meanwhile.
+            ToNetwork::Offer(offer, reply) => {
+                let _ = reply.send(self.offer(&offer));
+            }
+            ToNetwork::Candidates(id, lines, reply) => {
+                let _ = reply.send(self.candidates(&id, &lines));
+            }
+            ToNetwork::Delete(id, reply) => {
+                let _ = reply.send(self.delete(&id));
+            }
+            ToNetwork::Info(reply) => {
+                let _ = reply.send(self.info());
+            }
+            ToNetwork::Stop => self.end = Some(Ok(())),
+        }
+    }
+
+    /// Sends a block of sound to all who hear, and has the next ones suit their networks.
+    fn hear(&mut self, frame: &SoundFrame) {
+        self.each(|running, now, _| running.session.sound(now, frame));
+        let now = self.clock.now();
+        let losses = self.sessions.values_mut();
+        let worst = losses
+            .filter(|running| running.session.hears())
+            .filter_map(|running| running.session.loss(now))
+            .fold(0.0, f64::max);
+        if let Some(sound) = &self.sound {
+            sound.set_loss(worst);
+        }
+    }
+
+    /// Sleeps until something is due or comes; gives what has come.
+    fn wait(&self, now: Time) -> Ready {
+        let deadlines = self
+            .sessions
+            .values()
+            .map(|running| running.session.deadline());
+        let until = deadlines.fold(now + LONGEST_SLEEP, Time::min);
+        let rest = until.since(self.clock.now()).max(TimeDelta::ZERO);
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: rest.as_nanos().min(999_999_999),
+        };
+        let inbox = self.inbox.fd();
+        let mut fds = vec![PollFd::from_borrowed_fd(inbox, PollFlags::IN)];
+        let sockets = self.sockets.fds();
+        fds.extend(sockets.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        // An interruption is a wake-up like any other.
+        let _ = poll(&mut fds, Some(&timeout));
+        let has_come = |fd: &PollFd<'_>| !fd.revents().is_empty();
+        let sockets = (0..).zip(fds.iter().skip(1));
+        Ready {
+            messages: fds.first().is_some_and(has_come),
+            sockets: sockets
+                .filter(|(_, fd)| has_come(fd))
+                .map(|(index, _)| index)
+                .collect(),
+        }
+    }
+
+    /// Takes datagrams from a socket and gives them to their sessions.
+    fn receive(&mut self, index: usize, buffer: &mut [u8]) {
+        for _ in 0..MOST_AT_ONCE {
+            let Some(received) = self.sockets.receive(index, buffer) else {
+                break;
+            };
+            let Received { local, from, .. } = received;
+            for data in buffer[..received.length].chunks(received.stride) {
+                match self.whose(from, local, data) {
+                    Some(number) => {
+                        self.with(number, |running, now| {
+                            running.address = Some(from);
+                            running.session.receive(now, from, local, data);
+                        });
+                    }
+                    None => {
+                        self.metrics.strays.inc();
+                    }
+                }
+            }
+        }
+    }
+
+    /// The session that a datagram belongs to.
+    fn whose(&self, from: SocketAddr, to: SocketAddr, data: &[u8]) -> Option<SessionNumber> {
+        let now = self.clock.now();
+        let accepts = |running: &Running| {
+            catch_unwind(AssertUnwindSafe(|| {
+                running.session.accepts(now, from, to, data)
+            }))
+            .unwrap_or(false)
+        };
+        let guess = self
+            .sessions
+            .iter()
+            .find(|(_, running)| running.address == Some(from) && accepts(running));
+        guess
+            .or_else(|| self.sessions.iter().find(|(_, running)| accepts(running)))
+            .map(|(number, _)| *number)
+    }
+
+    fn viewers(&self) -> usize {
+        self.count_of(Role::Viewer)
+    }
+
+    fn count_of(&self, role: Role) -> usize {
+        let all = self.sessions.values();
+        all.filter(|running| running.session.role() == role).count()
+    }
+
+    fn connected(&self) -> usize {
+        let all = self.sessions.values();
+        all.filter(|running| running.session.is_connected()).count()
+    }
+
+    /// Size of the pictures, the newest one's if there was any.
+    fn size(&self) -> Size {
+        let newest = self.newest.as_ref();
+        newest.map_or(self.source.size(), |newest| newest.picture.size())
+    }
+
+    /// Tells the source and the metrics how many there are.
+    fn count(&mut self) {
+        self.source.set_watchers(self.connected());
+        if let Some(sound) = &self.sound {
+            let all = self.sessions.values();
+            sound.set_listeners(all.filter(|running| running.session.hears()).count());
+        }
+        self.metrics
+            .sessions(self.count_of(Role::Player), self.viewers());
+    }
+
+    fn info(&self) -> Info {
+        let size = self.size();
+        Info {
+            name: "mimosa".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            token_required: false,
+            stream: Some(StreamInfo {
+                source: self.source.name().to_owned(),
+                width: size.width(),
+                height: size.height(),
+                fps: self.settings.frames_per_second,
+                player_present: self.count_of(Role::Player) > 0,
+                viewers: u32::try_from(self.viewers()).unwrap_or(u32::MAX),
+                viewer_limit: self.settings.viewers.0,
+            }),
+        }
+    }
+}

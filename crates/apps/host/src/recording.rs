@@ -1,0 +1,284 @@
+//! Sessions on disk, each written by a thread of its own: the network's does not
+//! wait for a disk, at no time.
+
+use std::fs::File;
+use std::io::{BufWriter, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mimosa_facts::SessionFrame;
+use mimosa_protocol::control::Hello;
+use mimosa_record::SessionRecorder;
+use mimosa_system::clock::Clock;
+use mimosa_system::priority;
+
+use crate::error::HostError;
+use crate::network::SessionNumber;
+use crate::private;
+
+/// What a host that is killed loses of a recording at most. Our choice: a checkpoint of a
+/// minute's frames takes a few milliseconds and some hundred kilobytes.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
+/// Holds a checkpoint, which then is written at once.
+const BUFFER: usize = 1 << 20;
+
+/// The way to a session's recording, which ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Recorder(mpsc::Sender<SessionFrame>);
+
+/// Where a recording goes, and what it says of itself.
+struct Plan {
+    path: PathBuf,
+    /// Until the session has ended.
+    part: PathBuf,
+    about: String,
+    clock: Clock,
+    checkpoint_every: Duration,
+}
+
+impl Recorder {
+    /// Begins the recording of a session in `folder`, which is made: NAME`.parquet`,
+    /// which has `.part` behind its name until the session ends. The thread ends when the
+    /// recorder has been dropped and all is written.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Thread`].
+    pub(crate) fn begin(
+        folder: &Path,
+        name: &str,
+        number: SessionNumber,
+        hello: &Hello,
+        clock: Clock,
+    ) -> Result<(Self, JoinHandle<()>), HostError> {
+        let begun = unix_time();
+        // The clock's zero is the recording's.
+        let zero = nanoseconds(begun.saturating_sub(clock.since_start()));
+        let about = serde_json::json!({
+            "begun_unix_s": begun.as_secs(),
+            "begun_unix_ns": zero,
+            "session": number.0,
+            "hello": hello,
+        });
+        let path = folder.join(format!("{name}.parquet"));
+        let plan = Plan {
+            part: path.with_extension("parquet.part"),
+            path,
+            about: about.to_string(),
+            clock,
+            checkpoint_every: CHECKPOINT_EVERY,
+        };
+        let folder = folder.to_owned();
+        Self::spawn(plan, move |part| {
+            private::folder(&folder)?;
+            private::file(part)
+        })
+    }
+
+    fn spawn(
+        plan: Plan,
+        open: impl FnOnce(&Path) -> std::io::Result<File> + Send + 'static,
+    ) -> Result<(Self, JoinHandle<()>), HostError> {
+        let (frames, told) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("recorder".to_owned())
+            .spawn(move || {
+                priority::normal();
+                match write(&plan, open, &told) {
+                    Ok(()) => tracing::info!(path = %plan.path.display(), "recorded"),
+                    Err(error) => {
+                        tracing::error!(%error, path = %plan.part.display(), "the recording has failed");
+                    }
+                }
+            })
+            .map_err(HostError::Thread)?;
+        Ok((Self(frames), thread))
+    }
+
+    /// Adds a frame.
+    pub(crate) fn push(&mut self, frame: &SessionFrame) {
+        // A recording that has failed has said so.
+        let _ = self.0.send(*frame);
+    }
+}
+
+/// A session's name among recordings: `session-TIME-NUMBER`.
+pub(crate) fn name(number: SessionNumber) -> String {
+    format!("session-{}-{}", unix_time().as_secs(), number.0)
+}
+
+/// Writes until the recorder is dropped.
+fn write(
+    plan: &Plan,
+    open: impl FnOnce(&Path) -> std::io::Result<File>,
+    frames: &mpsc::Receiver<SessionFrame>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let file = BufWriter::with_capacity(BUFFER, open(&plan.part)?);
+    let mut recorder = SessionRecorder::new(file, &plan.about)?;
+    recorder.checkpoint()?;
+    let mut next = plan.clock.since_start() + plan.checkpoint_every;
+    let mut is_new = false;
+    loop {
+        let rest = next.saturating_sub(plan.clock.since_start());
+        match frames.recv_timeout(rest) {
+            Ok(frame) => {
+                recorder.push(frame)?;
+                is_new = true;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        let now = plan.clock.since_start();
+        if next <= now {
+            next = now + plan.checkpoint_every;
+            if std::mem::take(&mut is_new) {
+                recorder.checkpoint()?;
+            }
+        }
+    }
+    let mut file = recorder.finish()?.into_inner()?;
+    let end = file.stream_position()?;
+    file.set_len(end)?;
+    std::fs::rename(&plan.part, &plan.path)?;
+    Ok(())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a recording says when it was begun"
+)]
+fn unix_time() -> Duration {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default()
+}
+
+fn nanoseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_facts::{Decision, FrameId, FrameLife, FramePlan, Pacing};
+    use mimosa_record::read_session;
+    use mimosa_system::process::Folder;
+    use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+
+    use super::*;
+
+    fn frame(number: u64) -> SessionFrame {
+        let at = Time::from_millis(number);
+        SessionFrame {
+            captured: at,
+            encode_begun: at,
+            encode_ended: at,
+            life: FrameLife {
+                frame: FrameId(number),
+                due: at,
+                interval: TimeDelta::from_millis(16),
+                decision: Decision::starting_at(Rate::from_kbps(1_000)),
+                handed_over: at,
+                pacing: Pacing::Burst,
+                bucket: None,
+                size: Bytes::new(1),
+                packets: 1,
+                first_sent: None,
+                last_sent: None,
+                first_arrival: None,
+                last_arrival: None,
+                arrived: 0,
+                lost: 0,
+                retransmitted: 0,
+                protection: None,
+                end: None,
+            },
+            coded: Bytes::new(1),
+            budget: Bytes::new(1),
+            plan: FramePlan::as_asked(Bytes::new(1)),
+            is_keyframe: false,
+            quantiser: None,
+            attempts: 1,
+            received: None,
+            decoded: None,
+            shown: None,
+            inputs: 0,
+            newest_input: None,
+            sound_skew: None,
+            sound_concealed: None,
+            rtp: None,
+        }
+    }
+
+    fn plan(folder: &Folder, checkpoint_every: Duration) -> Plan {
+        Plan {
+            path: folder.path().join("it.parquet"),
+            part: folder.path().join("it.parquet.part"),
+            about: "{}".to_owned(),
+            clock: Clock::start(),
+            checkpoint_every,
+        }
+    }
+
+    fn frames_in(path: &Path) -> usize {
+        let file = File::open(path).unwrap();
+        read_session(file).unwrap().frames.len()
+    }
+
+    /// A disk that does not answer: a session is recorded from its beginning to its end
+    /// before the file is there.
+    #[test]
+    fn whoever_records_waits_for_no_disk() {
+        let folder = Folder::create("mimosa-recording").unwrap();
+        let plan = plan(&folder, CHECKPOINT_EVERY);
+        let path = plan.path.clone();
+        let (answer, disk) = mpsc::channel::<()>();
+        let ours = std::thread::current().id();
+        let (mut recorder, thread) = Recorder::spawn(plan, move |part| {
+            // Here it would wait for ever.
+            assert_ne!(std::thread::current().id(), ours, "the caller's thread");
+            disk.recv().unwrap();
+            private::file(part)
+        })
+        .unwrap();
+        for number in 0..100 {
+            recorder.push(&frame(number));
+        }
+        drop(recorder);
+        assert!(!thread.is_finished() && !path.exists());
+        answer.send(()).unwrap();
+        thread.join().unwrap();
+        assert_eq!(frames_in(&path), 100);
+    }
+
+    /// As a host that is killed would leave it.
+    #[test]
+    fn a_recording_is_read_while_it_is_made() {
+        let folder = Folder::create("mimosa-recording").unwrap();
+        let plan = plan(&folder, Duration::ZERO);
+        let (path, part) = (plan.path.clone(), plan.part.clone());
+        let open = |part: &Path| private::file(part);
+        let (mut recorder, thread) = Recorder::spawn(plan, open).unwrap();
+        recorder.push(&frame(0));
+        // Without a checkpoint there is never one to read.
+        while !part.exists() || read_session(File::open(&part).unwrap()).is_err() {
+            assert!(!thread.is_finished());
+            std::thread::yield_now();
+        }
+        recorder.push(&frame(1));
+        while frames_in_part(&part) < 2 {
+            assert!(!thread.is_finished());
+            std::thread::yield_now();
+        }
+        assert!(!path.exists());
+        drop(recorder);
+        thread.join().unwrap();
+        assert!(frames_in(&path) == 2 && !part.exists());
+    }
+
+    /// Zero in the moment of a checkpoint.
+    fn frames_in_part(part: &Path) -> usize {
+        let file = File::open(part).unwrap();
+        read_session(file).map_or(0, |session| session.frames.len())
+    }
+}

@@ -1,0 +1,230 @@
+//! The host as a whole: starts its threads, prints where it is, waits for its end.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use mimosa_settings::{Settings, SourceSettings, Token};
+use mimosa_system::{mailbox, priority};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::coders::Coders;
+use crate::controllers::build_controller;
+use crate::encoders::choose_encoder;
+use crate::error::HostError;
+use crate::http::{self, App};
+use crate::metrics::Metrics;
+use crate::network::{Network, Sockets, ToNetwork, is_absent};
+use crate::private;
+use crate::random::bits_128;
+use crate::sound::Sound;
+use crate::source::Source;
+use mimosa_system::clock::Clock;
+
+/// Where the host can be found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Urls {
+    /// To play.
+    pub play: Vec<String>,
+    /// To watch.
+    pub watch: Vec<String>,
+}
+
+/// Runs the host until it is interrupted or its source ends. `ready` is told where
+/// it can be found once it can: the only place where its tokens show.
+///
+/// # Errors
+///
+/// [`HostError`] when it cannot start, or its source fails.
+pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostError> {
+    let clock = Clock::start();
+    // Said now rather than to the first who comes, like what follows.
+    settings.encoder.name =
+        choose_encoder(settings.encoder, settings.frames_per_second, settings.size)?;
+    let coders = Coders::open(settings.encoder, settings.frames_per_second, settings.size)?;
+    for folder in [&settings.record, &settings.record_pictures] {
+        folder.as_deref().map_or(Ok(()), private::probe)?;
+    }
+    warn_of_root(&settings);
+    let settings = Arc::new(settings);
+    let asked = &settings.controller;
+    build_controller(&asked.name, &asked.params, asked.limits)?;
+
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(HostError::Thread)?;
+    let listeners = runtime.block_on(listen(&settings))?;
+    let sockets = Sockets::bind(&settings.bind, settings.udp_port)?;
+    let udp = sockets.addresses();
+    let (mailbox, inbox) = mailbox().map_err(HostError::Thread)?;
+    let metrics = Arc::new(Metrics::new());
+    let from_sound = mailbox.clone();
+    let sound = Sound::start(&settings, clock, move |frame| {
+        from_sound.send(ToNetwork::Sound(frame));
+    });
+    let from_source = mailbox.clone();
+    let source = Source::start(&settings, clock, sound.as_ref(), move |news| {
+        from_source.send(ToNetwork::Source(news));
+    })?;
+    let tokens = tokens(&settings);
+    let urls = urls(&listeners, tokens.as_ref());
+    let app = Arc::new(App::new(
+        &settings.allowed_origins,
+        tokens,
+        mailbox.clone(),
+        Arc::clone(&metrics),
+        clock,
+    ));
+    let name = source.name();
+    let network = Network::new(
+        Arc::clone(&settings),
+        coders,
+        clock,
+        sockets,
+        (source, sound),
+        (mailbox.clone(), inbox),
+        metrics,
+    );
+    let (ended, end) = watch::channel(false);
+    let thread = std::thread::Builder::new()
+        .name("network".to_owned())
+        .spawn(move || {
+            priority::raise();
+            let result = network.run();
+            // The other side may have gone first.
+            let _ = ended.send(true);
+            result
+        })
+        .map_err(HostError::Thread)?;
+    tracing::info!(source = name, ?udp, "serving");
+    ready(&urls);
+    runtime.block_on(async {
+        for (_, listener) in listeners {
+            tokio::spawn(http::serve(
+                listener,
+                Arc::clone(&app),
+                finished(end.clone()),
+            ));
+        }
+        tokio::select! {
+            () = finished(end.clone()) => {}
+            () = interrupted() => tracing::info!("stopping"),
+        }
+    });
+    mailbox.send(ToNetwork::Stop);
+    thread.join().map_err(|_| HostError::Died("network"))?
+}
+
+/// A display takes whatever is typed, and so do most games: as root, whoever plays is root.
+fn warn_of_root(settings: &Settings) {
+    let runs_programs = settings.source != SourceSettings::Demo;
+    if runs_programs && rustix::process::geteuid().is_root() {
+        tracing::warn!(
+            "running as root: whoever may play can do what root can; run it as another user"
+        );
+    }
+}
+
+/// Until the network's thread has ended.
+async fn finished(mut end: watch::Receiver<bool>) {
+    // An error is that end as well.
+    let _ = end.wait_for(|ended| *ended).await;
+}
+
+/// Until somebody wants the host to stop.
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// Listens on all addresses; a free port is the same on all of them.
+async fn listen(settings: &Settings) -> Result<Vec<(SocketAddr, TcpListener)>, HostError> {
+    let mut listeners = Vec::new();
+    let mut port = settings.http_port;
+    for &address in &settings.bind {
+        let address = SocketAddr::new(address, port);
+        let failed = |error| HostError::Bind {
+            protocol: "TCP",
+            address,
+            flag: "http-port",
+            error,
+        };
+        let listener = match TcpListener::bind(address).await {
+            Ok(listener) => listener,
+            Err(error) if is_absent(address, &error) => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        let bound = listener.local_addr().map_err(failed)?;
+        port = bound.port();
+        listeners.push((bound, listener));
+    }
+    if listeners.is_empty() {
+        return Err(HostError::NoAddress);
+    }
+    Ok(listeners)
+}
+
+/// Tokens for playing and watching: none where only this machine can come in and
+/// neither is set.
+fn tokens(settings: &Settings) -> Option<(Token, Token)> {
+    let is_private = settings.bind.iter().all(IpAddr::is_loopback);
+    if is_private && settings.token.is_none() && settings.view_token.is_none() {
+        return None;
+    }
+    let or_made_up = |token: &Option<Token>| {
+        token
+            .clone()
+            .unwrap_or_else(|| Token::from_bits(bits_128()))
+    };
+    Some((
+        or_made_up(&settings.token),
+        or_made_up(&settings.view_token),
+    ))
+}
+
+fn urls(listeners: &[(SocketAddr, TcpListener)], tokens: Option<&(Token, Token)>) -> Urls {
+    let mut urls = Urls {
+        play: Vec::new(),
+        watch: Vec::new(),
+    };
+    for (address, _) in listeners {
+        for ip in named(address.ip()) {
+            let host = match ip {
+                IpAddr::V4(v4) if v4.is_loopback() => "localhost".to_owned(),
+                IpAddr::V4(v4) => v4.to_string(),
+                IpAddr::V6(v6) => format!("[{v6}]"),
+            };
+            let base = format!("http://{host}:{}/", address.port());
+            let (play, watch) = match tokens {
+                Some((play, watch)) => (
+                    format!("{base}#token={}", play.secret()),
+                    format!("{base}?role=view#token={}", watch.secret()),
+                ),
+                None => (base.clone(), format!("{base}?role=view")),
+            };
+            urls.play.push(play);
+            urls.watch.push(watch);
+        }
+    }
+    urls
+}
+
+/// The addresses that an unspecified one stands for.
+fn named(address: IpAddr) -> Vec<IpAddr> {
+    if !address.is_unspecified() {
+        return vec![address];
+    }
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
+    interfaces
+        .iter()
+        .map(if_addrs::Interface::ip)
+        .filter(|ip| ip.is_ipv4() == address.is_ipv4())
+        .collect()
+}

@@ -1,0 +1,164 @@
+//! Sound: recorded or made, and coded once for all sessions, in a thread of its own.
+//!
+//! It has nothing in common with the pictures but the clock: neither waits for the
+//! other.
+
+mod run;
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use mimosa_audio::{AudioError, OpusEncoder, PrivateSound, Recording, Tone};
+use mimosa_session::host::SoundFrame;
+use mimosa_settings::{Settings, SourceSettings};
+use mimosa_units::Time;
+
+use self::run::{Origin, Runner};
+use mimosa_system::clock::Clock;
+
+/// Something in the built-in scene that is heard.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strike {
+    pub(crate) at: Time,
+    pub(crate) tone: Tone,
+}
+
+/// What the thread looks at.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Sessions that hear; without any, nothing is coded.
+    listeners: AtomicUsize,
+    /// Packets lost of a hundred, at the one that loses most.
+    loss: AtomicU8,
+    is_stopped: AtomicBool,
+}
+
+impl Shared {
+    fn is_heard(&self) -> bool {
+        self.listeners.load(Ordering::Relaxed) > 0
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// The host's sound; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Sound {
+    shared: Arc<Shared>,
+    environment: Vec<(&'static str, OsString)>,
+    strikes: Option<mpsc::Sender<Strike>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Sound {
+    /// Starts what the settings ask for; `say` is called in its thread with each block
+    /// while somebody hears. `None` when there is nothing to hear, or when it cannot be
+    /// had, which the log says: the host then plays without.
+    pub(crate) fn start(
+        settings: &Settings,
+        clock: Clock,
+        say: impl Fn(SoundFrame) + Send + 'static,
+    ) -> Option<Self> {
+        if !settings.sound.is_on {
+            return None;
+        }
+        match Self::try_start(settings, clock, say) {
+            Ok(sound) => sound,
+            Err(error) => {
+                tracing::warn!(%error, "there is no sound");
+                None
+            }
+        }
+    }
+
+    fn try_start(
+        settings: &Settings,
+        clock: Clock,
+        say: impl Fn(SoundFrame) + Send + 'static,
+    ) -> Result<Option<Self>, AudioError> {
+        let mut environment = Vec::new();
+        let mut strikes = None;
+        let origin = match (&settings.sound.sink, &settings.source) {
+            (Some(sink), source) => {
+                if matches!(source, SourceSettings::Launch { .. }) {
+                    environment.push(("SDL_AUDIODRIVER", "pulseaudio".into()));
+                    environment.push(("PULSE_SINK", sink.into()));
+                }
+                let recording = Recording::start(None, &format!("{sink}.monitor"))?;
+                Origin::Recording(recording, None)
+            }
+            (None, SourceSettings::Launch { .. }) => {
+                let server = PrivateSound::start()?;
+                let recording = Recording::start(Some(&server.address()), &server.monitor())?;
+                environment = server.environment();
+                Origin::Recording(recording, Some(server))
+            }
+            (None, SourceSettings::Demo) => {
+                let (sender, receiver) = mpsc::channel();
+                strikes = Some(sender);
+                Origin::Tones(receiver)
+            }
+            // Nobody knows which of the user's sinks is meant.
+            (None, SourceSettings::X11 { .. }) => return Ok(None),
+        };
+        let shared = Arc::<Shared>::default();
+        let coder = OpusEncoder::new(settings.sound.bitrate)?;
+        let runner = Runner::new(clock, Arc::clone(&shared), coder);
+        let thread = std::thread::Builder::new()
+            .name("sound".to_owned())
+            .spawn(move || runner.run(origin, &say))
+            .map_err(|error| AudioError::Start {
+                program: "sound",
+                error,
+            })?;
+        Ok(Some(Self {
+            shared,
+            environment,
+            strikes,
+            thread: Some(thread),
+        }))
+    }
+
+    /// What has a game play where it is recorded.
+    pub(crate) fn environment(&self) -> &[(&'static str, OsString)] {
+        &self.environment
+    }
+
+    /// The way for the built-in scene to be heard.
+    pub(crate) fn strikes(&self) -> Option<mpsc::Sender<Strike>> {
+        self.strikes.clone()
+    }
+
+    /// How many sessions hear.
+    pub(crate) fn set_listeners(&self, listeners: usize) {
+        self.shared.listeners.store(listeners, Ordering::Relaxed);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+
+    /// Which share of packets is lost at the session that loses most.
+    pub(crate) fn set_loss(&self, share: f64) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to 100"
+        )]
+        let percent = (share.clamp(0.0, 1.0) * 100.0).ceil() as u8;
+        self.shared.loss.store(percent, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Sound {
+    fn drop(&mut self) {
+        self.shared.is_stopped.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! From what the link and the senders have recorded to the figures.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use mimosa_facts::{Fate, Header, LinkPacket, Passage};
+use mimosa_net::Random;
+use mimosa_scenario::{FlowKind, Scenario};
+use mimosa_sim::{Collector, Counted, Window};
+use mimosa_tcp::DELAYED_ACK;
+use mimosa_units::{Time, TimeDelta};
+
+use crate::Tally;
+use crate::emulate::plan::addresses;
+use crate::emulate::run::{Emulated, PORT};
+use crate::emulate::video::Sending;
+use crate::emulate::wait::Spread;
+
+/// Above this, in more than one of a thousand packets, the link was not the scenario's.
+const MOST_LATE: TimeDelta = TimeDelta::from_millis(1);
+
+/// How well the run kept its times.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Punctuality {
+    /// How late the link gave packets to the receivers' side.
+    pub there: Spread,
+    /// And to the senders'.
+    pub back: Spread,
+    /// How late the threads of video and cross traffic were.
+    pub senders: Spread,
+    /// From a packet's sending until the link had read it, of flows whose packets all
+    /// passed the queue or were dropped there.
+    pub entry: Spread,
+    /// Packets sent and never seen by the link, and packets that the other side did not
+    /// take.
+    pub vanished: u64,
+    /// How much later than on a path without hosts acknowledgements of TCP flows came:
+    /// from the time at which the flow's newest segment was due at the receiver's side
+    /// until the acknowledgement came back to the link, and then the link's own lateness,
+    /// a draw from that of all packets on the way back. Those later than half of the
+    /// receiver's timer waited for it and are left out; all zero without TCP.
+    pub acknowledging: Spread,
+}
+
+impl Punctuality {
+    /// Whether the figures are the scenario's: at most one of a thousand packets left the
+    /// link more than a millisecond late, and none vanished.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.vanished == 0 && self.there.p999.max(self.back.p999) <= MOST_LATE
+    }
+}
+
+impl fmt::Display for Punctuality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            there,
+            back,
+            senders,
+            entry,
+            vanished,
+            acknowledging: _,
+        } = self;
+        write!(
+            f,
+            "late by p50/p99/p99.9/most us: link there {there}, back {back}; senders {senders}; into the link {entry}; vanished {vanished}"
+        )
+    }
+}
+
+/// What was recorded of a run.
+#[derive(Debug)]
+pub(crate) struct Records {
+    /// Of the way there.
+    pub(crate) passages: Vec<Passage<LinkPacket>>,
+    /// Of the way back.
+    pub(crate) returns: Vec<Passage<LinkPacket>>,
+    /// Of the way there, then of the way back.
+    pub(crate) tallies: Vec<Tally>,
+    /// Of each flow; empty for TCP.
+    pub(crate) sendings: Vec<Sending>,
+}
+
+/// The figures of a run of `scenario` that ended at `end`.
+pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Records) -> Emulated {
+    let mut collector = Collector::new(window, end, &scenario.flows);
+    let mut offered: Vec<Vec<Time>> = vec![Vec::new(); scenario.flows.len()];
+    let last = Time::from_nanos(end.as_nanos().saturating_sub(1));
+    let mut inside = 0;
+    for passage in &records.passages {
+        let Some(flow) = flow_of(&passage.packet.header, scenario) else {
+            continue;
+        };
+        let is_udp = passage.packet.header.protocol == Header::UDP;
+        if passage.offered >= end && !is_udp {
+            continue;
+        }
+        // One that was sent before the end may have been on its way into the link.
+        let sent = passage.offered.min(last);
+        let packet = Counted {
+            flow,
+            size: passage.size,
+            sent,
+        };
+        if let Some(times) = offered.get_mut(flow) {
+            times.push(passage.offered);
+        }
+        collector.sent(packet);
+        // What happens after the end is not part of the run.
+        let finished = passage.finished.filter(|finished| *finished < end);
+        if let (Some(started), Some(finished)) = (passage.started, finished) {
+            let wait = started.since(passage.offered);
+            collector.served(finished, passage.size, wait);
+        }
+        match passage.fate {
+            Fate::Arrived(at) if at < end => collector.arrived(at, packet),
+            Fate::Dropped if passage.offered < end => collector.lost(packet),
+            Fate::Lost if finished.is_some() => collector.lost(packet),
+            Fate::Arrived(_) | Fate::Dropped | Fate::Lost => inside += 1,
+        }
+    }
+    let mut punctuality = Punctuality {
+        acknowledging: Spread::of(acknowledging(scenario, &records)),
+        ..Punctuality::default()
+    };
+    let mut steps = 0;
+    let lateness = [&mut punctuality.there, &mut punctuality.back];
+    for (tally, lateness) in records.tallies.iter().zip(lateness) {
+        *lateness = Spread::from(&tally.lateness);
+        punctuality.vanished += tally.unwritten;
+        steps += tally.counts.offered;
+    }
+    // What had no fate when the link stopped was still waiting in it.
+    let mut without_fate = records.tallies.first().map_or(0, |there| there.inside);
+    let (mut late, mut entry) = (Vec::new(), Vec::new());
+    for (flow, (sending, mut offered)) in records.sendings.into_iter().zip(offered).enumerate() {
+        late.extend(sending.late);
+        for life in &sending.frames {
+            collector.frame(flow, life);
+        }
+        let is_udp = !matches!(
+            scenario.flows.get(flow).map(|flow| &flow.kind),
+            Some(FlowKind::Tcp(_)) | None
+        );
+        // Without what the link read after the end.
+        offered.sort_unstable();
+        let missing = sending.sent.len().saturating_sub(offered.len());
+        if is_udp && missing == 0 {
+            let pairs = sending.sent.iter().zip(&offered);
+            entry.extend(pairs.map(|((sent, _), offered)| offered.since(*sent)));
+        }
+        let waiting = without_fate.min(missing as u64);
+        without_fate -= waiting;
+        punctuality.vanished += missing as u64 - waiting;
+        for (_, size) in sending.sent.iter().rev().take(missing) {
+            // It was somewhere, or is lost to the books as well, which then are not even.
+            let (size, sent) = (*size, last);
+            collector.sent(Counted { flow, size, sent });
+        }
+        inside += waiting;
+    }
+    punctuality.senders = Spread::of(late);
+    punctuality.entry = Spread::of(entry);
+    Emulated {
+        outcome: collector.outcome(scenario, inside, steps),
+        punctuality,
+    }
+}
+
+/// From each acknowledgement back to the newest arrival of its flow before it, and the
+/// link's lateness.
+fn acknowledging(scenario: &Scenario, records: &Records) -> Vec<TimeDelta> {
+    let is_tcp = |flow: usize| {
+        let kind = scenario.flows.get(flow).map(|flow| &flow.kind);
+        matches!(kind, Some(FlowKind::Tcp(_)))
+    };
+    let mut arrivals: Vec<Vec<Time>> = vec![Vec::new(); scenario.flows.len()];
+    for passage in &records.passages {
+        if let Some(flow) = flow_of(&passage.packet.header, scenario)
+            && let Some(times) = arrivals.get_mut(flow).filter(|_| is_tcp(flow))
+            && let Fate::Arrived(at) = passage.fate
+        {
+            times.push(at);
+        }
+    }
+    for times in &mut arrivals {
+        times.sort_unstable();
+    }
+    let mut draw = Random::new(0, "lateness");
+    let lateness = records.tallies.get(1).map(|back| &back.lateness);
+    let lag = |passage: &Passage<LinkPacket>| {
+        let header = Header {
+            source: passage.packet.header.destination,
+            destination: passage.packet.header.source,
+            source_port: passage.packet.header.destination_port,
+            destination_port: passage.packet.header.source_port,
+            ..passage.packet.header
+        };
+        let times = arrivals.get(flow_of(&header, scenario)?)?;
+        let before = times.partition_point(|at| *at <= passage.offered);
+        let newest = times.get(before.checked_sub(1)?)?;
+        let lag = passage.offered.since(*newest);
+        let late = lateness.and_then(|count| count.at(draw.uniform()));
+        (lag < DELAYED_ACK / 2).then_some(lag + late.unwrap_or(TimeDelta::ZERO))
+    };
+    records.returns.iter().filter_map(lag).collect()
+}
+
+/// The flow whose packet this is; `None` for what the kernel says by itself.
+fn flow_of(header: &Header, scenario: &Scenario) -> Option<usize> {
+    let IpAddr::V4(source) = header.source else {
+        return None;
+    };
+    let [_, _, high, low] = source.octets();
+    let flow = usize::from(u16::from_be_bytes([high, low]));
+    let (from, to) = addresses(flow);
+    let protocol = match scenario.flows.get(flow)?.kind {
+        FlowKind::Tcp(_) => Header::TCP,
+        FlowKind::Video(_) | FlowKind::Cbr(_) => Header::UDP,
+    };
+    let is_its = (header.source, header.destination) == (from.into(), to.into())
+        && (header.source_port, header.destination_port) == (PORT, PORT)
+        && header.protocol == protocol;
+    is_its.then_some(flow)
+}

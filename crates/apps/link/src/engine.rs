@@ -1,0 +1,193 @@
+//! The threads of a link, one for each direction.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use mimosa_facts::{LinkPacket, Passage};
+use mimosa_net::{Change, Direction};
+use mimosa_units::{Time, TimeDelta};
+use rustix::event::EventfdFlags;
+
+use crate::error::LinkError;
+use crate::tally::Tally;
+use crate::tun::Tun;
+use crate::way::{Order, Way};
+use mimosa_system::clock::Clock;
+
+/// How long a direction may take to answer.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// How a thread waits for the next packet's time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Waiting {
+    /// The last part of each wait is spent looking at the clock: what a sleep may be
+    /// late. Zero sleeps all of it, a second never sleeps while packets are under way.
+    pub spin: TimeDelta,
+}
+
+impl Default for Waiting {
+    /// 50 us: twice what a sleep is usually late on a virtual machine.
+    fn default() -> Self {
+        Self {
+            spin: TimeDelta::from_micros(50),
+        }
+    }
+}
+
+/// A running link. It stops when this is dropped.
+#[derive(Debug)]
+pub struct Engine {
+    is_stopped: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<Tally>>,
+    control: Control,
+}
+
+/// Asks a running link, and changes it; the first of two is the way there.
+#[derive(Clone, Debug)]
+pub struct Control {
+    ways: Vec<(mpsc::Sender<Order>, Arc<OwnedFd>)>,
+}
+
+impl Control {
+    /// Has the way there change, or the one back.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::Stopped`].
+    pub fn change(&self, is_there: bool, change: Change) -> Result<(), LinkError> {
+        let way = self.ways.get(usize::from(!is_there));
+        way.map_or(Err(LinkError::Stopped), |way| {
+            send(way, Order::Change(change))
+        })
+    }
+
+    /// What both directions have done so far.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::Stopped`].
+    pub fn tallies(&self) -> Result<Vec<Tally>, LinkError> {
+        let mut tallies = Vec::new();
+        for way in &self.ways {
+            let (answer, answers) = mpsc::channel();
+            send(way, Order::Tally(answer))?;
+            let tally = answers.recv_timeout(ANSWER);
+            tallies.push(tally.map_err(|_| LinkError::Stopped)?);
+        }
+        Ok(tallies)
+    }
+}
+
+/// Gives a direction an order, and wakes it.
+fn send(way: &(mpsc::Sender<Order>, Arc<OwnedFd>), order: Order) -> Result<(), LinkError> {
+    let (orders, bell) = way;
+    orders.send(order).map_err(|_| LinkError::Stopped)?;
+    // A bell that rings already rings.
+    let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+    Ok(())
+}
+
+impl Engine {
+    /// Starts two threads: from `left` to `right` by way of `there`, and back by way
+    /// of `back`. `passages` gets the passage of every packet.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::Thread`].
+    pub fn start(
+        clock: Clock,
+        (left, right): (Tun, Tun),
+        (there, back): (Direction, Direction),
+        waiting: Waiting,
+        passages: Option<&mpsc::Sender<Passage<LinkPacket>>>,
+    ) -> Result<Self, LinkError> {
+        let is_stopped = Arc::<AtomicBool>::default();
+        let (left, right) = (Arc::new(left), Arc::new(right));
+        let mut engine = Self {
+            is_stopped: Arc::clone(&is_stopped),
+            threads: Vec::new(),
+            control: Control { ways: Vec::new() },
+        };
+        for (name, from, to, direction) in [
+            ("there", &left, &right, there),
+            ("back", &right, &left, back.reversed()),
+        ] {
+            let (orders, taken) = mpsc::channel();
+            let flags = EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC;
+            let bell = rustix::event::eventfd(0, flags)
+                .map_err(|error| LinkError::Thread(error.into()))?;
+            let bell = Arc::new(bell);
+            engine.control.ways.push((orders, Arc::clone(&bell)));
+            let mut way = Way {
+                clock,
+                from: Arc::clone(from),
+                to: Arc::clone(to),
+                tally: Tally::new(direction.lanes(), clock.now()),
+                direction,
+                waiting,
+                is_stopped: Arc::clone(&is_stopped),
+                passages: passages.cloned(),
+                orders: taken,
+                bell,
+            };
+            let thread = std::thread::Builder::new()
+                .name(format!("link-{name}"))
+                .spawn(move || way.run())
+                .map_err(LinkError::Thread)?;
+            engine.threads.push(thread);
+        }
+        Ok(engine)
+    }
+
+    /// What asks and changes it, from any thread.
+    #[must_use]
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// Stops both directions, and says what they did.
+    #[must_use]
+    pub fn stop(mut self) -> Vec<Tally> {
+        self.halt();
+        let threads = std::mem::take(&mut self.threads);
+        threads
+            .into_iter()
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
+    }
+
+    fn halt(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        for way in &self.control.ways {
+            // One that has stopped by itself need not be told.
+            let _ = send(way, Order::Change(Change::default()));
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.halt();
+        for thread in self.threads.drain(..) {
+            // A panic has been said on standard error.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Time of the earliest of what a thread waits for, at most `longest` from now.
+pub(crate) fn rest(deadline: Time, now: Time, longest: TimeDelta) -> TimeDelta {
+    if deadline == Time::MAX {
+        longest
+    } else {
+        deadline.since(now).min(longest)
+    }
+}

@@ -1,0 +1,310 @@
+//! From what was said to settings that cannot be wrong.
+
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use mimosa_facts::{Complexity, Limits};
+use mimosa_stream::ProtectionKind;
+use mimosa_units::{Rate, TimeDelta};
+use toml::Value;
+
+use crate::bitrate;
+use crate::element::ElementName;
+use crate::environment;
+use crate::error::{Origin, Problem, SettingsError};
+use crate::file;
+use crate::given::{Flags, Given, Said};
+use crate::key::Key;
+use crate::keys;
+use crate::settings::{
+    ControllerSettings, EncoderName, EncoderSettings, GamepadSettings, InputSettings, Limit,
+    LogFormat, Settings, SizePrediction, SoundSettings, Token, Work,
+};
+use crate::source;
+
+/// What only the program knows, which has the controllers, the pacers and the log.
+pub trait Checks {
+    /// The controllers' names.
+    fn controllers(&self) -> &[&str];
+
+    /// The pacers' names.
+    fn pacers(&self) -> &[&str];
+
+    /// The names of the encoders built in, and `auto`.
+    fn encoders(&self) -> &[&str];
+
+    /// Whether the controller takes these parameters.
+    ///
+    /// # Errors
+    ///
+    /// Why not, in the controller's words.
+    fn params(&self, controller: &str, params: &toml::Table, limits: Limits) -> Result<(), String>;
+
+    /// Whether this is a filter for the log.
+    ///
+    /// # Errors
+    ///
+    /// Why not, in the words of the log.
+    fn log(&self, filter: &str) -> Result<(), String>;
+}
+
+/// The settings, of a file by its name and text, of the environment, of which
+/// only what begins with `MIMOSA_` counts, and of flags. The later ones win.
+///
+/// # Errors
+///
+/// [`SettingsError`] with the place of the first thing that is wrong.
+pub fn resolve(
+    file: Option<(&str, &str)>,
+    environment: impl IntoIterator<Item = (String, String)>,
+    flags: &Flags,
+    checks: &dyn Checks,
+) -> Result<Settings, SettingsError> {
+    let mut said = Said::default();
+    if let Some((name, text)) = file {
+        file::read(name, text, &mut said)?;
+    }
+    environment::read(environment, &mut said)?;
+    for (key, text) in flags.joined() {
+        said.add(Given::text(key, &text, Origin::Flag(key.flag()))?);
+    }
+    let (token, view_token) = tokens(&said)?;
+    Ok(Settings {
+        bind: said.read(&keys::BIND, addresses)?,
+        http_port: said.read(&keys::HTTP_PORT, |value| number(value, 0..=u16::MAX))?,
+        udp_port: said.read(&keys::UDP_PORT, |value| number(value, 0..=u16::MAX))?,
+        allowed_origins: said.read(&keys::ALLOWED_ORIGINS, origins)?,
+        token,
+        view_token,
+        viewers: Limit(said.read(&keys::VIEWERS, |value| number(value, 0..=100))?),
+        source: source::choose(&said)?,
+        size: said.read(&keys::SIZE, |value| value.as_str()?.parse().ok())?,
+        frames_per_second: said.read(&keys::FRAMES_PER_SECOND, |value| number(value, 1..=240))?,
+        viewer_frames_per_second: said.read(&keys::VIEWER_FRAMES_PER_SECOND, |value| {
+            number(value, 1..=240)
+        })?,
+        encoder: EncoderSettings {
+            name: encoder(&said, checks)?,
+            element: said.read(&keys::ENCODER_ELEMENT, |value| {
+                ElementName::new(value.as_str()?)
+            })?,
+            work: said.read(&keys::ENCODER_COMPLEXITY, work)?,
+            buffer_frames: said
+                .read(&keys::ENCODER_BUFFER_FRAMES, |value| number(value, 1..=60))?,
+            size_prediction: said.read(&keys::SIZE_PREDICTION, |value| {
+                match value.as_str()? {
+                    "motion" => Some(SizePrediction::Motion),
+                    "difference" => Some(SizePrediction::Difference),
+                    _ => None,
+                }
+            })?,
+            adapts_detail: said.read(&keys::DETAIL, |value| match value.as_str()? {
+                "adaptive" => Some(true),
+                "full" => Some(false),
+                _ => None,
+            })?,
+            finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
+            threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
+        },
+        sound: sound(&said)?,
+        input: input(&said)?,
+        controller: controller(&said, checks)?,
+        retransmission_deadline: said.read(&keys::RETRANSMISSION_DEADLINE, |value| match value
+            .as_str()?
+        {
+            "auto" => Some(None),
+            _ => duration_within(value, 0..=10_000_000).map(Some),
+        })?,
+        repair_deadline: duration(&said, &keys::REPAIR_DEADLINE, 1_000..=10_000_000)?,
+        protection: said.read(&keys::PROTECTION, |value| {
+            let name = value.as_str()?;
+            let mut all = ProtectionKind::ALL.into_iter();
+            all.find(|kind| kind.name() == name)
+        })?,
+        presentation_deadline: duration(&said, &keys::PRESENTATION_DEADLINE, 1_000..=10_000_000)?,
+        shortest_gap: duration(&said, &keys::SHORTEST_GAP, 0..=10_000)?,
+        record: said.text(&keys::RECORD)?.map(PathBuf::from),
+        record_pictures: said.text(&keys::RECORD_PICTURES)?.map(PathBuf::from),
+        record_pictures_limit: said.read(&keys::RECORD_PICTURES_LIMIT, |value| {
+            number(value, 1..=1_000_000)
+        })?,
+        log: log(&said, checks)?,
+        log_format: said.read(&keys::LOG_FORMAT, |value| match value.as_str()? {
+            "text" => Some(LogFormat::Text),
+            "json" => Some(LogFormat::Json),
+            _ => None,
+        })?,
+    })
+}
+
+/// A whole number within `range`.
+fn number<T: TryFrom<i64> + PartialOrd>(value: &Value, range: RangeInclusive<T>) -> Option<T> {
+    let number = T::try_from(value.as_integer()?).ok()?;
+    range.contains(&number).then_some(number)
+}
+
+/// A duration within so many microseconds.
+fn duration(
+    said: &Said,
+    key: &'static Key,
+    micros: RangeInclusive<i64>,
+) -> Result<TimeDelta, SettingsError> {
+    said.read(key, |value| duration_within(value, micros.clone()))
+}
+
+fn duration_within(value: &Value, micros: RangeInclusive<i64>) -> Option<TimeDelta> {
+    let (least, most) = micros.into_inner();
+    let range = TimeDelta::from_micros(least)..=TimeDelta::from_micros(most);
+    let duration = value.as_str()?.parse().ok()?;
+    range.contains(&duration).then_some(duration)
+}
+
+fn addresses(value: &Value) -> Option<Vec<IpAddr>> {
+    let mut addresses = Vec::new();
+    for address in value.as_array()? {
+        let address: IpAddr = address.as_str()?.parse().ok()?;
+        if addresses.contains(&address) {
+            return None;
+        }
+        addresses.push(address);
+    }
+    (!addresses.is_empty()).then_some(addresses)
+}
+
+fn origins(value: &Value) -> Option<Vec<String>> {
+    let origin = |value: &Value| {
+        let text = value.as_str()?;
+        let host = text
+            .strip_prefix("https://")
+            .or_else(|| text.strip_prefix("http://"))?;
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._:[]".contains(c);
+        (!host.is_empty() && host.chars().all(fits)).then(|| text.to_owned())
+    };
+    value.as_array()?.iter().map(origin).collect()
+}
+
+/// Not all encoders there are may be in this program.
+fn encoder(said: &Said, checks: &dyn Checks) -> Result<EncoderName, SettingsError> {
+    let known = checks.encoders();
+    let given = said.of(&keys::ENCODER);
+    let name = given.value.as_str().filter(|name| known.contains(name));
+    EncoderName::ALL
+        .into_iter()
+        .find(|encoder| Some(encoder.name()) == name)
+        .ok_or_else(|| given.wrong_as(&one_of(known)))
+}
+
+fn work(value: &Value) -> Option<Work> {
+    let name = value.as_str()?;
+    if name == "adaptive" {
+        return Some(Work::Adaptive);
+    }
+    let mut levels = Complexity::ALL.into_iter();
+    levels.find(|level| level.name() == name).map(Work::Always)
+}
+
+fn sound(said: &Said) -> Result<SoundSettings, SettingsError> {
+    let range = Rate::from_kbps(16)..=Rate::from_kbps(256);
+    Ok(SoundSettings {
+        is_on: said.read(&keys::SOUND, |value| match value.as_str()? {
+            "auto" => Some(true),
+            "off" => Some(false),
+            _ => None,
+        })?,
+        sink: said.text(&keys::SOUND_SINK)?,
+        bitrate: said.read(&keys::SOUND_BITRATE, |value| {
+            bitrate::rate(value).filter(|rate| range.contains(rate))
+        })?,
+    })
+}
+
+fn input(said: &Said) -> Result<InputSettings, SettingsError> {
+    Ok(InputSettings {
+        gamepads: said.read(&keys::GAMEPADS, |value| {
+            let name = value.as_str()?;
+            let mut all = GamepadSettings::ALL.into_iter();
+            all.find(|gamepads| gamepads.name() == name)
+        })?,
+        clipboard: said.read(&keys::CLIPBOARD, |value| match value.as_str()? {
+            "on" => Some(true),
+            "off" => Some(false),
+            _ => None,
+        })?,
+    })
+}
+
+fn tokens(said: &Said) -> Result<(Option<Token>, Option<Token>), SettingsError> {
+    let token = |key| {
+        said.read(key, |value| match value.as_str()? {
+            "" => Some(None),
+            text => Token::new(text).map(Some),
+        })
+    };
+    let (play, view) = (token(&keys::TOKEN)?, token(&keys::VIEW_TOKEN)?);
+    if play.is_some() && play == view {
+        return Err(said.of(&keys::VIEW_TOKEN).error(Problem::SameToken));
+    }
+    Ok((play, view))
+}
+
+fn log(said: &Said, checks: &dyn Checks) -> Result<String, SettingsError> {
+    let given = said.of(&keys::LOG);
+    let filter = said.text(&keys::LOG)?.ok_or_else(|| given.wrong())?;
+    checks
+        .log(&filter)
+        .map_err(|why| given.error(Problem::Log { why }))?;
+    Ok(filter)
+}
+
+fn controller(said: &Said, checks: &dyn Checks) -> Result<ControllerSettings, SettingsError> {
+    let known = checks.controllers();
+    let given = said.of(&keys::CONTROLLER);
+    let name = given.value.as_str().filter(|name| known.contains(name));
+    let name = name.ok_or_else(|| given.wrong_as(&one_of(known)))?;
+    let limits = bitrate::limits(said)?;
+    let known = checks.pacers();
+    let given = said.of(&keys::PACER);
+    let pacer = given.value.as_str().filter(|name| known.contains(name));
+    let pacer = pacer.ok_or_else(|| given.wrong_as(&one_of(known)))?;
+    let (params, last) = params(said, name)?;
+    if let Err(why) = checks.params(name, &params, limits) {
+        let key = keys::PARAMS.path;
+        return Err(last.error(Problem::Params { key, why }));
+    }
+    Ok(ControllerSettings {
+        name: name.to_owned(),
+        params,
+        pacer: pacer.to_owned(),
+        limits,
+        blind_rate: said.read(&keys::BLIND_RATE, bitrate::rate)?,
+    })
+}
+
+/// The parameters, laid over each other one by one, and who spoke last. Those
+/// said while another controller was meant are not for this one.
+fn params(said: &Said, controller: &str) -> Result<(toml::Table, Given), SettingsError> {
+    let meant = |rank: u8| {
+        let mut names = said.all(&keys::CONTROLLER).iter();
+        let name = names.rfind(|given| given.origin.rank() <= rank);
+        name.map_or(Some(keys::CONTROLLER.default), |given| given.value.as_str())
+    };
+    let mut all = toml::Table::new();
+    for given in said.all(&keys::PARAMS) {
+        let params = given.value.as_table().ok_or_else(|| given.wrong())?;
+        if meant(given.origin.rank()) == Some(controller) {
+            all.extend(params.clone());
+        }
+    }
+    Ok((all, said.of(&keys::PARAMS)))
+}
+
+/// `a`, `b` or `c`.
+fn one_of(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => "nothing".to_owned(),
+    }
+}

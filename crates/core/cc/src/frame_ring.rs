@@ -1,0 +1,75 @@
+//! The recent frames of a flow, as a controller remembers them.
+
+use std::collections::VecDeque;
+
+use mimosa_facts::FrameId;
+
+/// Frames remembered: two seconds at 240 frames a second. A frame that was not
+/// acknowledged in that time says nothing about the present.
+const REMEMBERED: usize = 480;
+
+/// What is known about one frame.
+pub(crate) trait Remembered {
+    /// Its number.
+    fn id(&self) -> FrameId;
+
+    /// Whether it is on its way.
+    fn is_open(&self) -> bool;
+}
+
+/// The recent frames in order, oldest first.
+#[derive(Debug)]
+pub(crate) struct FrameRing<F> {
+    pub(crate) ring: VecDeque<F>,
+    /// Every frame before this position is closed.
+    open: usize,
+}
+
+impl<F> Default for FrameRing<F> {
+    fn default() -> Self {
+        Self {
+            ring: VecDeque::new(),
+            open: 0,
+        }
+    }
+}
+
+impl<F: Remembered> FrameRing<F> {
+    /// Adds a frame; one that does not follow the others is not added.
+    pub(crate) fn push(&mut self, frame: F) {
+        if self.ring.back().is_some_and(|last| last.id() >= frame.id()) {
+            return;
+        }
+        if self.ring.len() == REMEMBERED {
+            self.ring.pop_front();
+            self.open = self.open.saturating_sub(1);
+        }
+        self.ring.push_back(frame);
+    }
+
+    pub(crate) fn get_mut(&mut self, id: FrameId) -> Option<&mut F> {
+        let first = self.ring.front()?.id();
+        let guess = usize::try_from(id.0.checked_sub(first.0)?).ok()?;
+        let index = match self.ring.get(guess) {
+            Some(frame) if frame.id() == id => guess,
+            _ => self.ring.binary_search_by_key(&id, F::id).ok()?,
+        };
+        self.ring.get_mut(index)
+    }
+
+    /// The frames from `first` to `last` that are remembered, newest first.
+    pub(crate) fn among(&mut self, first: FrameId, last: FrameId) -> impl Iterator<Item = &mut F> {
+        let frames = self.ring.iter_mut().rev();
+        frames
+            .skip_while(move |each| each.id() > last)
+            .take_while(move |each| each.id() >= first)
+    }
+
+    /// The oldest frame on its way: the *next to be received* one.
+    pub(crate) fn oldest_open(&mut self) -> Option<&F> {
+        while self.ring.get(self.open).is_some_and(|each| !each.is_open()) {
+            self.open += 1;
+        }
+        self.ring.get(self.open)
+    }
+}

@@ -1,0 +1,86 @@
+//! What is known about each recent frame.
+
+use mimosa_facts::FrameId;
+use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+
+use crate::frame_ring::{FrameRing, Remembered};
+
+/// One frame, from hand-over to the feedback of its probes.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) id: FrameId,
+    /// Time to the next frame: the paper's L.
+    pub(super) interval: TimeDelta,
+    pub(super) size: Bytes,
+    pub(super) packets: u32,
+    /// Packets that arrived or were lost, first transmissions only.
+    pub(super) resolved: u32,
+    /// The receiver has it, whatever is known of its packets.
+    pub(super) is_decoded: bool,
+    pub(super) first_sent: Option<Time>,
+    pub(super) first_arrival: Option<PeerTime>,
+    pub(super) last_arrival: Option<PeerTime>,
+    /// One-way delay of the packet that arrived first.
+    pub(super) first_delay: TimeDelta,
+    /// Distance between its probes: the paper's `T_packet`.
+    pub(super) probe_interval: TimeDelta,
+    /// Sum of the probes' `T_i` (eq. 4).
+    pub(super) probe_delay: TimeDelta,
+    /// BUR by equation 1, or by the estimator in its place.
+    pub(super) sample: Option<f64>,
+    /// When `sample` was taken.
+    pub(super) sampled: Time,
+}
+
+impl Frame {
+    /// The bitrate at which it was encoded: the paper's `B_k`. The size that was
+    /// handed over counts rather than the target, so that neither an encoder
+    /// that strays nor one that has little to show bends the estimate.
+    pub(super) fn bitrate(&self) -> Rate {
+        Rate::of(self.size, self.interval)
+    }
+
+    /// BUR corrected by the probes that have come back (eq. 5).
+    pub(super) fn corrected(&self) -> Option<f64> {
+        Some(self.sample? + self.probe_delay.ratio(self.interval))
+    }
+}
+
+impl Remembered for Frame {
+    fn id(&self) -> FrameId {
+        self.id
+    }
+
+    fn is_open(&self) -> bool {
+        self.resolved < self.packets && !self.is_decoded
+    }
+}
+
+/// The recent frames.
+pub(super) type Frames = FrameRing<Frame>;
+
+impl Frames {
+    /// Frames whose BUR is known and was learnt after `since`, oldest first.
+    pub(super) fn samples(&self, since: Time) -> impl Iterator<Item = (&Frame, f64)> {
+        let from = self
+            .ring
+            .iter()
+            .rposition(|frame| frame.sample.is_some() && frame.sampled <= since)
+            .map_or(0, |index| index + 1);
+        self.ring
+            .range(from..)
+            .filter_map(|frame| frame.corrected().map(|sample| (frame, sample)))
+    }
+
+    /// The newest frame whose BUR is known.
+    pub(super) fn newest_sample(&self) -> Option<f64> {
+        self.ring.iter().rev().find_map(Frame::corrected)
+    }
+
+    /// Forgets samples, so that smoothing begins anew.
+    pub(super) fn forget_samples(&mut self) {
+        for frame in &mut self.ring {
+            frame.sample = None;
+        }
+    }
+}

@@ -1,0 +1,588 @@
+//! Pudica: near-zero queueing delay for cloud gaming.
+//!
+//! S. Wang et al., *Pudica: Toward Near-Zero Queuing Delay in Congestion
+//! Control for Cloud Gaming*, NSDI 2024: section 4 and appendices B, C and G.
+//!
+//! Each frame is a short train of packets. How long the bottleneck was busy
+//! with it, as a share of the frame interval L, is the bandwidth utilisation
+//! ratio (BUR): below one the queue it left was gone before the next frame.
+//!
+//! ```text
+//!             smoothed BUR <= alpha   multiplicative increase     (eq. 7, 8)
+//! steady  {   alpha < BUR <= 1        step towards the fair share (eq. 9, 10)
+//!             one frame > 1           next frame 15 % smaller
+//!   | three frames > 1        ^ first frame < 1
+//!   v                         |
+//! draining    alpha * receiving rate - in flight / 200 ms         (eq. 11)
+//! ```
+//!
+//! *Deviations and readings.*
+//! - `B_k` of equation 6 is the frame's own size over L, not the target it was
+//!   encoded for. With an exact encoder they are the same; with any other, a
+//!   frame below its target would make the link look emptier than it is.
+//! - The additive term, garbled in the published text, is read as
+//!   `I = (B_max + 2 tau / ln B) gamma_MD / 2`, B in Mbit/s, `tau` in frames
+//!   (`Growth::Linear`); ln B counts as at least one.
+//! - The BUR that triggers fallback and drain is equation 1's at the frame's
+//!   last packet; the probes' correction, which arrives later, enters pacing
+//!   and smoothing.
+//! - The receiving rate runs from the first arrival of the first frame above
+//!   one. Recovery never goes above the bitrate before the congestion: a burst
+//!   released after a stall arrives faster than any link could sustain.
+//! - Added where the paper is silent, each a parameter: the answer to silence
+//!   (`frame_timeout`), to an encoder that uses little
+//!   (`application_headroom`), to a path that has become longer
+//!   (`path_change_after`).
+//! - Lost packets take no part in a frame's delay; what arrived counts.
+
+mod config;
+mod estimate;
+mod frames;
+mod smooth;
+#[cfg(test)]
+mod tests;
+
+pub use config::{Adaptation, Config, ConfigError, Estimator, Growth, PaceMode};
+
+use mimosa_facts::{
+    Cause, Controller, Decision, Event, FrameId, Limits, Pacing, PacketKind, PacketOutcome,
+    PacketReport, Probe, ProbeStart, SentPacket,
+};
+use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
+
+use crate::windowed_min::WindowedMin;
+use estimate::{Estimate, Received};
+use frames::{Frame, Frames};
+
+/// Window of the minimum round trip, as that of the one-way delay.
+const MIN_RTT_WINDOW: TimeDelta = TimeDelta::from_millis(10_000);
+/// Below this a BUR sample cannot be told from an idle link; it bounds the
+/// multiplicative increase to a factor of 29 a round.
+const LOWEST_BUR: f64 = 0.01;
+/// The natural logarithm of the bitrate in the additive term is at least this,
+/// so that it neither vanishes nor changes sign at low bitrates.
+const LOWEST_LOG: f64 = 1.0;
+
+/// A congestion that lasts.
+#[derive(Debug)]
+struct Drain {
+    since: Time,
+    /// Smallest and largest delay of frames' first packets, since `steady_since`.
+    first_delays: Option<(TimeDelta, TimeDelta)>,
+    steady_since: Time,
+}
+
+/// Pudica's sender.
+#[derive(Debug)]
+pub struct Pudica {
+    config: Config,
+    limits: Limits,
+    /// B: the bitrate between the short-term reactions.
+    rate: Rate,
+    frames: Frames,
+    estimate: Estimate,
+    received: Received,
+    min_rtt: WindowedMin,
+    /// L of the frame last asked for.
+    interval: TimeDelta,
+    /// The frame after the one last asked for: the first that a change reaches.
+    next_frame: FrameId,
+    /// The frame whose packets are leaving.
+    sending: Option<FrameId>,
+    /// No adjustment before feedback of this frame.
+    hold_until: FrameId,
+    /// tau, and when it begins anew by the clock.
+    tau: f64,
+    next_restart: Time,
+    /// Frames in a row above one, and the bitrate before the first of them.
+    above_one: u32,
+    rate_before: Rate,
+    /// The next frame alone is to be smaller.
+    fall_back: bool,
+    drain: Option<Drain>,
+    /// The silence that was last answered.
+    last_timeout: Time,
+    /// The rule behind `rate`.
+    cause: Cause,
+    decision: Decision,
+}
+
+impl Pudica {
+    /// A controller that begins at `limits.start()`.
+    #[must_use]
+    pub fn new(config: Config, limits: Limits) -> Self {
+        Self {
+            rate: limits.start(),
+            rate_before: limits.start(),
+            frames: Frames::default(),
+            estimate: Estimate::new(&config),
+            received: Received::default(),
+            min_rtt: WindowedMin::new(MIN_RTT_WINDOW),
+            interval: TimeDelta::ZERO,
+            next_frame: FrameId(0),
+            sending: None,
+            hold_until: FrameId(0),
+            tau: 0.0,
+            next_restart: Time::ZERO + config.restart_every,
+            above_one: 0,
+            fall_back: false,
+            drain: None,
+            last_timeout: Time::ZERO,
+            cause: Cause::Start,
+            decision: Decision::starting_at(limits.start()),
+            config,
+            limits,
+        }
+    }
+
+    /// The encoder asks for a frame: decides its size from what is overdue.
+    fn frame_due(&mut self, now: Time, frame: FrameId, interval: TimeDelta) {
+        self.interval = interval;
+        self.next_frame = FrameId(frame.0.saturating_add(1));
+        self.decision.frame_limit = None;
+        self.decision.cause = self.cause;
+        let overdue = self.next_delay(now);
+        if overdue > interval.scale(self.config.frame_timeout) {
+            self.answer_silence(now, interval);
+        }
+        if self.drain.is_some() {
+            return;
+        }
+        let late = overdue > interval.scale(self.config.next_delay);
+        let fell_back = std::mem::take(&mut self.fall_back);
+        if self.config.fallback && (late || fell_back) {
+            let smaller = self.rate.scale(1.0 - self.config.fallback_ratio);
+            self.decision.frame_limit = Some(self.limits.clamp(smaller).amount_in(interval));
+            let cause = if fell_back {
+                Cause::FrameFallback
+            } else {
+                Cause::NextDelayFallback
+            };
+            self.decision.cause = cause;
+        }
+    }
+
+    /// Age of the oldest frame on its way, above the minimum round trip.
+    fn next_delay(&mut self, now: Time) -> TimeDelta {
+        let min_rtt = self.min_rtt.get().unwrap_or(TimeDelta::ZERO);
+        let sent = self.frames.oldest_open().and_then(|frame| frame.first_sent);
+        sent.map_or(TimeDelta::ZERO, |sent| now.since(sent) - min_rtt)
+    }
+
+    /// Nothing has come back for long: halves, at most once in that time.
+    fn answer_silence(&mut self, now: Time, interval: TimeDelta) {
+        if now.since(self.last_timeout) < interval.scale(self.config.frame_timeout) {
+            return;
+        }
+        self.last_timeout = now;
+        if self.config.drain && self.drain.is_none() {
+            self.rate_before = self.rate;
+            self.begin_drain(now);
+        }
+        self.set_rate(self.rate.scale(0.5), Cause::FeedbackTimeout);
+    }
+
+    /// A frame is handed to the pacer: how it is sent, and what follows it.
+    fn frame_encoded(&mut self, frame: FrameId, size: Bytes, packets: u32) {
+        let interval = self.interval;
+        let multiplier = self.pace_multiplier();
+        let spread = multiplier.map_or(TimeDelta::ZERO, |rho| interval.scale(1.0 / rho));
+        self.decision.pacing = match multiplier {
+            Some(_) => Pacing::Spread {
+                over: spread,
+                lead: 1,
+            },
+            None => Pacing::Burst,
+        };
+        let probes = self.probes();
+        // T_packet = (1 - 1 / rho) L / (N + 1)
+        let probe_interval = (interval - spread) / (u32::from(probes) + 1);
+        self.decision.probe = (probes > 0).then_some(Probe {
+            id: frame.0,
+            packets: probes,
+            interval: probe_interval,
+            size: None,
+            start: ProbeStart::AfterFrame(frame),
+        });
+        self.frames.push(Frame {
+            id: frame,
+            interval,
+            size,
+            packets: packets.max(1),
+            resolved: 0,
+            is_decoded: false,
+            first_sent: None,
+            first_arrival: None,
+            last_arrival: None,
+            first_delay: TimeDelta::ZERO,
+            probe_interval,
+            probe_delay: TimeDelta::ZERO,
+            sample: None,
+            sampled: Time::ZERO,
+        });
+    }
+
+    /// rho (eq. 2); `None` for a burst. The estimators of Tab. 3 come with the
+    /// pacing of their own papers: twice the bitrate for SQP, bursts for Salsify.
+    fn pace_multiplier(&self) -> Option<f64> {
+        match (self.config.estimator, self.config.pacing) {
+            (Estimator::Pudica, PaceMode::Adaptive) => {
+                // Samples are forgotten after a drain; the last one still tells
+                // more about the link than a burst would.
+                let newest = self.frames.newest_sample();
+                let bur = newest.or(self.decision.evidence.utilization).unwrap_or(0.0);
+                (bur > 0.0).then(|| self.config.pace_gain / bur.min(1.0))
+            }
+            (Estimator::Pudica, PaceMode::Burst) | (Estimator::Salsify, _) => None,
+            (Estimator::Pudica, PaceMode::Fixed) | (Estimator::Sqp, _) => {
+                Some(self.config.fixed_multiplier)
+            }
+        }
+    }
+
+    /// Probes belong to Pudica's own estimator.
+    fn probes(&self) -> u16 {
+        match self.config.estimator {
+            Estimator::Pudica => self.config.probes,
+            Estimator::Sqp | Estimator::Salsify => 0,
+        }
+    }
+
+    /// A frame's delay begins with its first packet.
+    fn packet_sent(&mut self, packet: &SentPacket) {
+        if packet.kind.is_first() && self.sending != Some(packet.frame) {
+            self.sending = Some(packet.frame);
+            if let Some(frame) = self.frames.get_mut(packet.frame) {
+                frame.first_sent.get_or_insert(packet.sent);
+            }
+        }
+    }
+
+    fn feedback(&mut self, now: Time, reports: &[PacketReport], in_flight: Bytes) {
+        for report in reports {
+            match report.outcome {
+                PacketOutcome::Arrived { at, after_loss, .. } => {
+                    self.arrived(now, &report.packet, at, after_loss, in_flight);
+                }
+                PacketOutcome::Lost if report.packet.kind.is_first() => {
+                    if let Some(frame) = self.frames.get_mut(report.packet.frame) {
+                        frame.resolved = frame.resolved.saturating_add(1);
+                        if frame.resolved == frame.packets {
+                            self.frame_known(now, report.packet.frame, in_flight);
+                        }
+                    }
+                }
+                PacketOutcome::Lost => {}
+            }
+        }
+    }
+
+    fn arrived(
+        &mut self,
+        now: Time,
+        packet: &SentPacket,
+        at: PeerTime,
+        after_loss: bool,
+        in_flight: Bytes,
+    ) {
+        let rtt = now.since(packet.sent);
+        self.min_rtt.add(now, rtt);
+        self.estimate.arrival(now, packet, at);
+        self.estimate.round_trip(rtt);
+        self.received.arrival(at, packet.size);
+        let delay = at - packet.sent;
+        let queue_delay = self.estimate.queue_delay(delay);
+        self.decision.evidence.queue_delay = Some(queue_delay);
+        let Some(frame) = self.frames.get_mut(packet.frame) else {
+            return;
+        };
+        match packet.kind {
+            PacketKind::Media | PacketKind::Repair => {
+                if frame.first_arrival.is_none_or(|first| at < first) {
+                    frame.first_arrival = Some(at);
+                    frame.first_delay = delay;
+                }
+                frame.last_arrival = Some(frame.last_arrival.map_or(at, |last| last.max(at)));
+                if !after_loss {
+                    frame.resolved = frame.resolved.saturating_add(1);
+                    if frame.resolved == frame.packets {
+                        self.frame_known(now, packet.frame, in_flight);
+                    }
+                }
+            }
+            PacketKind::Probe => {
+                if let Some(last) = frame.last_arrival {
+                    // Equation 4.
+                    let after_frame = (at - last).max(TimeDelta::ZERO);
+                    frame.probe_delay += queue_delay.min(after_frame).min(frame.probe_interval);
+                }
+            }
+            PacketKind::Retransmission => {}
+        }
+    }
+
+    /// The last packet of a frame is accounted for: its BUR is known, and
+    /// everything that follows from it.
+    fn frame_known(&mut self, now: Time, id: FrameId, in_flight: Bytes) {
+        let Some(frame) = self.frames.get_mut(id) else {
+            return;
+        };
+        let Some(bur) = self.estimate.sample(frame) else {
+            return;
+        };
+        frame.sample = Some(bur);
+        frame.sampled = now;
+        self.tau += 1.0;
+        self.decision.evidence.utilization = Some(bur);
+        let first_delay = frame.first_delay;
+        let onset = frame
+            .first_arrival
+            .map(|at| (at, frame.size.scale(1.0 - 1.0 / f64::from(frame.packets))));
+        self.short_term(now, bur, onset, first_delay, in_flight);
+        if self.drain.is_none() {
+            self.adapt(now, id);
+        }
+    }
+
+    /// Section 4.3: reactions to the newest frame alone.
+    fn short_term(
+        &mut self,
+        now: Time,
+        bur: f64,
+        onset: Option<(PeerTime, Bytes)>,
+        first_delay: TimeDelta,
+        in_flight: Bytes,
+    ) {
+        if bur > 1.0 {
+            if self.above_one == 0 {
+                self.rate_before = self.rate_before.max(self.rate);
+                if let Some((at, rest)) = onset {
+                    self.received.mark(at, rest);
+                }
+            }
+            self.above_one = self.above_one.saturating_add(1);
+            self.fall_back = true;
+            if self.config.drain && self.above_one == self.config.drain_after {
+                self.begin_drain(now);
+            }
+        }
+        if self.drain.is_some() {
+            if bur < 1.0 {
+                self.recover();
+            } else {
+                self.continue_drain(now, first_delay, in_flight);
+            }
+        }
+        if bur <= 1.0 {
+            self.above_one = 0;
+            self.received.unmark();
+            self.rate_before = self.rate;
+        }
+    }
+
+    fn begin_drain(&mut self, now: Time) {
+        self.drain.get_or_insert(Drain {
+            since: now,
+            first_delays: None,
+            steady_since: now,
+        });
+    }
+
+    /// Equation 11.
+    fn continue_drain(&mut self, now: Time, first_delay: TimeDelta, in_flight: Bytes) {
+        if self.path_changed(now, first_delay) {
+            self.estimate.restart(now, first_delay);
+            self.min_rtt.clear();
+            self.drain = None;
+            self.above_one = 0;
+            self.frames.forget_samples();
+            self.hold_until = self.next_frame;
+            self.decision.evidence.backlog = None;
+            self.set_cause(Cause::PathChange);
+            return;
+        }
+        let draining = Rate::of(in_flight, self.config.drain_time);
+        self.decision.evidence.backlog = Some(in_flight);
+        if let Some(receiving) = self.received.rate() {
+            self.decision.evidence.service_rate = Some(receiving);
+            let rate = receiving.scale(self.config.alpha) - draining;
+            self.set_rate(rate.min(self.rate_before), Cause::Drain);
+        }
+    }
+
+    /// Whether a drain has gone on for long without the delay moving: then it
+    /// is no queue, for a queue would have shrunk.
+    fn path_changed(&mut self, now: Time, first_delay: TimeDelta) -> bool {
+        let (after, jitter) = (
+            self.config.path_change_after,
+            self.config.path_change_jitter,
+        );
+        let Some(drain) = &mut self.drain else {
+            return false;
+        };
+        if after == TimeDelta::ZERO || now.since(drain.since) < after {
+            drain.steady_since = now;
+            return false;
+        }
+        let (low, high) = drain
+            .first_delays
+            .map_or((first_delay, first_delay), |(low, high)| {
+                (low.min(first_delay), high.max(first_delay))
+            });
+        if high - low > jitter {
+            drain.first_delays = None;
+            drain.steady_since = now;
+            return false;
+        }
+        drain.first_delays = Some((low, high));
+        now.since(drain.steady_since) >= after
+    }
+
+    /// The queue is gone: in one step to the rate at which data arrived.
+    fn recover(&mut self) {
+        self.drain = None;
+        let receiving = self.received.rate();
+        self.decision.evidence.backlog = None;
+        self.decision.evidence.service_rate = receiving;
+        let receiving = receiving.unwrap_or(self.rate);
+        self.set_rate(receiving.min(self.rate_before), Cause::Recover);
+        self.frames.forget_samples();
+        self.hold_until = self.next_frame;
+        self.fall_back = false;
+        self.tau = 0.0;
+    }
+
+    /// Section 4.2: the rate follows the smoothed BUR, one change a round.
+    fn adapt(&mut self, now: Time, newest: FrameId) {
+        if now >= self.next_restart {
+            self.tau = 0.0;
+            self.next_restart = next_multiple(now, self.config.restart_every);
+        }
+        let window = self.config.smoothing_window;
+        let Some(bur) = smooth::smoothed(&self.frames, now, window, self.rate) else {
+            return;
+        };
+        // What arrives tells what the link carries only while a queue stands.
+        self.decision.evidence.service_rate = None;
+        self.decision.evidence.smoothed_utilization = Some(bur);
+        if bur > 1.0 {
+            self.tau = 0.0;
+            self.set_cause(Cause::Overuse);
+            return;
+        }
+        if newest < self.hold_until {
+            self.set_cause(Cause::AwaitFeedback);
+            return;
+        }
+        let (rate, cause) = self.next_rate(bur.max(LOWEST_BUR));
+        // A small frame says little about a rate many times its own.
+        let tried = self.frames.get_mut(newest).map(|frame| frame.bitrate());
+        let bound = tried.map_or(Rate::MAX, |r| r.scale(self.config.application_headroom));
+        if rate > bound && bound <= self.rate {
+            self.set_cause(Cause::ApplicationLimited);
+            return;
+        }
+        let rate = rate.min(bound);
+        if self.limits.clamp(rate) == self.rate {
+            self.set_cause(if rate > self.rate {
+                Cause::AtMaximum
+            } else {
+                cause
+            });
+            return;
+        }
+        self.set_rate(rate, cause);
+        self.hold_until = self.next_frame;
+    }
+
+    /// The rate that the smoothed `bur` asks for, at most one.
+    fn next_rate(&self, bur: f64) -> (Rate, Cause) {
+        let Config {
+            alpha,
+            increase_gain,
+            adaptation,
+            additive_step,
+            ..
+        } = self.config;
+        if bur <= alpha {
+            // Equations 7 and 8.
+            let xi = increase_gain * (f64::midpoint(alpha, 1.0) - bur) / bur;
+            return (self.rate.scale(1.0 + xi), Cause::MultiplicativeIncrease);
+        }
+        let rate = match adaptation {
+            Adaptation::Simultaneous => self.fairness_step(),
+            Adaptation::Classic => self.rate + additive_step,
+        };
+        (rate, Cause::FairnessStep)
+    }
+
+    /// `B + A` of equations 9 and 10.
+    fn fairness_step(&self) -> Rate {
+        let config = &self.config;
+        let mbps = self.rate.as_mbps();
+        let tau = self.tau / config.growth_frames;
+        let grown = match config.growth {
+            Growth::Linear => 2.0 * tau,
+            Growth::Exponential => libm::exp2(tau),
+        };
+        let log = libm::log(mbps).max(LOWEST_LOG);
+        let increase = (self.limits.max().as_mbps() + grown / log) * config.decrease_gain / 2.0;
+        let step = increase - config.decrease_gain * mbps;
+        Rate::from_mbps(mbps + step.clamp(config.lowest_step * mbps, config.highest_step * mbps))
+    }
+
+    fn set_rate(&mut self, rate: Rate, cause: Cause) {
+        self.rate = self.limits.clamp(rate);
+        self.decision.target = self.rate;
+        self.set_cause(cause);
+    }
+
+    /// The rule behind the target, as long as no single frame has its own.
+    fn set_cause(&mut self, cause: Cause) {
+        self.cause = cause;
+        self.decision.cause = cause;
+    }
+}
+
+/// The next multiple of `every` after `now`: all senders whose clocks agree
+/// begin anew together, as section 4.2 wants it ("highly synchronized").
+fn next_multiple(now: Time, every: TimeDelta) -> Time {
+    let every = every.as_nanos().unsigned_abs().max(1);
+    Time::from_nanos(
+        (now.as_nanos() / every)
+            .saturating_add(1)
+            .saturating_mul(every),
+    )
+}
+
+impl Controller for Pudica {
+    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
+        match event {
+            Event::FrameDue { frame, interval } => self.frame_due(now, frame, interval),
+            Event::FrameEncoded {
+                frame,
+                size,
+                packets,
+            } => self.frame_encoded(frame, size, packets),
+            Event::FrameDecoded { frame } => {
+                if let Some(frame) = self.frames.get_mut(frame) {
+                    frame.is_decoded = true;
+                }
+            }
+            Event::FrameGivenUp { frame } => {
+                // No sample comes of it, and nothing of it is overdue.
+                if let Some(frame) = self.frames.get_mut(frame) {
+                    frame.resolved = frame.resolved.max(frame.packets);
+                }
+            }
+            Event::PacketSent(packet) => self.packet_sent(&packet),
+            Event::Feedback { reports, in_flight } => self.feedback(now, reports, in_flight),
+            _ => {}
+        }
+        &self.decision
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.decision
+    }
+}

@@ -1,0 +1,398 @@
+//! SCReAM version 2: I. Johansson, M. Westerlund, M. Kühlewind, *Self-Clocked Rate
+//! Adaptation for Multimedia*, draft-ietf-ccwg-rfc8298bis-screamv2-01, successor of RFC
+//! 8298. Section numbers are the draft's; `docs/algorithms/scream.md` has the model.
+//!
+//! A *reference window* bounds the data in flight, with room to spare. Losses, marks
+//! and an average queueing delay above half of its target reduce it, at most once in
+//! the shorter of a round trip and 25 ms; whatever arrives raises it. The target is the
+//! window over the round trip, with a margin.
+//!
+//! *Deviations.* The first target is that of the limits and not the smallest window's.
+//! Loss and data in flight are the session's: a packet counts as in flight until it has
+//! arrived or is lost, and not until a later one has arrived. Silence lets one packet
+//! out at the lowest pace. The bound of the window at the highest target is left out: it
+//! does not grow there.
+
+mod config;
+mod delay;
+mod media;
+#[cfg(test)]
+mod tests;
+mod window;
+
+pub use config::{Config, L4s};
+
+use mimosa_facts::{
+    Cause, Controller, Decision, Event, FrameId, Limits, PacketOutcome, PacketReport, SentPacket,
+};
+use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
+
+use crate::send_queue::SendQueue;
+use delay::Delays;
+use media::Media;
+use window::{Signals, View, Window};
+
+/// Below it a round trip is the clock's own grain.
+const SHORTEST_RTT: TimeDelta = TimeDelta::from_micros(1);
+/// Silence is never shorter: time has to pass between two packets sent into it.
+const SHORTEST_SILENCE: TimeDelta = TimeDelta::from_millis(10);
+/// The target is halved this long after the base delay was forgotten (4.5.1).
+const LEAST_CAUTION: TimeDelta = TimeDelta::from_millis(200);
+const CAUTION_RTTS: u32 = 5;
+/// No packet is larger than UDP can carry.
+const LARGEST_PACKET: Bytes = Bytes::new(65_535);
+
+/// The controller.
+#[derive(Debug)]
+pub struct Scream {
+    config: Config,
+    limits: Limits,
+    delays: Delays,
+    window: Window,
+    media: Media,
+    queue: SendQueue,
+    /// `s_rtt`; nothing before the first packet has come back.
+    srtt: Option<TimeDelta>,
+    is_l4s: bool,
+    marks: Marks,
+    loss_rate: f64,
+    in_flight: Bytes,
+    /// The most in flight in this round trip and the one before.
+    flight: (Bytes, Bytes),
+    round: Round,
+    acked: Acked,
+    /// The target has half of its value until then.
+    cautious_until: Time,
+    /// The frame period, and what a frame of it was granted.
+    period: TimeDelta,
+    nominal: Bytes,
+    largest_packet: Bytes,
+    /// Something arrived, or a packet was let into the silence.
+    silent_since: Time,
+    /// Room for a packet that is sent into silence.
+    lifted: Bytes,
+    decision: Decision,
+}
+
+/// `l4s_alpha` (4.2.1.3).
+#[derive(Debug, Default)]
+struct Marks {
+    share: f64,
+    updated: Option<Time>,
+    delivered: f64,
+    marked: f64,
+}
+
+/// The round trip that goes on.
+#[derive(Debug, Default)]
+struct Round {
+    since: Time,
+    has_loss: bool,
+}
+
+/// `acked_bitrate`, over a round trip or two frame periods.
+#[derive(Debug, Default)]
+struct Acked {
+    since: Time,
+    bytes: Bytes,
+    rate: Option<Rate>,
+}
+
+impl Scream {
+    /// A controller that begins at the first rate of `limits`.
+    #[must_use]
+    pub fn new(config: Config, limits: Limits) -> Self {
+        let mut scream = Self {
+            config,
+            limits,
+            delays: Delays::new(&config),
+            window: Window::new(0.0),
+            media: Media::default(),
+            queue: SendQueue::default(),
+            srtt: None,
+            is_l4s: config.l4s == L4s::On,
+            marks: Marks::default(),
+            loss_rate: 0.0,
+            in_flight: Bytes::ZERO,
+            flight: (Bytes::ZERO, Bytes::ZERO),
+            round: Round::default(),
+            acked: Acked::default(),
+            cautious_until: Time::ZERO,
+            period: TimeDelta::ZERO,
+            nominal: Bytes::ZERO,
+            largest_packet: config.segment,
+            silent_since: Time::ZERO,
+            lifted: Bytes::ZERO,
+            decision: Decision::starting_at(limits.start()),
+        };
+        scream.window.size = scream.starting_window(config.virtual_rtt);
+        scream.decide();
+        scream
+    }
+
+    /// The window with which the target would be the first of the limits.
+    fn starting_window(&self, rtt: TimeDelta) -> f64 {
+        let share = self.media.share(0.0, &self.config);
+        let window = self.limits.start().amount_in(rtt).get() as f64 / share;
+        window.max(self.config.min_window.get() as f64)
+    }
+
+    fn packet_sent(&mut self, now: Time, packet: &SentPacket) {
+        self.queue.sent(packet);
+        if self.in_flight == Bytes::ZERO {
+            self.silent_since = now;
+        }
+        self.in_flight += packet.size;
+        self.flight.0 = self.flight.0.max(self.in_flight);
+        self.largest_packet = self.largest_packet.max(packet.size).min(LARGEST_PACKET);
+        self.lifted = Bytes::ZERO;
+    }
+
+    fn feedback(&mut self, now: Time, reports: &[PacketReport], in_flight: Bytes) {
+        self.in_flight = in_flight;
+        self.flight.0 = self.flight.0.max(in_flight);
+        let mut signals = Signals::default();
+        let mut newest: Option<SentPacket> = None;
+        for report in reports {
+            let packet = report.packet;
+            match report.outcome {
+                PacketOutcome::Arrived {
+                    at,
+                    ecn,
+                    after_loss,
+                } => {
+                    self.delays.arrived(now, at - packet.sent);
+                    if newest.is_none_or(|newest| packet.sequence >= newest.sequence) {
+                        newest = Some(packet);
+                    }
+                    self.acked.bytes += packet.size;
+                    self.count(ecn, packet.size, after_loss, &mut signals);
+                }
+                PacketOutcome::Lost => {
+                    signals.lost = true;
+                    signals.acked += packet.size.get() as f64;
+                    self.count_loss(1.0);
+                }
+            }
+        }
+        if let Some(packet) = newest {
+            self.silent_since = now;
+            self.lifted = Bytes::ZERO;
+            self.round_trip(now.since(packet.sent).max(SHORTEST_RTT));
+        }
+        if !reports.is_empty() {
+            self.adapt(now, signals);
+        }
+        self.decide();
+    }
+
+    /// Counts a packet that arrived.
+    fn count(&mut self, ecn: Ecn, size: Bytes, after_loss: bool, signals: &mut Signals) {
+        let size = size.get() as f64;
+        if !after_loss {
+            signals.acked += size;
+        }
+        self.marks.delivered += 1.0;
+        match ecn {
+            Ecn::Ce => {
+                signals.marked = true;
+                signals.acked_marked += if after_loss { 0.0 } else { size };
+                self.marks.marked += 1.0;
+            }
+            Ecn::Ect1 if self.config.l4s == L4s::Auto => self.is_l4s = true,
+            Ecn::Ect0 if self.config.l4s == L4s::Auto => self.is_l4s = false,
+            _ => {}
+        }
+        self.count_loss(0.0);
+    }
+
+    /// The rate of losses (4.2.1.1).
+    fn count_loss(&mut self, lost: f64) {
+        let slow = self.config.loss_threshold / 4.0;
+        let gain = slow.min(self.window.segment_share(&self.config) / 2.0);
+        self.loss_rate += gain * (lost - self.loss_rate);
+    }
+
+    /// `s_rtt`, slower while too little is in flight to say much.
+    fn round_trip(&mut self, rtt: TimeDelta) {
+        let Some(srtt) = self.srtt else {
+            self.srtt = Some(rtt);
+            let segment = self.config.segment.get() as f64;
+            let most = segment + self.flight.0.get() as f64 * self.config.flight_headroom;
+            let tried = most.max(self.window.size);
+            self.window.size = self.starting_window(rtt).min(tried);
+            return;
+        };
+        let flight = self.flight.0.max(self.flight.1).get() as f64;
+        let gain = if flight < self.window.size * self.config.idle_flight {
+            self.config.idle_rtt_gain
+        } else {
+            self.config.rtt_gain
+        };
+        self.srtt = Some((srtt + (rtt - srtt).scale(gain)).max(SHORTEST_RTT));
+    }
+
+    /// Sections 4.2.1 and 4.2.2, when it is known what became of packets.
+    fn adapt(&mut self, now: Time, signals: Signals) {
+        let srtt = self.srtt.unwrap_or(self.config.virtual_rtt);
+        self.delays
+            .update(now, self.config.virtual_rtt.min(srtt), &self.config);
+        self.delays.adjust_target(now, &self.config);
+        self.update_marks(now, srtt);
+        self.update_acked(now, srtt);
+        self.round.has_loss |= signals.lost;
+        let target = self.decision.target;
+        let margin = self.config.acked_margin;
+        let view = View {
+            srtt,
+            delay: self.delays.newest,
+            average_delay: self.delays.average,
+            delay_target: self.delays.target,
+            delay_scale: self.delays.scale,
+            marked_share: self.marks.share,
+            is_l4s: self.is_l4s,
+            loss_rate: self.loss_rate,
+            flight: self.flight.0.get() as f64,
+            flight_before: self.flight.1.get() as f64,
+            is_target_low: self.acked.rate.is_some_and(|r| target < r.scale(margin)),
+            is_at_maximum: target >= self.limits.max(),
+        };
+        let moved = self.window.update(now, signals, &view, &self.config);
+        self.decision.cause = moved.unwrap_or(self.decision.cause);
+        if now.since(self.round.since) >= srtt {
+            self.end_round(now, srtt);
+        }
+        self.decision.evidence.queue_delay = Some(self.delays.newest);
+        self.decision.evidence.service_rate = self.acked.rate;
+        self.retarget(now);
+    }
+
+    fn update_marks(&mut self, now: Time, srtt: TimeDelta) {
+        let interval = self.config.mark_interval.min(srtt);
+        let marks = &mut self.marks;
+        let is_early = marks.updated.is_some_and(|at| now.since(at) < interval);
+        if is_early || marks.delivered == 0.0 {
+            return;
+        }
+        let share = marks.marked / marks.delivered;
+        if share >= marks.share {
+            marks.share += self.config.mark_gain_up * (share - marks.share);
+        } else {
+            marks.share *= 1.0 - self.config.mark_gain_down;
+        }
+        marks.updated = Some(now);
+        marks.delivered = 0.0;
+        marks.marked = 0.0;
+    }
+
+    fn update_acked(&mut self, now: Time, srtt: TimeDelta) {
+        let elapsed = now.since(self.acked.since);
+        if elapsed >= srtt.max(self.period * 2) {
+            self.acked.rate = Some(Rate::of(self.acked.bytes, elapsed));
+            self.acked.since = now;
+            self.acked.bytes = Bytes::ZERO;
+        }
+    }
+
+    fn end_round(&mut self, now: Time, srtt: TimeDelta) {
+        self.flight = (self.in_flight, self.flight.0);
+        self.window.round(&self.config);
+        if self.delays.round(self.round.has_loss, &self.config) {
+            self.cautious_until = now + (srtt * CAUTION_RTTS).max(LEAST_CAUTION);
+        }
+        self.round = Round {
+            since: now,
+            has_loss: false,
+        };
+    }
+
+    /// `target_bitrate` (4.4).
+    fn retarget(&mut self, now: Time) {
+        let Some(srtt) = self.srtt else {
+            return;
+        };
+        let segment_share = self.window.segment_share(&self.config);
+        let share = self.media.share(segment_share, &self.config);
+        let mut rate = Rate::of(Bytes::from_f64(self.window.size * share), srtt);
+        if now < self.cautious_until {
+            rate = rate.scale(0.5);
+            self.decision.cause = Cause::PathChange;
+        }
+        self.decision.target = self.limits.clamp(rate);
+    }
+
+    /// The window and the pace that belong to the state.
+    fn decide(&mut self) {
+        let (low, high) = (self.config.lowest_overhead, self.config.highest_overhead);
+        let overhead = low + (high - low) * self.delays.scale;
+        let window = Bytes::from_f64(self.window.size * overhead);
+        // One packet may always be under way, whatever its size.
+        let least = if self.in_flight == Bytes::ZERO {
+            LARGEST_PACKET
+        } else {
+            self.lifted
+        };
+        self.decision.window = Some(window.max(least));
+        self.decision.pacing = media::pacing(self.decision.target, &self.limits, &self.config);
+    }
+
+    fn frame_encoded(&mut self, now: Time, frame: FrameId, size: Bytes, packets: u32) {
+        let wait = self.queue.oldest_wait(now);
+        self.media
+            .frame(size, self.nominal, wait, self.period, &self.config);
+        self.queue.push(now, frame, size, packets);
+        self.retarget(now);
+        self.decide();
+    }
+
+    /// How long a silence lasts before one packet is let into it: "the minimum send
+    /// rate maintained when no feedback is received" (section 8).
+    fn silence(&self) -> TimeDelta {
+        let pace = self.config.lowest_pace;
+        pace.transmit_time(self.largest_packet)
+            .max(SHORTEST_SILENCE)
+    }
+
+    fn timer(&mut self, now: Time) {
+        if self.deadline().is_some_and(|due| due <= now) {
+            self.silent_since = now;
+            self.lifted = self.in_flight + self.largest_packet;
+            self.decision.cause = Cause::FeedbackTimeout;
+            self.decide();
+        }
+    }
+}
+
+impl Controller for Scream {
+    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
+        match event {
+            Event::FrameDue { interval, .. } => {
+                self.period = interval.max(TimeDelta::ZERO);
+                self.nominal = self.decision.target.amount_in(self.period);
+            }
+            Event::FrameEncoded {
+                frame,
+                size,
+                packets,
+            } => self.frame_encoded(now, frame, size, packets),
+            Event::FrameGivenUp { frame } => self.queue.given_up(frame),
+            Event::PacketSent(packet) => {
+                self.packet_sent(now, &packet);
+                self.decide();
+            }
+            Event::Feedback { reports, in_flight } => self.feedback(now, reports, in_flight),
+            Event::Timer => self.timer(now),
+            _ => {}
+        }
+        &self.decision
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// While something is in flight and nothing comes back.
+    fn deadline(&self) -> Option<Time> {
+        (self.in_flight > Bytes::ZERO).then(|| self.silent_since + self.silence())
+    }
+}

@@ -1,0 +1,108 @@
+//! What the pacer still holds, as a controller can tell from its events.
+
+use std::collections::VecDeque;
+
+use mimosa_facts::{FrameId, SentPacket};
+use mimosa_units::{Bytes, Time, TimeDelta};
+
+/// Frames remembered; a pacer that holds more has lost its stream.
+const MOST_FRAMES: usize = 256;
+
+/// A frame of which something has not left.
+#[derive(Debug)]
+struct Frame {
+    id: FrameId,
+    handed_over: Time,
+    packets: u32,
+    size: Bytes,
+}
+
+/// The frames that were handed over and have not left whole.
+#[derive(Debug, Default)]
+pub(crate) struct SendQueue {
+    frames: VecDeque<Frame>,
+}
+
+impl SendQueue {
+    /// A frame is handed over.
+    pub(crate) fn push(&mut self, now: Time, id: FrameId, size: Bytes, packets: u32) {
+        if self.frames.len() == MOST_FRAMES {
+            self.frames.pop_front();
+        }
+        self.frames.push_back(Frame {
+            id,
+            handed_over: now,
+            packets,
+            size,
+        });
+    }
+
+    /// A packet leaves; frames before its own have left or never will.
+    pub(crate) fn sent(&mut self, packet: &SentPacket) {
+        if !packet.kind.is_first() {
+            return;
+        }
+        let Some(index) = self.frames.iter().position(|f| f.id == packet.frame) else {
+            return;
+        };
+        self.frames.drain(..index);
+        if let Some(frame) = self.frames.front_mut() {
+            frame.packets = frame.packets.saturating_sub(1);
+            frame.size -= packet.size;
+            if frame.packets == 0 {
+                self.frames.pop_front();
+            }
+        }
+    }
+
+    /// The pacer gave a frame up.
+    pub(crate) fn given_up(&mut self, id: FrameId) {
+        self.frames.retain(|frame| frame.id != id);
+    }
+
+    /// All that waits.
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.frames.iter().map(|frame| frame.size).sum()
+    }
+
+    /// How long the oldest packet has waited.
+    pub(crate) fn oldest_wait(&self, now: Time) -> TimeDelta {
+        self.frames
+            .front()
+            .map_or(TimeDelta::ZERO, |frame| now.since(frame.handed_over))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_facts::{PacketKind, Sequence};
+
+    use super::*;
+
+    fn packet(frame: u64) -> SentPacket {
+        SentPacket {
+            sequence: Sequence(0),
+            frame: FrameId(frame),
+            kind: PacketKind::Media,
+            size: Bytes::new(400),
+            sent: Time::ZERO,
+        }
+    }
+
+    #[test]
+    fn the_oldest_packet_is_that_of_the_oldest_frame_that_has_not_left() {
+        let (at, ms) = (Time::from_millis, TimeDelta::from_millis);
+        let mut queue = SendQueue::default();
+        assert_eq!(queue.oldest_wait(at(5)), TimeDelta::ZERO);
+        queue.push(at(10), FrameId(0), Bytes::new(800), 2);
+        queue.push(at(26), FrameId(1), Bytes::new(800), 2);
+        queue.sent(&packet(0));
+        assert_eq!(queue.oldest_wait(at(30)), ms(20));
+        assert_eq!(queue.bytes(), Bytes::new(1_200));
+        queue.sent(&packet(0));
+        assert_eq!(queue.oldest_wait(at(30)), ms(4));
+        queue.given_up(FrameId(1));
+        assert_eq!(queue.oldest_wait(at(30)), TimeDelta::ZERO);
+        queue.sent(&packet(7));
+    }
+}

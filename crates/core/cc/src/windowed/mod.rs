@@ -1,0 +1,240 @@
+//! A transport's congestion control as a controller of frames: BBR version 2 and 3, and
+//! Prague.
+//!
+//! The algorithms are those of `mimosa-tcp`, which drive simulated TCP senders, too. Here
+//! they hear of datagrams what they would hear of segments: each packet that leaves, one
+//! acknowledgement for each feedback message, losses, marks, and silence. What they decide
+//! becomes a window, a pace, and a target for the encoder. `docs/algorithms/bbr.md` and `docs/algorithms/prague.md`
+//! have the models.
+//!
+//! All amounts are those on the wire; the target is not made smaller for headers.
+
+mod config;
+mod connection;
+#[cfg(test)]
+mod tests;
+
+pub use config::Config;
+
+use crate::window::{Algorithm, Prague, Stage};
+use mimosa_facts::{Cause, Controller, Decision, Event, Limits, Pacing, PacketReport, SentPacket};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+
+use crate::send_queue::SendQueue;
+use connection::{Connection, News};
+
+/// One packet may always be under way, whatever its size: IP carries none larger.
+const LARGEST_PACKET: Bytes = Bytes::new(65_535);
+/// No pace is lower: time has a grain.
+const LOWEST_PACE: Rate = Rate::from_kbps(1);
+/// A stream that hands over nothing for so many intervals has paused.
+const PAUSE: u32 = 2;
+
+/// The controller.
+#[derive(Debug)]
+pub struct Windowed {
+    config: Config,
+    limits: Limits,
+    connection: Connection,
+    unsent: SendQueue,
+    /// In flight as the session counts: what the timeout gave up is part of it.
+    reported: Bytes,
+    interval: TimeDelta,
+    /// What the frame last asked for may have, without regard to the limits.
+    allowed: Bytes,
+    /// The frame last handed over was smaller than that by far.
+    is_short: bool,
+    handed_over: Time,
+    /// A reduction that no frame was made under yet.
+    held: Option<Cause>,
+    decision: Decision,
+}
+
+impl Windowed {
+    /// One that has sent nothing.
+    #[must_use]
+    pub fn new(algorithm: Algorithm, config: Config, limits: Limits) -> Self {
+        let congestion = match algorithm {
+            Algorithm::Prague => Box::new(Prague::with_reference_rtt(
+                config.packet,
+                config.reference_rtt,
+            )),
+            other => other.start(config.packet, config.seed),
+        };
+        let mut windowed = Self {
+            connection: Connection::new(congestion, config.packet, config.longest_timeout),
+            decision: Decision::starting_at(limits.start()),
+            unsent: SendQueue::default(),
+            reported: Bytes::ZERO,
+            interval: TimeDelta::ZERO,
+            allowed: Bytes::ZERO,
+            is_short: false,
+            handed_over: Time::ZERO,
+            held: None,
+            config,
+            limits,
+        };
+        windowed.decide(Cause::Start);
+        windowed
+    }
+
+    /// The pace, or what makes the window last a round trip; nothing is known of either
+    /// before the first one.
+    fn pace(&self) -> Rate {
+        let pace = self.connection.congestion().pacing_rate();
+        pace.or_else(|| self.window_rate())
+            .unwrap_or(self.limits.start())
+    }
+
+    fn window_rate(&self) -> Option<Rate> {
+        let rtt = self.connection.smoothed_rtt()?;
+        Some(Rate::of(self.connection.congestion().window(), rtt))
+    }
+
+    /// What the algorithm lets the encoder make, without regard to the limits.
+    fn rate(&self) -> Rate {
+        let Some(window_rate) = self.window_rate() else {
+            return self.limits.start();
+        };
+        let mut rate = self.pace().min(window_rate);
+        if !self.config.follow_pace
+            && let Some(bandwidth) = self.connection.congestion().bandwidth()
+        {
+            rate = rate.min(bandwidth);
+        }
+        rate.scale(self.config.target_share)
+    }
+
+    /// Makes the decision of what the algorithm says.
+    fn decide(&mut self, cause: Cause) {
+        let congestion = self.connection.congestion();
+        let pace = self.pace();
+        let segments = congestion.burst(self.config.packet, Bytes::ZERO);
+        // The bucket lets one packet more leave at once than it holds.
+        let burst = self
+            .config
+            .packet
+            .get()
+            .saturating_mul(segments.saturating_sub(1));
+        let least = if self.connection.in_flight() == Bytes::ZERO {
+            LARGEST_PACKET
+        } else {
+            Bytes::ZERO
+        };
+        let given_up = self.reported - self.connection.in_flight();
+        self.decision.evidence.service_rate = congestion.bandwidth();
+        self.decision.evidence.queue_delay = self.connection.queue_delay();
+        self.decision.window = Some(congestion.window().max(least) + given_up);
+        self.decision.pacing = Pacing::Bucket {
+            rate: pace.max(self.limits.min()).max(LOWEST_PACE),
+            burst: Bytes::new(burst),
+        };
+        self.decision.target = self.limits.clamp(self.rate());
+        self.decision.cause = self.held.unwrap_or(cause);
+    }
+
+    fn frame_due(&mut self, interval: TimeDelta) {
+        self.interval = interval.max(TimeDelta::ZERO);
+        let waiting = if self.config.subtract_waiting {
+            self.unsent.bytes()
+        } else {
+            Bytes::ZERO
+        };
+        self.allowed = self.rate().amount_in(self.interval) - waiting;
+        self.decision.frame_limit = (waiting > Bytes::ZERO).then(|| {
+            let rest = self.decision.target.amount_in(self.interval) - waiting;
+            rest.max(self.limits.min().amount_in(self.interval))
+        });
+    }
+
+    fn frame_encoded(&mut self, now: Time, size: Bytes) {
+        let has_paused = now.since(self.handed_over) > self.interval * PAUSE;
+        if has_paused && self.unsent.bytes() == Bytes::ZERO {
+            self.connection.run_dry();
+        }
+        self.handed_over = now;
+        self.is_short = size < self.allowed.scale(self.config.full_share);
+        self.held = None;
+    }
+
+    fn packet_sent(&mut self, now: Time, packet: &SentPacket) {
+        self.unsent.sent(packet);
+        self.reported += packet.size;
+        let has_more = self.unsent.bytes() > Bytes::ZERO;
+        self.connection.sent(now, packet, has_more);
+        if self.is_short && !has_more {
+            self.connection.run_dry();
+        }
+        self.decide(self.decision.cause);
+    }
+
+    fn feedback(&mut self, now: Time, reports: &[PacketReport], in_flight: Bytes) {
+        self.reported = in_flight;
+        let before = self.connection.congestion().window();
+        let mut cause = self.decision.cause;
+        if !reports.is_empty() {
+            let news = self.connection.feedback(now, reports);
+            cause = self.cause(&news, before);
+            if matches!(cause, Cause::Loss | Cause::Marked) {
+                self.held = Some(cause);
+            }
+        }
+        self.decide(cause);
+    }
+
+    /// The rule that is at work, after a window of `before` was left.
+    fn cause(&self, news: &News, before: Bytes) -> Cause {
+        let congestion = self.connection.congestion();
+        let window = congestion.window();
+        match congestion.stage() {
+            Some(Stage::Startup) => Cause::SlowStart,
+            Some(Stage::Drain) => Cause::Drain,
+            Some(Stage::Cruise) => Cause::TowardsEstimate,
+            Some(Stage::Probe) => Cause::Probing,
+            Some(Stage::ProbeRtt) => Cause::ProbeRtt,
+            None if news.is_loss => Cause::Loss,
+            None if window < before && news.marked > Bytes::ZERO => Cause::Marked,
+            None if window > before => Cause::AdditiveIncrease,
+            None if news.is_app_limited => Cause::ApplicationLimited,
+            None => Cause::Hold,
+        }
+    }
+
+    fn timer(&mut self, now: Time) {
+        if self.connection.timeout_at().is_some_and(|due| due <= now) {
+            self.connection.time_out(now);
+            self.held = Some(Cause::FeedbackTimeout);
+            self.decide(Cause::FeedbackTimeout);
+        }
+    }
+}
+
+impl Controller for Windowed {
+    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
+        match event {
+            Event::FrameDue { interval, .. } => self.frame_due(interval),
+            Event::FrameEncoded {
+                frame,
+                size,
+                packets,
+            } => {
+                self.frame_encoded(now, size);
+                self.unsent.push(now, frame, size, packets);
+            }
+            Event::FrameGivenUp { frame } => self.unsent.given_up(frame),
+            Event::PacketSent(packet) => self.packet_sent(now, &packet),
+            Event::Feedback { reports, in_flight } => self.feedback(now, reports, in_flight),
+            Event::Timer => self.timer(now),
+            _ => {}
+        }
+        &self.decision
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.connection.timeout_at()
+    }
+}

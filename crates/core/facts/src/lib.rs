@@ -1,0 +1,67 @@
+//! What happened and what was decided: the types that every other crate shares.
+//!
+//! Simulator, emulator, host and client produce these facts; figures, recordings and
+//! reports consume them. Nothing here reads a clock or a socket.
+//!
+//! | module | facts about |
+//! | --- | --- |
+//! | `event`, `decision`, `cause` | what a controller hears, what it decides, and why |
+//! | `controller` | the one trait, which turns the first into the second |
+//! | `frame`, `bucket`, `loss` | a frame's life at its sender |
+//! | `passage` | a packet's passage through a network, and its one fate |
+//! | `number` | the numbers of packets on the wire, a type for each space |
+//! | `report` | arrivals, as a receiver reports them |
+//! | `session` | a frame from capture to screen, and how a session goes |
+//! | `action`, `media`, `sound` | what a player does, how frames are coded, how sound is counted |
+//! | `observer` | who watches |
+//!
+//! # Controllers
+//!
+//! Events go in, one standing [`Decision`] comes out. The same sequence of `(now, event)`
+//! gives the same decisions. The vocabulary is wide enough for rate-based, window-based and
+//! per-frame algorithms, so that a caller never asks which one it is driving:
+//!
+//! 1. [`Event::FrameDue`]: before each frame is encoded. The decision that
+//!    stands then says how large this frame may be.
+//! 2. [`Event::FrameEncoded`]: the frame is handed to the pacer. The decision
+//!    says how to pace it and which probes follow it.
+//! 3. [`Event::PacketSent`]: once for each packet as it leaves; or
+//!    [`Event::FrameGivenUp`] when a frame has waited too long to leave whole.
+//! 4. [`Event::Feedback`]: whatever became known about packets at once: one
+//!    packet, a frame's, or those of 50 ms.
+//!    Where feedback comes seldom, [`Event::FrameDecoded`] may come before it.
+//! 5. [`Event::Timer`]: the controller's own deadline has come.
+//!
+//! A stream that pauses simply stops giving the first two; a controller must
+//! take a gap of any length between them.
+
+mod action;
+mod bucket;
+mod cause;
+mod controller;
+mod decision;
+mod event;
+mod frame;
+mod loss;
+mod media;
+mod number;
+mod observer;
+mod passage;
+mod report;
+mod session;
+pub mod sound;
+
+pub use action::{Action, Button, Gamepad, TouchPhase};
+pub use bucket::{BucketCause, BucketChange};
+pub use cause::Cause;
+pub use controller::{Controller, Limits};
+pub use decision::{Decision, Evidence, Pacing, Probe, ProbeStart};
+pub use event::{Event, FrameId, PacketKind, PacketOutcome, PacketReport, SentPacket, Sequence};
+pub use frame::{FrameEnd, FrameGrant, FrameLife, FrameProtection};
+pub use loss::Loss;
+pub use media::{Codec, Complexity};
+pub use number::{FecSequence, MediaSequence, RtxSequence, StreamSequence, TransportSequence};
+pub use observer::Observer;
+pub use passage::{Fate, Header, LinkPacket, Passage, RtpPacket, StreamPacket};
+pub use report::{Arrival, ArrivalReport};
+pub use session::{FramePlan, FrameRtp, InputTimes, SentAgain, SessionEvent, SessionFrame, Stages};

@@ -1,0 +1,208 @@
+//! How packets are lost: a two-state model, fitted by counts that forget.
+//!
+//! In Gilbert's model (1960; without losses in the good state and without arrivals in the
+//! bad one) a packet is lost with one probability after one that arrived, and with another
+//! after one that was lost. Two probabilities say both how much is lost and in what bursts;
+//! independent losses are the case in which they are equal.
+//!
+//! Counts are kept over two memories, [`LONG`] and [`SHORT`]. The probability of a first
+//! loss is the upper side of its uncertainty in the long one, since few packets cannot show
+//! that there is no loss, and the lower side in the short one, which says that there is more
+//! loss now than before only when it is sure. The model that loses more counts.
+
+use mimosa_facts::Loss;
+use mimosa_units::{Time, TimeDelta};
+
+/// A frame later than one in a thousand can be told apart after a thousand frames: 17 s at
+/// 60 a second. Our choice.
+const LONG: TimeDelta = TimeDelta::from_millis(30_000);
+/// A change for the worse is to be known within a second. Our choice.
+const SHORT: TimeDelta = TimeDelta::from_millis(1_000);
+/// At first it is as if so many packets had arrived. Our choice: about a second's.
+const ARRIVED_BEFORE: f64 = 1_000.0;
+/// And as if so many losses had been single: bursts are believed when a few were seen. Our
+/// choice.
+const SINGLE_BEFORE: f64 = 4.0;
+/// Sides of the uncertainty lie this many standard deviations away (Wilson, 1927). Our
+/// choice.
+const DEVIATIONS: f64 = 1.0;
+
+/// Counts that forget: after each `memory` a part of 1 / e is left.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    memory: TimeDelta,
+    /// Packets after one that arrived, and those of them that were lost.
+    after_arrived: f64,
+    begun: f64,
+    /// Packets after one that was lost, and those of them that arrived.
+    after_lost: f64,
+    ended: f64,
+}
+
+impl Counts {
+    const fn new(memory: TimeDelta, after_arrived: f64) -> Self {
+        Self {
+            memory,
+            after_arrived,
+            begun: 0.0,
+            after_lost: 0.0,
+            ended: 0.0,
+        }
+    }
+
+    fn forget(&mut self, time: TimeDelta) {
+        let left = libm::exp(-time.ratio(self.memory));
+        for count in [
+            &mut self.after_arrived,
+            &mut self.begun,
+            &mut self.after_lost,
+            &mut self.ended,
+        ] {
+            *count *= left;
+        }
+    }
+
+    fn add(&mut self, was_lost: bool, is_lost: bool) {
+        if was_lost {
+            self.after_lost += 1.0;
+            self.ended += f64::from(u8::from(!is_lost));
+        } else {
+            self.after_arrived += 1.0;
+            self.begun += f64::from(u8::from(is_lost));
+        }
+    }
+
+    /// The model, with the probability of a first loss on this `side` of its uncertainty.
+    fn loss(&self, side: f64) -> Loss {
+        Loss {
+            begins: wilson(self.begun, self.after_arrived, side),
+            ends: (self.ended + SINGLE_BEFORE) / (self.after_lost + SINGLE_BEFORE),
+        }
+    }
+}
+
+/// A limit of Wilson's interval for `hits` among `trials`, `side` deviations from its middle.
+fn wilson(hits: f64, trials: f64, side: f64) -> f64 {
+    if trials <= 0.0 {
+        return 0.0;
+    }
+    let square = side * side;
+    let spread = (hits * (trials - hits).max(0.0) / trials + square / 4.0).sqrt();
+    ((hits + square / 2.0 + side * spread) / (trials + square)).clamp(0.0, 1.0)
+}
+
+/// Learns how packets are lost from what becomes of them, in the order of departure.
+#[derive(Clone, Copy, Debug)]
+pub struct LossEstimator {
+    long: Counts,
+    short: Counts,
+    /// What became of the packet before, and when it left.
+    before: Option<(Time, bool)>,
+}
+
+impl Default for LossEstimator {
+    fn default() -> Self {
+        Self {
+            long: Counts::new(LONG, ARRIVED_BEFORE),
+            short: Counts::new(SHORT, 0.0),
+            before: None,
+        }
+    }
+}
+
+impl LossEstimator {
+    /// What became of the next packet, which left at `sent`.
+    pub fn packet(&mut self, sent: Time, is_lost: bool) {
+        if let Some((before, was_lost)) = self.before {
+            let time = sent.since(before).max(TimeDelta::ZERO);
+            for counts in [&mut self.long, &mut self.short] {
+                counts.forget(time);
+                counts.add(was_lost, is_lost);
+            }
+        }
+        self.before = Some((sent, is_lost));
+    }
+
+    /// How packets are lost, as far as is known.
+    #[must_use]
+    pub fn loss(&self) -> Loss {
+        let (long, short) = (self.long.loss(DEVIATIONS), self.short.loss(-DEVIATIONS));
+        if short.rate() > long.rate() {
+            short
+        } else {
+            long
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Feeds so many packets, a millisecond apart from `from` on, lost as `is_lost` says.
+    fn feed(
+        estimator: &mut LossEstimator,
+        from: u64,
+        packets: u64,
+        mut is_lost: impl FnMut(u64) -> bool,
+    ) {
+        for n in 0..packets {
+            estimator.packet(Time::from_millis(from + n), is_lost(n));
+        }
+    }
+
+    #[test]
+    fn without_losses_the_belief_goes_down_with_what_was_seen() {
+        let mut estimator = LossEstimator::default();
+        let first = estimator.loss();
+        assert!((first.rate() - 1.0 / 1_002.0).abs() < 1e-9, "{first:?}");
+        assert!((first.ends - 1.0).abs() < 1e-9);
+        feed(&mut estimator, 0, 1_000, |_| false);
+        let second = estimator.loss().rate();
+        // 1000 e^(-1/30) + 30000 (1 - e^(-1/30)) = 1950.9 of which none was lost.
+        assert!((5.11e-4..5.14e-4).contains(&second), "{second}");
+        // What is remembered is worth 30 s of packets: 30000 of them.
+        feed(&mut estimator, 1_000, 300_000, |_| false);
+        let last = estimator.loss().rate();
+        assert!((3.2e-5..3.4e-5).contains(&last), "{last}");
+    }
+
+    #[test]
+    fn rate_and_burst_are_found() {
+        // Every 100th packet; then four in a row of each 400.
+        for (period, length) in [(100, 1), (400, 4)] {
+            let mut estimator = LossEstimator::default();
+            feed(&mut estimator, 0, 120_000, |n| n % period < length);
+            let loss = estimator.loss();
+            let burst = length as f64;
+            assert!((0.01..0.013).contains(&loss.rate()), "{loss:?}");
+            assert!((0.9 * burst..=burst).contains(&loss.burst()), "{loss:?}");
+        }
+    }
+
+    /// A link that begins to lose a twentieth is known for it in two seconds, and forgiven
+    /// in a few minutes.
+    #[test]
+    fn a_change_for_the_worse_is_soon_known() {
+        let mut estimator = LossEstimator::default();
+        feed(&mut estimator, 0, 60_000, |_| false);
+        feed(&mut estimator, 60_000, 2_000, |n| n % 20 == 0);
+        let worse = estimator.loss().rate();
+        assert!((0.035..0.055).contains(&worse), "{worse}");
+        feed(&mut estimator, 62_000, 10_000, |_| false);
+        let soon = estimator.loss().rate();
+        assert!((1e-3..4e-3).contains(&soon), "{soon}");
+        feed(&mut estimator, 72_000, 290_000, |_| false);
+        let late = estimator.loss().rate();
+        assert!((3e-5..5e-5).contains(&late), "{late}");
+    }
+
+    /// Wilson's interval by hand: 10 of 100, one deviation: (10.5 ± sqrt(9.25)) / 101.
+    #[test]
+    fn limits_are_wilsons() {
+        assert!((wilson(10.0, 100.0, 1.0) - (10.5 + 9.25_f64.sqrt()) / 101.0).abs() < 1e-12);
+        assert!((wilson(10.0, 100.0, -1.0) - (10.5 - 9.25_f64.sqrt()) / 101.0).abs() < 1e-12);
+        assert!(wilson(0.0, 100.0, -1.0).abs() < 1e-12);
+        assert!(wilson(0.0, 0.0, 1.0).abs() < 1e-12);
+    }
+}

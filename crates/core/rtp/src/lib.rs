@@ -1,0 +1,23 @@
+//! RTP and RTCP as bytes: payloads of H.264, H.265 and AV1, header extensions, feedback,
+//! retransmissions and repair packets.
+//!
+//! Everything read may come from anybody: no input makes anything here panic, and an
+//! error says what is wrong, where, and what is expected.
+
+pub mod av1;
+pub mod congestion_control;
+pub mod dependency;
+pub mod enclosed;
+pub mod flexfec;
+pub mod h264;
+pub mod h265;
+pub mod nack;
+mod nal;
+mod payloads;
+mod reader;
+pub mod red;
+pub mod repair;
+pub mod rtcp;
+pub mod rtx;
+pub mod transport_cc;
+pub mod video;

@@ -1,0 +1,69 @@
+//! The delay of the network's queue, by round trips in the manner of Copa (section 2.1).
+
+use mimosa_units::{Time, TimeDelta};
+
+use super::config::Config;
+use crate::pace::windowed_min::WindowedMin;
+
+/// TCP's smoothing of the round trip (RFC 6298, section 2.3).
+const RTT_GAIN: u32 = 8;
+
+/// Round trips of packets that arrived.
+#[derive(Debug)]
+pub(super) struct RoundTrips {
+    smoothed: Option<TimeDelta>,
+    standing: WindowedMin,
+    smallest: WindowedMin,
+    /// The longest of this round trip and of the one before, and when this one began.
+    peaks: [TimeDelta; 2],
+    peak_since: Time,
+}
+
+impl RoundTrips {
+    pub(super) const fn new(config: &Config) -> Self {
+        Self {
+            smoothed: None,
+            standing: WindowedMin::new(TimeDelta::ZERO),
+            smallest: WindowedMin::new(config.min_rtt_window),
+            peaks: [TimeDelta::ZERO; 2],
+            peak_since: Time::ZERO,
+        }
+    }
+
+    /// A packet's arrival was heard of at `now`; frames come each `interval`.
+    pub(super) fn add(&mut self, now: Time, rtt: TimeDelta, interval: TimeDelta, config: &Config) {
+        let rtt = rtt.max(TimeDelta::from_nanos(1));
+        let smoothed = self
+            .smoothed
+            .map_or(rtt, |smoothed| smoothed + (rtt - smoothed) / RTT_GAIN);
+        let smoothed = smoothed.max(TimeDelta::from_nanos(1));
+        self.smoothed = Some(smoothed);
+        self.smallest.add(now, rtt);
+        let share = smoothed.scale(config.standing_share);
+        let frames = interval.scale(config.standing_frames);
+        self.standing.set_window(share.max(frames));
+        self.standing.add(now, rtt);
+        if now.since(self.peak_since) >= smoothed {
+            self.peaks = [TimeDelta::ZERO, self.peaks[0]];
+            self.peak_since = now;
+        }
+        self.peaks[0] = self.peaks[0].max(rtt);
+    }
+
+    /// The smoothed round trip.
+    pub(super) const fn smoothed(&self) -> Option<TimeDelta> {
+        self.smoothed
+    }
+
+    /// Delay of the queue that stands: the smallest round trip lately, less the smallest.
+    pub(super) fn standing_queue(&self) -> Option<TimeDelta> {
+        let smallest = self.smallest.get()?;
+        Some((self.standing.get()? - smallest).max(TimeDelta::ZERO))
+    }
+
+    /// Delay of the longest queue that a packet met in the last two round trips.
+    pub(super) fn peak_queue(&self) -> TimeDelta {
+        let smallest = self.smallest.get().unwrap_or(TimeDelta::ZERO);
+        (self.peaks[0].max(self.peaks[1]) - smallest).max(TimeDelta::ZERO)
+    }
+}

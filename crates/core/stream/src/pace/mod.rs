@@ -1,0 +1,25 @@
+//! The pacer: when each packet leaves.
+//!
+//! Mechanism and policy are apart. [`Pacer`] holds the packets and obeys a
+//! [`Pacing`](mimosa_facts::Pacing). [`Policy`] says which rule picks that pacing, with
+//! which parameters; [`Rule`] is a policy at work, which hears what the controller hears:
+//! its wish, or another in its place. Media, retransmissions and probes all leave through
+//! the one pacer, and what waits in it is bounded in time and in number.
+
+pub mod ace_n;
+mod error;
+mod gaps;
+mod pacer;
+mod policy;
+mod probes;
+mod rule;
+pub mod salsify;
+pub mod scream;
+pub mod token_bucket;
+pub mod webrtc;
+mod windowed_min;
+
+pub use error::{ParameterError, PolicyError};
+pub use pacer::{Bounds, Pacer, Released};
+pub use policy::{NAMES, Policy};
+pub use rule::Rule;

@@ -1,0 +1,96 @@
+//! Groups of probe packets waiting for their time.
+
+use mimosa_facts::{FrameId, Probe, ProbeStart};
+use mimosa_units::{Bytes, Time, TimeDelta};
+
+/// At most one group is under way; a new one replaces it.
+#[derive(Debug, Default)]
+pub(crate) struct Probes {
+    group: Option<Group>,
+    /// The last group asked for, so that a standing decision asks once.
+    last_id: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Group {
+    frame: FrameId,
+    /// Ends when the next frame comes.
+    follows_frame: bool,
+    left: u16,
+    size: Bytes,
+    interval: TimeDelta,
+    /// `None` until the frame it follows has left.
+    next: Option<Time>,
+}
+
+impl Probes {
+    /// Takes up `probe` unless it was asked for before; says whether it did.
+    pub(crate) fn schedule(
+        &mut self,
+        now: Time,
+        probe: &Probe,
+        newest: FrameId,
+        smallest: Bytes,
+    ) -> bool {
+        if self.last_id == Some(probe.id) {
+            return false;
+        }
+        self.last_id = Some(probe.id);
+        let (frame, follows_frame, next) = match probe.start {
+            ProbeStart::AfterFrame(frame) => (frame, true, None),
+            ProbeStart::Now => (newest, false, Some(now)),
+        };
+        self.group = (probe.packets > 0).then_some(Group {
+            frame,
+            follows_frame,
+            left: probe.packets,
+            size: probe.size.unwrap_or(smallest).max(smallest),
+            interval: probe.interval.max(TimeDelta::ZERO),
+            next,
+        });
+        true
+    }
+
+    /// The last packet of `frame` left at `now`.
+    pub(crate) fn frame_left(&mut self, now: Time, frame: FrameId) {
+        if let Some(group) = &mut self.group
+            && group.follows_frame
+            && group.frame == frame
+            && group.next.is_none()
+        {
+            group.next = Some(now + group.interval);
+        }
+    }
+
+    /// A new frame came: probes that follow another one have had their chance.
+    pub(crate) fn frame_came(&mut self, frame: FrameId) {
+        if self
+            .group
+            .as_ref()
+            .is_some_and(|group| group.follows_frame && group.frame != frame)
+        {
+            self.group = None;
+        }
+    }
+
+    /// When the next probe is due.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.group.as_ref().and_then(|group| group.next)
+    }
+
+    /// Takes the probe that is due at `now`: its frame, its size, and whether
+    /// it is the last of its group.
+    pub(crate) fn pop(&mut self, now: Time) -> Option<(FrameId, Bytes, bool)> {
+        let group = self.group.as_mut()?;
+        if group.next? > now {
+            return None;
+        }
+        group.left -= 1;
+        group.next = Some(now + group.interval);
+        let taken = (group.frame, group.size, group.left == 0);
+        if group.left == 0 {
+            self.group = None;
+        }
+        Some(taken)
+    }
+}

@@ -1,0 +1,669 @@
+//! The sending end: controller, pacer, and the memory of what was sent.
+
+use std::collections::VecDeque;
+
+use mimosa_facts::{
+    ArrivalReport, BucketChange, Controller, Decision, Event, FrameEnd, FrameGrant, FrameId,
+    FrameLife, Pacing, PacketKind, PacketReport, SentPacket, Sequence, TransportSequence,
+};
+use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
+
+use crate::config::SenderConfig;
+use crate::ecn::EcnState;
+use crate::history::{History, Media};
+use crate::pace::{Pacer, Rule};
+use crate::protection::{Again, Guard};
+use crate::retransmission::{Outdated, RetransmissionDeadline};
+
+/// Where there is a window, at least so many packets in it ask for a report, so that one
+/// under way can open it again when it becomes smaller. Our choice.
+const ASKS_PER_WINDOW: u64 = 8;
+
+/// A packet that leaves now.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Outgoing {
+    /// Number on the wire.
+    pub sequence: TransportSequence,
+    /// What it carries.
+    pub kind: PacketKind,
+    /// The frame it belongs to or follows.
+    pub frame: FrameId,
+    /// Its place in the frame, counted from zero; zero for a probe.
+    pub index: u32,
+    /// Size on the wire.
+    pub size: Bytes,
+    /// Asks the receiver for a report: the last packet of a frame or of a
+    /// group of probes, every retransmission, and where there is a window, one in
+    /// each eighth of it and the last one that it lets out.
+    pub asks_feedback: bool,
+    /// The ECN field to send it with.
+    pub ecn: Ecn,
+}
+
+/// Frames that the receiver will never have whole.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Broken {
+    /// The oldest of them.
+    pub frame: FrameId,
+    /// Part of one of them has left: the receiver meets a gap. Of the others it
+    /// knows nothing.
+    pub has_left: bool,
+}
+
+impl Broken {
+    fn add(all: &mut Option<Self>, frame: FrameId, has_left: bool) {
+        let others = all.unwrap_or(Self { frame, has_left });
+        *all = Some(Self {
+            frame: others.frame.min(frame),
+            has_left: others.has_left || has_left,
+        });
+    }
+}
+
+/// What the pacer keeps of a packet.
+#[derive(Clone, Copy, Debug)]
+struct Handle {
+    /// Its place in the frame.
+    index: u32,
+    /// Its first transmission, when it is sent again.
+    origin: Option<Sequence>,
+    /// It stands for others of its frame.
+    is_repair: bool,
+}
+
+/// A frame that was asked for and is not encoded yet.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    frame: FrameId,
+    at: Time,
+    interval: TimeDelta,
+    /// The decision that granted its size; the next report may bring another.
+    decision: Decision,
+}
+
+/// The sending end of one stream.
+#[derive(Debug)]
+pub struct Sender {
+    config: SenderConfig,
+    controller: Box<dyn Controller>,
+    /// The policy at work.
+    rule: Rule,
+    pacer: Pacer<Handle>,
+    history: History,
+    /// For frames with repair packets.
+    guard: Option<Guard>,
+    /// Frames in order, from the oldest that has not ended.
+    frames: VecDeque<FrameLife>,
+    /// Frames that have ended and not been taken.
+    ended: VecDeque<FrameLife>,
+    /// What will never be whole, if not yet taken.
+    broken: Option<Broken>,
+    /// What is not sent again for it.
+    outdated: Outdated,
+    next_frame: FrameId,
+    /// The window and the deadline of the decision that stands, kept at hand.
+    window: Bytes,
+    /// Sent after the last packet that asked for a report.
+    unasked: Bytes,
+    timer: Option<Time>,
+    /// When the next packet may leave or the timer ends; [`Time::MAX`] for never.
+    next: Time,
+    due: Option<Due>,
+    interval: TimeDelta,
+    /// Buffers kept for their memory.
+    reports: Vec<PacketReport>,
+    delivered: Vec<(Media, PeerTime)>,
+    lost: Vec<Media>,
+    again: Vec<Again>,
+    given_up: Vec<FrameId>,
+}
+
+impl Sender {
+    /// A sender that has sent nothing.
+    #[must_use]
+    pub fn new(config: SenderConfig, controller: Box<dyn Controller>) -> Self {
+        Self {
+            rule: config.policy.start(),
+            pacer: Pacer::new(config.bounds),
+            window: controller.decision().window.unwrap_or(Bytes::MAX),
+            unasked: Bytes::ZERO,
+            timer: controller.deadline(),
+            next: controller.deadline().unwrap_or(Time::MAX),
+            config,
+            controller,
+            history: History::new(config.ecn),
+            guard: Guard::new(&config.protection),
+            frames: VecDeque::new(),
+            ended: VecDeque::new(),
+            broken: None,
+            outdated: Outdated::default(),
+            next_frame: FrameId(0),
+            due: None,
+            interval: TimeDelta::ZERO,
+            reports: Vec::new(),
+            delivered: Vec::new(),
+            lost: Vec::new(),
+            again: Vec::new(),
+            given_up: Vec::new(),
+        }
+    }
+
+    /// The decision that stands.
+    #[must_use]
+    pub fn decision(&self) -> &Decision {
+        self.controller.decision()
+    }
+
+    /// How packets leave now: the decision's wish, or what the policy has made of it.
+    #[must_use]
+    pub const fn pacing(&self) -> Pacing {
+        self.pacer.pacing()
+    }
+
+    /// The last decision about the depth of the pacer's bucket, where a policy adapts it.
+    #[must_use]
+    pub fn bucket(&self) -> Option<BucketChange> {
+        self.rule.bucket()
+    }
+
+    /// What the ECN policy thinks of the path, where there is one.
+    #[must_use]
+    pub const fn ecn_state(&self) -> Option<EcnState> {
+        self.history.ecn_state()
+    }
+
+    /// Data sent and neither acknowledged nor lost.
+    #[must_use]
+    pub const fn in_flight(&self) -> Bytes {
+        self.history.in_flight()
+    }
+
+    /// The encoder is about to start a frame; the next one follows after
+    /// `interval`. Says how large it may be.
+    pub fn frame_due(&mut self, now: Time, interval: TimeDelta) -> FrameGrant {
+        self.expire(now);
+        let frame = self.next_frame;
+        self.next_frame = FrameId(frame.0 + 1);
+        self.interval = interval;
+        self.decide(now, Event::FrameDue { frame, interval });
+        self.refresh();
+        let decision = *self.controller.decision();
+        self.due = Some(Due {
+            frame,
+            at: now,
+            interval,
+            decision,
+        });
+        let size = decision
+            .frame_limit
+            .unwrap_or_else(|| decision.target.amount_in(interval));
+        FrameGrant {
+            frame,
+            target: decision.target,
+            size: match &mut self.guard {
+                Some(guard) => guard.grant(size, interval),
+                None => size,
+            },
+            is_limit: decision.frame_limit.is_some(),
+            cause: decision.cause,
+        }
+    }
+
+    /// Somebody tells the controller what of the link was its own to use, `age` ago and on
+    /// the mean since the time before; see [`Event::Told`].
+    pub fn told(&mut self, now: Time, rate: Rate, mean: Rate, age: TimeDelta) {
+        self.decide(now, Event::Told { rate, mean, age });
+    }
+
+    /// The frame last asked for is encoded: `packets` gives the sizes on the
+    /// wire of its packets in order. Without packets the frame was skipped.
+    pub fn frame_encoded(
+        &mut self,
+        now: Time,
+        packets: impl ExactSizeIterator<Item = Bytes> + Clone,
+    ) {
+        let Some(due) = self.due.take() else {
+            return;
+        };
+        let frame = due.frame;
+        let count = u32::try_from(packets.len()).unwrap_or(u32::MAX);
+        if count == 0 {
+            return;
+        }
+        let size = packets.clone().sum();
+        let departs = self.departs(size);
+        let (protection, repair) = self
+            .guard
+            .as_mut()
+            .map(|guard| {
+                let largest = packets.clone().max().unwrap_or(size);
+                guard.hand_over(now, frame, count, largest, departs)
+            })
+            .unzip();
+        let repairs = protection.map_or(0, |protection| protection.repairs);
+        let repair = repair.unwrap_or(Bytes::ZERO);
+        let whole = size + Bytes::new(repair.get() * u64::from(repairs));
+        self.decide(
+            now,
+            Event::FrameEncoded {
+                frame,
+                size: whole,
+                packets: count + repairs,
+            },
+        );
+        self.frames.push_back(FrameLife {
+            frame,
+            due: due.at,
+            interval: due.interval,
+            decision: due.decision,
+            handed_over: now,
+            pacing: self.pacer.pacing(),
+            bucket: self.rule.bucket(),
+            size,
+            packets: count,
+            first_sent: None,
+            last_sent: None,
+            first_arrival: None,
+            last_arrival: None,
+            arrived: 0,
+            lost: 0,
+            retransmitted: 0,
+            end: None,
+            protection,
+        });
+        let mut media = packets;
+        let all = (0..count + repairs).map(|index| {
+            let handle = Handle {
+                index,
+                origin: None,
+                is_repair: index >= count,
+            };
+            (media.next().unwrap_or(repair), handle)
+        });
+        self.pacer.push_frame(now, frame, whole, all);
+        self.refresh();
+    }
+
+    /// Takes the packet that leaves at `now`; call until it gives `None`.
+    pub fn poll_packet(&mut self, now: Time) -> Option<Outgoing> {
+        if self.next > now {
+            return None;
+        }
+        let released = self.pacer.pop(now, self.room())?;
+        let handle = released.payload;
+        let index = handle.map_or(0, |handle| handle.index);
+        let origin = handle.and_then(|handle| handle.origin);
+        let kind = match released.kind {
+            PacketKind::Media if handle.is_some_and(|handle| handle.is_repair) => {
+                PacketKind::Repair
+            }
+            kind => kind,
+        };
+        let packet = SentPacket {
+            sequence: self.history.next(),
+            frame: released.frame,
+            kind,
+            size: released.size,
+            sent: now,
+        };
+        let ecn = self.history.sent(packet, index, origin);
+        let opens_or_closes = index == 0 || released.last;
+        if (released.kind == PacketKind::Media && opens_or_closes
+            || released.kind == PacketKind::Retransmission)
+            && let Some(life) = frame_in(&mut self.frames, released.frame)
+        {
+            life.first_sent.get_or_insert(now);
+            life.last_sent = Some(now);
+        }
+        self.decide(now, Event::PacketSent(packet));
+        self.refresh();
+        self.unasked += packet.size;
+        let asks_feedback =
+            released.last || packet.kind == PacketKind::Retransmission || self.window_asks();
+        if asks_feedback {
+            self.unasked = Bytes::ZERO;
+        }
+        Some(Outgoing {
+            sequence: TransportSequence::of(packet.sequence.0),
+            kind: packet.kind,
+            frame: packet.frame,
+            index,
+            size: packet.size,
+            asks_feedback,
+            ecn,
+        })
+    }
+
+    /// A report has come.
+    pub fn feedback(&mut self, now: Time, report: &ArrivalReport) {
+        self.history.feedback(
+            now,
+            report,
+            &mut self.reports,
+            &mut self.delivered,
+            &mut self.lost,
+        );
+        for &(ref media, at) in &self.delivered {
+            if let Some(life) = frame_in(&mut self.frames, media.frame) {
+                life.arrived += 1;
+                life.first_arrival = Some(life.first_arrival.map_or(at, |first| first.min(at)));
+                life.last_arrival = Some(life.last_arrival.map_or(at, |last| last.max(at)));
+                if let Some(guard) = &mut self.guard {
+                    guard.delivered(media);
+                }
+                let is_whole = |guard: &mut Guard| guard.is_whole(media.frame);
+                if life.arrived >= life.packets && self.guard.as_mut().is_none_or(is_whole) {
+                    let how = FrameEnd::Acknowledged(now);
+                    end(life, how, &mut self.guard, &mut self.ended);
+                }
+            }
+        }
+        self.delivered.clear();
+        self.settle(now);
+    }
+
+    /// The receiver says that it lacks this packet of this frame (a NACK, RFC
+    /// 4585, section 6.2.1): it is sent again while its frame can be on time.
+    pub fn missing(&mut self, now: Time, frame: FrameId, index: u32) {
+        self.history
+            .missing(now, frame, index, &mut self.reports, &mut self.lost);
+        if !self.reports.is_empty() {
+            self.settle(now);
+        }
+    }
+
+    /// The receiver says that it has decoded a frame, ahead of any report of its
+    /// packets.
+    pub fn decoded(&mut self, now: Time, frame: FrameId) {
+        if self.decide(now, Event::FrameDecoded { frame }) {
+            self.refresh();
+        }
+    }
+
+    /// When to call [`Self::poll_packet`] or [`Self::timer`]; `None` when only
+    /// feedback or a frame can change anything.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        (self.next < Time::MAX).then_some(self.next)
+    }
+
+    /// Lets the controller know that its deadline has come.
+    pub fn timer(&mut self, now: Time) {
+        if self.timer.is_some_and(|due| due <= now) {
+            self.decide(now, Event::Timer);
+            self.refresh();
+        }
+    }
+
+    /// Takes a frame whose life has ended, in the order of their ends.
+    pub fn poll_frame(&mut self) -> Option<FrameLife> {
+        self.ended.pop_front()
+    }
+
+    /// Takes what the receiver will never have whole, since the last call: frames
+    /// given up in the pacer, or with a packet lost that is not sent again. What
+    /// refers to one cannot be decoded, so the encoder has to act.
+    pub fn poll_broken(&mut self) -> Option<Broken> {
+        self.broken.take()
+    }
+
+    /// How many repair packets were handed over with this frame, which is on its way.
+    #[must_use]
+    pub fn repairs(&self, frame: FrameId) -> u32 {
+        let life = self.frames.iter().rev().find(|life| life.frame == frame);
+        let protection = life.and_then(|life| life.protection);
+        protection.map_or(0, |protection| protection.repairs)
+    }
+
+    /// Packets remembered because a report may still be about them, and frames whose end has
+    /// not been taken.
+    #[must_use]
+    pub fn remembered(&self) -> usize {
+        self.history.remembered() + self.ended.len()
+    }
+
+    /// Frames still on their way, oldest first.
+    pub fn open_frames(&self) -> impl Iterator<Item = &FrameLife> {
+        self.frames.iter().filter(|life| life.end.is_none())
+    }
+
+    /// Sends again what was lost, hands the news to the controller, and forgets
+    /// frames that have ended.
+    fn settle(&mut self, now: Time) {
+        if let Some(guard) = &mut self.guard {
+            guard.learn(now, &self.reports);
+        }
+        let mut changed = !self.lost.is_empty();
+        if changed {
+            self.retransmit(now);
+        }
+        let mut reports = std::mem::take(&mut self.reports);
+        changed |= self.decide(
+            now,
+            Event::Feedback {
+                reports: &reports,
+                in_flight: self.history.in_flight(),
+            },
+        );
+        reports.clear();
+        self.reports = reports;
+        if changed {
+            self.refresh();
+        }
+        while self
+            .frames
+            .pop_front_if(|life| life.end.is_some())
+            .is_some()
+        {}
+    }
+
+    /// Sends again what was lost of frames that are worth it.
+    fn retransmit(&mut self, now: Time) {
+        let deadline = self.config.retransmission_deadline;
+        let retransmits = self.config.protection.retransmits();
+        for media in self.lost.drain(..) {
+            let Some(life) = frame_in(&mut self.frames, media.frame) else {
+                continue;
+            };
+            life.lost += 1;
+            if self.outdated.has(media.frame) {
+                continue;
+            }
+            if let Some(guard) = &mut self.guard {
+                guard.lost(media);
+            } else if retransmits && !deadline.is_past(now.since(life.handed_over)) {
+                self.again.push(Again::Lost(media));
+            } else {
+                self.again.push(Again::Broken(media.frame));
+            }
+        }
+        if let Some(guard) = &mut self.guard {
+            guard.again(now, deadline, &mut self.again);
+        }
+        let mut all = std::mem::take(&mut self.again);
+        self.choose(&mut all);
+        for again in all.drain(..) {
+            let (frame, size, index, origin) = match again {
+                Again::Lost(media) => (media.frame, media.size, media.index, Some(media.origin)),
+                Again::Further { frame, index, size } => (frame, size, index, None),
+                Again::Broken(frame) => {
+                    self.give_up(frame, true);
+                    continue;
+                }
+            };
+            if let Some(life) = frame_in(&mut self.frames, frame) {
+                life.retransmitted += 1;
+            }
+            let handle = Handle {
+                index,
+                origin,
+                is_repair: origin.is_none(),
+            };
+            self.pacer.push_retransmission(now, frame, size, handle);
+        }
+        self.again = all;
+    }
+
+    /// Leaves what would be sent again and takes longer than a frame does: the oldest frame
+    /// of it is broken.
+    fn choose(&self, all: &mut Vec<Again>) {
+        if self.config.retransmission_deadline != RetransmissionDeadline::Chain {
+            return;
+        }
+        let sizes = all.iter().filter_map(Again::size);
+        let size = sizes.sum::<Bytes>() + self.pacer.waiting_again();
+        let frame = self.controller.decision().target.amount_in(self.interval);
+        let oldest = all.iter().map(Again::frame).min();
+        if let Some(oldest) = oldest.filter(|_| size > frame && all.len() > 1) {
+            all.clear();
+            all.push(Again::Broken(oldest));
+        }
+    }
+
+    /// A frame will never be whole; `has_left` when part of it has.
+    fn give_up(&mut self, frame: FrameId, has_left: bool) {
+        Broken::add(&mut self.broken, frame, has_left);
+        if self.config.retransmission_deadline == RetransmissionDeadline::Chain {
+            let oldest = self.frames.front().map_or(frame, |life| life.frame);
+            self.outdated.add(frame, self.next_frame, oldest);
+        }
+    }
+
+    /// How long after its hand-over the last packet of a frame of this size leaves.
+    fn departs(&self, size: Bytes) -> TimeDelta {
+        match self.pacer.pacing() {
+            Pacing::Burst => TimeDelta::ZERO,
+            Pacing::Spread { over, .. } => over,
+            Pacing::Bucket { rate, burst } => {
+                rate.transmit_time(self.pacer.waiting() + size - burst)
+            }
+        }
+    }
+
+    /// Gives up what has waited too long, in the pacer or for feedback.
+    fn expire(&mut self, now: Time) {
+        self.pacer.expire(now, &mut self.given_up);
+        for frame in std::mem::take(&mut self.given_up) {
+            if let Some(life) = frame_in(&mut self.frames, frame) {
+                end(life, FrameEnd::GivenUp, &mut self.guard, &mut self.ended);
+                let has_left = life.first_sent.is_some();
+                self.give_up(frame, has_left);
+            }
+            self.decide(now, Event::FrameGivenUp { frame });
+        }
+        self.pacer.expire_again(now, &mut self.given_up);
+        for frame in std::mem::take(&mut self.given_up) {
+            self.give_up(frame, true);
+        }
+        for life in &mut self.frames {
+            if now.since(life.handed_over) <= self.config.give_up_after {
+                break;
+            }
+            end(life, FrameEnd::GivenUp, &mut self.guard, &mut self.ended);
+        }
+        self.history
+            .declare_lost(now, &mut self.reports, &mut self.lost);
+        if !self.reports.is_empty() || self.frames.front().is_some_and(|life| life.end.is_some()) {
+            self.settle(now);
+        }
+    }
+
+    /// Feeds the controller, and makes the pacer do what was decided. Says
+    /// whether that can have moved the time of the next packet.
+    fn decide(&mut self, now: Time, event: Event<'_>) -> bool {
+        let decision = self.controller.handle(now, event);
+        let window = decision.window.unwrap_or(Bytes::MAX);
+        self.rule.handle(now, &event, decision);
+        let pacing = self.rule.pacing(decision, self.pacer.waiting());
+        let mut changed = window < Bytes::MAX || self.window < Bytes::MAX;
+        self.window = window;
+        if self.pacer.pacing() != pacing {
+            match pacing {
+                Pacing::Bucket { rate, burst } if self.rule.has_depth() => {
+                    self.pacer.set_bucket(now, rate, burst);
+                }
+                _ => self.pacer.set_pacing(pacing),
+            }
+            changed = true;
+        }
+        if let Some(probe) = &decision.probe {
+            changed |= self.pacer.schedule(now, probe);
+        }
+        let timer = self.controller.deadline();
+        changed |= timer != self.timer;
+        self.timer = timer;
+        changed
+    }
+
+    /// Finds out anew when the next packet may leave.
+    fn refresh(&mut self) {
+        let packet = self.pacer.next_due(self.room()).unwrap_or(Time::MAX);
+        self.next = packet.min(self.timer.unwrap_or(Time::MAX));
+    }
+
+    /// Whether the window wants the packet that leaves to ask: what would ask next may be
+    /// held back until an answer comes.
+    fn window_asks(&self) -> bool {
+        if self.window == Bytes::MAX {
+            return false;
+        }
+        let is_stuck =
+            self.pacer.waiting() > Bytes::ZERO && self.pacer.next_due(self.room()).is_none();
+        is_stuck || self.unasked.get().saturating_mul(ASKS_PER_WINDOW) >= self.window.get()
+    }
+
+    /// How much more may be in flight.
+    fn room(&self) -> Bytes {
+        if self.window == Bytes::MAX {
+            Bytes::MAX
+        } else {
+            self.window - self.history.in_flight()
+        }
+    }
+}
+
+/// Ends a frame's life, once, and puts what is known of it among the `ended`.
+fn end(
+    life: &mut FrameLife,
+    how: FrameEnd,
+    guard: &mut Option<Guard>,
+    ended: &mut VecDeque<FrameLife>,
+) {
+    if life.end.is_none() {
+        life.end = Some(how);
+        if let (Some(guard), Some(protection)) = (guard, &mut life.protection) {
+            let stood_for = guard.end(life.frame);
+            if how != FrameEnd::GivenUp {
+                protection.repaired = stood_for;
+            }
+        }
+        ended.push_back(*life);
+    }
+}
+
+/// The frame with this number among `frames`, which are in order.
+fn frame_in(frames: &mut VecDeque<FrameLife>, frame: FrameId) -> Option<&mut FrameLife> {
+    let first = frames.front()?.frame;
+    let guess = usize::try_from(frame.0.checked_sub(first.0)?).ok()?;
+    let index = match frames.get(guess) {
+        Some(life) if life.frame == frame => guess,
+        _ => frames
+            .binary_search_by_key(&frame, |life| life.frame)
+            .ok()?,
+    };
+    frames.get_mut(index)
+}
+
+/// Cuts a frame of `size` into packets of at most `largest` payload, as equal as
+/// can be, and adds `overhead` to each: their sizes on the wire.
+#[must_use]
+pub fn packetise(
+    size: Bytes,
+    largest: Bytes,
+    overhead: Bytes,
+) -> impl ExactSizeIterator<Item = Bytes> + Clone {
+    let size = size.get().max(1);
+    let count = u32::try_from(Bytes::new(size).pieces(largest)).unwrap_or(u32::MAX);
+    let (each, larger) = (size / u64::from(count), size % u64::from(count));
+    (0..count).map(move |i| Bytes::new(each + u64::from(u64::from(i) < larger)) + overhead)
+}

@@ -1,0 +1,226 @@
+//! [`Decoder`]: a frame in, its picture out.
+
+use mimosa_facts::Codec;
+use mimosa_video::{BadSize, Samples, Size, TooFewSamples, View};
+
+use crate::raw::{Format, Frame, Raw, Refusal};
+
+/// The most threads that the slices of a frame are worth.
+const MOST_THREADS: u8 = 16;
+/// The most bytes of an access unit: more than a picture of the largest size has.
+const LARGEST: usize = 1 << 28;
+
+/// The reason why a decoder gives no picture.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The number of threads is zero, or larger than the number of slices of any frame.
+    #[error("{0} threads; state 1 to {MOST_THREADS}")]
+    Threads(u8),
+    /// The installed libavcodec was built without a decoder of this codec.
+    #[error("libavcodec has no decoder of {}; install one that has, e.g. Debian's libavcodec59", .0.name())]
+    Missing(Codec),
+    /// libavcodec does not open its decoder.
+    #[error("libavcodec does not open its decoder of {}: {reason}", .codec.name())]
+    Open {
+        /// The codec of the decoder.
+        codec: Codec,
+        /// libavcodec's message.
+        reason: String,
+    },
+    /// The frame is far larger than a coded picture can be.
+    #[error("a frame of {0} bytes is too large; the most is {LARGEST}")]
+    TooLarge(usize),
+    /// The bytes are not of the codec, or some are missing. The next keyframe decodes
+    /// again.
+    #[error("libavcodec cannot decode a frame of {bytes} bytes: {reason}")]
+    Damaged {
+        /// The number of bytes.
+        bytes: usize,
+        /// libavcodec's message.
+        reason: String,
+    },
+    /// The decoded picture is stored in a layout that is not supported.
+    #[error("pictures in libavutil's format {0}; only 4:2:0 with 8 bits is decoded")]
+    Format(i32),
+    /// The decoded picture has a size that [`Size`] does not allow.
+    #[error("a decoded picture cannot be used: {0}")]
+    Size(#[from] BadSize),
+    /// The decoded picture has fewer samples than its size needs.
+    #[error("a decoded picture is not whole: {0}")]
+    Samples(#[from] TooFewSamples),
+}
+
+/// Lists the codecs that the installed libavcodec decodes.
+#[must_use]
+pub fn decodable() -> Vec<Codec> {
+    let all = Codec::ALL.into_iter();
+    all.filter(|codec| Raw::is_there(*codec)).collect()
+}
+
+/// A decoder without delay: one frame in, its picture out.
+///
+/// The decoder can be used after an error: it decodes the next frame if that is possible.
+#[derive(Debug)]
+pub struct Decoder {
+    codec: Codec,
+    threads: u8,
+    raw: Raw,
+    /// The number of frames so far.
+    frames: i64,
+    /// Whether `raw` has given a picture.
+    has_shown: bool,
+}
+
+/// A picture out of a [`Decoder`]. Later calls of the decoder do not change it.
+#[derive(Debug)]
+pub struct DecodedPicture {
+    frame: Frame,
+    size: Size,
+}
+
+impl Decoder {
+    /// Opens a decoder. With one thread, the caller's thread decodes; several threads share
+    /// the slices or tiles of a frame, where it has several. No thread waits for another
+    /// frame.
+    ///
+    /// libavcodec's own messages, which it would write to standard error, are switched
+    /// off in the whole process.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Threads`], [`DecodeError::Missing`] or [`DecodeError::Open`].
+    pub fn new(codec: Codec, threads: u8) -> Result<Self, DecodeError> {
+        if !(1..=MOST_THREADS).contains(&threads) {
+            return Err(DecodeError::Threads(threads));
+        }
+        Ok(Self {
+            codec,
+            threads,
+            raw: open(codec, threads)?,
+            frames: 0,
+            has_shown: false,
+        })
+    }
+
+    /// The codec that this decoder decodes.
+    #[must_use]
+    pub const fn codec(&self) -> Codec {
+        self.codec
+    }
+
+    /// Decodes one frame in the form that its [`Codec`] names: the NAL units of one picture
+    /// as a byte stream, or the OBUs of a temporal unit. Returns `None` if the frame has no
+    /// picture, or none that can be shown yet, as before the first keyframe.
+    ///
+    /// libavcodec remembers some of what a damaged stream stated, for instance that
+    /// pictures come in another order, and gives every picture one frame late from then on.
+    /// Therefore a frame without a picture also goes to a fresh decoder, which takes over
+    /// if it gives a picture, as it does for every keyframe.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`]; the decoder can still be used.
+    pub fn decode(&mut self, frame: &[u8]) -> Result<Option<DecodedPicture>, DecodeError> {
+        if frame.is_empty() {
+            // libavcodec would take an empty packet for the end of the stream.
+            return Ok(None);
+        }
+        if frame.len() > LARGEST {
+            return Err(DecodeError::TooLarge(frame.len()));
+        }
+        self.frames += 1;
+        let mut result = picture(&mut self.raw, frame, self.frames);
+        if self.has_shown && !matches!(result, Ok(Some(_))) {
+            let mut fresh = open(self.codec, self.threads)?;
+            if let Ok(Some(picture)) = picture(&mut fresh, frame, self.frames) {
+                self.raw = fresh;
+                result = Ok(Some(picture));
+            }
+        }
+        self.has_shown |= matches!(result, Ok(Some(_)));
+        result
+    }
+}
+
+fn open(codec: Codec, threads: u8) -> Result<Raw, DecodeError> {
+    Raw::open(codec, i32::from(threads))
+        .map_err(|refusal| DecodeError::Open {
+            codec,
+            reason: refusal.to_string(),
+        })?
+        .ok_or(DecodeError::Missing(codec))
+}
+
+/// Takes the picture of the frame with this number.
+fn picture(
+    raw: &mut Raw,
+    frame: &[u8],
+    number: i64,
+) -> Result<Option<DecodedPicture>, DecodeError> {
+    let damaged = |refusal: Refusal| DecodeError::Damaged {
+        bytes: frame.len(),
+        reason: refusal.to_string(),
+    };
+    let sent = raw.send(frame, number).map_err(damaged);
+    // Several pictures come out only if the bytes were more than one frame. The newest one
+    // counts, and none stays in the decoder.
+    let mut newest = None;
+    while let Some(frame) = raw.receive().map_err(damaged)? {
+        newest = Some(frame);
+    }
+    sent?;
+    let own = newest.filter(|newest| newest.number() == number);
+    own.map(DecodedPicture::new).transpose()
+}
+
+impl DecodedPicture {
+    fn new(frame: Frame) -> Result<Self, DecodeError> {
+        if let Format::Other(format) = frame.format() {
+            return Err(DecodeError::Format(format));
+        }
+        let (width, height) = frame.size();
+        let positive = |side: i32| u32::try_from(side).unwrap_or_default();
+        let size = Size::new(positive(width), positive(height))?;
+        view(&frame, size)?;
+        Ok(Self { frame, size })
+    }
+
+    /// The size of this picture. It differs from the size of the previous picture if the
+    /// stream changed its size.
+    #[must_use]
+    pub const fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Whether something in this picture's frame was missing or wrong, so that libavcodec
+    /// filled the gap with something near in time or place. Whole missing frames before
+    /// this one do not count, because the stream says that its frame numbers may have gaps.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.frame.is_damaged()
+    }
+
+    /// The picture in libavcodec's memory. A stream that does not state its colours is
+    /// taken as ITU-R BT.709 in limited range.
+    ///
+    /// # Panics
+    ///
+    /// Never: the planes were checked when the picture was made.
+    #[must_use]
+    #[expect(
+        clippy::expect_used,
+        reason = "the planes were checked when the picture was made"
+    )]
+    pub fn view(&self) -> View<'_> {
+        view(&self.frame, self.size).expect("as it was before")
+    }
+}
+
+fn view(frame: &Frame, size: Size) -> Result<View<'_>, TooFewSamples> {
+    let planes = [0, 1, 2].map(|number| {
+        let (data, stride) = frame.plane(number).unwrap_or_default();
+        Samples { data, stride }
+    });
+    View::new(size, planes, frame.colours())
+}

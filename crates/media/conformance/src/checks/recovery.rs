@@ -1,0 +1,40 @@
+//! Checks of recovery after frames are lost.
+
+use mimosa_video::Recovery;
+
+use crate::stream::{Stream, stream_size};
+use crate::subject::{Setup, Subject};
+
+/// Checks that the picture comes back after frames 50 to 52 are lost and frame 53 makes
+/// up for them. An encoder that [`invalidates
+/// references`](mimosa_video::Capabilities::invalidates_references) does it without a
+/// keyframe, and every picture that arrives is as good as in an undisturbed stream.
+/// Another encoder makes a keyframe, and has the next 17 frames to become as good again.
+pub fn a_loss_is_recovered_from(subject: &Subject) {
+    let setup = Setup::new(stream_size());
+    let mut encoder = subject.opened(&setup);
+    let whole = Stream::encode(encoder.as_mut(), |_| Recovery::None);
+    let mut encoder = subject.opened(&setup);
+    let recovered = Stream::encode(encoder.as_mut(), |number| match number {
+        53 => Recovery::Without(Stream::id(50)),
+        _ => Recovery::None,
+    });
+    let refers_further_back = encoder.capabilities().invalidates_references;
+    let expected: &[u64] = if refers_further_back { &[0] } else { &[0, 53] };
+    assert_eq!(recovered.keyframes(), expected, "{}", subject.name);
+    let before = whole.qualities(|_| true);
+    for (number, after) in recovered.qualities(|number| !(50..53).contains(&number)) {
+        let before = before[usize::try_from(number).unwrap()].1;
+        let is_good = if refers_further_back {
+            (after - before).abs() < 1.0
+        } else {
+            // The keyframe has the budget of any other frame, and others build on it.
+            (50..70).contains(&number) || after > before - 1.0
+        };
+        assert!(
+            is_good,
+            "{}: {after} dB for {before} dB at frame {number}",
+            subject.name
+        );
+    }
+}

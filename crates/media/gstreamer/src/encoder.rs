@@ -1,0 +1,252 @@
+//! [`GStreamer`]: an encoder that is an element of GStreamer.
+
+use mimosa_facts::{Codec, FrameId};
+use mimosa_units::{Bytes, Rate, TimeDelta};
+use mimosa_video::{
+    Capabilities, EncodeError, EncodedFrame, Encoder, FINEST_QUANTISER, FrameRequest, Picture, Size,
+};
+
+use crate::elements::{ELEMENTS, Element};
+use crate::hardware::is_registered;
+use crate::pipeline::{Frame, Pipeline};
+
+const NAME: &str = "GStreamer";
+/// The bitrate of the trial pictures. Our choice: any rate shows whether an element works.
+const TRIAL: Rate = Rate::from_kbps(5_000);
+
+/// The settings that an encoder is opened with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Config {
+    /// The size of the pictures.
+    pub size: Size,
+    /// The frame rate, by which budgets become bitrates.
+    pub frames_per_second: u32,
+    /// The name of an element; empty for the first hardware element that makes H.264 and
+    /// works.
+    pub element: String,
+    /// The number of threads or slices, where the element can be told one.
+    pub threads: u8,
+    /// The lowest quantiser in use, where the element has such a limit.
+    pub finest: u8,
+}
+
+impl Config {
+    /// Settings for the first hardware element, one thread, and a quantiser of 17 or more.
+    #[must_use]
+    pub fn new(size: Size, frames_per_second: u32) -> Self {
+        Self {
+            size,
+            frames_per_second,
+            element: String::new(),
+            threads: 1,
+            finest: FINEST_QUANTISER,
+        }
+    }
+}
+
+/// The reason why an encoder cannot be opened.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// GStreamer itself does not start.
+    #[error("GStreamer does not start: {0}")]
+    Library(String),
+    /// The frame rate is zero or above 1000.
+    #[error("{0} frames per second; state 1 to 1000")]
+    FramesPerSecond(u32),
+    /// The element is not in the table [`ELEMENTS`].
+    #[error("`{name}` is not a known element; known are {known}")]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The names of all elements in the table.
+        known: String,
+    },
+    /// GStreamer does not have the element on this machine.
+    #[error("GStreamer has no element `{name}` on this machine; Debian has it in {package}{hint}")]
+    NotRegistered {
+        /// The element's name.
+        name: &'static str,
+        /// Debian's package that contains the element.
+        package: &'static str,
+        /// Further things that the element needs.
+        hint: &'static str,
+    },
+    /// No hardware of this machine encodes H.264.
+    #[error(
+        "no hardware element encodes H.264 on this machine{tried}; name a software element with --encoder-element"
+    )]
+    NoHardware {
+        /// The elements that were tried, and why they did not work.
+        tried: String,
+    },
+    /// The element made no frames of trial pictures.
+    #[error("{name} does not work: {reason}")]
+    Fails {
+        /// The element's name.
+        name: &'static str,
+        /// The reason in GStreamer's words.
+        reason: String,
+    },
+}
+
+/// An encoder that is an element of GStreamer.
+///
+/// The budget of each frame becomes the element's bitrate, and the element's buffer, if it
+/// has one, is that of one frame. How well the frames keep to their budgets depends on the
+/// element.
+///
+/// Every recovery makes a keyframe. After [`EncodeError::WrongSize`] the stream goes on;
+/// after any other error, open another encoder.
+#[derive(Debug)]
+pub struct GStreamer {
+    pipeline: Pipeline,
+    element: &'static Element,
+    size: Size,
+    capabilities: Capabilities,
+    /// The last frame that was encoded; `None` before the first.
+    last: Option<FrameId>,
+}
+
+impl GStreamer {
+    /// Opens an encoder, and has it encode two trial keyframes that are thrown away.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] says what is missing or does not work.
+    pub fn open(config: &Config) -> Result<Self, OpenError> {
+        if !(1..=1000).contains(&config.frames_per_second) {
+            return Err(OpenError::FramesPerSecond(config.frames_per_second));
+        }
+        prepare()?;
+        if config.element.is_empty() {
+            return open_hardware(config);
+        }
+        let element = Element::named(&config.element).ok_or_else(|| {
+            let known: Vec<_> = ELEMENTS.iter().map(|element| element.name).collect();
+            OpenError::Unknown {
+                name: config.element.clone(),
+                known: known.join(", "),
+            }
+        })?;
+        if !is_registered(element) {
+            return Err(OpenError::NotRegistered {
+                name: element.name,
+                package: element.package,
+                hint: if element.is_hardware {
+                    ", and it is there only with its hardware and driver"
+                } else {
+                    ""
+                },
+            });
+        }
+        open_element(element, config)
+    }
+}
+
+/// Starts GStreamer once.
+pub(crate) fn prepare() -> Result<(), OpenError> {
+    gstreamer::init().map_err(|error| OpenError::Library(error.to_string()))
+}
+
+/// Opens the first hardware element that makes H.264 and works.
+fn open_hardware(config: &Config) -> Result<GStreamer, OpenError> {
+    let mut tried = String::new();
+    let hardware = ELEMENTS
+        .iter()
+        .filter(|element| element.is_hardware && element.codec == Codec::H264);
+    for element in hardware.filter(|element| is_registered(element)) {
+        match open_element(element, config) {
+            Ok(opened) => return Ok(opened),
+            Err(error) => tried = format!("{tried}; {error}"),
+        }
+    }
+    Err(OpenError::NoHardware { tried })
+}
+
+fn open_element(element: &'static Element, config: &Config) -> Result<GStreamer, OpenError> {
+    let budget = TRIAL.amount_in(TimeDelta::from_secs(1.0) / config.frames_per_second);
+    let tried = || -> Result<Pipeline, String> {
+        let mut pipeline = Pipeline::start(
+            element,
+            config.size,
+            config.frames_per_second,
+            config.threads,
+            config.finest,
+            budget,
+        )?;
+        let picture = Picture::new(config.size);
+        for is_asked in [false, true] {
+            if is_asked {
+                pipeline.force_keyframe()?;
+            }
+            if !pipeline.encode(&picture)?.is_keyframe {
+                return Err("it makes no keyframe when it should".to_owned());
+            }
+        }
+        Ok(pipeline)
+    };
+    let pipeline = tried().map_err(|reason| OpenError::Fails {
+        name: element.name,
+        reason,
+    })?;
+    let (major, minor, micro, _) = gstreamer::version();
+    Ok(GStreamer {
+        pipeline,
+        element,
+        size: config.size,
+        capabilities: Capabilities {
+            name: format!("{} ({NAME} {major}.{minor}.{micro})", element.name),
+            codec: element.codec,
+            obeys_budget: false,
+            switches_complexity: false,
+            invalidates_references: false,
+        },
+        last: None,
+    })
+}
+
+impl Encoder for GStreamer {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn encode(
+        &mut self,
+        picture: &Picture,
+        request: &FrameRequest,
+    ) -> Result<EncodedFrame, EncodeError> {
+        EncodeError::check_size(picture, self.size)?;
+        let is_asked = request.recovery.needs_keyframe(self.last);
+        let frame = self
+            .frame(picture, request.budget, is_asked)
+            .map_err(|reason| EncodeError::Failed {
+                encoder: self.element.name,
+                operation: "encoding",
+                reason,
+            })?;
+        self.last = Some(request.frame);
+        Ok(EncodedFrame {
+            frame: request.frame,
+            data: frame.data,
+            is_keyframe: frame.is_keyframe,
+            quantiser: None,
+            attempts: 1,
+            distortion: None,
+        })
+    }
+}
+
+impl GStreamer {
+    fn frame(&mut self, picture: &Picture, budget: Bytes, is_asked: bool) -> Result<Frame, String> {
+        self.pipeline.set_budget(budget)?;
+        if is_asked {
+            self.pipeline.force_keyframe()?;
+        }
+        let frame = self.pipeline.encode(picture)?;
+        if is_asked && !frame.is_keyframe {
+            return Err("it made no keyframe when asked for one".to_owned());
+        }
+        Ok(frame)
+    }
+}

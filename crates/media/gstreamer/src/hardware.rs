@@ -1,0 +1,51 @@
+//! The hardware encoders of this machine, and whether they work.
+
+use mimosa_video::Size;
+
+use crate::elements::{ELEMENTS, Element};
+use crate::encoder::{Config, GStreamer, prepare};
+
+/// The result of trying an element.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum TrialResult {
+    /// The element is not registered: there is no such hardware, driver or plugin.
+    Nothing,
+    /// The element was opened and encoded trial pictures.
+    Works,
+    /// The element is registered, but did not work, for the reason given.
+    Fails(String),
+}
+
+/// Tries every hardware element with pictures of `size`.
+///
+/// # Errors
+///
+/// GStreamer's own message if it does not start.
+pub fn find(
+    size: Size,
+    frames_per_second: u32,
+) -> Result<Vec<(&'static Element, TrialResult)>, String> {
+    prepare().map_err(|error| error.to_string())?;
+    let hardware = ELEMENTS.iter().filter(|element| element.is_hardware);
+    let found = hardware.map(|element| {
+        let found = if is_registered(element) {
+            let config = Config {
+                element: element.name.to_owned(),
+                ..Config::new(size, frames_per_second)
+            };
+            match GStreamer::open(&config) {
+                Ok(_) => TrialResult::Works,
+                Err(error) => TrialResult::Fails(error.to_string()),
+            }
+        } else {
+            TrialResult::Nothing
+        };
+        (element, found)
+    });
+    Ok(found.collect())
+}
+
+/// Whether GStreamer has the element on this machine.
+pub(crate) fn is_registered(element: &Element) -> bool {
+    gstreamer::ElementFactory::find(element.name).is_some()
+}

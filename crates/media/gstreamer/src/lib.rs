@@ -1,0 +1,27 @@
+//! Encoders that are elements of GStreamer, including those of graphics processors.
+//!
+//! ```text
+//! Picture -> appsrc ! videoconvert ! ENCODER ! parser ! appsink -> EncodedFrame
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `elements` | the elements that can be ENCODER, and their settings |
+//! | `hardware` | the hardware encoders of this machine, and whether they work |
+//! | `pipeline` | the pipeline: a picture in, a frame out |
+//! | `property` | setting a property that an element may not have |
+//! | `encoder` | [`GStreamer`], which puts these together |
+//!
+//! GStreamer is linked dynamically from the system and is under the LGPL, version 2.1 or
+//! later. Elements are loaded when they are used; the elements of libx264 and libx265 are
+//! under the GPL, and are used only when they are named.
+
+mod elements;
+mod encoder;
+mod hardware;
+mod pipeline;
+mod property;
+
+pub use elements::{ELEMENTS, Element};
+pub use encoder::{Config, GStreamer, OpenError};
+pub use hardware::{TrialResult, find};

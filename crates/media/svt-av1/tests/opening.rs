@@ -1,0 +1,34 @@
+//! Settings with which the encoder cannot be opened.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+use mimosa_svt_av1::{Config, OpenError, SvtAv1};
+use mimosa_video::Size;
+
+const RATE: u32 = 60;
+
+fn size(width: u32, height: u32) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+/// The error when `change` is made to settings that work.
+fn refused(change: impl FnOnce(&mut Config)) -> OpenError {
+    let mut config = Config::new(size(320, 240), RATE);
+    change(&mut config);
+    SvtAv1::open(config).unwrap_err()
+}
+
+#[test]
+fn what_cannot_be_opened_is_named() {
+    assert_eq!(refused(|it| it.threads = 4), OpenError::Threads(4));
+    assert_eq!(
+        refused(|it| it.size = size(320, 62)),
+        OpenError::Size(size(320, 62))
+    );
+    assert_eq!(
+        refused(|it| it.frames_per_second = 0),
+        OpenError::FramesPerSecond(0)
+    );
+    assert_eq!(refused(|it| it.preset = 7), OpenError::Preset(7));
+    assert_eq!(refused(|it| it.finest = 52), OpenError::Finest(52));
+}

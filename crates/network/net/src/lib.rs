@@ -1,0 +1,31 @@
+//! A network in virtual time: queues, links, paths and sources.
+//!
+//! Three delays, three places:
+//! - a [`queue::Queue`] makes packets wait;
+//! - a [`Link`] serialises them, one after the other, at its [`Schedule`]'s rate;
+//! - a [`Path`] propagates them, with jitter, loss and reordering.
+//!
+//! Nothing here owns a clock. Randomness comes from a seeded [`Random`], one
+//! stream for each use, so that a change in one part leaves the draws of all
+//! others as they were.
+
+mod direction;
+mod ip;
+mod link;
+mod packet;
+mod path;
+pub mod queue;
+mod random;
+mod schedule;
+mod source;
+
+pub use direction::{
+    Change, Counts, DelayCount, Delays, Direction, Lane, Monitor, Release, Stamped,
+};
+pub use ip::{IpPacket, NotIp};
+pub use link::{Link, Served};
+pub use packet::Packet;
+pub use path::{Jitter, LossModel, Path, PathConfig, Reordering};
+pub use random::Random;
+pub use schedule::{Piece, Schedule};
+pub use source::{Encoder, EncoderModel};

@@ -1,0 +1,89 @@
+//! The ECN field: which one flows send with, and what the path makes of it.
+
+use mimosa_cc::needs::needs;
+use mimosa_stream::{EcnConfig, EcnUse, FeedbackFormat};
+use mimosa_units::Ecn;
+
+use super::error::Problem;
+use super::htb::read_ecn;
+use super::parse::{Read, Reader};
+use super::raw;
+
+impl Reader<'_> {
+    /// The ECN field that packets are sent with, if the flow says.
+    pub(super) fn ecn(&self, raw: &raw::Flow) -> Read<Option<Ecn>> {
+        self.read_sent(raw, "not-ect, ect0, ect1")
+    }
+
+    /// Likewise, of a video flow.
+    pub(super) fn video_ecn(
+        &mut self,
+        raw: &raw::Flow,
+        controller: &str,
+        format: FeedbackFormat,
+    ) -> Read<EcnUse> {
+        let auto = raw.ecn.as_ref().filter(|name| name.get_ref() == "auto");
+        let Some(auto) = auto else {
+            let ecn = self.read_sent(raw, "auto, not-ect, ect0, ect1")?;
+            return Ok(ecn.map_or_else(EcnUse::default, EcnUse::Fixed));
+        };
+        if !format.carries_ecn() {
+            let text = "its reports do not carry the ECN field, so that no packet is marked";
+            self.note(auto.span(), text.to_owned());
+            return Ok(EcnUse::default());
+        }
+        if !needs(controller).is_some_and(|needs| needs.uses_ecn) {
+            let text = format!("`{controller}` answers no marks, so that no packet asks for them");
+            self.note(auto.span(), text);
+            return Ok(EcnUse::default());
+        }
+        Ok(EcnUse::Auto(EcnConfig::default()))
+    }
+
+    fn read_sent(&self, raw: &raw::Flow, known: &'static str) -> Read<Option<Ecn>> {
+        let Some(name) = &raw.ecn else {
+            return Ok(None);
+        };
+        let ecn = read_ecn(name.get_ref()).filter(|ecn| *ecn != Ecn::Ce);
+        ecn.map(Some).ok_or_else(|| {
+            let problem = Problem::UnknownName {
+                what: "ECN field to send with",
+                name: name.get_ref().clone(),
+                known,
+            };
+            self.error(name.span(), problem)
+        })
+    }
+
+    /// The field that `bleach` and `mangle` give to what is ECN-capable.
+    pub(super) fn remark(&self, link: &raw::Link) -> Read<Option<Ecn>> {
+        let is_bleached = link.bleach.as_ref().is_some_and(|bleach| *bleach.get_ref());
+        let Some(mangle) = &link.mangle else {
+            return Ok(is_bleached.then_some(Ecn::NotEct));
+        };
+        if is_bleached {
+            let (one, other) = ("bleach", "mangle");
+            return Err(self.error(mangle.span(), Problem::Exclusive { one, other }));
+        }
+        match mangle.get_ref().as_str() {
+            "ect0" => Ok(Some(Ecn::Ect0)),
+            "ce" => Ok(Some(Ecn::Ce)),
+            name => {
+                let problem = Problem::UnknownName {
+                    what: "ECN field to mangle to",
+                    name: name.to_owned(),
+                    known: "ect0, ce (and the key `bleach`)",
+                };
+                Err(self.error(mangle.span(), problem))
+            }
+        }
+    }
+}
+
+/// What a flow's packets carry before a policy decides, if one does.
+pub(super) const fn at_first(used: EcnUse) -> Ecn {
+    match used {
+        EcnUse::Fixed(ecn) => ecn,
+        EcnUse::Auto(_) => Ecn::NotEct,
+    }
+}

@@ -1,0 +1,82 @@
+//! When a video flow's receiver reports, and what its reports are written as.
+
+use mimosa_stream::{FeedbackFormat, FeedbackMode};
+use mimosa_units::TimeDelta;
+use toml::Spanned;
+
+use super::error::Problem;
+use super::parse::{Read, Reader};
+use super::raw;
+
+/// libwebrtc's default interval, and its bounds (`kDefaultInterval`, `kMinInterval`,
+/// `kMaxInterval`).
+const TRANSPORT_CC: [TimeDelta; 3] = [
+    TimeDelta::from_millis(100),
+    TimeDelta::from_millis(50),
+    TimeDelta::from_millis(250),
+];
+/// The longest at which libwebrtc's receiver writes reports of RFC 8888 (`max_send_delta`),
+/// and no more often than anybody would.
+const RFC_8888: [TimeDelta; 2] = [TimeDelta::from_millis(1), TimeDelta::from_millis(500)];
+
+impl Reader<'_> {
+    /// `feedback` and `feedback_interval` of a flow of `fps` frames a second.
+    pub(super) fn feedback(
+        &self,
+        raw: &raw::Flow,
+        fps: u32,
+    ) -> Read<(FeedbackMode, FeedbackFormat)> {
+        let name = raw.feedback.as_ref().map(Spanned::get_ref);
+        let between = |default, [least, most]: [TimeDelta; 2], must| {
+            let Some(given) = &raw.feedback_interval else {
+                return Ok(FeedbackMode::Every(default));
+            };
+            let interval = *given.get_ref();
+            let valid = (least..=most).contains(&interval);
+            self.range(given.span(), "feedback_interval", valid, must)?;
+            Ok(FeedbackMode::Every(interval))
+        };
+        match name.map(String::as_str) {
+            Some("transport-cc-01") => {
+                let [default, least, most] = TRANSPORT_CC;
+                let mode = between(default, [least, most], "from 50ms to 250ms")?;
+                return Ok((mode, FeedbackFormat::TransportWide));
+            }
+            Some("rfc8888") => {
+                // Once for each frame, which section 4 calls an upper bound in many cases.
+                let frame = TimeDelta::from_nanos(1_000_000_000 / i64::from(fps));
+                let mode = between(frame, RFC_8888, "from 1ms to 500ms")?;
+                return Ok((mode, FeedbackFormat::CongestionControl));
+            }
+            _ => {}
+        }
+        if let Some(given) = &raw.feedback_interval {
+            let problem = Problem::KeyNotFor {
+                key: "feedback_interval",
+                kind: "feedback other than \"transport-cc-01\" and \"rfc8888\"",
+            };
+            return Err(self.error(given.span(), problem));
+        }
+        let Some(given) = &raw.feedback else {
+            return Ok((FeedbackMode::PerPacket, FeedbackFormat::Exact));
+        };
+        match given.get_ref().as_str() {
+            "packet" => Ok((FeedbackMode::PerPacket, FeedbackFormat::Exact)),
+            "frame" => Ok((FeedbackMode::OnRequest, FeedbackFormat::Exact)),
+            "transport-cc-02" => Ok((FeedbackMode::OnRequest, FeedbackFormat::TransportWide)),
+            text => match text.parse() {
+                Ok(interval) if interval > TimeDelta::ZERO => {
+                    Ok((FeedbackMode::Every(interval), FeedbackFormat::Exact))
+                }
+                _ => {
+                    let problem = Problem::UnknownName {
+                        what: "feedback",
+                        name: text.to_owned(),
+                        known: "packet, frame, transport-cc-01, transport-cc-02, rfc8888, and intervals such as 50ms",
+                    };
+                    Err(self.error(given.span(), problem))
+                }
+            },
+        }
+    }
+}

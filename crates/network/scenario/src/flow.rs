@@ -1,0 +1,426 @@
+//! Who sends what: `[[flow]]`.
+
+use std::ops::Range;
+
+use mimosa_cc::window::{Algorithm, EcnUse};
+use mimosa_facts::Limits;
+use mimosa_net::{EncoderModel, PathConfig};
+use mimosa_stream::pace::Bounds;
+use mimosa_stream::{RetransmissionDeadline, SenderConfig};
+use mimosa_tcp::Application;
+use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
+use toml::Spanned;
+
+use super::ecn::at_first;
+use super::error::{Problem, ScenarioError};
+use super::parse::{Read, Reader, value};
+use super::raw;
+use super::{CbrConfig, FlowConfig, FlowKind, TcpConfig, VideoConfig};
+
+/// Start, stop, and pauses in between.
+type Times = (Time, Time, Vec<(Time, Time)>);
+
+/// Largest UDP payload, headers aside: no packet is larger.
+const LARGEST_PACKET: Bytes = Bytes::new(65_507);
+
+impl Reader<'_> {
+    pub(super) fn flow(
+        &mut self,
+        raw: &raw::Flow,
+        at: Range<usize>,
+        index: usize,
+        link: &raw::Link,
+    ) -> Read<FlowConfig> {
+        let (start, stop, pauses) = self.times(raw)?;
+        let packet_size = self.packet_size(raw)?;
+        let (forward, reverse) = self.paths(raw, link)?;
+        let mut route = self.route(raw, link)?;
+        let kind = match raw.kind.as_ref().map(Spanned::get_ref).map(String::as_str) {
+            None | Some("video") => {
+                if let Some(rate) = &raw.rate {
+                    let problem = Problem::KeyNotFor {
+                        key: "rate",
+                        kind: "a video flow, which has `start_bitrate` and `max_bitrate`",
+                    };
+                    return Err(self.error(rate.span(), problem));
+                }
+                FlowKind::Video(Box::new(self.video(raw, link, packet_size, reverse)?))
+            }
+            Some("cbr") => {
+                if let Some((key, at)) = raw.video_key().or_else(|| raw.shared_key()) {
+                    let kind = "a flow of kind \"cbr\"";
+                    return Err(self.error(at, Problem::KeyNotFor { key, kind }));
+                }
+                let Some(rate) = &raw.rate else {
+                    let problem = Problem::Missing {
+                        key: "rate",
+                        mend: "give the flow one, e.g. `rate = \"5Mbit/s\"`",
+                    };
+                    return Err(self.error(at, problem));
+                };
+                let (rate, span) = (*rate.get_ref(), rate.span());
+                self.range(span, "rate", rate > Rate::ZERO, "above zero")?;
+                // Nobody answers it.
+                route.reports.clear();
+                FlowKind::Cbr(CbrConfig { rate, packet_size })
+            }
+            Some("tcp") => FlowKind::Tcp(self.tcp(raw, reverse)?),
+            Some(name) => {
+                let problem = Problem::UnknownName {
+                    what: "kind of flow",
+                    name: name.to_owned(),
+                    known: "video, cbr, tcp",
+                };
+                let at = raw.kind.as_ref().map_or(at, Spanned::span);
+                return Err(self.error(at, problem));
+            }
+        };
+        if let Some(size) = &raw.size
+            && !matches!(kind, FlowKind::Tcp(_))
+        {
+            let kind = "a flow that is not of kind \"tcp\"";
+            return Err(self.error(size.span(), Problem::KeyNotFor { key: "size", kind }));
+        }
+        let ecn = match &kind {
+            FlowKind::Video(video) => at_first(video.sender.ecn),
+            FlowKind::Cbr(_) | FlowKind::Tcp(_) => self.ecn(raw)?.unwrap_or(Ecn::NotEct),
+        };
+        let dscp = value(raw.dscp.as_ref(), 0);
+        if let Some(given) = &raw.dscp {
+            self.range(given.span(), "dscp", dscp <= 63, "a number from 0 to 63")?;
+        }
+        Ok(FlowConfig {
+            ecn,
+            dscp,
+            name: match &raw.name {
+                Some(name) => self.name(name)?,
+                None => format!("flow{}", index + 1),
+            },
+            start,
+            stop,
+            pauses,
+            route,
+            forward,
+            kind,
+        })
+    }
+
+    pub(super) fn times(&self, raw: &raw::Flow) -> Read<Times> {
+        let start = Time::ZERO + value(raw.start.as_ref(), TimeDelta::ZERO);
+        let mut stop = Time::MAX;
+        if let Some(text) = &raw.stop {
+            stop = Time::ZERO + *text.get_ref();
+            if stop <= start {
+                let problem = Problem::StopsBeforeStart { start, stop };
+                return Err(self.error(text.span(), problem));
+            }
+        }
+        let mut pauses = Vec::new();
+        if let Some(list) = &raw.pauses {
+            let mut before = TimeDelta::ZERO;
+            for pause in list.get_ref() {
+                let valid = pause.from >= before && pause.to > pause.from;
+                let must = "in order, each with `from` before `to`";
+                self.range(list.span(), "pauses", valid, must)?;
+                before = pause.to;
+                pauses.push((Time::ZERO + pause.from, Time::ZERO + pause.to));
+            }
+        }
+        Ok((start, stop, pauses))
+    }
+
+    /// A TCP connection.
+    fn tcp(&self, raw: &raw::Flow, reverse: PathConfig) -> Read<TcpConfig> {
+        let of = "a flow of kind \"tcp\"";
+        if let Some((key, at)) = raw.video_key() {
+            return Err(self.error(at, Problem::KeyNotFor { key, kind: of }));
+        }
+        if let Some(pauses) = &raw.pauses {
+            let problem = Problem::KeyNotFor {
+                key: "pauses",
+                kind: of,
+            };
+            return Err(self.error(pauses.span(), problem));
+        }
+        let algorithm = match &raw.controller {
+            None => Algorithm::Cubic,
+            Some(name) => Algorithm::from_name(name.get_ref()).ok_or_else(|| {
+                let problem = Problem::UnknownName {
+                    what: "congestion control",
+                    name: name.get_ref().clone(),
+                    known: "reno, cubic, dctcp, prague, bbr, bbr2, bbr3",
+                };
+                self.error(name.span(), problem)
+            })?,
+        };
+        let application = match (&raw.rate, &raw.size) {
+            (None, None) => Application::Greedy,
+            (Some(rate), None) => Application::Limited(*rate.get_ref()),
+            (None, Some(size)) => Application::Finite(*size.get_ref()),
+            (Some(_), Some(size)) => {
+                let (one, other) = ("rate", "size");
+                return Err(self.error(size.span(), Problem::Exclusive { one, other }));
+            }
+        };
+        let plain = mimosa_tcp::Config::default();
+        let packet_size = match &raw.packet_size {
+            None => plain.mss,
+            Some(_) => self.packet_size(raw)?,
+        };
+        // IPv4 and TCP, without options.
+        let overhead = value(raw.overhead.as_ref(), Bytes::new(40));
+        if let Some(text) = &raw.overhead {
+            let valid = packet_size + overhead <= LARGEST_PACKET;
+            let must = "so small that a packet stays below 65507B";
+            self.range(text.span(), "overhead", valid, must)?;
+        }
+        let ecn = ecn_use(algorithm, self.ecn(raw)?).ok_or_else(|| {
+            let at = raw.ecn.as_ref().map_or(0..0, Spanned::span);
+            let must = match algorithm.ecn() {
+                EcnUse::L4s => "\"ect1\" or \"not-ect\" for this congestion control",
+                EcnUse::Off => "\"not-ect\" for this congestion control",
+                EcnUse::Classic | EcnUse::Dctcp => {
+                    "\"ect0\" or \"not-ect\" for this congestion control"
+                }
+            };
+            self.error(at, Problem::OutOfRange { key: "ecn", must })
+        })?;
+        Ok(TcpConfig {
+            algorithm,
+            ecn,
+            application,
+            packet_size,
+            overhead,
+            reverse,
+        })
+    }
+
+    pub(super) fn packet_size(&self, raw: &raw::Flow) -> Read<Bytes> {
+        let size = value(raw.packet_size.as_ref(), Bytes::new(1200));
+        if let Some(text) = &raw.packet_size {
+            let valid = size > Bytes::ZERO && size <= LARGEST_PACKET;
+            self.range(text.span(), "packet_size", valid, "from 1B to 65507B")?;
+        }
+        Ok(size)
+    }
+
+    pub(super) fn video(
+        &mut self,
+        raw: &raw::Flow,
+        link: &raw::Link,
+        packet_size: Bytes,
+        reverse: PathConfig,
+    ) -> Read<VideoConfig> {
+        let limits = self.limits(raw)?;
+        let (controller, params) = self.controller(raw, limits)?;
+        let fps = value(raw.fps.as_ref(), 60);
+        if let Some(text) = &raw.fps {
+            self.range(
+                text.span(),
+                "fps",
+                (1..=1000).contains(&fps),
+                "from 1 to 1000",
+            )?;
+        }
+        let bounds = Bounds {
+            smallest_packet: value(raw.probe_size.as_ref(), Bounds::default().smallest_packet),
+            longest_wait: value(raw.longest_wait.as_ref(), Bounds::default().longest_wait),
+            ..Bounds::default()
+        };
+        if let Some(text) = &raw.probe_size {
+            let valid = *text.get_ref() > Bytes::ZERO && *text.get_ref() <= packet_size;
+            self.range(
+                text.span(),
+                "probe_size",
+                valid,
+                "at least 1B and at most a packet",
+            )?;
+        }
+        let overhead = value(raw.overhead.as_ref(), Bytes::ZERO);
+        if let Some(text) = &raw.overhead {
+            let valid = packet_size + overhead <= LARGEST_PACKET;
+            self.range(
+                text.span(),
+                "overhead",
+                valid,
+                "so small that a packet stays below 65507B",
+            )?;
+        }
+        let repeat = value(raw.feedback_repeat.as_ref(), 0);
+        if let Some(text) = &raw.feedback_repeat {
+            self.range(
+                text.span(),
+                "feedback_repeat",
+                repeat <= 10_000,
+                "at most 10000",
+            )?;
+        }
+        let (feedback, feedback_format) = self.feedback(raw, fps)?;
+        let sender = SenderConfig {
+            ecn: self.video_ecn(raw, &controller, feedback_format)?,
+            policy: self.pacer(raw, limits)?,
+            bounds,
+            retransmission_deadline: raw.retransmission_deadline.as_ref().map_or(
+                SenderConfig::default().retransmission_deadline,
+                |deadline| RetransmissionDeadline::Age(*deadline.get_ref()),
+            ),
+            protection: self.protection(raw, packet_size + overhead)?,
+            ..SenderConfig::default()
+        };
+        Ok(VideoConfig {
+            controller,
+            params,
+            limits,
+            fps,
+            phase: raw.phase.as_ref().map(|phase| *phase.get_ref()),
+            encoder: self.encoder(raw)?,
+            scale: self.frame_scale(raw)?,
+            content: value(raw.content_bitrate.as_ref(), Rate::MAX),
+            encode_time: value(raw.encode_time.as_ref(), TimeDelta::ZERO),
+            packet_size,
+            overhead,
+            sender,
+            deadline: self.deadline(raw)?,
+            feedback,
+            feedback_format,
+            feedback_repeat: repeat,
+            reverse,
+            aggregation: value(link.return_aggregation.as_ref(), TimeDelta::ZERO),
+            clock: self.clock(raw)?,
+        })
+    }
+
+    pub(super) fn limits(&self, raw: &raw::Flow) -> Read<Limits> {
+        let mbps = |mbps: u64| Rate::from_kbps(mbps * 1_000);
+        let max = value(raw.max_bitrate.as_ref(), mbps(50));
+        let min = value(raw.min_bitrate.as_ref(), Rate::from_kbps(200).min(max));
+        let start = value(raw.start_bitrate.as_ref(), mbps(5).clamp(min, max.max(min)));
+        for (key, given) in [
+            ("max_bitrate", &raw.max_bitrate),
+            ("min_bitrate", &raw.min_bitrate),
+            ("start_bitrate", &raw.start_bitrate),
+        ] {
+            if let Some(text) = given {
+                let valid = *text.get_ref() > Rate::ZERO && min <= start && start <= max;
+                let must = "above zero, with min_bitrate <= start_bitrate <= max_bitrate";
+                self.range(text.span(), key, valid, must)?;
+            }
+        }
+        Ok(Limits::new(min, start, max))
+    }
+
+    pub(super) fn controller(
+        &self,
+        raw: &raw::Flow,
+        limits: Limits,
+    ) -> Read<(String, toml::Table)> {
+        let name = raw
+            .controller
+            .as_ref()
+            .map_or("pudica", |name| name.get_ref());
+        let none = raw::Params::new();
+        let given = raw.params.as_ref().map_or(&none, Spanned::get_ref);
+        let table = |keys: &mut dyn Iterator<Item = (&Spanned<String>, &Spanned<toml::Value>)>| {
+            keys.map(|(key, value)| (key.get_ref().clone(), value.get_ref().clone()))
+                .collect::<toml::Table>()
+        };
+        let build = |params: toml::Table| {
+            mimosa_cc::build(name, toml::Value::Table(params), limits).map(|_| ())
+        };
+        let params = table(&mut given.iter());
+        if let Err(error) = build(params.clone()) {
+            // Which of the parameters is it? The one that fails alone.
+            let culprit = given
+                .iter()
+                .find(|pair| build(table(&mut std::iter::once(*pair))).is_err());
+            let at = culprit
+                .map(|(key, _)| key.span())
+                .or_else(|| raw.params.as_ref().map(Spanned::span))
+                .filter(|_| !matches!(error, mimosa_cc::BuildError::UnknownName { .. }))
+                .or_else(|| raw.controller.as_ref().map(Spanned::span))
+                .unwrap_or(0..0);
+            return Err(self.error(at, Problem::Controller(error)));
+        }
+        Ok((name.to_owned(), params))
+    }
+
+    pub(super) fn encoder(&mut self, raw: &raw::Flow) -> Read<EncoderModel> {
+        let exclusive = |reader: &Self, at, one, other| {
+            Err(reader.error(at, Problem::Exclusive { one, other }))
+        };
+        match (&raw.encoder, &raw.frame_noise, &raw.frame_sizes) {
+            (None, None, None) => Ok(EncoderModel::Perfect),
+            (None, Some(noise), None) => {
+                let cv = *noise.get_ref();
+                let must = "a coefficient of variation between 0 and 3";
+                self.range(noise.span(), "frame_noise", (0.0..=3.0).contains(&cv), must)?;
+                Ok(EncoderModel::LogNormal(cv))
+            }
+            (None, None, Some(path)) => self.frame_sizes(path),
+            (Some(name), None, None) => match name.get_ref().as_str() {
+                "perfect" => Ok(EncoderModel::Perfect),
+                // RFC 8593, table 1.
+                "rfc8593" => Ok(EncoderModel::Laplace(0.15)),
+                "x264" => Ok(EncoderModel::X264),
+                other => {
+                    let problem = Problem::UnknownName {
+                        what: "encoder",
+                        name: other.to_owned(),
+                        known: "perfect, rfc8593, x264 (and the keys `frame_noise`, `frame_sizes`)",
+                    };
+                    Err(self.error(name.span(), problem))
+                }
+            },
+            (Some(_), Some(at), _) => exclusive(self, at.span(), "encoder", "frame_noise"),
+            (_, Some(_), Some(at)) => exclusive(self, at.span(), "frame_noise", "frame_sizes"),
+            (Some(_), None, Some(at)) => exclusive(self, at.span(), "encoder", "frame_sizes"),
+        }
+    }
+
+    pub(super) fn frame_sizes(&mut self, path: &Spanned<String>) -> Read<EncoderModel> {
+        let text = self.read(path)?;
+        let mut sizes = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let size = line
+                .parse()
+                .ok()
+                .filter(|size| *size > 0 && *size < 1 << 32);
+            sizes.push(Bytes::new(size.ok_or_else(|| ScenarioError {
+                place: self.beside(path.get_ref(), index + 1),
+                problem: Problem::BadFrameSize {
+                    text: line.to_owned(),
+                },
+            })?));
+        }
+        if sizes.is_empty() {
+            let problem = Problem::Unreadable {
+                path: path.get_ref().clone(),
+                why: "it holds no frame size".to_owned(),
+            };
+            return Err(self.error(path.span(), problem));
+        }
+        Ok(EncoderModel::Recorded(sizes))
+    }
+}
+
+/// How a connection uses ECN when its packets are to carry `ecn`; `None` when the
+/// algorithm cannot.
+fn ecn_use(algorithm: Algorithm, ecn: Option<Ecn>) -> Option<EcnUse> {
+    let own = algorithm.ecn();
+    let is_off = ecn == Some(Ecn::NotEct)
+        // As Linux: what lives of marks asks for them, the rest only when told.
+        || (ecn.is_none() && matches!(own, EcnUse::Classic | EcnUse::Off));
+    if is_off {
+        return Some(EcnUse::Off);
+    }
+    let needed = match own {
+        EcnUse::Classic | EcnUse::Dctcp => Ecn::Ect0,
+        EcnUse::L4s => Ecn::Ect1,
+        EcnUse::Off => return None,
+    };
+    (ecn.is_none_or(|ecn| ecn == needed)).then_some(own)
+}

@@ -1,0 +1,168 @@
+//! The network of a scenario, both ways, for an emulator: who uses it is not asked.
+
+use mimosa_net::{PathConfig, Schedule};
+use mimosa_units::{Bytes, Rate};
+use toml::Spanned;
+
+use super::error::{Problem, ScenarioError, Where};
+use super::parse::{Files, Read, Reader, Variants};
+use super::queue::{QueueConfig, Surroundings};
+use super::{LinkConfig, raw};
+
+/// Largest packet of an Ethernet, which limits of queues are judged by.
+const LARGEST: Bytes = Bytes::new(1_500);
+
+/// One direction.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// Queue and rate.
+    pub link: LinkConfig,
+    /// Propagation, jitter, loss, reordering.
+    pub path: PathConfig,
+}
+
+/// Both directions.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// From the sender to the receiver: `[link]`.
+    pub there: Way,
+    /// Back: `[link.reverse]`, without which it has the delay and loss that `[link]` says
+    /// (`return_delay` and others), but no rate and no queue.
+    pub back: Way,
+}
+
+/// What a file says of the network.
+#[derive(Clone, Debug)]
+pub struct LoadedNetwork {
+    /// The seed that the file names; 1 when it names none.
+    pub seed: u64,
+    /// The network's forms by name, in the order of the file; one without a name when
+    /// the file has no variants.
+    pub variants: Vec<(Option<String>, Network)>,
+    /// What was not taken literally.
+    pub notes: Vec<(Where, String)>,
+}
+
+/// Reads `[link]` of the scenario `text` of the file called `file`. It needs no duration
+/// and no flow; what the file says of them is not looked at.
+///
+/// # Errors
+///
+/// [`ScenarioError`] with the place of the first thing that is wrong.
+pub fn load_network(
+    text: &str,
+    file: &str,
+    files: &mut dyn Files,
+) -> Result<LoadedNetwork, ScenarioError> {
+    let mut reader = Reader::new(text, file, files);
+    let raw = reader.raw()?;
+    let variants: Variants<Network> = reader.variants(&raw, Reader::network)?;
+    reader.notes.dedup();
+    Ok(LoadedNetwork {
+        seed: raw.seed.unwrap_or(1),
+        variants,
+        notes: reader.notes,
+    })
+}
+
+impl Reader<'_> {
+    fn network(&mut self, raw: &raw::File, variant: Option<&raw::Variant>) -> Read<Network> {
+        let Some(plain) = &raw.link else {
+            let problem = Problem::Missing {
+                key: "[link]",
+                mend: "add it, with e.g. `rate = \"20Mbit/s\"`",
+            };
+            return Err(self.error(0..0, problem));
+        };
+        let at = plain.span();
+        let plain = plain.get_ref();
+        let link = variant.map_or_else(|| plain.clone(), |variant| plain.under(&variant.link));
+        if let Some(slot) = &link.return_aggregation {
+            let (key, kind) = ("return_aggregation", "an emulated link");
+            return Err(self.error(slot.span(), Problem::KeyNotFor { key, kind }));
+        }
+        if let Some(next) = &link.next {
+            let (key, kind) = ("next", "an emulated link");
+            return Err(self.error(next.span(), Problem::KeyNotFor { key, kind }));
+        }
+        let names = self.flow_names(raw, &link)?;
+        let (forward, plain_back) = self.paths(&raw::Flow::default(), &link)?;
+        let there = Way {
+            link: LinkConfig {
+                schedule: self.schedule(&link, at)?,
+                queue: self.way_queue(&link, &names)?,
+            },
+            path: forward,
+        };
+        let back = match &link.reverse {
+            Some(reverse) => self.reverse(&link, reverse, &names)?,
+            None => Way {
+                link: LinkConfig {
+                    schedule: unlimited(),
+                    queue: QueueConfig::DropTail {
+                        limit: mimosa_net::queue::Limit::Unlimited,
+                    },
+                },
+                path: plain_back,
+            },
+        };
+        Ok(Network { there, back })
+    }
+
+    /// The way back, where it has a table of its own.
+    fn reverse(
+        &mut self,
+        link: &raw::Link,
+        reverse: &Spanned<Box<raw::Link>>,
+        names: &[String],
+    ) -> Read<Way> {
+        self.check_reverse(link, reverse)?;
+        let (_, path) = self.paths(&raw::Flow::default(), link)?;
+        Ok(Way {
+            link: LinkConfig {
+                schedule: self.reverse_schedule(reverse)?,
+                queue: self.way_queue(reverse.get_ref(), names)?,
+            },
+            path,
+        })
+    }
+
+    fn way_queue(&self, link: &raw::Link, flows: &[String]) -> Read<QueueConfig> {
+        self.queue(&Surroundings {
+            link,
+            largest: LARGEST,
+            flows,
+        })
+    }
+
+    /// The scenario's flows, which classes may name. Real packets belong to none of
+    /// them: that is said.
+    fn flow_names(&mut self, raw: &raw::File, link: &raw::Link) -> Read<Vec<String>> {
+        let both = [
+            Some(link),
+            link.reverse.as_ref().map(|own| &**own.get_ref()),
+        ];
+        let classes = both
+            .into_iter()
+            .flatten()
+            .filter_map(|link| link.class.as_ref());
+        let found = classes
+            .flat_map(Spanned::get_ref)
+            .find_map(|class| class.get_ref().flows.as_ref()?.first().map(Spanned::span));
+        if let Some(at) = found {
+            let text = "real packets belong to no `flows`; only what `match` says puts them \
+                        into classes";
+            self.note(at, text.to_owned());
+        }
+        let name = |(index, flow): (usize, &Spanned<raw::Flow>)| match &flow.get_ref().name {
+            Some(name) => self.name(name),
+            None => Ok(format!("flow{}", index + 1)),
+        };
+        raw.flow.iter().enumerate().map(name).collect()
+    }
+}
+
+/// As quick as no real link: a packet takes no time that could be told.
+fn unlimited() -> Schedule {
+    Schedule::constant(Rate::MAX)
+}

@@ -1,0 +1,382 @@
+//! From the file's words to a scenario that cannot be wrong.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+
+use mimosa_units::{Time, TimeDelta, shortened};
+use toml::Spanned;
+
+use super::error::{LONGEST_NAME, Problem, ScenarioError, Where};
+use super::queue::Surroundings;
+use super::raw;
+use super::route::largest_packet;
+use super::{LinkConfig, Scenario};
+
+/// The longest run: beyond it times would no longer be counted exactly.
+const LONGEST: TimeDelta = TimeDelta::from_millis(1_000 * 3600 * 24 * 30);
+
+/// Reads the files that a scenario names: traces and frame sizes.
+pub trait Files {
+    /// The content of the file at `path`, which counts from the scenario's
+    /// folder.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read, in the system's words.
+    fn read(&mut self, path: &str) -> Result<String, String>;
+}
+
+/// No files at all: for scenarios that name none.
+impl Files for () {
+    fn read(&mut self, _path: &str) -> Result<String, String> {
+        Err("no files are read here".to_owned())
+    }
+}
+
+/// What a file holds.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The seed that the file names; 1 when it names none.
+    pub seed: u64,
+    /// The scenario's forms by name, in the order of the file; one without a
+    /// name when the file has no variants.
+    pub variants: Vec<(Option<String>, Scenario)>,
+    /// What was not taken literally in the files it names.
+    pub notes: Vec<(Where, String)>,
+}
+
+/// Reads the scenario `text` of the file called `file`.
+///
+/// # Errors
+///
+/// [`ScenarioError`] with the place of the first thing that is wrong.
+pub fn load(text: &str, file: &str, files: &mut dyn Files) -> Result<Loaded, ScenarioError> {
+    let mut reader = Reader::new(text, file, files);
+    let raw = reader.raw()?;
+    let variants = reader.variants(&raw, Reader::scenario)?;
+    reader.notes.dedup();
+    Ok(Loaded {
+        seed: raw.seed.unwrap_or(1),
+        variants,
+        notes: reader.notes,
+    })
+}
+
+/// The file being read.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    file: &'a str,
+    pub(super) files: &'a mut dyn Files,
+    pub(super) notes: Vec<(Where, String)>,
+}
+
+/// What was read, or why it could not be.
+pub(super) type Read<T> = Result<T, ScenarioError>;
+
+/// What there is of each variant of a file, by name; of the file itself, without a name,
+/// when it has none.
+pub(super) type Variants<T> = Vec<(Option<String>, T)>;
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str, file: &'a str, files: &'a mut dyn Files) -> Self {
+        Self {
+            text,
+            file,
+            files,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The file's words.
+    pub(super) fn raw(&self) -> Read<raw::File> {
+        toml::from_str(self.text).map_err(|error| {
+            let at = error.span().unwrap_or(0..0);
+            let message = error.message();
+            // What our units say quotes the value and gives an example already.
+            let said = if message.contains("e.g. ") {
+                message.to_owned()
+            } else {
+                format!(
+                    "{message}; the line is `{}`",
+                    shortened(self.line(at.start))
+                )
+            };
+            self.error(at, Problem::Toml(said))
+        })
+    }
+
+    /// What `read` makes of each variant.
+    pub(super) fn variants<T>(
+        &mut self,
+        raw: &raw::File,
+        read: impl Fn(&mut Self, &raw::File, Option<&raw::Variant>) -> Read<T>,
+    ) -> Read<Variants<T>> {
+        let mut variants = Vec::new();
+        let mut names = BTreeSet::new();
+        if raw.variant.is_empty() {
+            variants.push((None, read(self, raw, None)?));
+        }
+        for variant in &raw.variant {
+            let variant = variant.get_ref();
+            let name = &self.name(&variant.name)?;
+            if !names.insert(name.clone()) {
+                let problem = Problem::NameTaken { name: name.clone() };
+                return Err(self.error(variant.name.span(), problem));
+            }
+            variants.push((Some(name.clone()), read(self, raw, Some(variant))?));
+        }
+        Ok(variants)
+    }
+
+    pub(super) fn note(&mut self, at: Range<usize>, text: String) {
+        let place = self.place(&at);
+        self.notes.push((place, text));
+    }
+
+    fn place(&self, at: &Range<usize>) -> Where {
+        let before = self.text.get(..at.start).unwrap_or(self.text);
+        Where {
+            file: self.file.to_owned(),
+            line: before.matches('\n').count() + 1,
+        }
+    }
+
+    pub(super) fn error(&self, at: Range<usize>, problem: Problem) -> ScenarioError {
+        ScenarioError {
+            place: self.place(&at),
+            problem,
+        }
+    }
+
+    /// The line around this place, as it stands.
+    fn line(&self, at: usize) -> &str {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let begin = before.rfind('\n').map_or(0, |index| index + 1);
+        let rest = self.text.get(begin..).unwrap_or_default();
+        rest.lines().next().unwrap_or_default().trim()
+    }
+
+    /// A place in a file that the scenario names, seen from where the scenario
+    /// itself was named.
+    pub(super) fn beside(&self, path: &str, line: usize) -> Where {
+        let folder = Path::new(self.file).parent().unwrap_or(Path::new(""));
+        Where {
+            file: folder.join(path).display().to_string(),
+            line,
+        }
+    }
+
+    /// A name, which tables and messages show.
+    pub(super) fn name(&self, given: &Spanned<String>) -> Read<String> {
+        let name = given.get_ref();
+        if name.chars().count() > LONGEST_NAME || name.contains(char::is_control) {
+            let name = name.clone();
+            return Err(self.error(given.span(), Problem::BadName { name }));
+        }
+        Ok(name.clone())
+    }
+
+    pub(super) fn range(
+        &self,
+        at: Range<usize>,
+        key: &'static str,
+        valid: bool,
+        must: &'static str,
+    ) -> Read<()> {
+        if valid {
+            Ok(())
+        } else {
+            Err(self.error(at, Problem::OutOfRange { key, must }))
+        }
+    }
+
+    pub(super) fn scenario(
+        &mut self,
+        raw: &raw::File,
+        variant: Option<&raw::Variant>,
+    ) -> Read<Scenario> {
+        let missing = |key, mend| self.error(0..0, Problem::Missing { key, mend });
+        let Some(duration_at) = &raw.duration else {
+            return Err(missing("duration", "write e.g. `duration = \"30s\"`"));
+        };
+        let Some(link_at) = &raw.link else {
+            return Err(missing("[link]", "add it, with e.g. `rate = \"20Mbit/s\"`"));
+        };
+        let duration = *duration_at.get_ref();
+        self.range(
+            duration_at.span(),
+            "duration",
+            duration > TimeDelta::ZERO && duration <= LONGEST,
+            "longer than zero and at most 720h",
+        )?;
+        let plain = link_at.get_ref();
+        let link = variant.map_or_else(|| plain.clone(), |variant| plain.under(&variant.link));
+        let mut flows = Vec::new();
+        for (index, flow) in raw.flow.iter().enumerate() {
+            let plain = flow.get_ref();
+            let is_video = plain
+                .kind
+                .as_ref()
+                .is_none_or(|kind| kind.get_ref() == "video");
+            let flow_raw = match variant {
+                Some(variant) if is_video => lay_over(plain, &variant.flow),
+                _ => plain.clone(),
+            };
+            let made = self.flow(&flow_raw, flow.span(), index, &link)?;
+            let (start, end) = (made.start, Time::ZERO + duration);
+            if start >= end {
+                let at = flow_raw.start.as_ref().map_or(flow.span(), Spanned::span);
+                return Err(self.error(at, Problem::StartsAfterEnd { start, end }));
+            }
+            flows.push(made);
+        }
+        if flows.is_empty() {
+            return Err(self.error(link_at.span(), Problem::NoFlow));
+        }
+        let mut names = BTreeSet::new();
+        for (flow, raw) in flows.iter().zip(&raw.flow) {
+            if !names.insert(flow.name.clone()) {
+                let name = flow.name.clone();
+                return Err(self.error(raw.span(), Problem::NameTaken { name }));
+            }
+        }
+        let flow_names: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
+        let first = LinkConfig {
+            schedule: self.schedule(&link, link_at.span())?,
+            queue: self.queue(&Surroundings {
+                link: &link,
+                largest: largest_packet(&flows, 0),
+                flows: &flow_names,
+            })?,
+        };
+        let (next, reverse) = self.other_links(&link, &flows)?;
+        Ok(Scenario {
+            duration,
+            link: first,
+            next,
+            reverse,
+            flows,
+        })
+    }
+
+    pub(super) fn read(&mut self, path: &Spanned<String>) -> Read<String> {
+        self.files.read(path.get_ref()).map_err(|why| {
+            let path_text = path.get_ref().clone();
+            let problem = Problem::Unreadable {
+                path: path_text,
+                why,
+            };
+            self.error(path.span(), problem)
+        })
+    }
+
+    pub(super) fn share(&self, key: &'static str, value: Option<&Spanned<f64>>) -> Read<f64> {
+        let Some(value) = value else {
+            return Ok(0.0);
+        };
+        let share = *value.get_ref();
+        let valid = (0.0..=1.0).contains(&share);
+        self.range(value.span(), key, valid, "a share between 0 and 1")?;
+        Ok(share)
+    }
+}
+
+/// A variant's keys over a flow's; parameters one by one.
+fn lay_over(flow: &raw::Flow, over: &raw::Flow) -> raw::Flow {
+    let mut laid = flow.under(over);
+    merge(&mut laid.params, flow.params.as_ref(), over.params.as_ref());
+    merge(
+        &mut laid.pacer_params,
+        flow.pacer_params.as_ref(),
+        over.pacer_params.as_ref(),
+    );
+    laid
+}
+
+/// What `above` says and the rest from `below`, where there are both.
+fn merge(
+    merged: &mut Option<Spanned<raw::Params>>,
+    below: Option<&Spanned<raw::Params>>,
+    above: Option<&Spanned<raw::Params>>,
+) {
+    if let (Some(merged), Some(below), Some(above)) = (merged, below, above) {
+        let mut params = below.get_ref().clone();
+        for (key, value) in above.get_ref() {
+            params.remove(key);
+            params.insert(key.clone(), value.clone());
+        }
+        *merged.get_mut() = params;
+    }
+}
+
+pub(super) fn value<T: Copy>(given: Option<&Spanned<T>>, otherwise: T) -> T {
+    given.map_or(otherwise, |value| *value.get_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of a scenario with one flow of this name, as TOML has it.
+    fn refusal(name: &str) -> Option<String> {
+        let text =
+            format!("duration = \"1s\"\n[link]\nrate = \"1Mbit/s\"\n[[flow]]\nname = \"{name}\"\n");
+        let loaded = load(&text, "run.toml", &mut ());
+        loaded.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn names_are_short_and_on_one_line() {
+        assert_eq!(refusal(&"é".repeat(64)), None);
+        for bad in ["a".repeat(65), "x".repeat(200_000)] {
+            let said = refusal(&bad).unwrap();
+            assert!(
+                said.starts_with("run.toml:5: `") && said.len() < 300,
+                "{said}"
+            );
+            assert!(
+                said.contains("cannot be a name; write up to 64 characters"),
+                "{said}"
+            );
+        }
+        for bad in ["a\\u001b[31m", "a\\nerror: b", "a\\u0000b", "a\\u009b"] {
+            let said = refusal(bad).unwrap();
+            assert!(said.contains("cannot be a name"), "{said}");
+            assert!(!said.contains(char::is_control), "{said}");
+        }
+    }
+
+    #[test]
+    fn variants_and_classes_have_such_names_too() {
+        let long = "x".repeat(65);
+        let flow = "[[flow]]\n";
+        for more in [
+            format!("{flow}[[variant]]\nname = \"{long}\"\n"),
+            format!(
+                "queue = {{ kind = \"htb\" }}\n[[link.class]]\nname = \"{long}\"\nrate = \
+                 \"1Mbit/s\"\n{flow}"
+            ),
+        ] {
+            let text = format!("duration = \"1s\"\n[link]\nrate = \"1Mbit/s\"\n{more}");
+            let said = load(&text, "run.toml", &mut ()).unwrap_err().to_string();
+            assert!(said.contains("cannot be a name"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_one_line_that_is_not_too_long() {
+        let deep = format!("{}1{}", "{a=".repeat(20_000), "}".repeat(20_000));
+        for bad in [
+            format!("params = {deep}\n"),
+            format!("\"{}\" = 1\n", "k".repeat(90_000)),
+            "controller = \"\\u001b]0;owned\\u0007\\nerror: no\"\n".to_owned(),
+            "\"\\u001b[2J\" = 1\n".to_owned(),
+        ] {
+            let text = format!("duration = \"1s\"\n[link]\nrate = \"1Mbit/s\"\n[[flow]]\n{bad}");
+            let said = load(&text, "run.toml", &mut ()).unwrap_err().to_string();
+            assert!(said.len() < 2_100, "{}", said.len());
+            assert!(!said.contains(char::is_control), "{said}");
+        }
+    }
+}

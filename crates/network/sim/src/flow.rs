@@ -1,0 +1,222 @@
+//! The flows of a simulation: who sends what, and what arrives.
+
+use mimosa_facts::{Header, PacketKind, TransportSequence};
+use mimosa_net::{Packet, Path};
+use mimosa_scenario::{CbrConfig, FlowConfig, FlowKind, Scenario};
+use mimosa_units::{Bytes, Ecn, Time, TimeDelta};
+
+use crate::delay_line::DelayLine;
+use crate::metrics::Balance;
+use crate::stream::Stream;
+use crate::tcp::Tcp;
+use crate::video::Video;
+
+/// A packet in the simulated network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SimPacket {
+    pub(crate) sent: Time,
+    pub(crate) size: Bytes,
+    pub(crate) frame: u64,
+    pub(crate) index: u32,
+    pub(crate) flow: u32,
+    pub(crate) sequence: TransportSequence,
+    pub(crate) kind: Option<PacketKind>,
+    pub(crate) asks: bool,
+    pub(crate) ecn: Ecn,
+    /// The field that it left with.
+    pub(crate) sent_ecn: Ecn,
+    pub(crate) dscp: u8,
+    /// IANA's number of what is above IP.
+    pub(crate) protocol: u8,
+    /// Links of its route that it has passed.
+    pub(crate) hop: u8,
+    /// It goes from the flow's receiver to its sender, and `frame` is its number there.
+    pub(crate) is_report: bool,
+}
+
+impl Packet for SimPacket {
+    fn size(&self) -> Bytes {
+        self.size
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+
+    fn header(&self) -> Header {
+        let header = Header::of_flow(self.flow, self.protocol, self.dscp);
+        if self.is_report {
+            Header {
+                source: header.destination,
+                destination: header.source,
+                ..header
+            }
+        } else {
+            header
+        }
+    }
+}
+
+/// One flow at work.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) config: FlowConfig,
+    pub(crate) forward: Path,
+    /// Packets arrive in the order in which they leave the link, and what an arrival
+    /// causes passes no link.
+    pub(crate) in_order: bool,
+    pub(crate) to_receiver: DelayLine<SimPacket>,
+    pub(crate) source: Source,
+}
+
+#[derive(Debug)]
+pub(crate) enum Source {
+    Video(Box<Video>),
+    Cbr(Cbr),
+    Tcp(Box<Tcp>),
+}
+
+impl Flow {
+    /// A flow that has sent nothing; `None` when its controller cannot be made,
+    /// which a loaded scenario has ruled out.
+    pub(crate) fn new(scenario: &Scenario, number: usize, seed: u64) -> Option<Self> {
+        let config = scenario.flows.get(number)?;
+        let name = &config.name;
+        let source = match &config.kind {
+            FlowKind::Video(video) => {
+                let stream = Stream::new(scenario, number, seed)?;
+                Source::Video(Box::new(Video::new(stream, config, video, seed)))
+            }
+            FlowKind::Cbr(cbr) => Source::Cbr(Cbr {
+                config: *cbr,
+                next: config.active_from(Time::ZERO),
+            }),
+            FlowKind::Tcp(tcp) => Source::Tcp(Box::new(Tcp::new(config, tcp, seed))),
+        };
+        Some(Self {
+            config: config.clone(),
+            forward: Path::new(config.forward, seed, &format!("{name} forward")),
+            in_order: config.forward.reordering.is_none() && config.route.reports.is_empty(),
+            to_receiver: DelayLine::default(),
+            source,
+        })
+    }
+
+    /// When the sending end acts next.
+    pub(crate) fn sender_deadline(&self) -> Time {
+        match &self.source {
+            Source::Video(video) => video.deadline(),
+            Source::Cbr(cbr) => cbr.next.unwrap_or(Time::MAX),
+            Source::Tcp(tcp) => tcp.deadline(),
+        }
+    }
+
+    /// When the receiving end acts next.
+    pub(crate) fn receiver_deadline(&self, now: Time) -> Time {
+        let arrival = self.to_receiver.deadline();
+        match &self.source {
+            Source::Video(video) => arrival.min(video.report_deadline(now)),
+            Source::Cbr(_) => arrival,
+            Source::Tcp(tcp) => arrival.min(tcp.ack_deadline()),
+        }
+    }
+
+    /// The next packet of the receiving end for the first link of its way back, at `now`.
+    pub(crate) fn report(&mut self, now: Time, number: u32) -> Option<SimPacket> {
+        let ((report, size), protocol) = match &mut self.source {
+            Source::Video(video) => (video.back.next_leaving()?, Header::UDP),
+            Source::Tcp(tcp) => (tcp.back.next_leaving()?, Header::TCP),
+            Source::Cbr(_) => return None,
+        };
+        Some(SimPacket {
+            sent: now,
+            size,
+            frame: report,
+            index: 0,
+            flow: number,
+            sequence: TransportSequence(0),
+            kind: None,
+            asks: false,
+            ecn: Ecn::NotEct,
+            sent_ecn: Ecn::NotEct,
+            dscp: self.config.dscp,
+            protocol,
+            hop: 0,
+            is_report: true,
+        })
+    }
+
+    /// A packet of the receiving end has passed the last link of its way back.
+    pub(crate) fn report_through(
+        &mut self,
+        report: u64,
+        now: Time,
+        conditions: (Option<TimeDelta>, Option<f64>),
+    ) {
+        match &mut self.source {
+            Source::Video(video) => {
+                let lost = video.back.through(report, now, conditions);
+                video.recycle(lost);
+            }
+            Source::Tcp(tcp) => drop(tcp.back.through(report, now, conditions)),
+            Source::Cbr(_) => {}
+        }
+    }
+
+    /// A link gave up a packet of the receiving end.
+    pub(crate) fn report_dropped(&mut self, report: u64) {
+        match &mut self.source {
+            Source::Video(video) => {
+                let dropped = video.back.dropped(report);
+                video.recycle(dropped);
+            }
+            Source::Tcp(tcp) => drop(tcp.back.dropped(report)),
+            Source::Cbr(_) => {}
+        }
+    }
+
+    /// What became of the packets that its receiving end sent over links.
+    pub(crate) fn report_balance(&self) -> Balance {
+        match &self.source {
+            Source::Video(video) => video.back.balance(),
+            Source::Tcp(tcp) => tcp.back.balance(),
+            Source::Cbr(_) => Balance::default(),
+        }
+    }
+}
+
+/// Packets of one size at one rate.
+#[derive(Debug)]
+pub(crate) struct Cbr {
+    config: CbrConfig,
+    next: Option<Time>,
+}
+
+impl Cbr {
+    /// The packet that leaves at `now`, if one does.
+    pub(crate) fn poll(&mut self, now: Time, flow: &FlowConfig, number: u32) -> Option<SimPacket> {
+        let due = self.next.filter(|due| *due <= now)?;
+        let gap = self.config.rate.transmit_time(self.config.packet_size);
+        self.next = flow.active_from(due + gap);
+        Some(SimPacket {
+            sent: now,
+            size: self.config.packet_size,
+            frame: 0,
+            index: 0,
+            flow: number,
+            sequence: TransportSequence(0),
+            kind: None,
+            asks: false,
+            ecn: flow.ecn,
+            sent_ecn: flow.ecn,
+            dscp: flow.dscp,
+            protocol: Header::UDP,
+            hop: 0,
+            is_report: false,
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! Frames and their deadline: how many are late, and what was sent for that.
+//!
+//! A frame is in time when the receiver has as many of its packets as make it whole by its
+//! deadline, from the hand-over to the pacer on; what the sender knows of it does not count.
+
+use std::collections::BTreeMap;
+
+use mimosa_facts::{Fate, FrameLife, PacketKind, Passage, StreamPacket};
+use mimosa_scenario::{FlowConfig, FlowKind};
+use mimosa_units::{Time, TimeDelta};
+use serde::Serialize;
+
+use crate::metrics::{round, share};
+use crate::simulation::Window;
+
+/// Arrivals of frames so far behind one that ended are forgotten: of late packets of theirs.
+const OLDEST: u64 = 1_000;
+
+/// How frames fared against their deadline, and at what price.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RecoveryOutcome {
+    /// From hand-over to being whole at the receiver.
+    pub deadline_ms: f64,
+    /// Share of frames that were not whole by then.
+    pub late: Option<f64>,
+    /// Share of frames for which repair packets stood for media packets.
+    pub repaired: Option<f64>,
+    /// Repair and retransmitted bytes over those of media packets sent for the first time.
+    pub overhead: Option<f64>,
+}
+
+/// What is gathered of one flow.
+#[derive(Debug)]
+struct Count {
+    deadline: TimeDelta,
+    /// Arrivals of frames that have not ended: when, and which packet.
+    arrivals: BTreeMap<u64, Vec<(Time, u32)>>,
+    frames: u64,
+    late: u64,
+    repaired: u64,
+    media: u64,
+    others: u64,
+}
+
+/// Gathers what happens within the window, for flows that have a deadline.
+#[derive(Debug)]
+pub(crate) struct Recovery {
+    window: Window,
+    end: Time,
+    flows: Vec<Option<Count>>,
+}
+
+impl Recovery {
+    pub(crate) fn new(window: Window, end: Time, flows: &[FlowConfig]) -> Self {
+        let count = |flow: &FlowConfig| match &flow.kind {
+            FlowKind::Video(video) => video.deadline.map(|deadline| Count {
+                deadline,
+                arrivals: BTreeMap::new(),
+                frames: 0,
+                late: 0,
+                repaired: 0,
+                media: 0,
+                others: 0,
+            }),
+            FlowKind::Cbr(_) | FlowKind::Tcp(_) => None,
+        };
+        Self {
+            window,
+            end,
+            flows: flows.iter().map(count).collect(),
+        }
+    }
+
+    /// A packet's fate is known.
+    pub(crate) fn packet(&mut self, passage: &Passage<StreamPacket>) {
+        let Some(Some(count)) = self.flows.get_mut(passage.packet.flow) else {
+            return;
+        };
+        let bytes = match passage.packet.kind {
+            Some(PacketKind::Media) => &mut count.media,
+            Some(PacketKind::Retransmission | PacketKind::Repair) => &mut count.others,
+            Some(PacketKind::Probe) | None => return,
+        };
+        if self.window.contains(passage.offered) {
+            *bytes += passage.size.get();
+        }
+        if let Fate::Arrived(at) = passage.fate {
+            let arrivals = count.arrivals.entry(passage.packet.frame).or_default();
+            arrivals.push((at, passage.packet.index));
+        }
+    }
+
+    /// A frame's life has ended, or the run has.
+    pub(crate) fn frame(&mut self, flow: usize, life: &FrameLife) {
+        let Some(Some(count)) = self.flows.get_mut(flow) else {
+            return;
+        };
+        let mut arrivals = count.arrivals.remove(&life.frame.0).unwrap_or_default();
+        // What comes of older frames is no news.
+        count
+            .arrivals
+            .retain(|frame, _| *frame > life.frame.0.saturating_sub(OLDEST));
+        if !self.window.contains(life.handed_over) {
+            return;
+        }
+        arrivals.sort_unstable();
+        let mut places = Vec::new();
+        let whole = arrivals.into_iter().find(|(_, index)| {
+            if !places.contains(index) {
+                places.push(*index);
+            }
+            places.len() == life.packets as usize
+        });
+        let due = life.handed_over + count.deadline;
+        let is_late = whole.is_none_or(|(at, _)| at > due);
+        // Its deadline is to come, and nobody knows.
+        if is_late && due >= self.end {
+            return;
+        }
+        count.frames += 1;
+        count.late += u64::from(is_late);
+        let repaired = life
+            .protection
+            .is_some_and(|protection| protection.repaired > 0);
+        count.repaired += u64::from(repaired);
+    }
+
+    /// What came of the flow with this number.
+    pub(crate) fn outcome(&self, flow: usize) -> Option<RecoveryOutcome> {
+        let count = self.flows.get(flow)?.as_ref()?;
+        Some(RecoveryOutcome {
+            deadline_ms: round(count.deadline.as_millis(), 3),
+            late: share(count.late, count.frames),
+            repaired: share(count.repaired, count.frames),
+            overhead: share(count.others, count.media),
+        })
+    }
+}

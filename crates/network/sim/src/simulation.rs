@@ -1,0 +1,370 @@
+//! The event loop.
+//!
+//! The links, and each flow's sending and receiving end, are *parts*; each says
+//! when it next has something to do, and the earliest goes first. There is no
+//! queue of events: a packet is an entry in the one part that holds it.
+//!
+//! Links come before ends, and of links the later ones of a route before the earlier
+//! ones: what is through at the moment in which another packet comes makes room first.
+
+use mimosa_facts::{Fate, Observer, Passage, StreamPacket};
+use mimosa_net::{Link, Served};
+use mimosa_scenario::Scenario;
+use mimosa_units::Time;
+
+use crate::deadlines::Deadlines;
+use crate::flow::{Flow, SimPacket, Source};
+use crate::metrics::{Collector, Outcome};
+use crate::recovery::Recovery;
+
+/// Which part of a run the figures are about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Window {
+    /// What happens before does not count.
+    pub from: Time,
+    /// What happens from then on does not count; at most the end of the run.
+    pub to: Time,
+}
+
+impl Window {
+    /// All of it.
+    pub const WHOLE: Self = Self {
+        from: Time::ZERO,
+        to: Time::MAX,
+    };
+
+    pub(crate) fn contains(self, at: Time) -> bool {
+        self.from <= at && at < self.to
+    }
+}
+
+/// Runs `scenario` with `seed` to its end; `observer` sees every frame and
+/// packet. The same arguments give the same outcome, on every machine.
+pub fn run(
+    scenario: &Scenario,
+    seed: u64,
+    window: Window,
+    observer: &mut impl Observer,
+) -> Outcome {
+    let mut simulation = Simulation::new(scenario, seed, window);
+    simulation.run(observer);
+    simulation.finish(observer)
+}
+
+struct Simulation<'a> {
+    scenario: &'a Scenario,
+    end: Time,
+    /// As [`Scenario::links`] has them.
+    links: Vec<Link<SimPacket>>,
+    flows: Vec<Flow>,
+    deadlines: Deadlines,
+    dropped: Vec<SimPacket>,
+    collector: Collector,
+    recovery: Recovery,
+    /// Packets that will arrive after the end.
+    propagating: usize,
+    steps: u64,
+}
+
+impl<'a> Simulation<'a> {
+    fn new(scenario: &'a Scenario, seed: u64, window: Window) -> Self {
+        let end = Time::ZERO + scenario.duration;
+        let links: Vec<_> = (0..)
+            .zip(scenario.links())
+            .map(|(number, link)| {
+                let queue = link.queue.build(queue_seed(seed, number));
+                Link::new(queue, link.schedule.clone())
+            })
+            .collect();
+        let flows: Vec<_> = (0..scenario.flows.len())
+            .filter_map(|number| Flow::new(scenario, number, seed))
+            .collect();
+        let mut deadlines = Deadlines::new(links.len() + 2 * flows.len());
+        for (index, flow) in flows.iter().enumerate() {
+            deadlines.set(links.len() + 2 * index, flow.sender_deadline());
+        }
+        let window = Window {
+            from: window.from,
+            to: window.to.min(end),
+        };
+        Self {
+            scenario,
+            end,
+            links,
+            collector: Collector::new(window, end, &scenario.flows),
+            recovery: Recovery::new(window, end, &scenario.flows),
+            flows,
+            deadlines,
+            dropped: Vec::new(),
+            propagating: 0,
+            steps: 0,
+        }
+    }
+
+    fn run(&mut self, observer: &mut impl Observer) {
+        loop {
+            let (now, part) = self.deadlines.next();
+            if now >= self.end {
+                break;
+            }
+            self.steps += 1;
+            match part.checked_sub(self.links.len()) {
+                None => self.serve(self.part_of_link(part), now, observer),
+                Some(end) if end % 2 == 0 => self.send(end / 2, now, observer),
+                Some(end) => self.receive(end / 2, now, observer),
+            }
+        }
+    }
+
+    /// A link's number among the parts; and the other way round.
+    const fn part_of_link(&self, link: usize) -> usize {
+        self.links.len() - 1 - link
+    }
+
+    const fn sender_of(&self, flow: usize) -> usize {
+        self.links.len() + 2 * flow
+    }
+
+    const fn receiver_of(&self, flow: usize) -> usize {
+        self.links.len() + 2 * flow + 1
+    }
+
+    /// Asks a link when it is through with its packet.
+    fn set_link(&mut self, link: usize) {
+        let at = self.links[link].deadline();
+        self.deadlines.set(self.part_of_link(link), at);
+    }
+
+    /// A link is through with a packet.
+    fn serve(&mut self, link: usize, now: Time, observer: &mut impl Observer) {
+        if let Some(served) = self.links[link].poll(now, &mut self.dropped) {
+            if link == 0 {
+                let wait = served.started.since(served.offered);
+                self.collector
+                    .served(served.finished, served.packet.size, wait);
+            }
+            let mut packet = served.packet;
+            packet.hop += 1;
+            let route = &self.flows[packet.flow as usize].config.route;
+            let route = if packet.is_report {
+                &route.reports
+            } else {
+                &route.data
+            };
+            if let Some(&next) = route.get(usize::from(packet.hop)) {
+                self.links[next].offer(now, packet, &mut self.dropped);
+                self.set_link(next);
+            } else {
+                self.leave(link, now, &served, observer);
+            }
+        }
+        if !self.dropped.is_empty() {
+            self.drop_packets(observer);
+        }
+        self.set_link(link);
+    }
+
+    /// A packet has passed the last link of its route.
+    fn leave(
+        &mut self,
+        link: usize,
+        now: Time,
+        served: &Served<SimPacket>,
+        observer: &mut impl Observer,
+    ) {
+        let conditions = self.links[link].conditions();
+        let number = served.packet.flow as usize;
+        let flow = &mut self.flows[number];
+        if served.packet.is_report {
+            flow.report_through(served.packet.frame, now, conditions);
+            self.set_deadlines(number, now);
+            return;
+        }
+        let mut packet = served.packet;
+        packet.ecn = flow.forward.remark(packet.ecn);
+        let fate = if let Some(at) = flow.forward.send(now, conditions) {
+            if flow.in_order {
+                // Nothing can overtake it, and what an arrival causes
+                // happens no earlier than the arrival: it may be
+                // worked out now.
+                self.arrive(number, at, &packet);
+            } else {
+                flow.to_receiver.push(at, packet);
+            }
+            self.set_deadlines(number, now);
+            Fate::Arrived(at)
+        } else {
+            self.collector.lost(&served.packet);
+            Fate::Lost
+        };
+        let record = record(&served.packet, Some(served), fate);
+        self.recovery.packet(&record);
+        observer.packet(&record);
+    }
+
+    /// A flow's sending end has something to do.
+    fn send(&mut self, number: usize, now: Time, observer: &mut impl Observer) {
+        let flow = &mut self.flows[number];
+        #[expect(clippy::cast_possible_truncation, reason = "flows are few")]
+        let id = number as u32;
+        let first = flow.config.route.data[0];
+        let link = &mut self.links[first];
+        match &mut flow.source {
+            Source::Video(video) => {
+                video.wake(now);
+                while let Some(packet) = video.poll(now, &flow.config, id) {
+                    self.collector.sent(&packet);
+                    link.offer(now, packet, &mut self.dropped);
+                }
+                while let Some(life) = video.stream.sender.poll_frame() {
+                    self.collector.frame(number, &life);
+                    self.recovery.frame(number, &life);
+                    observer.frame(number, &life);
+                }
+            }
+            Source::Tcp(tcp) => {
+                tcp.wake(now);
+                while let Some(packet) = tcp.poll(now, &flow.config, id) {
+                    self.collector.sent(&packet);
+                    link.offer(now, packet, &mut self.dropped);
+                }
+            }
+            Source::Cbr(cbr) => {
+                while let Some(packet) = cbr.poll(now, &flow.config, id) {
+                    self.collector.sent(&packet);
+                    link.offer(now, packet, &mut self.dropped);
+                }
+            }
+        }
+        let deadline = flow.sender_deadline();
+        self.deadlines.set(self.sender_of(number), deadline);
+        self.set_link(first);
+        if !self.dropped.is_empty() {
+            self.drop_packets(observer);
+        }
+    }
+
+    /// A flow's receiving end has something to do.
+    fn receive(&mut self, number: usize, now: Time, observer: &mut impl Observer) {
+        while let Some(packet) = self.flows[number].to_receiver.pop(now) {
+            self.arrive(number, now, &packet);
+        }
+        match &mut self.flows[number].source {
+            Source::Video(video) => {
+                video.report_timer(now);
+                self.collector.reported(number, &mut video.reported);
+            }
+            Source::Tcp(tcp) => tcp.ack_timer(now),
+            Source::Cbr(_) => {}
+        }
+        self.set_deadlines(number, now);
+        if let Some(&first) = self.flows[number].config.route.reports.first() {
+            self.send_back(number, first, now, observer);
+        }
+    }
+
+    /// Offers what a flow's receiver sends to the first link of its way back.
+    fn send_back(&mut self, number: usize, link: usize, now: Time, observer: &mut impl Observer) {
+        #[expect(clippy::cast_possible_truncation, reason = "flows are few")]
+        let id = number as u32;
+        while let Some(packet) = self.flows[number].report(now, id) {
+            self.links[link].offer(now, packet, &mut self.dropped);
+        }
+        self.set_link(link);
+        if !self.dropped.is_empty() {
+            self.drop_packets(observer);
+        }
+    }
+
+    /// A packet arrives at `at`, in the order of arrivals.
+    fn arrive(&mut self, number: usize, at: Time, packet: &SimPacket) {
+        if at >= self.end {
+            self.propagating += 1;
+            return;
+        }
+        self.collector.arrived(at, packet);
+        match &mut self.flows[number].source {
+            Source::Video(video) => {
+                video.arrive(at, packet);
+                self.collector.reported(number, &mut video.reported);
+            }
+            Source::Tcp(tcp) => tcp.arrive(at, packet),
+            Source::Cbr(_) => {}
+        }
+    }
+
+    /// Asks a flow's two ends when they act next.
+    fn set_deadlines(&mut self, number: usize, now: Time) {
+        let flow = &self.flows[number];
+        let (sender, receiver) = (flow.sender_deadline(), flow.receiver_deadline(now));
+        self.deadlines.set(self.sender_of(number), sender);
+        self.deadlines.set(self.receiver_of(number), receiver);
+    }
+
+    fn drop_packets(&mut self, observer: &mut impl Observer) {
+        for packet in self.dropped.drain(..) {
+            if packet.is_report {
+                self.flows[packet.flow as usize].report_dropped(packet.frame);
+                continue;
+            }
+            self.collector.lost(&packet);
+            let record = record(&packet, None, Fate::Dropped);
+            self.recovery.packet(&record);
+            observer.packet(&record);
+        }
+    }
+
+    fn finish(mut self, observer: &mut impl Observer) -> Outcome {
+        for (number, flow) in self.flows.iter().enumerate() {
+            if let Source::Video(video) = &flow.source {
+                for life in video.stream.sender.open_frames() {
+                    self.collector.frame(number, life);
+                    self.recovery.frame(number, life);
+                    observer.frame(number, life);
+                }
+            }
+        }
+        let waiting: usize = self.flows.iter().map(|flow| flow.to_receiver.len()).sum();
+        let in_links: usize = self.links.iter().map(Link::packets).sum();
+        let inside = in_links + waiting + self.propagating;
+        for flow in &self.flows {
+            self.collector.reports(flow.report_balance());
+        }
+        let mut outcome = self
+            .collector
+            .outcome(self.scenario, inside as u64, self.steps);
+        for (number, flow) in outcome.flows.iter_mut().enumerate() {
+            flow.recovery = self.recovery.outcome(number);
+        }
+        debug_assert!(outcome.balance.is_even(), "{:?}", outcome.balance);
+        outcome
+    }
+}
+
+/// The first link's queue has the run's seed, the others each another one.
+const fn queue_seed(seed: u64, link: u64) -> u64 {
+    seed.wrapping_add(link.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+fn record(
+    packet: &SimPacket,
+    served: Option<&Served<SimPacket>>,
+    fate: Fate,
+) -> Passage<StreamPacket> {
+    Passage {
+        packet: StreamPacket {
+            flow: packet.flow as usize,
+            sequence: packet.sequence,
+            kind: packet.kind,
+            frame: packet.frame,
+            index: packet.index,
+        },
+        size: packet.size,
+        sent_ecn: packet.sent_ecn,
+        ecn: packet.ecn,
+        offered: packet.sent,
+        started: served.map(|served| served.started),
+        finished: served.map(|served| served.finished),
+        fate,
+    }
+}

@@ -1,0 +1,168 @@
+//! The sending end of a video flow, whatever the network: frame clock, encoder, sender.
+//!
+//! Its randomness is the run's seed and the flow's name, so that a flow has the same
+//! phase and the same noise of its encoder in every network.
+
+use mimosa_facts::ArrivalReport;
+use mimosa_net::{Encoder, Random};
+use mimosa_scenario::{FlowConfig, FlowKind, FrameScale, Scenario};
+use mimosa_stream::{Outgoing, Sender, packetise};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+
+use crate::available::Available;
+
+/// When frames are due: at whole multiples of the frame interval, to the
+/// nanosecond, with no rounding that adds up.
+#[derive(Debug)]
+struct FrameClock {
+    first: Time,
+    fps: u64,
+    count: u64,
+    next: Option<Time>,
+}
+
+impl FrameClock {
+    fn at(&self, count: u64) -> Time {
+        let nanos = count.saturating_mul(1_000_000_000) / self.fps;
+        self.first + TimeDelta::from_nanos(nanos.cast_signed())
+    }
+
+    /// Moves to the next frame that the flow may send.
+    fn advance(&mut self, flow: &FlowConfig) {
+        self.count += 1;
+        self.next = flow.active_from(self.at(self.count)).map(|active| {
+            while self.at(self.count) < active {
+                self.count += 1;
+            }
+            self.at(self.count)
+        });
+    }
+
+    fn interval(&self) -> TimeDelta {
+        self.at(self.count + 1).since(self.at(self.count))
+    }
+}
+
+/// A video flow's sending end.
+#[derive(Debug)]
+pub struct Stream {
+    flow: FlowConfig,
+    /// For a controller that is told; nothing else may look.
+    available: Option<Available>,
+    /// The moment that it was told of last.
+    told: Time,
+    /// Pacing, history, controller.
+    pub sender: Sender,
+    encoder: Encoder,
+    scale: FrameScale,
+    /// When the last frame was due.
+    due: Option<Time>,
+    clock: FrameClock,
+    /// A frame in the encoder: when it will be ready, and its size.
+    encoding: Option<(Time, Bytes)>,
+    content: Rate,
+    encode_time: TimeDelta,
+    packet_size: Bytes,
+    overhead: Bytes,
+}
+
+impl Stream {
+    /// The scenario's flow with this number, which has sent nothing; `None` when it is no
+    /// video flow, or its controller cannot be made, which a loaded scenario has ruled
+    /// out.
+    #[must_use]
+    pub fn new(scenario: &Scenario, number: usize, seed: u64) -> Option<Self> {
+        let flow = scenario.flows.get(number)?;
+        let FlowKind::Video(video) = &flow.kind else {
+            return None;
+        };
+        let params = toml::Value::Table(video.params.clone());
+        let controller = mimosa_cc::build(&video.controller, params, video.limits).ok()?;
+        let name = &flow.name;
+        let interval = TimeDelta::from_nanos(1_000_000_000 / i64::from(video.fps));
+        let phase = video.phase.unwrap_or_else(|| {
+            interval.scale(Random::new(seed, &format!("{name} phase")).uniform())
+        });
+        let first = flow.start + phase;
+        Some(Self {
+            sender: Sender::new(video.sender, controller),
+            encoder: Encoder::new(video.encoder.clone(), seed, name),
+            scale: video.scale.clone(),
+            due: None,
+            clock: FrameClock {
+                first,
+                fps: u64::from(video.fps),
+                count: 0,
+                next: flow.active_from(first),
+            },
+            encoding: None,
+            content: video.content,
+            encode_time: video.encode_time,
+            packet_size: video.packet_size,
+            overhead: video.overhead,
+            flow: flow.clone(),
+            available: (video.controller == mimosa_cc::oracle::NAME)
+                .then(|| Available::to(scenario, number))
+                .flatten(),
+            told: Time::ZERO,
+        })
+    }
+
+    /// When to call [`Self::wake`].
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        let frame = self.clock.next.unwrap_or(Time::MAX);
+        let encoded = self.encoding.map_or(Time::MAX, |(ready, _)| ready);
+        let sender = self.sender.deadline().unwrap_or(Time::MAX);
+        frame.min(encoded).min(sender)
+    }
+
+    /// A report has come.
+    pub fn feedback(&mut self, now: Time, report: &ArrivalReport) {
+        self.sender.feedback(now, report);
+    }
+
+    /// Everything that is due by `now`, but for sending.
+    pub fn wake(&mut self, now: Time) {
+        if self.encoding.is_some_and(|(ready, _)| ready <= now) {
+            self.hand_over(now);
+        }
+        if self.clock.next.is_some_and(|due| due <= now) {
+            let interval = self.clock.interval();
+            // A frame still in the encoder is ready at the latest when the next
+            // one starts.
+            self.hand_over(now);
+            if let Some(available) = &self.available {
+                let at = now - available.age.min(now.since(Time::ZERO));
+                let (rate, mean) = (available.at(at), available.mean(self.told, at));
+                self.told = at;
+                self.sender.told(now, rate, mean, now.since(at));
+            }
+            let grant = self.sender.frame_due(now, interval);
+            self.clock.advance(&self.flow);
+            let times = self.scale.of(self.due.replace(now), now);
+            if grant.size > Bytes::ZERO {
+                let most = self.content.amount_in(interval);
+                let size = self.encoder.encode(grant.size).scale(times);
+                let size = size.min(most).max(Bytes::new(1));
+                self.encoding = Some((now + self.encode_time, size));
+            }
+            if self.encode_time == TimeDelta::ZERO {
+                self.hand_over(now);
+            }
+        }
+        self.sender.timer(now);
+    }
+
+    fn hand_over(&mut self, now: Time) {
+        if let Some((_, size)) = self.encoding.take() {
+            let packets = packetise(size, self.packet_size, self.overhead);
+            self.sender.frame_encoded(now, packets);
+        }
+    }
+
+    /// The packet that leaves at `now`, if one does.
+    pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        self.sender.poll_packet(now)
+    }
+}

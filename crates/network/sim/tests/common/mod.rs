@@ -1,0 +1,81 @@
+//! Runs scenarios written in the test itself, and says how to replay a failure.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test binary uses its own part"
+)]
+
+use mimosa_facts::{FrameLife, Observer, PacketKind, Passage, StreamPacket};
+use mimosa_scenario::{Scenario, load};
+use mimosa_sim::{Outcome, Window, run};
+use mimosa_units::Time;
+
+/// The scenario in `toml`.
+pub fn scenario(toml: &str) -> Scenario {
+    let mut loaded = load(toml, "test.toml", &mut ()).unwrap_or_else(|error| panic!("{error}"));
+    loaded.variants.remove(0).1
+}
+
+/// The file of this name in the repository's `scenarios/`.
+pub fn file(name: &str) -> Scenario {
+    let path = format!(
+        "{}/../../../scenarios/{name}.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    scenario(&std::fs::read_to_string(path).unwrap())
+}
+
+/// From `from` to `to`, in milliseconds.
+pub fn window(from: u64, to: u64) -> Window {
+    Window {
+        from: Time::from_millis(from),
+        to: Time::from_millis(to),
+    }
+}
+
+/// Runs all of `scenario` and checks that no packet was lost track of.
+pub fn whole(scenario: &Scenario, seed: u64) -> Outcome {
+    part(scenario, seed, Window::WHOLE)
+}
+
+/// The same, with the figures of a part of it.
+pub fn part(scenario: &Scenario, seed: u64, window: Window) -> Outcome {
+    let outcome = run(scenario, seed, window, &mut ());
+    assert!(
+        outcome.balance.is_even(),
+        "seed {seed}: {:?}",
+        outcome.balance
+    );
+    outcome
+}
+
+/// Everything that happened, to be asked afterwards.
+#[derive(Default)]
+pub struct Log {
+    pub frames: Vec<(usize, FrameLife)>,
+    pub packets: Vec<Passage<StreamPacket>>,
+}
+
+impl Log {
+    pub fn of(scenario: &Scenario, seed: u64) -> Self {
+        let mut log = Self::default();
+        run(scenario, seed, Window::WHOLE, &mut log);
+        log
+    }
+
+    pub fn probes(&self) -> usize {
+        let is_probe =
+            |packet: &&Passage<StreamPacket>| packet.packet.kind == Some(PacketKind::Probe);
+        self.packets.iter().filter(is_probe).count()
+    }
+}
+
+impl Observer for Log {
+    fn frame(&mut self, flow: usize, life: &FrameLife) {
+        self.frames.push((flow, *life));
+    }
+
+    fn packet(&mut self, record: &Passage<StreamPacket>) {
+        self.packets.push(*record);
+    }
+}

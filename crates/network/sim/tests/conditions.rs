@@ -1,0 +1,137 @@
+//! Frames that are not what was asked for, and clocks that are set.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod common;
+
+use common::{Log, scenario, whole};
+use mimosa_facts::FrameLife;
+use mimosa_scenario::{Scenario, load};
+use mimosa_units::Time;
+
+/// Frames of 2500 B, 50 times a second; the flow's own lines are added.
+fn stream(flow: &str) -> Scenario {
+    scenario(&text(flow))
+}
+
+fn text(flow: &str) -> String {
+    format!(
+        "duration = \"20s\"\n[link]\nrate = \"20Mbit/s\"\none_way_delay = \"10ms\"\n\
+         [[flow]]\ncontroller = \"fixed\"\nparams = {{ rate = \"1Mbit/s\" }}\n\
+         start_bitrate = \"1Mbit/s\"\nmax_bitrate = \"1Mbit/s\"\nfps = 50\nphase = \"0ms\"\n{flow}"
+    )
+}
+
+/// The size of the frame that was due then.
+fn size_at(log: &Log, millis: u64) -> u64 {
+    let is_due = |life: &&FrameLife| life.due == Time::from_millis(millis);
+    let mut lives = log.frames.iter().map(|(_, life)| life);
+    lives.find(is_due).unwrap().size.get()
+}
+
+#[test]
+fn frames_are_so_many_times_their_grant() {
+    let scale = "frame_scale = [{ at = \"5s\", times = 0.3 }, { at = \"10s\", times = 1.2 }]";
+    let log = Log::of(&stream(scale), 1);
+    let found = [0, 4_980, 5_000, 9_980, 10_000, 19_000].map(|at| size_at(&log, at));
+    assert_eq!(found, [2_500, 2_500, 750, 750, 3_000, 3_000]);
+}
+
+#[test]
+fn a_scene_cut_is_one_large_frame_that_the_content_may_bound() {
+    let cuts = "scene_cuts = { every = \"2s\", times = 4.0 }";
+    let log = Log::of(&stream(cuts), 1);
+    let found = [0, 1_980, 2_000, 2_020, 4_000, 4_020].map(|at| size_at(&log, at));
+    assert_eq!(found, [2_500, 2_500, 10_000, 2_500, 10_000, 2_500]);
+    let large = log
+        .frames
+        .iter()
+        .filter(|(_, life)| life.size.get() > 2_500);
+    assert_eq!(large.count(), 9);
+    let bounded = Log::of(
+        &stream(&format!("{cuts}\ncontent_bitrate = \"2Mbit/s\"")),
+        1,
+    );
+    assert_eq!(size_at(&bounded, 2_000), 5_000);
+}
+
+#[test]
+fn reports_of_every_kind_survive_a_clock_that_is_set() {
+    let interval = [
+        ("feedback = \"packet\"", 0.0),
+        ("feedback = \"frame\"", 0.0),
+        ("feedback = \"50ms\"", 50.0),
+        ("feedback = \"transport-cc-01\"", 100.0),
+        ("feedback = \"transport-cc-02\"", 0.0),
+        ("feedback = \"rfc8888\"", 20.0),
+    ];
+    for (feedback, interval) in interval {
+        let plain = whole(&stream(feedback), 1);
+        for (step, later) in [("forward", 0.0), ("back", 70.0)] {
+            let steps = format!("clock_steps = [{{ at = \"10s\", {step} = \"70ms\" }}]");
+            let outcome = whole(&stream(&format!("{feedback}\n{steps}")), 1);
+            let (flow, unset) = (&outcome.flows[0], &plain.flows[0]);
+            assert_eq!(flow.frames, unset.frames, "{feedback} {step}");
+            // A round trip and 8 ms of pacing, the report's wait, and once the step.
+            let slowest = flow.frame_delay_ms.unwrap().max;
+            assert!(
+                slowest < 32.0 + interval + later,
+                "{feedback} {step}: {slowest} ms"
+            );
+            // Reports that come less often than frames are always due, so one is when the
+            // clock is set back, and waits for it to be there again.
+            let waited = slowest - unset.frame_delay_ms.unwrap().max;
+            if step == "back" && interval > 20.0 {
+                assert!((waited - 70.0).abs() < 1.0, "{feedback}: {waited} ms");
+            }
+            assert_eq!(flow.loss_rate, Some(0.0), "{feedback} {step}");
+            let again = flow.throughput_mbps / unset.throughput_mbps;
+            assert!((again - 1.0).abs() < 0.01, "{feedback} {step}: {again}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let refused = |line: &str| {
+        let error = load(&text(line), "test.toml", &mut ()).unwrap_err();
+        error.to_string()
+    };
+    for (line, said) in [
+        (
+            "frame_scale = [{ at = \"1s\", times = 0.0 }]",
+            "`times` above 0",
+        ),
+        (
+            "frame_scale = [{ at = \"1s\", times = 1.0 }, { at = \"0s\", times = 1.0 }]",
+            "in order of `at`",
+        ),
+        (
+            "scene_cuts = { every = \"0s\", times = 4.0 }",
+            "`every` above zero",
+        ),
+        (
+            "scene_cuts = { every = \"1s\", times = 400.0 }",
+            "at most 100",
+        ),
+        (
+            "clock_steps = [{ at = \"1s\" }]",
+            "either `forward` or `back`",
+        ),
+        (
+            "clock_steps = [{ at = \"1s\", forward = \"1s\", back = \"1s\" }]",
+            "either `forward` or `back`",
+        ),
+        (
+            "clock_steps = [{ at = \"2s\", back = \"1s\" }, { at = \"1s\", back = \"1s\" }]",
+            "in order of `at`",
+        ),
+    ] {
+        let error = refused(line);
+        assert!(error.contains(said), "{line}: {error}");
+    }
+    let tcp = "duration = \"1s\"\n[link]\nrate = \"1Mbit/s\"\n[[flow]]\nkind = \"tcp\"\n\
+               scene_cuts = { every = \"1s\", times = 2.0 }\n";
+    let error = load(tcp, "test.toml", &mut ()).unwrap_err().to_string();
+    assert!(error.contains("scene_cuts"), "{error}");
+}

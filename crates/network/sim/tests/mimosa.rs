@@ -1,0 +1,328 @@
+//! Mimosa's controller over simulated networks, seeds 1 to 8. Each bound has two sides, delay
+//! and use.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod common;
+
+use std::ops::RangeInclusive;
+
+use common::{Log, part, scenario, window};
+use mimosa_scenario::Scenario;
+use mimosa_sim::Outcome;
+use mimosa_units::{Time, TimeDelta};
+
+const SEEDS: RangeInclusive<u64> = 1..=8;
+/// 17.5 ms over the round trip: about a frame interval.
+const SHORT: RangeInclusive<f64> = 30.0..=37.5;
+const WELL_USED: RangeInclusive<f64> = 0.95..=1.001;
+/// Jain's index of flows that share alike.
+const EVEN: RangeInclusive<f64> = 0.985..=1.0;
+const LINK: &str = "rate = \"20Mbit/s\"";
+
+/// Flows over a link with a round trip of 20 ms.
+fn on(seconds: u32, link: &str, flows: &str) -> Scenario {
+    scenario(&format!(
+        "duration = \"{seconds}s\"\n[link]\n{link}\none_way_delay = \"10ms\"\n\
+         queue = {{ kind = \"droptail\", limit = \"500kB\" }}\n{flows}"
+    ))
+}
+
+fn flow(name: &str, rest: &str) -> String {
+    format!("[[flow]]\nname = \"{name}\"\ncontroller = \"mimosa\"\n{rest}\n")
+}
+
+/// What was outside its bounds: all of it is told, not only the first.
+#[derive(Default)]
+struct Wrong(Vec<String>);
+
+impl Wrong {
+    fn unless(&mut self, bounds: &RangeInclusive<f64>, value: f64, what: &str) {
+        if !bounds.contains(&value) {
+            self.0.push(format!("{what}: {value}, not in {bounds:?}"));
+        }
+    }
+
+    /// The mean over seeds.
+    fn unless_mean(&mut self, bounds: &RangeInclusive<f64>, values: &[f64], what: &str) {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        self.unless(bounds, mean, &format!("{what}, mean of {values:?}"));
+    }
+
+    fn end(self) {
+        assert!(self.0.is_empty(), "{:#?}", self.0);
+    }
+}
+
+fn used(outcome: &Outcome) -> f64 {
+    outcome.link.utilization.unwrap()
+}
+
+fn p99(outcome: &Outcome) -> f64 {
+    outcome.flows[0].frame_delay_ms.unwrap().p99
+}
+
+#[test]
+fn a_constant_link_is_used_with_frames_of_an_interval() {
+    let mut wrong = Wrong::default();
+    for mbps in [4, 8, 20, 45] {
+        let scenario = on(20, &format!("rate = \"{mbps}Mbit/s\""), &flow("game", ""));
+        for seed in SEEDS {
+            let outcome = part(&scenario, seed, window(3_000, 20_000));
+            let at = format!("{mbps} Mbit/s, seed {seed}");
+            wrong.unless(&(0.96..=1.0), used(&outcome), &format!("{at}, use"));
+            wrong.unless(&(30.0..=37.0), p99(&outcome), &format!("{at}, p99"));
+        }
+    }
+    wrong.end();
+}
+
+/// A peak of at most 130 ms, and 0.88 of the rise in two seconds. The last frame above 50 ms
+/// is handed over within 250 ms in the mean (a bound of regression).
+#[test]
+fn a_fall_is_answered_at_once_and_a_rise_taken() {
+    let steps = "steps = [{ at = \"0s\", rate = \"30Mbit/s\" }, \
+        { at = \"10s\", rate = \"10Mbit/s\" }, { at = \"20s\", rate = \"40Mbit/s\" }]";
+    let scenario = on(22, steps, &flow("game", ""));
+    let mut wrong = Wrong::default();
+    let mut slow_for = Vec::new();
+    for seed in SEEDS {
+        let log = Log::of(&scenario, seed);
+        let fall = Time::from_secs(10);
+        let lives = || {
+            let frames = log.frames.iter().map(|(_, life)| life);
+            frames.filter(|life| {
+                life.handed_over > fall - TimeDelta::from_millis(100)
+                    && life.handed_over < Time::from_secs(20)
+            })
+        };
+        let delays = || lives().map(|life| life.delay().unwrap());
+        let peak = delays().max().unwrap().as_millis();
+        wrong.unless(&(40.0..=130.0), peak, &format!("seed {seed}, peak"));
+        let slow = lives().filter(|life| life.delay().unwrap() > TimeDelta::from_millis(50));
+        let last = slow.map(|life| life.handed_over).max().unwrap();
+        slow_for.push(last.since(fall).as_millis());
+        let fallen = used(&part(&scenario, seed, window(11_000, 20_000)));
+        wrong.unless(&WELL_USED, fallen, &format!("seed {seed}, fallen"));
+        let risen = used(&part(&scenario, seed, window(20_000, 22_000)));
+        wrong.unless(&(0.88..=1.001), risen, &format!("seed {seed}, risen"));
+    }
+    wrong.unless_mean(&(0.0..=250.0), &slow_for, "slow for");
+    wrong.end();
+}
+
+/// Jain's index is at least 0.985 in the mean of the seeds, and 0.98 with each.
+#[test]
+fn three_flows_share_with_short_frames() {
+    let mut wrong = Wrong::default();
+    for mbps in [30, 100] {
+        let flows = ["first", "second", "third"].map(|name| flow(name, ""));
+        let scenario = on(40, &format!("rate = \"{mbps}Mbit/s\""), &flows.concat());
+        let mut shared = Vec::new();
+        for seed in SEEDS {
+            let outcome = part(&scenario, seed, window(20_000, 40_000));
+            let at = format!("{mbps} Mbit/s, seed {seed}");
+            let jain = outcome.jain.unwrap();
+            shared.push(jain);
+            wrong.unless(&(0.98..=1.0), jain, &format!("{at}, Jain"));
+            wrong.unless(&WELL_USED, used(&outcome), &format!("{at}, use"));
+            for flow in &outcome.flows {
+                let p99 = flow.frame_delay_ms.unwrap().p99;
+                wrong.unless(&(25.0..=41.0), p99, &format!("{at}, {}, p99", flow.name));
+            }
+        }
+        wrong.unless_mean(&EVEN, &shared, &format!("{mbps} Mbit/s, Jain"));
+    }
+    wrong.end();
+}
+
+/// The second one begins at 5 Mbit/s where the first one has all of 20. Jain's
+/// index as above.
+#[test]
+fn a_flow_that_joins_has_its_share_after_four_seconds() {
+    let flows = flow("first", "") + &flow("second", "start = \"10s\"");
+    let scenario = on(18, LINK, &flows);
+    let mut wrong = Wrong::default();
+    let mut shared = Vec::new();
+    for seed in SEEDS {
+        let outcome = part(&scenario, seed, window(14_000, 18_000));
+        let jain = outcome.jain.unwrap();
+        shared.push(jain);
+        wrong.unless(&(0.98..=1.0), jain, &format!("seed {seed}, Jain"));
+        let before = part(&scenario, seed, window(9_000, 10_000));
+        let before = before.flows[0].bitrate_mbps.unwrap();
+        wrong.unless(&(18.0..=20.0), before, &format!("seed {seed}, alone"));
+    }
+    wrong.unless_mean(&EVEN, &shared, "Jain");
+    wrong.end();
+}
+
+/// Frame noise of 30 %; a jitter that holds 4.8 % of frames beyond 50 ms whatever is sent;
+/// loss of 1 %.
+#[test]
+fn noise_jitter_and_loss_cost_little() {
+    let jitter =
+        format!("{LINK}\njitter = {{ kind = \"block\", length = \"40ms\", every = \"500ms\" }}");
+    let loss = format!("{LINK}\nloss = 0.01");
+    let mut wrong = Wrong::default();
+    for seed in SEEDS {
+        let of = |link: &str, rest: &str| {
+            part(
+                &on(20, link, &flow("game", rest)),
+                seed,
+                window(3_000, 20_000),
+            )
+        };
+        let noisy = of(LINK, "frame_noise = 0.3");
+        let p95 = noisy.flows[0].frame_delay_ms.unwrap().p95;
+        wrong.unless(
+            &(0.86..=1.0),
+            used(&noisy),
+            &format!("noise, seed {seed}, use"),
+        );
+        wrong.unless(&(30.0..=46.0), p95, &format!("noise, seed {seed}, p95"));
+        let held = of(&jitter, "");
+        let stalled = held.flows[0].stall_50ms.unwrap();
+        wrong.unless(
+            &(0.9..=1.0),
+            used(&held),
+            &format!("jitter, seed {seed}, use"),
+        );
+        wrong.unless(
+            &(0.0..=0.07),
+            stalled,
+            &format!("jitter, seed {seed}, above 50 ms"),
+        );
+        let (plain, lossy) = (of(LINK, ""), of(&loss, ""));
+        let bitrates = [&plain, &lossy].map(|outcome| outcome.flows[0].bitrate_mbps.unwrap());
+        let kept = bitrates[1] / bitrates[0];
+        wrong.unless(&(0.95..=1.05), kept, &format!("loss, seed {seed}, kept"));
+        wrong.unless(
+            &(30.0..=75.0),
+            p99(&lossy),
+            &format!("loss, seed {seed}, p99"),
+        );
+    }
+    wrong.end();
+}
+
+/// The link is used again three seconds after an outage of ten.
+#[test]
+fn an_outage_is_survived() {
+    let steps = "steps = [{ at = \"0s\", rate = \"20Mbit/s\" }, \
+        { at = \"10s\", rate = \"0bit/s\" }, { at = \"20s\", rate = \"20Mbit/s\" }]";
+    let scenario = on(30, steps, &flow("game", ""));
+    let mut wrong = Wrong::default();
+    for seed in SEEDS {
+        let outcome = part(&scenario, seed, window(23_000, 30_000));
+        wrong.unless(&WELL_USED, used(&outcome), &format!("seed {seed}, use"));
+        wrong.unless(&SHORT, p99(&outcome), &format!("seed {seed}, p99"));
+    }
+    wrong.end();
+}
+
+/// What a frame waits for its report comes on top of its delay, and costs no rate.
+#[test]
+fn seldom_reports_cost_their_own_delay_alone() {
+    let mut wrong = Wrong::default();
+    for every in [50, 100] {
+        let rest = format!("feedback = \"{every}ms\"");
+        let scenario = on(15, LINK, &flow("game", &rest));
+        for seed in SEEDS {
+            let outcome = part(&scenario, seed, window(3_000, 15_000));
+            let at = format!("each {every} ms, seed {seed}");
+            let most = SHORT.end() + f64::from(every);
+            wrong.unless(&WELL_USED, used(&outcome), &format!("{at}, use"));
+            wrong.unless(&(30.0..=most), p99(&outcome), &format!("{at}, p99"));
+        }
+    }
+    wrong.end();
+}
+
+/// A path that is 20 ms longer each way for ten seconds.
+#[test]
+fn a_path_that_changes_is_learnt() {
+    let steps = "steps = [{ at = \"0s\", rate = \"20Mbit/s\", one_way_delay = \"10ms\" }, \
+        { at = \"10s\", rate = \"20Mbit/s\", one_way_delay = \"30ms\" }, \
+        { at = \"20s\", rate = \"20Mbit/s\", one_way_delay = \"10ms\" }]";
+    let scenario = on(27, steps, &flow("game", ""));
+    let mut wrong = Wrong::default();
+    for seed in SEEDS {
+        // The window of the smallest delay is three seconds.
+        for (from, to, longer) in [(15_000, 20_000, 20.0), (23_000, 27_000, 0.0)] {
+            let outcome = part(&scenario, seed, window(from, to));
+            let at = format!("from {from} ms, seed {seed}");
+            let most = SHORT.end() + longer;
+            wrong.unless(&WELL_USED, used(&outcome), &format!("{at}, use"));
+            wrong.unless(&(30.0..=most), p99(&outcome), &format!("{at}, p99"));
+        }
+    }
+    wrong.end();
+}
+
+/// A second after it is set nothing is left of it; up to then no frame takes 50 ms.
+#[test]
+fn a_clock_that_is_set_changes_little() {
+    let steps = "clock_steps = [{ at = \"5s\", forward = \"100ms\" }, \
+        { at = \"10s\", back = \"100ms\" }]";
+    let scenario = on(15, LINK, &flow("game", steps));
+    let mut wrong = Wrong::default();
+    for seed in SEEDS {
+        for (from, to) in [
+            (5_000, 6_000),
+            (6_000, 10_000),
+            (10_000, 11_000),
+            (11_000, 15_000),
+        ] {
+            let outcome = part(&scenario, seed, window(from, to));
+            let at = format!("from {from} ms, seed {seed}");
+            let most = if to - from > 1_000 {
+                *SHORT.end()
+            } else {
+                50.0
+            };
+            let longest = outcome.flows[0].frame_delay_ms.unwrap().max;
+            wrong.unless(&WELL_USED, used(&outcome), &format!("{at}, use"));
+            wrong.unless(&(30.0..=most), longest, &format!("{at}, longest"));
+        }
+    }
+    wrong.end();
+}
+
+#[test]
+fn an_encoder_that_makes_less_or_more_than_it_is_granted_fills_the_link_as_well() {
+    let mut wrong = Wrong::default();
+    for times in ["0.8", "1.2"] {
+        let rest = format!("frame_scale = [{{ at = \"0s\", times = {times} }}]");
+        let scenario = on(15, LINK, &flow("game", &rest));
+        for seed in SEEDS {
+            let outcome = part(&scenario, seed, window(5_000, 15_000));
+            let at = format!("{times}, seed {seed}");
+            wrong.unless(&WELL_USED, used(&outcome), &format!("{at}, use"));
+            wrong.unless(&SHORT, p99(&outcome), &format!("{at}, p99"));
+        }
+    }
+    wrong.end();
+}
+
+/// A queue that marks from 1 ms on, and one whose path takes the marks away.
+#[test]
+fn marks_keep_a_queue_short_where_they_come_through() {
+    let mut wrong = Wrong::default();
+    let rest = "ecn = \"auto\"";
+    for (path, longest) in [("", 3.0), ("bleach = true", 20.0)] {
+        let scenario = scenario(&format!(
+            "duration = \"15s\"\n[link]\n{LINK}\none_way_delay = \"10ms\"\n{path}\n\
+             queue = {{ kind = \"dualpi2\" }}\n{}",
+            flow("game", rest)
+        ));
+        for seed in SEEDS {
+            let outcome = part(&scenario, seed, window(3_000, 15_000));
+            let at = format!("{path} seed {seed}");
+            let queue = outcome.link.queue_delay_ms.unwrap().mean;
+            wrong.unless(&(0.9..=1.001), used(&outcome), &format!("{at}, use"));
+            wrong.unless(&(0.0..=longest), queue, &format!("{at}, queue"));
+        }
+    }
+    wrong.end();
+}

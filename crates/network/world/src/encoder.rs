@@ -1,0 +1,216 @@
+//! A model of an encoder: frames of the size asked for, that say in their bytes which frame
+//! they are and which one they refer to.
+
+use std::collections::VecDeque;
+
+use mimosa_facts::{FrameId, FramePlan};
+use mimosa_net::Random;
+use mimosa_rtp::h264::Packetiser;
+use mimosa_session::host::{Coded, Encoded, EncoderFailure, Job};
+use mimosa_transport::LARGEST_PAYLOAD;
+use mimosa_units::{Time, TimeDelta};
+use mimosa_video::Recovery;
+
+/// Frames that may be referred to: an encoder of H.264 keeps 16 at most.
+const MOST: usize = 16;
+/// How long a frame takes: from, to. Chosen: libx264 at 1280x720 takes 3 to 9 ms.
+const TAKES: [f64; 2] = [0.003, 0.009];
+/// Bytes of a frame before its filling.
+pub(crate) const HEADER: usize = 38;
+/// Least share of its budget that a frame fills.
+const LEAST_FILL: f64 = 0.6;
+
+/// The frame in the encoder.
+#[derive(Debug)]
+struct Running {
+    job: Job,
+    begun: Time,
+    ends: Time,
+}
+
+/// A model of an encoder.
+#[derive(Debug)]
+pub(crate) struct Encoder {
+    random: Random,
+    /// The last frames, as the decoder has them too, and whether each may be referred to.
+    window: VecDeque<(FrameId, bool)>,
+    running: Option<Running>,
+    packetiser: Packetiser,
+    /// How far frames exceed their budget; one for not at all.
+    pub(crate) overrun: f64,
+    /// Fails from now on.
+    pub(crate) is_broken: bool,
+}
+
+impl Encoder {
+    pub(crate) fn new(seed: u64, name: &str) -> Self {
+        Self {
+            random: Random::new(seed, name),
+            window: VecDeque::new(),
+            running: None,
+            packetiser: Packetiser::new(LARGEST_PAYLOAD),
+            overrun: 1.0,
+            is_broken: false,
+        }
+    }
+
+    /// Begins with a frame; `false` while another is in it.
+    pub(crate) fn begin(&mut self, now: Time, job: Job) -> bool {
+        if self.running.is_some() {
+            return false;
+        }
+        let [from, to] = TAKES;
+        let takes = TimeDelta::from_secs(from + (to - from) * self.random.uniform());
+        self.running = Some(Running {
+            job,
+            begun: now,
+            ends: now + takes,
+        });
+        true
+    }
+
+    pub(crate) fn deadline(&self) -> Time {
+        self.running
+            .as_ref()
+            .map_or(Time::MAX, |running| running.ends)
+    }
+
+    /// The frame that is done by `now`, and whether it kept to its budget.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<(Encoded, bool)> {
+        let Running { job, begun, ends } = self.running.take_if(|running| running.ends <= now)?;
+        let frame = job.request.frame;
+        let result = if self.is_broken {
+            Err(EncoderFailure {
+                reason: "the model of an encoder was told to fail".to_owned(),
+            })
+        } else {
+            Ok(self.code(&job))
+        };
+        let encoded = Encoded {
+            frame,
+            begun,
+            ended: ends,
+            result,
+        };
+        Some((encoded, self.overrun <= 1.0))
+    }
+
+    /// The frame that a job asks for.
+    fn code(&mut self, job: &Job) -> Coded {
+        let request = &job.request;
+        match request.recovery {
+            Recovery::None => {}
+            Recovery::Without(lost) => {
+                for (frame, is_usable) in &mut self.window {
+                    *is_usable &= *frame < lost;
+                }
+            }
+            Recovery::Keyframe => self.window.clear(),
+        }
+        let usable = self.window.iter().rev().find(|(_, is_usable)| *is_usable);
+        let reference = usable.map(|(frame, _)| *frame);
+        if self.window.len() == MOST {
+            self.window.pop_front();
+        }
+        self.window.push_back((request.frame, true));
+        let fill = LEAST_FILL + (1.0 - LEAST_FILL) * self.random.uniform();
+        let budget = request.budget.get() as f64;
+        let share = if self.overrun > 1.0 {
+            self.overrun
+        } else {
+            fill
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a budget in bytes"
+        )]
+        let length = (budget * share) as usize;
+        let data = write(request.frame, reference, length.max(HEADER));
+        Coded {
+            payloads: self.packetiser.packetise(&data),
+            length: data.len(),
+            plan: FramePlan::as_asked(request.budget),
+            is_keyframe: reference.is_none(),
+            quantiser: Some(25.0),
+            attempts: 1,
+        }
+    }
+}
+
+/// A frame as a unit of H.264: which frame it is, which one it refers to, and filling that
+/// depends on the frame. No byte is zero, so that nothing looks like a start code.
+fn write(frame: FrameId, reference: Option<FrameId>, length: usize) -> Vec<u8> {
+    let mut data = Vec::with_capacity(length);
+    let kind = if reference.is_none() { 0x65 } else { 0x41 };
+    data.extend([0, 0, 0, 1, kind, 0x88]);
+    digits(&mut data, frame.0);
+    digits(
+        &mut data,
+        reference.map_or(u64::MAX, |reference| reference.0),
+    );
+    data.resize(length.max(data.len()), filling(frame.0));
+    data
+}
+
+/// The byte that fills a frame.
+fn filling(frame: u64) -> u8 {
+    u8::try_from(frame % 200).unwrap_or(0) + 32
+}
+
+/// A number in sixteen bytes that are not zero.
+fn digits(data: &mut Vec<u8>, number: u64) {
+    for byte in number.to_be_bytes() {
+        data.extend([0x10 | byte >> 4, 0x10 | byte & 15]);
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    let (pairs, rest) = digits.as_chunks::<2>();
+    if pairs.len() != 8 || !rest.is_empty() {
+        return None;
+    }
+    let mut number = 0;
+    for &[high, low] in pairs {
+        number = number << 8 | u64::from(high & 15) << 4 | u64::from(low & 15);
+    }
+    Some(number)
+}
+
+/// What the bytes of a frame say: which frame it is, and which one it refers to. `None` for
+/// bytes that no encoder of this kind has written.
+pub(crate) fn read(data: &[u8]) -> Option<(FrameId, Option<FrameId>)> {
+    let (header, filled) = data.split_at_checked(HEADER)?;
+    let (start, rest) = header.split_at_checked(6)?;
+    let (frame, reference) = rest.split_at_checked(16)?;
+    let (frame, reference) = (number(frame)?, number(reference)?);
+    let is_whole =
+        start.starts_with(&[0, 0, 0, 1]) && filled.iter().all(|&byte| byte == filling(frame));
+    is_whole.then_some((
+        FrameId(frame),
+        (reference != u64::MAX).then_some(FrameId(reference)),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_rtp::h264::depacketise;
+
+    use super::*;
+
+    #[test]
+    fn frames_say_who_they_are_also_in_packets() {
+        for (frame, reference, length) in [(0, None, 38), (70_000, Some(69_999), 5_000)] {
+            let reference = reference.map(FrameId);
+            let data = write(FrameId(frame), reference, length);
+            assert_eq!(data.len(), length);
+            assert_eq!(read(&data), Some((FrameId(frame), reference)));
+            let payloads = Packetiser::new(LARGEST_PAYLOAD).packetise(&data);
+            let again = depacketise(payloads.iter()).unwrap();
+            assert_eq!(read(&again), Some((FrameId(frame), reference)));
+            let mut spoiled = data.clone();
+            *spoiled.last_mut().unwrap() ^= 1;
+            assert_ne!(read(&spoiled), Some((FrameId(frame), reference)));
+        }
+    }
+}

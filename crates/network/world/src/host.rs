@@ -1,0 +1,258 @@
+//! The host's side of one session: the session, its encoder, and what rules watch there.
+
+use std::net::SocketAddr;
+
+use mimosa_facts::{Action, FrameEnd, FrameId, Limits, SessionEvent, SessionFrame};
+use mimosa_protocol::control::{BitsPerSecond, Hello, Role};
+use mimosa_session::host::{Effect, Profile, SendingConfig, Session};
+use mimosa_stream::pace::Policy;
+use mimosa_transport::HostTransport;
+use mimosa_units::{Rate, Time, TimeDelta};
+
+use crate::encoder::Encoder;
+use crate::plan::Plan;
+use crate::rules::{KEYFRAME_UNDERWAY, KEYFRAME_WITHIN, Rule};
+use crate::summary::Summary;
+
+/// Rates between which sessions move.
+const RATES: [u64; 3] = [300, 3_000, 25_000];
+
+/// What a rule says of a step: the rule, and what was seen.
+pub(crate) type Broken = (Rule, String);
+
+/// One session at the host.
+pub(crate) struct HostSide {
+    pub(crate) session: Session,
+    pub(crate) encoder: Encoder,
+    role: Role,
+    limits: Limits,
+    /// Why the session is over, once it is.
+    pub(crate) ended: Option<String>,
+    /// When a wish for a keyframe came that no keyframe has answered.
+    wanted: Option<Time>,
+    /// When a keyframe was last coded, and how many were.
+    keyframe: Option<Time>,
+    /// Frames whose encoder exceeded its budget.
+    over: Vec<FrameId>,
+    newest_life: Option<FrameId>,
+    /// Keys that the player pressed and released, as the source heard of them.
+    pub(crate) keys: Vec<(u16, bool)>,
+    pub(crate) connected: Option<Time>,
+}
+
+/// What a session's sender is made of.
+fn sending(plan: &Plan) -> SendingConfig {
+    let [least, start, most] = RATES.map(Rate::from_kbps);
+    let needs = mimosa_cc::needs::needs(plan.controller);
+    SendingConfig {
+        limits: Limits::new(least, start, most),
+        blind_rate: Rate::from_kbps(2_000),
+        sound: Rate::from_kbps(96),
+        policy: Policy::Controller,
+        presentation_deadline: TimeDelta::from_millis(100),
+        shortest_gap: TimeDelta::ZERO,
+        retransmission_deadline: None,
+        protection: plan.protection,
+        repair_deadline: TimeDelta::from_millis(50),
+        answers_marks: needs.is_some_and(|needs| needs.uses_ecn),
+    }
+}
+
+impl HostSide {
+    /// A session whose offer has been answered; `None` when its controller cannot be made.
+    pub(crate) fn new(
+        plan: &Plan,
+        role: Role,
+        number: u64,
+        transport: Box<dyn HostTransport>,
+        now: Time,
+    ) -> Option<Self> {
+        let agreed = transport.agreed();
+        let sending = sending(plan);
+        let limits = sending.limits(agreed);
+        let params = toml::Value::Table(toml::Table::new());
+        let controller = mimosa_cc::build(plan.controller, params, limits).ok()?;
+        let sender = sending.sender(agreed, controller);
+        let hello = Hello {
+            version: "0".to_owned(),
+            role,
+            source: "world".to_owned(),
+            width: plan.size.width(),
+            height: plan.size.height(),
+            fps: 60,
+            encoder: "model".to_owned(),
+            codec: agreed.codec.name().to_owned(),
+            controller: plan.controller.to_owned(),
+            feedback: agreed.feedback,
+            max_bitrate: BitsPerSecond(limits.max()),
+            picture_clock: None,
+            sound_clock: None,
+            clipboard: role == Role::Player,
+        };
+        let profile = Profile {
+            role,
+            interval: plan.interval,
+            adapts_detail: false,
+            hello,
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "any number does")]
+        let offsets = [number as u32 ^ 0x9e37_79b9, !(number as u32)];
+        Some(Self {
+            session: Session::new(profile, now, transport, sender, offsets),
+            encoder: Encoder::new(plan.seed ^ number, "encoder"),
+            role,
+            limits,
+            ended: None,
+            wanted: None,
+            keyframe: None,
+            over: Vec::new(),
+            newest_life: None,
+            keys: Vec::new(),
+            connected: None,
+        })
+    }
+
+    /// When something happens here.
+    pub(crate) fn deadline(&self) -> Time {
+        if self.ended.is_some() {
+            return Time::MAX;
+        }
+        let wanted = self.wanted.map_or(Time::MAX, |at| at + KEYFRAME_WITHIN);
+        let session = self.session.deadline();
+        session.min(self.encoder.deadline()).min(wanted)
+    }
+
+    /// A datagram comes.
+    pub(crate) fn receive(&mut self, now: Time, from: SocketAddr, to: SocketAddr, data: &[u8]) {
+        if self.ended.is_none() && self.session.accepts(now, from, to, data) {
+            self.session.receive(now, from, to, data);
+        }
+    }
+
+    /// The player has asked for a keyframe, and the datagram arrives.
+    pub(crate) fn keyframe_wanted(&mut self, now: Time) {
+        // One that was coded just before may be under way.
+        let is_underway = self
+            .keyframe
+            .is_some_and(|at| now.since(at) <= KEYFRAME_UNDERWAY);
+        if self.ended.is_none() && self.session.is_connected() && !is_underway {
+            self.wanted.get_or_insert(now);
+        }
+    }
+
+    /// The network is in trouble: a wish for a keyframe may have to wait.
+    pub(crate) fn forgive_keyframe(&mut self) {
+        self.wanted = None;
+    }
+
+    /// Lets time pass: the session's and the encoder's.
+    pub(crate) fn advance(&mut self, now: Time, summary: &mut Summary) -> Result<(), Broken> {
+        if self.ended.is_some() {
+            return Ok(());
+        }
+        if let Some((encoded, kept)) = self.encoder.poll(now) {
+            if let Ok(coded) = &encoded.result {
+                summary.coded += 1;
+                summary.bytes += coded.length as u64;
+                if coded.is_keyframe {
+                    summary.keyframes += 1;
+                    self.keyframe = Some(now);
+                    self.wanted = None;
+                }
+                if !kept {
+                    self.over.push(encoded.frame);
+                    summary.witness("encoder-overrun");
+                }
+            } else {
+                summary.witness("encoder-failure");
+            }
+            self.session.encoded(now, encoded);
+        }
+        if self.session.deadline() <= now {
+            self.session.advance(now);
+        }
+        self.session.tell_statistics(now, 0);
+        if self
+            .wanted
+            .is_some_and(|at| now.since(at) >= KEYFRAME_WITHIN)
+        {
+            let detail = format!(
+                "wanted since {:?}, coded last {:?}",
+                self.wanted, self.keyframe
+            );
+            return Err((Rule::KeyframeAnswered, detail));
+        }
+        Ok(())
+    }
+
+    /// Sees to what the session wants done; gives whether it has connected.
+    pub(crate) fn settle(&mut self, now: Time, summary: &mut Summary) -> Result<bool, Broken> {
+        let mut has_connected = false;
+        for effect in self.session.take_effects() {
+            match effect {
+                Effect::Encode(job) => {
+                    if self.ended.is_some() || !self.encoder.begin(now, job) {
+                        let detail = format!("a second job; ended: {:?}", self.ended);
+                        return Err((Rule::OneJob, detail));
+                    }
+                }
+                Effect::Act(played) => {
+                    if self.role != Role::Player {
+                        return Err((Rule::Actions, format!("a viewer's {:?}", played.action)));
+                    }
+                    if let Action::Key { code, pressed } = played.action {
+                        self.keys.push((code, pressed));
+                        summary.actions += 1;
+                    }
+                }
+                Effect::Copied(_) | Effect::Shift(_) => {}
+                Effect::Happened(event) => match event {
+                    SessionEvent::Connected => {
+                        self.connected = Some(now);
+                        has_connected = true;
+                    }
+                    SessionEvent::Frame(frame) => self.life(&frame)?,
+                    SessionEvent::DecoderStopped => {}
+                    SessionEvent::Ended { reason } => {
+                        self.ended.get_or_insert(reason);
+                    }
+                },
+            }
+        }
+        Ok(has_connected)
+    }
+
+    /// A frame's life is told.
+    fn life(&mut self, frame: &SessionFrame) -> Result<(), Broken> {
+        let life = &frame.life;
+        if self.newest_life.is_some_and(|newest| life.frame <= newest) {
+            let detail = format!("{:?} after {:?}", life.frame, self.newest_life);
+            return Err((Rule::Lives, detail));
+        }
+        self.newest_life = Some(life.frame);
+        let target = life.decision.target;
+        if target < self.limits.min() || target > self.limits.max() {
+            let detail = format!("a target of {target} outside {:?}", self.limits);
+            return Err((Rule::Limits, detail));
+        }
+        let grant = life
+            .decision
+            .frame_limit
+            .unwrap_or_else(|| target.amount_in(life.interval));
+        let is_over = self.over.contains(&life.frame);
+        if !is_over && (life.size > grant || frame.coded > frame.budget) {
+            let size = life.size;
+            let detail = format!("{:?} of {size} for a grant of {grant}", life.frame);
+            return Err((Rule::Budget, detail));
+        }
+        let is_ended_before = match life.end {
+            Some(FrameEnd::Acknowledged(at)) => at < life.handed_over,
+            Some(FrameEnd::GivenUp) | None => false,
+        };
+        if is_ended_before {
+            let detail = format!("{:?} was acknowledged before it left", life.frame);
+            return Err((Rule::Lives, detail));
+        }
+        Ok(())
+    }
+}

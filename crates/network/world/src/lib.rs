@@ -1,0 +1,42 @@
+//! The whole system in one seeded world: a host's sessions, their players, the transport
+//! between them, models of encoder and decoder, and links, all in virtual time.
+//!
+//! **Source.** The method is that of `TigerBeetle`'s simulator and of `FoundationDB` (Zhou et al.,
+//! SIGMOD 2021, section 4): the code that runs in production, a world that can be repeated
+//! from one number, faults drawn from that number, and rules that hold after every step.
+//!
+//! [`Plan::draw`] makes a plan of a seed: who plays and watches, over which links, and which
+//! [`Fault`]s happen when. [`run`] plays it and gives a [`Summary`], or the first
+//! [`Violation`] of a rule. The sessions are [`mimosa_session`]'s, the very ones that a host
+//! and a client run.
+//!
+//! With [`TransportKind::Plain`] the same seed gives the same run to the byte. With
+//! [`TransportKind::WebRtc`] keys and the names of streams are random; datagrams without
+//! media are charged to links at rounded sizes, so that they do not change the course of a
+//! run.
+//!
+//! ```
+//! use mimosa_world::{Plan, TransportKind, run};
+//!
+//! let summary = run(&Plan::draw(7, TransportKind::Plain))?;
+//! assert!(summary.shown > 100);
+//! # Ok::<(), mimosa_world::Violation>(())
+//! ```
+
+mod decoder;
+mod encoder;
+mod fault;
+mod host;
+mod liar;
+mod person;
+mod plan;
+mod rules;
+mod summary;
+mod way;
+mod world;
+
+pub use fault::{Fault, FaultKind};
+pub use plan::{PersonPlan, Plan, TransportKind};
+pub use rules::{Rule, Violation};
+pub use summary::Summary;
+pub use world::run;

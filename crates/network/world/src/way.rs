@@ -1,0 +1,246 @@
+//! One direction between a host and a person: queue, link and path, and what faults do to it.
+
+use std::collections::BTreeMap;
+
+use mimosa_facts::Header;
+use mimosa_net::queue::{Codel, CodelConfig, DropTail, DualPi2, DualPi2Config, Limit, Queue};
+use mimosa_net::{Link, LossModel, Packet, Path, PathConfig, Random, Reordering, Schedule};
+use mimosa_transport::Datagram;
+use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
+
+use crate::plan::{Discipline, PersonPlan, TransportKind};
+
+/// Headers of IPv4 and UDP.
+const HEADERS: u64 = 28;
+/// Datagrams of WebRTC without media are charged as multiples of this: what is random in
+/// them, as a signature's length, then changes nothing.
+const ROUNDED_TO: u64 = 256;
+
+/// A datagram on its way.
+#[derive(Debug)]
+pub(crate) struct Carried {
+    pub(crate) datagram: Datagram,
+    size: Bytes,
+    ecn: Ecn,
+    is_copy: bool,
+}
+
+impl Packet for Carried {
+    fn size(&self) -> Bytes {
+        self.size
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+
+    fn header(&self) -> Header {
+        Header::of_flow(0, Header::UDP, 0)
+    }
+}
+
+/// A datagram that arrives.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    pub(crate) datagram: Datagram,
+    pub(crate) ecn: Ecn,
+}
+
+/// What became of datagrams.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Counts {
+    pub(crate) sent: u64,
+    pub(crate) copied: u64,
+    pub(crate) arrived: u64,
+    pub(crate) dropped: u64,
+    pub(crate) lost: u64,
+    pub(crate) overtaken: u64,
+}
+
+/// One direction.
+#[derive(Debug)]
+pub(crate) struct Way {
+    transport: TransportKind,
+    link: Link<Carried>,
+    path: Path,
+    /// The path without faults.
+    calm: PathConfig,
+    is_out: bool,
+    copies: f64,
+    random: Random,
+    flying: BTreeMap<(Time, u64), Carried>,
+    left: u64,
+    newest: u64,
+    dropped: Vec<Carried>,
+    counts: Counts,
+}
+
+impl Way {
+    /// The direction called `name` between the host and a person.
+    pub(crate) fn new(plan: &PersonPlan, transport: TransportKind, seed: u64, name: &str) -> Self {
+        let rate = if name.ends_with("back") {
+            plan.rate.scale(0.5)
+        } else {
+            plan.rate
+        };
+        let queue: Box<dyn Queue<Carried>> = match plan.discipline {
+            Discipline::DropTail => Box::new(DropTail::new(Limit::Time(plan.queue))),
+            Discipline::Codel => Box::new(Codel::new(CodelConfig::default())),
+            Discipline::DualPi2 => Box::new(DualPi2::new(DualPi2Config::linux(), seed)),
+        };
+        let calm = PathConfig {
+            delay: plan.delay,
+            jitter: None,
+            loss: LossModel::Random(plan.loss),
+            reordering: None,
+            remark: None,
+        };
+        Self {
+            transport,
+            link: Link::new(queue, Schedule::constant(rate)),
+            path: Path::new(calm, seed, name),
+            calm,
+            is_out: false,
+            copies: 0.0,
+            random: Random::new(seed, &format!("{name} copies")),
+            flying: BTreeMap::new(),
+            left: 0,
+            newest: 0,
+            dropped: Vec::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    pub(crate) const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Datagrams that wait, are being serialised or fly.
+    pub(crate) fn inside(&self) -> u64 {
+        (self.link.packets() + self.flying.len()) as u64
+    }
+
+    /// Sends a datagram.
+    pub(crate) fn offer(&mut self, now: Time, datagram: Datagram) {
+        self.counts.sent += 1;
+        if self.is_out {
+            self.counts.lost += 1;
+            return;
+        }
+        let copy = self.random.chance(self.copies).then(|| datagram.clone());
+        self.enter(now, datagram, false);
+        if let Some(copy) = copy {
+            self.counts.copied += 1;
+            self.enter(now, copy, true);
+        }
+    }
+
+    fn enter(&mut self, now: Time, datagram: Datagram, is_copy: bool) {
+        let carried = Carried {
+            size: self.size(&datagram),
+            ecn: datagram.ecn,
+            datagram,
+            is_copy,
+        };
+        self.link.offer(now, carried, &mut self.dropped);
+        self.count_drops();
+    }
+
+    fn size(&self, datagram: &Datagram) -> Bytes {
+        let length = datagram.contents.len() as u64 + HEADERS;
+        let is_media = datagram
+            .contents
+            .first()
+            .is_some_and(|first| first >> 6 == 2);
+        if self.transport == TransportKind::WebRtc && !is_media {
+            Bytes::new(length.next_multiple_of(ROUNDED_TO))
+        } else {
+            Bytes::new(length)
+        }
+    }
+
+    fn count_drops(&mut self) {
+        self.counts.dropped += self.dropped.len() as u64;
+        self.dropped.clear();
+    }
+
+    /// When something happens here; [`Time::MAX`] for nothing.
+    pub(crate) fn deadline(&self) -> Time {
+        let due = self.flying.first_key_value().map(|((due, _), _)| *due);
+        self.link.deadline().min(due.unwrap_or(Time::MAX))
+    }
+
+    /// Takes a datagram that arrives by `now`.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Arrived> {
+        while let Some(served) = self.link.poll(now, &mut self.dropped) {
+            match self.path.send(served.finished, (None, None)) {
+                Some(at) => {
+                    self.flying.insert((at, self.left), served.packet);
+                    self.left += 1;
+                }
+                None => self.counts.lost += 1,
+            }
+        }
+        self.count_drops();
+        let first = self.flying.first_entry()?;
+        let &(due, number) = first.key();
+        if due > now {
+            return None;
+        }
+        let carried = first.remove();
+        self.counts.arrived += 1;
+        if number < self.newest && !carried.is_copy {
+            self.counts.overtaken += 1;
+        }
+        self.newest = self.newest.max(number);
+        Some(Arrived {
+            ecn: carried.ecn,
+            datagram: carried.datagram,
+        })
+    }
+
+    /// Nothing passes, or everything again.
+    pub(crate) fn set_out(&mut self, is_out: bool) {
+        self.is_out = is_out;
+    }
+
+    /// So large a share of packets is lost, at the least.
+    pub(crate) fn set_loss(&mut self, share: f64) {
+        let loss = LossModel::Random(share);
+        let config = *self.path.config();
+        self.path.set_config(PathConfig { loss, ..config });
+    }
+
+    /// Losses are as without faults.
+    pub(crate) fn end_loss(&mut self) {
+        let config = *self.path.config();
+        let loss = self.calm.loss;
+        self.path.set_config(PathConfig { loss, ..config });
+    }
+
+    /// This share of packets takes so much longer.
+    pub(crate) fn set_reordering(&mut self, share: f64) {
+        let config = *self.path.config();
+        // Longer than a frame's packets are apart. Chosen.
+        let extra = TimeDelta::from_millis(15);
+        let reordering = (share > 0.0).then_some(Reordering { share, extra });
+        self.path.set_config(PathConfig {
+            reordering,
+            ..config
+        });
+    }
+
+    /// This share of packets is sent twice.
+    pub(crate) fn set_copies(&mut self, share: f64) {
+        self.copies = share;
+    }
+
+    /// The link has this rate from now on.
+    pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) {
+        self.link.set_schedule(now, Schedule::constant(rate));
+    }
+}

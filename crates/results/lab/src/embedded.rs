@@ -1,0 +1,176 @@
+//! The suites that are part of the program.
+
+use mimosa_scenario::Files;
+
+/// A file of a suite, and what it holds.
+type Embedding = (&'static str, &'static str);
+
+/// The suites by name, with their files.
+pub const SUITES: &[(&str, &[Embedding])] = &[
+    ("feedback", FEEDBACK),
+    ("loss-recovery", LOSS_RECOVERY),
+    ("pudica-fig7", PUDICA_FIG7),
+    ("pudica-fig12", PUDICA_FIG12),
+    ("pudica-fig13", PUDICA_FIG13),
+    ("pudica-fig15", PUDICA_FIG15),
+    ("pudica-fig16", PUDICA_FIG16),
+    ("pudica-fig17", PUDICA_FIG17),
+    ("pudica-fig18", PUDICA_FIG18),
+    ("rfc8867", RFC8867),
+    ("rfc8869", RFC8869),
+    ("robust", ROBUST),
+    ("scoreboard", SCOREBOARD),
+];
+
+/// Declares the files of one suite.
+macro_rules! suite {
+    ($folder:literal: $($file:literal),* $(,)?) => {
+        &[$(($file, include_str!(concat!("../../../../lab/", $folder, "/", $file)))),*]
+    };
+}
+
+const FEEDBACK: &[Embedding] = suite!("feedback":
+    "suite.toml",
+    "constant.toml",
+    "steps.toml",
+);
+
+const LOSS_RECOVERY: &[Embedding] = suite!("loss-recovery":
+    "suite.toml",
+    "10-10-50.toml",
+    "10-10-100.toml",
+    "10-30-50.toml",
+    "10-30-100.toml",
+    "10-60-50.toml",
+    "10-60-100.toml",
+    "20-10-50.toml",
+    "20-10-100.toml",
+    "20-30-50.toml",
+    "20-30-100.toml",
+    "20-60-50.toml",
+    "20-60-100.toml",
+);
+
+const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":
+    "suite.toml",
+    "fixed.toml",
+    "burst.toml",
+    "adaptive.toml",
+    "probes.toml",
+);
+
+const PUDICA_FIG12: &[Embedding] = suite!("pudica-fig12":
+    "suite.toml",
+    "fall-and-rise.toml",
+);
+
+const PUDICA_FIG13: &[Embedding] = suite!("pudica-fig13":
+    "suite.toml",
+    "three-flows.toml",
+);
+
+const PUDICA_FIG15: &[Embedding] = suite!("pudica-fig15":
+    "suite.toml",
+    "controllers.toml",
+    "schemes.toml",
+);
+
+const PUDICA_FIG16: &[Embedding] = suite!("pudica-fig16":
+    "suite.toml",
+    "constant.toml",
+);
+
+const PUDICA_FIG17: &[Embedding] = suite!("pudica-fig17":
+    "suite.toml",
+    "jitter.toml",
+);
+
+const PUDICA_FIG18: &[Embedding] = suite!("pudica-fig18":
+    "suite.toml",
+    "cubic.toml",
+);
+
+const RFC8867: &[Embedding] = suite!("rfc8867":
+    "suite.toml",
+    "5.1-variable-capacity.toml",
+    "5.2-variable-capacity-two-flows.toml",
+    "5.3-congested-feedback.toml",
+    "5.3-reference.toml",
+    "5.4-three-flows.toml",
+    "5.5-round-trip-fairness.toml",
+    "5.6-long-tcp.toml",
+    "5.7-short-tcp.toml",
+    "5.8-pause-and-resume.toml",
+    "6.1-priority.toml",
+    "6.3-multiple-bottlenecks.toml",
+);
+
+const RFC8869: &[Embedding] = suite!("rfc8869":
+    "suite.toml",
+    "2.1-cellular.toml",
+    "2.1-cellular.txt",
+    "3.1-wired-bottleneck.toml",
+    "3.1-on-off.toml",
+    "3.1-pair.toml",
+    "3.1-off-on.toml",
+    "3.1-tcp.toml",
+    "3.2-wifi-downlink.toml",
+    "3.2-wifi.txt",
+);
+
+const ROBUST: &[Embedding] = suite!("robust":
+    "suite.toml",
+    "rates.toml",
+    "frame-rates.toml",
+    "round-trips.toml",
+    "reports.toml",
+    "path-change.toml",
+    "beside-cubic.toml",
+    "beside-bbr.toml",
+    "two-round-trips.toml",
+    "three-in-turn.toml",
+    "five-flows.toml",
+    "losses.toml",
+    "pauses.toml",
+    "encoder.toml",
+    "jitter.toml",
+    "clock.toml",
+    "queues.toml",
+);
+
+const SCOREBOARD: &[Embedding] = suite!("scoreboard":
+    "suite.toml",
+    "constant.toml",
+    "steps.toml",
+    "noise.toml",
+    "jitter.toml",
+    "loss.toml",
+    "two-flows.toml",
+    "three-flows.toml",
+    "trace.toml",
+    "../../traces/ethernet.txt",
+    "../../traces/wifi.txt",
+    "../../traces/4g.txt",
+    "../../traces/5g.txt",
+);
+
+/// The files of one of [`SUITES`].
+#[derive(Clone, Copy, Debug)]
+pub struct Embedded(&'static [Embedding]);
+
+impl Embedded {
+    /// Those of the suite called `name`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let found = SUITES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, files)| Self(files))
+    }
+}
+
+impl Files for Embedded {
+    fn read(&mut self, path: &str) -> Result<String, String> {
+        let found = self.0.iter().find(|(file, _)| *file == path);
+        let text = found.map(|(_, text)| (*text).to_owned());
+        text.ok_or_else(|| "the suite has no such file".to_owned())
+    }
+}

@@ -1,0 +1,166 @@
+//! From one run to its figures.
+
+use mimosa_scenario::Scenario;
+use mimosa_sim::{FlowOutcome, FrameDelays, Outcome, QueueDelays, Window};
+use mimosa_units::{Time, TimeDelta};
+
+use crate::bins::{BIN, PER_SECOND, Seen, Watch};
+use crate::convergence;
+use crate::numbers::{delays, jain, mean, round, turns, variation};
+use crate::record::{Delays, FlowRecord, Key, LinkRecord, Record, TcpRecord};
+use crate::trace::{Kept, Tracer};
+
+/// Which parts of a run count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    pub(crate) window: Window,
+    /// For fairness.
+    pub(crate) fair: Window,
+    /// What frames may take beyond the round trip.
+    pub(crate) late: TimeDelta,
+    /// Whether the time to converge is measured.
+    pub(crate) converges: bool,
+    /// What of the run over time is kept.
+    pub(crate) kept: Kept,
+}
+
+/// Runs `scenario` and measures it.
+pub(crate) fn run(scenario: &Scenario, parts: Parts, key: Key) -> Record {
+    let is_kept = parts.kept != Kept::default();
+    let tracer = is_kept.then(|| Tracer::new(scenario, parts.kept));
+    let mut watch = (Watch::new(scenario, parts.window, parts.late), tracer);
+    let outcome = mimosa_sim::run(scenario, key.seed, parts.window, &mut watch);
+    let (watch, tracer) = watch;
+    Record {
+        trace: tracer.map(|tracer| tracer.trace(scenario)),
+        ..record(scenario, parts, key, &outcome, watch.seen)
+    }
+}
+
+fn record(
+    scenario: &Scenario,
+    parts: Parts,
+    key: Key,
+    outcome: &Outcome,
+    mut seen: Vec<Seen>,
+) -> Record {
+    let end = Time::ZERO + scenario.duration;
+    let tcp = seen.pop();
+    let converged = if parts.converges {
+        convergence::measure(scenario, parts.window, &seen)
+    } else {
+        Vec::new()
+    };
+    let fair: Vec<_> = seen
+        .iter()
+        .map(|seen| mean_mbps(seen, parts.fair).unwrap_or(0.0))
+        .collect();
+    let videos = scenario
+        .flows
+        .iter()
+        .zip(&outcome.flows)
+        .filter(|(flow, _)| flow.kind_name() == "video");
+    let flows = videos
+        .zip(&mut seen)
+        .map(|((config, outcome), seen)| {
+            let from = parts.window.from.max(config.start);
+            let to = parts.window.to.min(config.stop).min(end);
+            flow_record(outcome, seen, Window { from, to })
+        })
+        .collect();
+    let has_tcp = scenario.flows.iter().any(|flow| flow.kind_name() == "tcp");
+    Record {
+        key,
+        flows,
+        tcp: tcp
+            .filter(|_| has_tcp)
+            .map(|seen| tcp_record(&seen, parts.window)),
+        link: LinkRecord {
+            utilization: outcome.link.utilization,
+            queue_delay_ms: outcome.link.queue_delay_ms.map(Delays::from),
+        },
+        jain: jain(&fair).filter(|_| scenario.videos_share_a_route()),
+        converged,
+        trace: None,
+    }
+}
+
+fn flow_record(outcome: &FlowOutcome, seen: &mut Seen, active: Window) -> FlowRecord {
+    let sent = seen.sent.mbps(active.from, active.to);
+    let seconds: Vec<_> = sent
+        .chunks_exact(PER_SECOND)
+        .filter_map(|second| mean(second.iter().copied()))
+        .collect();
+    let turned = turns(&seconds);
+    let per_minute = 60.0 / (seconds.len() as f64);
+    FlowRecord {
+        name: outcome.name.clone(),
+        controller: outcome.controller.clone().unwrap_or_default(),
+        frame_delay_ms: outcome.frame_delay_ms.map(Delays::from),
+        frame_delay_p50_ms: outcome.frame_delay_ms.map(|delays| delays.p50),
+        late: (seen.frames > 0).then(|| round(seen.late as f64 / seen.frames as f64)),
+        packet_delay_ms: delays(&mut seen.delays),
+        stall_50ms: outcome.stall_50ms,
+        stall_100ms: outcome.stall_100ms,
+        stall_200ms: outcome.stall_200ms,
+        bitrate_mbps: outcome.bitrate_mbps,
+        valid_bitrate_mbps: outcome.valid_bitrate_mbps,
+        throughput_mbps: outcome.throughput_mbps,
+        loss_rate: outcome.loss_rate,
+        rate_variation: variation(&sent),
+        turns_per_minute: turned.map(|(turns, _)| round(turns as f64 * per_minute)),
+        swing: turned.and_then(|(_, swing)| swing),
+        past_deadline: outcome.recovery.and_then(|recovery| recovery.late),
+        overhead: outcome.recovery.and_then(|recovery| recovery.overhead),
+        arrived_kbps: seen.arrived.seconds_kbps(),
+    }
+}
+
+fn tcp_record(seen: &Seen, window: Window) -> TcpRecord {
+    TcpRecord {
+        throughput_mbps: mean_mbps(seen, window).unwrap_or(0.0),
+        rate_variation: variation(&seen.sent.mbps(window.from, window.to)),
+        loss_rate: (seen.packets > 0).then(|| round(seen.lost as f64 / seen.packets as f64)),
+    }
+}
+
+fn mean_mbps(seen: &Seen, window: Window) -> Option<f64> {
+    let end = Time::ZERO + BIN.scale(seen.arrived.len() as f64);
+    let rates = seen.arrived.mbps(window.from, window.to.min(end));
+    mean(rates.into_iter()).map(round)
+}
+
+impl From<FrameDelays> for Delays {
+    fn from(delays: FrameDelays) -> Self {
+        let FrameDelays {
+            mean,
+            p50: _,
+            p95,
+            p99,
+            max,
+        } = delays;
+        Self {
+            mean,
+            p95,
+            p99,
+            max,
+        }
+    }
+}
+
+impl From<QueueDelays> for Delays {
+    fn from(delays: QueueDelays) -> Self {
+        let QueueDelays {
+            mean,
+            p95,
+            p99,
+            max,
+        } = delays;
+        Self {
+            mean,
+            p95,
+            p99,
+            max,
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What is kept of a run so that it can be drawn, and claims looked at.
+
+use mimosa_facts::{Fate, FrameLife, Observer, Passage, StreamPacket};
+use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use serde::{Deserialize, Serialize};
+
+/// The link is looked at so often.
+pub(crate) const STEP: TimeDelta = TimeDelta::from_millis(100);
+/// An estimate of the link's use is compared with the use so often.
+const ROUND: TimeDelta = TimeDelta::from_millis(1_000);
+/// Nothing can be said yet of a frame so young.
+const YOUNG: TimeDelta = TimeDelta::from_millis(200);
+
+/// A run over time, in whole numbers.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Trace {
+    /// The video flows whose rate can change, in the order of the scenario.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowTrace>,
+    /// What the link served in each tenth of a second, in kbit/s.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub served_kbps: Vec<u64>,
+    /// What it could have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacity_kbps: Vec<u64>,
+    /// What arrived of TCP flows; empty without them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tcp_kbps: Vec<u64>,
+    /// Estimates of the link's use beside the use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Round>,
+}
+
+/// The frames of one flow in their order, an entry of each list for each frame.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct FlowTrace {
+    /// The flow's name in the scenario.
+    pub name: String,
+    /// The time from frame to frame, in microseconds.
+    pub interval_us: u64,
+    /// When it was handed over, in microseconds.
+    pub at_us: Vec<u64>,
+    /// Its size over the frame interval.
+    pub kbps: Vec<u64>,
+    /// Its frame delay; `None` when it was never complete.
+    pub delay_us: Vec<Option<u64>>,
+    /// What arrived of the flow in each tenth of a second, in kbit/s.
+    pub arrived_kbps: Vec<u64>,
+}
+
+/// One second of a run.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Round {
+    /// Where it begins.
+    pub second: u64,
+    /// Share of the link that was used, in thousandths.
+    pub used: u64,
+    /// The smoothed estimate at its end of the first flow that has one.
+    pub estimated: u64,
+}
+
+/// What of a run is kept.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Kept {
+    /// Frames, and the link.
+    pub(crate) frames: bool,
+    /// [`Round`]s.
+    pub(crate) rounds: bool,
+}
+
+/// A frame as it is kept.
+struct Frame {
+    at: Time,
+    rate: Rate,
+    interval: TimeDelta,
+    delay: Option<TimeDelta>,
+}
+
+/// A flow as far as it is watched.
+struct Watched {
+    /// `None` of a flow that is not traced.
+    frames: Option<Vec<Frame>>,
+    arrived: Vec<Bytes>,
+    is_tcp: bool,
+}
+
+/// Gathers a [`Trace`].
+pub(crate) struct Tracer {
+    kept: Kept,
+    end: Time,
+    /// In the order of the scenario.
+    flows: Vec<Watched>,
+    served: Vec<Bytes>,
+    /// The newest estimate of each round, and when it was.
+    estimates: Vec<Option<(Time, f64)>>,
+}
+
+impl Tracer {
+    pub(crate) fn new(scenario: &Scenario, kept: Kept) -> Self {
+        let end = Time::ZERO + scenario.duration;
+        let is_traced = |kind: &FlowKind| match kind {
+            FlowKind::Video(video) => video.controller != "fixed",
+            FlowKind::Cbr(_) | FlowKind::Tcp(_) => false,
+        };
+        let watched = |flow: &FlowConfig| Watched {
+            frames: is_traced(&flow.kind).then(Vec::new),
+            arrived: vec![Bytes::ZERO; parts(end, STEP)],
+            is_tcp: matches!(flow.kind, FlowKind::Tcp(_)),
+        };
+        Self {
+            kept,
+            end,
+            flows: scenario.flows.iter().map(watched).collect(),
+            served: vec![Bytes::ZERO; parts(end, STEP)],
+            estimates: vec![None; parts(end, ROUND)],
+        }
+    }
+
+    pub(crate) fn trace(self, scenario: &Scenario) -> Trace {
+        let schedule = &scenario.link.schedule;
+        let capacity = |index: usize, length: TimeDelta| {
+            let from = Time::ZERO + length.scale(index as f64);
+            schedule.capacity(from, from + length)
+        };
+        let rounds = self.estimates.iter().enumerate();
+        let rounds = rounds.filter_map(|(index, estimate)| {
+            let per_round = parts(Time::ZERO + ROUND, STEP);
+            let served = self
+                .served
+                .get(index * per_round..(index + 1) * per_round)?;
+            let served: u64 = served.iter().map(|bytes| bytes.get()).sum();
+            let could = capacity(index, ROUND).get();
+            Some(Round {
+                second: index as u64,
+                used: thousandths(served as f64 / could as f64)?,
+                estimated: thousandths(estimate.as_ref()?.1)?,
+            })
+        });
+        let rounds = if self.kept.rounds {
+            rounds.collect()
+        } else {
+            Vec::new()
+        };
+        if !self.kept.frames {
+            return Trace {
+                rounds,
+                ..Trace::default()
+            };
+        }
+        let mut tcp = vec![0; self.served.len()];
+        for flow in self.flows.iter().filter(|flow| flow.is_tcp) {
+            for (sum, arrived) in tcp.iter_mut().zip(&flow.arrived) {
+                *sum += kbps(*arrived);
+            }
+        }
+        let has_tcp = self.flows.iter().any(|flow| flow.is_tcp);
+        let names = scenario.flows.iter().map(|flow| &flow.name);
+        let flows = names.zip(self.flows);
+        Trace {
+            served_kbps: self.served.iter().copied().map(kbps).collect(),
+            capacity_kbps: (0..self.served.len())
+                .map(|index| kbps(capacity(index, STEP)))
+                .collect(),
+            tcp_kbps: tcp.into_iter().filter(|_| has_tcp).collect(),
+            rounds,
+            flows: flows
+                .filter_map(|(name, flow)| flow_trace(name, flow))
+                .collect(),
+        }
+    }
+}
+
+fn kbps(amount: Bytes) -> u64 {
+    Rate::of(amount, STEP).as_bps() / 1000
+}
+
+fn flow_trace(name: &str, flow: Watched) -> Option<FlowTrace> {
+    let mut frames = flow.frames?;
+    frames.sort_by_key(|frame| frame.at);
+    let micros = |delay: TimeDelta| delay.as_nanos().unsigned_abs() / 1000;
+    Some(FlowTrace {
+        name: name.to_owned(),
+        interval_us: frames.first().map_or(0, |frame| micros(frame.interval)),
+        at_us: frames.iter().map(|f| f.at.as_nanos() / 1000).collect(),
+        kbps: frames.iter().map(|f| f.rate.as_bps() / 1000).collect(),
+        delay_us: frames.iter().map(|f| f.delay.map(micros)).collect(),
+        arrived_kbps: flow.arrived.into_iter().map(kbps).collect(),
+    })
+}
+
+/// How many whole parts of such a length there are.
+fn parts(end: Time, length: TimeDelta) -> usize {
+    usize::try_from(end.as_nanos() / length.as_nanos().unsigned_abs()).unwrap_or(0)
+}
+
+/// The part that `at` lies in.
+fn part(at: Time, length: TimeDelta) -> usize {
+    usize::try_from(at.as_nanos() / length.as_nanos().unsigned_abs()).unwrap_or(usize::MAX)
+}
+
+/// `None` of what is no share.
+fn thousandths(share: f64) -> Option<u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "within the range that was asked for"
+    )]
+    (0.0..1e6)
+        .contains(&share)
+        .then(|| (share * 1e3).round() as u64)
+}
+
+impl Observer for Tracer {
+    fn frame(&mut self, flow: usize, life: &FrameLife) {
+        let frames = self.flows.get_mut(flow);
+        let Some(frames) = frames.and_then(|flow| flow.frames.as_mut()) else {
+            return;
+        };
+        if life.end.is_none() && self.end.since(life.handed_over) <= YOUNG {
+            return;
+        }
+        frames.push(Frame {
+            at: life.handed_over,
+            rate: Rate::of(life.size, life.interval),
+            interval: life.interval,
+            delay: life.delay(),
+        });
+        let round = self.estimates.get_mut(part(life.handed_over, ROUND));
+        if let Some(estimate) = life.decision.evidence.smoothed_utilization
+            && let Some(newest) = round
+            && newest.is_none_or(|(at, _)| at <= life.handed_over)
+        {
+            *newest = Some((life.handed_over, estimate));
+        }
+    }
+
+    fn packet(&mut self, record: &Passage<StreamPacket>) {
+        if let Some(finished) = record.finished
+            && let Some(served) = self.served.get_mut(part(finished, STEP))
+        {
+            *served += record.size;
+        }
+        if let Fate::Arrived(at) = record.fate
+            && let Some(flow) = self.flows.get_mut(record.packet.flow)
+            && let Some(arrived) = flow.arrived.get_mut(part(at, STEP))
+        {
+            *arrived += record.size;
+        }
+    }
+}

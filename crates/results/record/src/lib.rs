@@ -1,0 +1,39 @@
+//! Recordings of frames and packets as Parquet.
+//!
+//! Of simulations: a [`Table`] is an observer of one run that keeps what it
+//! sees; a [`Recording`] writes tables to one file, a row group for each run.
+//!
+//! Of real sessions: a [`SessionRecorder`] writes a [`SessionFrame`](mimosa_facts::SessionFrame) for each
+//! frame while the session lasts; [`read_session`] reads them back.
+//!
+//! Of links: a [`LinkRecorder`] writes a [`Passage`](mimosa_facts::Passage) for each packet while the
+//! link runs; [`read_link`] reads them back.
+//!
+//! The same rows give the same bytes. A file explains itself: its metadata has
+//! the text of the scenario under the key `scenario`, or what describes the
+//! session or the link, as JSON, under `session` or `link`; and its table of those that follow here
+//! under `mimosa.columns`.
+#![doc = include_str!("columns.md")]
+
+mod cells;
+mod column;
+mod file;
+mod frames;
+mod life;
+mod link;
+mod packets;
+mod read;
+mod recorder;
+mod recording;
+mod restore;
+mod session;
+mod table;
+mod values;
+
+pub use column::{Column, Row};
+pub use frames::FrameRow;
+pub use link::Queues;
+pub use read::{Link, ReadError, Recorded, Session, read_link, read_recording, read_session};
+pub use recorder::{LinkRecorder, SessionRecorder};
+pub use recording::{RecordError, Recording};
+pub use table::{Run, Table};

@@ -1,0 +1,153 @@
+//! A frame's way through the link.
+
+use mimosa_facts::{Fate, LinkPacket, Passage, SessionFrame};
+use mimosa_units::TimeDelta;
+use serde::Serialize;
+
+use crate::link::join::{Found, nanos};
+use crate::link::traffic::wait;
+use crate::spread::{mean, percentile, rank, sorted};
+
+/// Where a frame's delay went, by the last of its packets to arrive. The parts add
+/// up to the delay.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Way {
+    /// From the hand-over until the packet comes to the link.
+    pub(crate) pace: TimeDelta,
+    /// Its wait in the link's queue.
+    pub(crate) queue: TimeDelta,
+    /// Its serialisation.
+    pub(crate) serialise: TimeDelta,
+    /// From the link's end to the receiver.
+    pub(crate) propagate: TimeDelta,
+    /// From there until the sender holds the acknowledgement.
+    pub(crate) rest: TimeDelta,
+    /// The frame delay.
+    pub(crate) delay: TimeDelta,
+}
+
+impl Way {
+    /// That of `frame`, whose packets are `found` among `packets`; `None` unless
+    /// all of them are and the frame was acknowledged.
+    pub(crate) fn new(
+        frame: &SessionFrame,
+        found: &Found,
+        packets: &[Passage<LinkPacket>],
+        offset: i64,
+    ) -> Option<Self> {
+        if found.missing > 0 {
+            return None;
+        }
+        let delay = frame.life.delay()?;
+        let due = |place: &usize| match packets[*place].fate {
+            Fate::Arrived(at) => Some((at, *place)),
+            Fate::Dropped | Fate::Lost => None,
+        };
+        let (due, last) = found.packets.iter().filter_map(due).max()?;
+        let last = &packets[last];
+        let finished = last.finished?;
+        let offered = nanos(last.offered).saturating_sub(offset);
+        let pace = offered.saturating_sub(nanos(frame.life.handed_over));
+        let pace = TimeDelta::from_nanos(pace);
+        Some(Self {
+            pace,
+            queue: wait(last)?,
+            serialise: finished - last.started?,
+            propagate: due - finished,
+            rest: delay - pace - (due - last.offered),
+            delay,
+        })
+    }
+}
+
+/// Where the frames' delay went, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WayMillis {
+    /// From the hand-over until the last packet comes to the link: pacing, and the
+    /// wait for what was lost to be sent again.
+    pub pace: f64,
+    /// That packet's wait in the link's queue: the true queue.
+    pub queue: f64,
+    /// Its serialisation.
+    pub serialise: f64,
+    /// From the link's end to the receiver.
+    pub propagate: f64,
+    /// From there until the sender holds the acknowledgement.
+    pub rest: f64,
+    /// The frame delay.
+    pub delay: f64,
+}
+
+/// What the parts of the delay are in frames of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WayShares {
+    /// Frames whose parts are all known.
+    pub frames: usize,
+    /// In frames whose delay is about the median: means over the twentieth of the
+    /// frames around it, which add up.
+    pub typical: WayMillis,
+    /// In frames whose delay is about the 95th percentile, likewise.
+    pub slow: WayMillis,
+    /// The median of each part by itself.
+    pub p50: WayMillis,
+    /// The 95th percentile of each part by itself.
+    pub p95: WayMillis,
+}
+
+impl WayMillis {
+    /// The parts' names.
+    pub(crate) const NAMES: [&'static str; 5] = ["pace", "queue", "serialise", "propagate", "rest"];
+
+    /// The parts without their sum.
+    pub(crate) const fn parts(&self) -> [f64; 5] {
+        [
+            self.pace,
+            self.queue,
+            self.serialise,
+            self.propagate,
+            self.rest,
+        ]
+    }
+
+    fn each(
+        ways: &[Way],
+        value: impl Fn(&mut dyn Iterator<Item = f64>) -> Option<f64>,
+    ) -> Option<Self> {
+        let of =
+            |part: fn(&Way) -> TimeDelta| value(&mut ways.iter().map(|way| part(way).as_millis()));
+        Some(Self {
+            pace: of(|way| way.pace)?,
+            queue: of(|way| way.queue)?,
+            serialise: of(|way| way.serialise)?,
+            propagate: of(|way| way.propagate)?,
+            rest: of(|way| way.rest)?,
+            delay: of(|way| way.delay)?,
+        })
+    }
+
+    /// The means of the parts, which add up.
+    pub(crate) fn means(ways: &[Way]) -> Option<Self> {
+        Self::each(ways, |values| mean(values))
+    }
+}
+
+impl WayShares {
+    /// Those of `ways`; `None` when there are none.
+    pub(crate) fn of(ways: impl Iterator<Item = Way>) -> Option<Self> {
+        let mut ways: Vec<_> = ways.collect();
+        ways.sort_by_key(|way| way.delay);
+        let about = |share| {
+            let (middle, half) = (rank(ways.len(), share), ways.len() / 40);
+            let end = (middle + half + 1).min(ways.len());
+            WayMillis::means(ways.get(middle.saturating_sub(half)..end)?)
+        };
+        let alone = |share| WayMillis::each(&ways, |values| percentile(&sorted(values), share));
+        Some(Self {
+            frames: ways.len(),
+            typical: about(0.50)?,
+            slow: about(0.95)?,
+            p50: alone(0.50)?,
+            p95: alone(0.95)?,
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! What the player did, with its times, and which picture has it first.
+
+use mimosa_facts::{Action, InputTimes};
+
+/// An action on its way to the source.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Played {
+    /// What the player did.
+    pub action: Action,
+    /// `None` for what no player did: the end of a session lets go of all keys.
+    pub times: Option<InputTimes>,
+}
+
+/// The actions that a picture is the first to have.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Inputs {
+    /// How many actions.
+    pub count: u32,
+    /// Times of the newest.
+    pub newest: Option<InputTimes>,
+}
+
+impl Inputs {
+    /// One more.
+    pub fn add(&mut self, times: Option<InputTimes>) {
+        self.count += 1;
+        self.newest = times.or(self.newest);
+    }
+
+    /// Those of a later picture, when this one is not encoded.
+    pub fn join(&mut self, later: Self) {
+        self.count += later.count;
+        self.newest = later.newest.or(self.newest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_units::Time;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_action_counts() {
+        let times = |seconds| InputTimes {
+            made: None,
+            received: Time::from_secs(seconds),
+        };
+        let mut inputs = Inputs::default();
+        inputs.add(Some(times(1)));
+        inputs.add(Some(times(2)));
+        inputs.add(None);
+        let expected = |count, seconds| Inputs {
+            count,
+            newest: Some(times(seconds)),
+        };
+        assert_eq!(inputs, expected(3, 2));
+        inputs.join(Inputs::default());
+        assert_eq!(inputs, expected(3, 2));
+        inputs.join(expected(2, 5));
+        assert_eq!(inputs, expected(5, 5));
+    }
+}

@@ -1,0 +1,171 @@
+//! A session's pictures on their way through the encoder.
+
+use std::sync::Arc;
+
+use mimosa_facts::{Complexity, FrameGrant};
+use mimosa_protocol::control::NoticeCode;
+use mimosa_transport::{LARGEST_PAYLOAD, OVERHEAD};
+use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_video::FrameRequest;
+
+use super::clock::picture_time;
+use super::inputs::Inputs;
+use super::job::Captured;
+use super::job::{Encoded, Job};
+use super::lives::Made;
+use super::{Effect, Session};
+
+/// A frame smaller than this shows nothing; it is skipped instead.
+const SMALLEST_FRAME: Bytes = Bytes::new(200);
+
+/// The frame in the encoder.
+#[derive(Debug)]
+pub(super) struct Encoding {
+    grant: FrameGrant,
+    budget: Bytes,
+    captured: Time,
+    inputs: Inputs,
+}
+
+impl Session {
+    /// The source has a new picture.
+    pub fn picture(&mut self, now: Time, picture: &Arc<Captured>) {
+        if !self.is_connected() {
+            return;
+        }
+        self.unseen.join(picture.inputs);
+        // A picture a little early is taken: sources and frame intervals jitter.
+        let interval = self.interval();
+        let slack = interval / 4;
+        let is_early = self
+            .newest_started
+            .is_some_and(|started| picture.at.since(started) + slack < interval);
+        if is_early {
+            return;
+        }
+        self.statistics.captured += 1;
+        if self.encoding.is_some() {
+            let missed = self.waiting.replace(Arc::clone(picture));
+            self.statistics.skipped += u64::from(missed.is_some());
+        } else {
+            self.encode(now, Arc::clone(picture));
+        }
+    }
+
+    /// Asks for a frame's size and has the picture encoded.
+    fn encode(&mut self, now: Time, picture: Arc<Captured>) {
+        self.newest_started = Some(picture.at);
+        let interval = self.interval();
+        let size = self.detail.step().size(picture.picture.size());
+        let grant = self.sender.frame_due(now, interval);
+        if let Some(broken) = self.sender.poll_broken() {
+            self.repair.broken(now, broken.frame, broken.has_left);
+        }
+        let budget = coded_size(grant.size);
+        if budget < SMALLEST_FRAME {
+            self.sender.frame_encoded(now, std::iter::empty());
+            self.statistics.skipped += 1;
+            return;
+        }
+        self.encoding = Some(Encoding {
+            grant,
+            budget,
+            captured: picture.at,
+            inputs: std::mem::take(&mut self.unseen),
+        });
+        let request = FrameRequest {
+            frame: grant.frame,
+            budget,
+            interval,
+            complexity: Complexity::C0,
+            recovery: self.repair.take(),
+        };
+        let timestamp = picture_time(self.rtp_offset, picture.at);
+        self.effects.push(Effect::Encode(Job {
+            picture,
+            request,
+            size,
+            bandwidth: grant.target,
+            is_limit: grant.is_limit,
+            timestamp,
+        }));
+    }
+
+    /// The encoder is done with a frame.
+    pub fn encoded(&mut self, now: Time, encoded: Encoded) {
+        let is_its = |encoding: &mut Encoding| encoding.grant.frame == encoded.frame;
+        let Some(encoding) = self.encoding.take_if(is_its) else {
+            return;
+        };
+        match encoded.result {
+            Ok(coded) => {
+                let sizes = coded.payloads.sizes().map(|size| size + OVERHEAD);
+                let size: Bytes = sizes.clone().sum();
+                self.sender.frame_encoded(now, sizes);
+                let made = Made {
+                    captured: encoding.captured,
+                    begun: encoded.begun,
+                    ended: encoded.ended,
+                    coded: Bytes::new(coded.length as u64),
+                    budget: encoding.budget,
+                    plan: coded.plan,
+                    is_keyframe: coded.is_keyframe,
+                    quantiser: coded.quantiser,
+                    attempts: coded.attempts,
+                    inputs: encoding.inputs,
+                };
+                self.lives.made(encoding.grant.frame, made);
+                self.statistics.encoded(now, size, coded.is_keyframe);
+                self.statistics.quantiser = coded.quantiser;
+                self.adapt(now, coded.quantiser);
+                let frame = encoding.grant.frame;
+                let reference = self.repair.encoded(now, frame, coded.is_keyframe);
+                let timestamp = picture_time(self.rtp_offset, encoding.captured);
+                let repairs = self.sender.repairs(frame);
+                self.transport
+                    .insert(frame, timestamp, reference, coded.payloads, repairs);
+            }
+            Err(error) => {
+                self.sender.frame_encoded(now, std::iter::empty());
+                let reason = error.to_string();
+                tracing::error!(reason, "no frame comes out of the encoder");
+                self.notice(NoticeCode::Ended, reason.clone());
+                self.end(reason);
+                self.waiting = None;
+            }
+        }
+        self.send(now);
+        if let Some(picture) = self.waiting.take() {
+            self.encode(now, picture);
+        }
+    }
+
+    /// Time between frames.
+    fn interval(&self) -> TimeDelta {
+        self.profile.interval * self.detail.step().every()
+    }
+
+    /// Takes fewer or more pixels, and pictures, from now on if the quantiser says so.
+    fn adapt(&mut self, now: Time, quantiser: Option<f32>) {
+        let Some(quantiser) = quantiser.filter(|_| self.profile.adapts_detail) else {
+            return;
+        };
+        if self.detail.frame(now, f64::from(quantiser)) {
+            let step = self.detail.step();
+            tracing::info!(
+                quantiser,
+                of_16_pixels = step.pixels(),
+                of_frames = step.every(),
+                "the bitrate is worth another picture: so many of 16 pixels, one of so many frames"
+            );
+        }
+    }
+}
+
+/// What is left for the coder of a frame of `size` on the wire.
+fn coded_size(size: Bytes) -> Bytes {
+    let packets = size.pieces(LARGEST_PAYLOAD + OVERHEAD);
+    // FU-A headers, two bytes each, and a parameter set's share.
+    let headers = packets * (OVERHEAD.get() + 2) + 8;
+    Bytes::new(size.get().saturating_sub(headers))
+}

@@ -1,0 +1,161 @@
+//! How a session sends: its limits, pacing and protection, from what the host allows and what
+//! both ends agreed on.
+
+use mimosa_facts::{Controller, Limits};
+use mimosa_protocol::control::FeedbackKind;
+use mimosa_stream::pace::{Bounds, Policy};
+use mimosa_stream::{
+    EcnConfig, EcnUse, Protection, ProtectionKind, RepairConfig, RetransmissionDeadline, Sender,
+    SenderConfig,
+};
+use mimosa_transport::{Agreed, LARGEST_PAYLOAD, OVERHEAD, SOUND_OVERHEAD};
+use mimosa_units::{Bytes, Rate, TimeDelta};
+
+use super::job::REDUNDANCY;
+
+/// What an earlier frame of sound costs beside itself (RFC 2198, section 3).
+const EARLIER_HEADER: Bytes = Bytes::new(4);
+/// What the newest frame of sound costs beside itself where earlier ones are there.
+const NEWEST_HEADER: Bytes = Bytes::new(1);
+
+/// What the host allows its sessions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SendingConfig {
+    /// Rates for pictures and sound together.
+    pub limits: Limits,
+    /// The one rate while nothing is known of the network.
+    pub blind_rate: Rate,
+    /// Bitrate of the sound, as coded.
+    pub sound: Rate,
+    /// Which pacing applies.
+    pub policy: Policy,
+    /// Longest that a frame waits in the pacer.
+    pub presentation_deadline: TimeDelta,
+    /// Shortest time between two packets.
+    pub shortest_gap: TimeDelta,
+    /// Age of a frame after which its packets are not sent again; `None` to send again while
+    /// a later frame refers to it.
+    pub retransmission_deadline: Option<TimeDelta>,
+    /// How frames are kept whole though packets are lost.
+    pub protection: ProtectionKind,
+    /// When a frame has to be whole at the player, from its first packet on.
+    pub repair_deadline: TimeDelta,
+    /// Whether the controller answers marks of L4S (RFC 9331, section 4.3).
+    pub answers_marks: bool,
+}
+
+impl SendingConfig {
+    /// The limits of the controller of one session. What is allowed in all is for the sound as
+    /// well, which takes its part whatever the controller decides.
+    #[must_use]
+    pub fn limits(&self, agreed: Agreed) -> Limits {
+        let sound = if agreed.has_sound {
+            rate_on_the_wire(self.sound, agreed.takes_redundancy)
+        } else {
+            Rate::ZERO
+        };
+        match agreed.feedback {
+            FeedbackKind::CongestionControl | FeedbackKind::OnRequest | FeedbackKind::Periodic => {
+                let most = beside(self.limits.max(), sound);
+                let least = self.limits.min().min(most);
+                Limits::new(least, self.limits.start(), most)
+            }
+            // Nothing is known of the network: one rate, and that a low one.
+            FeedbackKind::None => {
+                let rate = beside(self.blind_rate, sound);
+                Limits::new(rate, rate, rate)
+            }
+        }
+    }
+
+    /// The sender of one session, under a controller with [`SendingConfig::limits`].
+    #[must_use]
+    pub fn sender(&self, agreed: Agreed, controller: Box<dyn Controller>) -> Sender {
+        let config = SenderConfig {
+            policy: self.policy,
+            bounds: Bounds {
+                longest_wait: self.presentation_deadline,
+                smallest_packet: OVERHEAD,
+                shortest_gap: self.shortest_gap,
+                ..Bounds::default()
+            },
+            retransmission_deadline: match self.retransmission_deadline {
+                _ if !agreed.has_retransmissions => RetransmissionDeadline::Age(TimeDelta::ZERO),
+                Some(deadline) => RetransmissionDeadline::Age(deadline),
+                None => RetransmissionDeadline::Chain,
+            },
+            protection: self.protection(agreed),
+            ecn: self.ecn(agreed.feedback),
+            ..SenderConfig::default()
+        };
+        Sender::new(config, controller)
+    }
+
+    fn protection(&self, agreed: Agreed) -> Protection {
+        let Some(code) = agreed.repairs else {
+            return Protection::Retransmission;
+        };
+        let repairs = RepairConfig {
+            deadline: self.repair_deadline,
+            largest_packet: LARGEST_PAYLOAD + OVERHEAD,
+            code,
+            ..RepairConfig::default()
+        };
+        match self.protection {
+            ProtectionKind::Retransmission => Protection::Retransmission,
+            ProtectionKind::Fec => Protection::Fec(repairs),
+            ProtectionKind::Joint => Protection::Joint(repairs),
+        }
+    }
+
+    /// Packets ask for marks where the controller answers them and reports carry them.
+    fn ecn(&self, feedback: FeedbackKind) -> EcnUse {
+        if feedback == FeedbackKind::CongestionControl && self.answers_marks {
+            EcnUse::Auto(EcnConfig::default())
+        } else {
+            EcnUse::default()
+        }
+    }
+}
+
+/// What sound of this bitrate has on the wire, with earlier frames in each packet or
+/// without.
+fn rate_on_the_wire(bitrate: Rate, has_redundancy: bool) -> Rate {
+    let block = mimosa_facts::sound::BLOCK;
+    let frame = bitrate.amount_in(block);
+    let mut packet = frame + SOUND_OVERHEAD;
+    if has_redundancy {
+        packet += NEWEST_HEADER;
+        for _ in 0..REDUNDANCY {
+            packet += frame + EARLIER_HEADER;
+        }
+    }
+    Rate::of(packet, block)
+}
+
+/// What is left of `rate` for the pictures beside sound of `sound`: at least half.
+fn beside(rate: Rate, sound: Rate) -> Rate {
+    let bits = rate.as_bps();
+    Rate::from_bps(bits.saturating_sub(sound.as_bps()).max(bits / 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sound_has_a_hundred_packets_a_second_on_the_wire() {
+        let rate =
+            |kbps, redundancy| rate_on_the_wire(Rate::from_kbps(kbps), redundancy).as_bps() / 100;
+        // 80 bytes and 56; 81 more for each earlier frame and one for the newest.
+        assert_eq!(rate(64, false), 1_088);
+        assert_eq!(rate(64, true), (80 + 56 + 1 + 2 * 84) * 8);
+    }
+
+    #[test]
+    fn pictures_keep_half() {
+        let beside = |rate, sound| beside(Rate::from_kbps(rate), Rate::from_kbps(sound));
+        assert_eq!(beside(2_000, 240), Rate::from_kbps(1_760));
+        assert_eq!(beside(300, 240), Rate::from_kbps(150));
+    }
+}

@@ -1,0 +1,649 @@
+//! Packets become frames again, and frames are decoded as soon as what they refer to has
+//! been.
+//!
+//! Each packet says which frame it is of, what that frame refers to, and whether it is the
+//! first or the last of it (the [dependency descriptor](mimosa_rtp::dependency)); RTP
+//! sequence numbers say what is missing in between. A frame that is whole is given out at
+//! once if it is a keyframe or refers to one that was given out, and is newer than all that
+//! were: no timer waits for anything. So the frame after one that will never be whole goes
+//! on from the one before it, as the host has coded it.
+//!
+//! Any packet of a frame can be made good by a repair packet: with as many packets of both
+//! kinds as the frame has, it is whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mimosa_facts::{Codec, MediaSequence};
+use mimosa_fec::{CodeError, decode};
+use mimosa_rtp::dependency::{Dependency, Reference};
+use mimosa_rtp::video::depacketise;
+use mimosa_units::PeerTime;
+
+/// Frames that may be incomplete at once: two seconds at 120 frames a second, longer than
+/// any is waited for.
+const MOST_OPEN: u64 = 240;
+/// Frames given out that may be referred to: a descriptor reaches further back, an encoder
+/// keeps 16 at most.
+const MOST_KEPT: usize = 64;
+/// Packets of one frame: a keyframe of 4 MB.
+const MOST_PACKETS: u64 = 4096;
+
+/// A packet of a frame.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Piece {
+    /// RTP sequence number that it had at first.
+    pub sequence: MediaSequence,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// Its place, and its frame's.
+    pub dependency: Dependency,
+    /// When it came.
+    pub at: PeerTime,
+    /// What it has in it, as its codec's frames are packetised.
+    pub payload: Vec<u8>,
+}
+
+/// A packet that stands for any of a frame's.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RepairPiece {
+    /// RTP sequence number before that of the frame's first packet.
+    pub before: MediaSequence,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// Low bits of the frame's number.
+    pub frame_number: u16,
+    /// What the frame refers to.
+    pub reference: Reference,
+    /// How many packets the frame has.
+    pub media: u8,
+    /// This one's place behind them.
+    pub place: u8,
+    /// When it came.
+    pub at: PeerTime,
+    /// What is coded of them (`mimosa-fec`).
+    pub coded: Vec<u8>,
+}
+
+/// A frame to decode.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Whole {
+    /// Its number, counted on from the first one's 16 bits.
+    pub number: u64,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// It refers to no other.
+    pub is_keyframe: bool,
+    /// When its first packet came.
+    pub first: PeerTime,
+    /// When its last one did.
+    pub last: PeerTime,
+    /// How many packets it had.
+    pub packets: usize,
+    /// What it is coded as.
+    pub codec: Codec,
+    /// It in the form of its codec.
+    pub access_unit: Vec<u8>,
+}
+
+/// What has become of frames.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Counts {
+    /// Given out.
+    pub whole: u64,
+    /// Passed over: a newer one was given out, and part of them had come.
+    pub passed: u64,
+    /// Whose payloads make no access unit.
+    pub malformed: u64,
+    /// Packets that came twice, or for a frame passed over.
+    pub useless: u64,
+    /// Packets that were lost and made good by repair packets.
+    pub repaired: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    timestamp: u32,
+    reference: Reference,
+    /// Sequence numbers, unwrapped.
+    first: Option<u64>,
+    last: Option<u64>,
+    packets: BTreeMap<u64, Piece>,
+    /// What repair packets are about, once one has come.
+    block: Option<Block>,
+}
+
+/// A frame's packets as repair packets know them.
+#[derive(Debug)]
+struct Block {
+    /// Sequence number of the first, unwrapped.
+    first: u64,
+    frame_number: u16,
+    media: usize,
+    /// By their places.
+    repairs: BTreeMap<u8, Vec<u8>>,
+}
+
+impl Open {
+    fn new(timestamp: u32, reference: Reference) -> Self {
+        Self {
+            timestamp,
+            reference,
+            first: None,
+            last: None,
+            packets: BTreeMap::new(),
+            block: None,
+        }
+    }
+
+    /// Makes good what lacks, if there are repair packets enough: how many packets that was.
+    fn repair(&mut self, at: PeerTime) -> Result<u64, CodeError> {
+        let Some(block) = &self.block else {
+            return Ok(0);
+        };
+        let (first, media) = (block.first, block.media);
+        if media == 0 {
+            return Ok(0);
+        }
+        let last = first + media as u64 - 1;
+        let there: Vec<_> = self.packets.range(first..=last).collect();
+        let lacking = media - there.len();
+        if lacking == 0 || lacking > block.repairs.len() {
+            return Ok(0);
+        }
+        let place = |sequence: u64| usize::try_from(sequence - first).unwrap_or(usize::MAX);
+        let pieces = there
+            .iter()
+            .map(|(sequence, piece)| (place(**sequence), &piece.payload[..]));
+        let repairs = block.repairs.iter();
+        let repairs = repairs.map(|(place, coded)| (usize::from(*place), &coded[..]));
+        let available: Vec<_> = pieces.chain(repairs).collect();
+        let found = decode(media, &available)?;
+        for (sequence, payload) in (first..).zip(found) {
+            self.packets.entry(sequence).or_insert_with(|| Piece {
+                sequence: MediaSequence::of(sequence),
+                timestamp: self.timestamp,
+                dependency: Dependency {
+                    is_first: sequence == first,
+                    is_last: sequence == last,
+                    frame_number: block.frame_number,
+                    reference: self.reference,
+                },
+                at,
+                payload,
+            });
+        }
+        (self.first, self.last) = (Some(first), Some(last));
+        Ok(lacking as u64)
+    }
+    fn is_whole(&self) -> bool {
+        let ends = self.first.zip(self.last);
+        ends.is_some_and(|(first, last)| {
+            last >= first && last - first + 1 == self.packets.len() as u64
+        })
+    }
+}
+
+/// Puts frames together.
+#[derive(Debug)]
+pub struct Assembler {
+    codec: Codec,
+    frames: Counter,
+    sequences: Counter,
+    open: BTreeMap<u64, Open>,
+    /// Those given out, the newest ones.
+    given: BTreeSet<u64>,
+    counts: Counts,
+}
+
+impl Assembler {
+    /// Nothing yet, of frames of this codec.
+    #[must_use]
+    pub fn new(codec: Codec) -> Self {
+        Self {
+            codec,
+            frames: Counter::default(),
+            sequences: Counter::default(),
+            open: BTreeMap::new(),
+            given: BTreeSet::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// What has become of frames so far.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Frames of which part has come, or which wait for others.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Packets kept of frames that are not whole.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.open.values().map(|open| open.packets.len()).sum()
+    }
+
+    /// Takes a packet, and gives the frames that can be decoded now, in order.
+    pub fn packet(&mut self, piece: Piece) -> Vec<Whole> {
+        let number = self.frames.unwrap(piece.dependency.frame_number);
+        let sequence = self.sequences.unwrap(piece.sequence.0);
+        let newest = self.given.last().copied();
+        if newest.is_some_and(|newest| number <= newest) {
+            self.counts.useless += 1;
+            return Vec::new();
+        }
+        let (timestamp, reference) = (piece.timestamp, piece.dependency.reference);
+        let open = self.open.entry(number);
+        let open = open.or_insert_with(|| Open::new(timestamp, reference));
+        if piece.dependency.is_first {
+            open.first = Some(sequence);
+        }
+        if piece.dependency.is_last {
+            open.last = Some(sequence);
+        }
+        let is_full = open.packets.len() as u64 >= MOST_PACKETS;
+        let at = piece.at;
+        if is_full || open.packets.insert(sequence, piece).is_some() {
+            self.counts.useless += 1;
+        }
+        self.settle(number, at)
+    }
+
+    /// Takes a repair packet, and gives the frames that can be decoded now, in order.
+    pub fn repair(&mut self, piece: RepairPiece) -> Vec<Whole> {
+        let number = self.frames.unwrap(piece.frame_number);
+        let first = self.sequences.unwrap(piece.before.0) + 1;
+        let newest = self.given.last().copied();
+        if newest.is_some_and(|newest| number <= newest) {
+            // Most are of frames that lack nothing.
+            return Vec::new();
+        }
+        let open = self.open.entry(number);
+        let open = open.or_insert_with(|| Open::new(piece.timestamp, piece.reference));
+        let block = open.block.get_or_insert_with(|| Block {
+            first,
+            frame_number: piece.frame_number,
+            media: usize::from(piece.media),
+            repairs: BTreeMap::new(),
+        });
+        let is_its = (first, usize::from(piece.media)) == (block.first, block.media);
+        if is_its && block.media > 0 && usize::from(piece.place) >= block.media {
+            block.repairs.insert(piece.place, piece.coded);
+        } else {
+            self.counts.useless += 1;
+        }
+        self.settle(number, piece.at)
+    }
+
+    /// Makes a frame good as far as can be, and gives what can be decoded now.
+    fn settle(&mut self, number: u64, at: PeerTime) -> Vec<Whole> {
+        if let Some(open) = self.open.get_mut(&number) {
+            match open.repair(at) {
+                Ok(repaired) => self.counts.repaired += repaired,
+                Err(error) => {
+                    tracing::warn!(%error, number, "repair packets do not fit their frame");
+                    self.counts.malformed += 1;
+                    open.block = None;
+                }
+            }
+        }
+        let whole = self.decodable();
+        self.forget(number);
+        whole
+    }
+
+    /// Takes out what can be decoded now.
+    fn decodable(&mut self) -> Vec<Whole> {
+        let mut all = Vec::new();
+        while let Some(number) = self.next() {
+            let Some(open) = self.open.remove(&number) else {
+                break;
+            };
+            if let Some(whole) = self.put_together(number, &open) {
+                all.push(whole);
+                self.given.insert(number);
+                if self.given.len() > MOST_KEPT {
+                    self.given.pop_first();
+                }
+                let older = self.open.range(..number).count() as u64;
+                self.counts.passed += older;
+                self.open = self.open.split_off(&number);
+            }
+        }
+        all
+    }
+
+    /// The oldest frame that is whole and refers to nothing, or to one given out.
+    fn next(&self) -> Option<u64> {
+        let is_ready = |(number, open): &(&u64, &Open)| {
+            open.is_whole()
+                && match open.reference {
+                    Reference::None => true,
+                    Reference::Back(distance) => number
+                        .checked_sub(u64::from(distance))
+                        .is_some_and(|other| self.given.contains(&other)),
+                }
+        };
+        self.open.iter().find(is_ready).map(|(number, _)| *number)
+    }
+
+    fn put_together(&mut self, number: u64, open: &Open) -> Option<Whole> {
+        let payloads = open.packets.values().map(|piece| piece.payload.as_slice());
+        match depacketise(self.codec, payloads) {
+            Ok(access_unit) => {
+                let times = open.packets.values().map(|piece| piece.at);
+                self.counts.whole += 1;
+                Some(Whole {
+                    number,
+                    timestamp: open.timestamp,
+                    is_keyframe: open.reference == Reference::None,
+                    first: times.clone().min()?,
+                    last: times.max()?,
+                    packets: open.packets.len(),
+                    codec: self.codec,
+                    access_unit,
+                })
+            }
+            Err(error) => {
+                tracing::warn!(%error, number, "a frame's packets make no access unit");
+                self.counts.malformed += 1;
+                None
+            }
+        }
+    }
+
+    /// Lets go of what is too far from `number` to come.
+    fn forget(&mut self, number: u64) {
+        let oldest = number.saturating_sub(MOST_OPEN);
+        while let Some(entry) = self.open.first_entry() {
+            if *entry.key() >= oldest {
+                break;
+            }
+            entry.remove();
+            self.counts.passed += 1;
+        }
+    }
+}
+
+/// Counts on beyond 16 bits: a number is taken as the one nearest to the newest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counter {
+    newest: Option<u64>,
+}
+
+impl Counter {
+    pub(crate) fn unwrap(&mut self, wire: u16) -> u64 {
+        // So far above zero that an older one has a number, too.
+        let newest = self.newest.unwrap_or((1 << 16) + u64::from(wire));
+        #[expect(clippy::cast_possible_truncation, reason = "the low 16 bits are meant")]
+        let step = wire.wrapping_sub(newest as u16).cast_signed();
+        let number = newest.saturating_add_signed(i64::from(step));
+        self.newest = Some(newest.max(number));
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame of so many packets, numbered from `sequence` on.
+    fn frame(number: u16, back: u16, sequence: u16, packets: u16) -> Vec<Piece> {
+        let piece = |place| Piece {
+            sequence: MediaSequence(sequence).plus(place),
+            timestamp: u32::from(number) * 1_500,
+            dependency: Dependency {
+                is_first: place == 0,
+                is_last: place + 1 == packets,
+                frame_number: number,
+                reference: match back {
+                    0 => Reference::None,
+                    back => Reference::Back(back),
+                },
+            },
+            at: PeerTime::from_nanos(i64::from(number) * 1_000 + i64::from(place)),
+            payload: vec![0x41, u8::try_from(number % 256).unwrap(), 9],
+        };
+        (0..packets).map(piece).collect()
+    }
+
+    fn numbers(assembler: &mut Assembler, pieces: impl IntoIterator<Item = Piece>) -> Vec<u16> {
+        let whole = pieces
+            .into_iter()
+            .flat_map(|piece| assembler.packet(piece))
+            .collect::<Vec<_>>();
+        let low = |number: u64| u16::try_from(number % 65_536).unwrap();
+        whole.iter().map(|whole| low(whole.number)).collect()
+    }
+
+    #[test]
+    fn frames_come_whole_and_once_across_the_wrap() {
+        let mut assembler = Assembler::new(Codec::H264);
+        let mut sequence = 65_530_u16;
+        let mut back = 0;
+        for number in [65_534, 65_535, 0, 1] {
+            let mut pieces = frame(number, back, sequence, 5);
+            // In any order, and one of them twice.
+            pieces.swap(0, 3);
+            pieces.push(pieces[1].clone());
+            let before = &pieces[..4];
+            assert!(numbers(&mut assembler, before.to_vec()).is_empty());
+            let whole = assembler.packet(pieces[4].clone());
+            assert_eq!(whole.len(), 1);
+            assert_eq!((whole[0].packets, whole[0].is_keyframe), (5, back == 0));
+            assert_eq!(
+                whole[0].last - whole[0].first,
+                mimosa_units::TimeDelta::from_nanos(4)
+            );
+            assert_eq!(whole[0].access_unit.len(), 5 * 7);
+            assert!(numbers(&mut assembler, [pieces[5].clone()]).is_empty());
+            sequence = sequence.wrapping_add(5);
+            back = 1;
+        }
+        let counts = assembler.counts();
+        assert_eq!((counts.whole, counts.passed, counts.useless), (4, 0, 4));
+    }
+
+    #[test]
+    fn a_frame_waits_for_what_it_refers_to() {
+        let mut assembler = Assembler::new(Codec::H264);
+        assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
+        let mut late = frame(11, 1, 2, 3);
+        let missing = late.remove(1);
+        assert!(numbers(&mut assembler, late).is_empty());
+        assert!(numbers(&mut assembler, frame(12, 1, 5, 1)).is_empty());
+        assert!(numbers(&mut assembler, frame(13, 1, 6, 1)).is_empty());
+        assert_eq!(numbers(&mut assembler, [missing]), [11, 12, 13]);
+    }
+
+    #[test]
+    fn what_does_without_a_lost_frame_goes_on_at_once() {
+        let mut assembler = Assembler::new(Codec::H264);
+        assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
+        let mut lost = frame(11, 1, 2, 3);
+        let missing = lost.remove(1);
+        assert!(numbers(&mut assembler, lost).is_empty());
+        assert!(numbers(&mut assembler, frame(12, 1, 5, 1)).is_empty());
+        assert_eq!(numbers(&mut assembler, frame(13, 3, 6, 1)), [13]);
+        // Too late: it was done without.
+        assert!(numbers(&mut assembler, [missing]).is_empty());
+        assert_eq!(numbers(&mut assembler, frame(14, 1, 7, 1)), [14]);
+        let counts = assembler.counts();
+        assert_eq!((counts.whole, counts.passed, counts.useless), (3, 2, 1));
+    }
+
+    #[test]
+    fn a_keyframe_begins_anew() {
+        let mut assembler = Assembler::new(Codec::H264);
+        assert!(
+            numbers(&mut assembler, frame(9, 1, 0, 1)).is_empty(),
+            "refers to nothing"
+        );
+        assert_eq!(numbers(&mut assembler, frame(12, 0, 4, 1)), [12]);
+        assert_eq!(assembler.counts().passed, 1);
+        assert_eq!(numbers(&mut assembler, frame(13, 1, 5, 1)), [13]);
+    }
+
+    #[test]
+    fn what_never_becomes_whole_is_forgotten() {
+        let mut assembler = Assembler::new(Codec::H264);
+        for number in 0..2_000_u16 {
+            let pieces = frame(number, 1, number * 2, 2);
+            assert!(numbers(&mut assembler, pieces.into_iter().take(1)).is_empty());
+        }
+        assert!(assembler.open.len() as u64 <= MOST_OPEN + 1);
+        let mut piece = frame(5_000, 0, 9_000, 1);
+        piece[0].payload = Vec::new();
+        assert!(numbers(&mut assembler, piece).is_empty());
+        assert_eq!(assembler.counts().malformed, 1);
+    }
+
+    /// Repair packets of a frame, as the host's store makes them.
+    fn repairs(media: &[Piece], count: usize) -> Vec<RepairPiece> {
+        let payloads: Vec<_> = media.iter().map(|piece| &piece.payload[..]).collect();
+        let coded = mimosa_fec::encode(&payloads, count).unwrap();
+        let piece = |(number, coded)| RepairPiece {
+            before: media[0].sequence.minus(1),
+            timestamp: media[0].timestamp,
+            frame_number: media[0].dependency.frame_number,
+            reference: media[0].dependency.reference,
+            media: u8::try_from(media.len()).unwrap(),
+            place: u8::try_from(media.len() + number).unwrap(),
+            at: PeerTime::from_nanos(77),
+            coded,
+        };
+        coded.into_iter().enumerate().map(piece).collect()
+    }
+
+    #[test]
+    fn any_packets_enough_make_a_frame_whole() {
+        let whole = |keep: &[usize]| {
+            let mut assembler = Assembler::new(Codec::H264);
+            assert_eq!(numbers(&mut assembler, frame(10, 0, 65_530, 2)), [10]);
+            let media = frame(11, 1, 65_532, 5);
+            let repair = repairs(&media, 3);
+            let mut given = Vec::new();
+            for &place in keep {
+                given.extend(match media.get(place) {
+                    Some(piece) => assembler.packet(piece.clone()),
+                    None => assembler.repair(repair[place - 5].clone()),
+                });
+            }
+            assert_eq!(assembler.counts().malformed, 0);
+            (given, assembler.counts().repaired)
+        };
+        let (plain, repaired) = whole(&[0, 1, 2, 3, 4]);
+        assert_eq!(repaired, 0);
+        for keep in [
+            [0, 1, 3, 4, 7],
+            [5, 0, 2, 6, 7],
+            [7, 1, 2, 3, 4],
+            [5, 6, 7, 1, 3],
+        ] {
+            let (given, repaired) = whole(&keep);
+            assert_eq!(given.len(), 1, "{keep:?}");
+            assert_eq!(given[0].access_unit, plain[0].access_unit);
+            assert_eq!(
+                repaired,
+                keep.iter().filter(|place| **place > 4).count() as u64
+            );
+        }
+        // A packet fewer is too few.
+        assert!(whole(&[0, 1, 3, 7]).0.is_empty());
+    }
+
+    #[test]
+    fn a_frame_of_which_nothing_else_comes_is_whole_by_its_repair_packets() {
+        let mut assembler = Assembler::new(Codec::H264);
+        assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
+        let lost = frame(11, 1, 2, 1);
+        let whole = assembler.repair(repairs(&lost, 1).remove(0));
+        assert_eq!((whole.len(), whole[0].number % 65_536), (1, 11));
+        assert_eq!(
+            whole[0].last,
+            PeerTime::from_nanos(77),
+            "when it was repaired"
+        );
+        assert_eq!(numbers(&mut assembler, frame(12, 1, 3, 1)), [12]);
+    }
+
+    #[test]
+    fn repair_packets_that_contradict_each_other_spoil_nothing() {
+        let mut assembler = Assembler::new(Codec::H264);
+        assert_eq!(numbers(&mut assembler, frame(10, 0, 0, 2)), [10]);
+        let media = frame(11, 1, 2, 4);
+        let good = repairs(&media, 2);
+        let mut other = good[1].clone();
+        other.media = 3;
+        assert!(assembler.repair(good[0].clone()).is_empty());
+        assert!(assembler.repair(other).is_empty());
+        assert_eq!(assembler.counts().useless, 1);
+        // What is coded is of other packets: the sum makes no packet.
+        let mut broken = good[1].clone();
+        broken.coded.truncate(3);
+        assert!(assembler.repair(broken).is_empty());
+        assert!(numbers(&mut assembler, media[..2].to_vec()).is_empty());
+        assert_eq!(assembler.counts().malformed, 1);
+        // What was lost comes again, and all is well.
+        assert_eq!(numbers(&mut assembler, media[2..].to_vec()), [11]);
+    }
+
+    /// Packets and repair packets with any numbers: nothing panics, and memory is bounded.
+    #[test]
+    fn whatever_comes_is_borne() {
+        let mut assembler = Assembler::new(Codec::H264);
+        let mut state = 1_u64;
+        let mut below = |limit: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let mut whole = 0;
+        for step in 0..40_000_u64 {
+            let frame_number = u16::try_from((step / 40 + below(6)) % 65_536).unwrap();
+            let reference = match below(3) {
+                0 => Reference::None,
+                back => Reference::Back(u16::try_from(back).unwrap()),
+            };
+            let sequence = MediaSequence::of(step / 10 + below(8));
+            let payload: Vec<u8> = (0..below(12))
+                .map(|_| u8::try_from(below(256)).unwrap())
+                .collect();
+            let at = PeerTime::from_nanos(step.cast_signed());
+            let given = if below(3) == 0 {
+                assembler.repair(RepairPiece {
+                    before: sequence,
+                    timestamp: 0,
+                    frame_number,
+                    reference,
+                    media: u8::try_from(below(5)).unwrap(),
+                    place: u8::try_from(below(8)).unwrap(),
+                    at,
+                    coded: payload,
+                })
+            } else {
+                let (is_first, is_last) = (below(2) == 0, below(2) == 0);
+                assembler.packet(Piece {
+                    sequence,
+                    timestamp: 0,
+                    dependency: Dependency {
+                        is_first,
+                        is_last,
+                        frame_number,
+                        reference,
+                    },
+                    at,
+                    payload,
+                })
+            };
+            whole += given.len();
+        }
+        assert!(whole > 100, "{whole}");
+        assert!(assembler.open.len() as u64 <= MOST_OPEN + 1);
+    }
+}

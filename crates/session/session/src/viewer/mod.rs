@@ -1,0 +1,527 @@
+//! A client's session: what comes from the host, and what is told it.
+//!
+//! A state machine, as the host's is: times and datagrams go in; frames to decode, sound to
+//! play, datagrams and news come out. Times are the client's own, counted from its start.
+
+mod assembler;
+mod pen;
+mod reporter;
+mod skew;
+pub mod sound;
+mod tally;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use mimosa_facts::{Action, MediaSequence};
+use mimosa_protocol::PageTime;
+use mimosa_protocol::control::{
+    Client, ClientSound, Clipboard, FromPage, Hello, Millis, Notice, NoticeCode, Statistics, ToPage,
+};
+use mimosa_protocol::frames::{FrameMessage, Shown};
+use mimosa_protocol::input::Rumble;
+use mimosa_rtp::dependency::Reference;
+use mimosa_rtp::repair::Repair;
+use mimosa_rtp::rtx;
+use mimosa_transport::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
+use mimosa_units::{Ecn, PeerTime, Time, TimeDelta};
+
+pub use self::assembler::{Assembler, Counts, Piece, RepairPiece, Whole};
+pub use self::pen::Pen;
+pub use self::reporter::{Came, Reporter, ReporterConfig};
+use self::skew::Skew;
+pub use self::sound::{Play, SoundBuffer, SoundConfig, SoundCounts};
+pub use self::tally::{Packets, Tally};
+
+/// Without a frame to decode for this long, though packets come, a keyframe is asked for:
+/// the host mends by itself within a round trip or two.
+const STUCK_AFTER: TimeDelta = TimeDelta::from_millis(400);
+/// Time between messages with what the client counts (docs/embed/protocol.md).
+const COUNTS_EVERY: TimeDelta = TimeDelta::from_millis(1_000);
+/// A host that says nothing for this long has gone: as long as a host waits for a browser.
+const GONE_AFTER: TimeDelta = TimeDelta::from_millis(10_000);
+/// And one that never answers.
+const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
+
+/// Something that a session wants done, or known.
+#[derive(Debug)]
+pub enum Effect {
+    /// Media can flow.
+    Connected,
+    /// Decode this.
+    Decode(Whole),
+    /// What the session is.
+    Hello(Box<Hello>),
+    /// How it stands, four times a second.
+    Statistics(Box<Statistics>),
+    /// Something that the player should know.
+    Notice(Notice),
+    /// A gamepad is to do this.
+    Rumble(Rumble),
+    /// The game has copied this text.
+    Copied(String),
+    /// It is over.
+    Ended {
+        /// Why.
+        reason: String,
+        /// The host meant it: nobody should call again.
+        is_final: bool,
+    },
+}
+
+/// A frame that the player has seen.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Seen {
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// When its last packet came.
+    pub received: Time,
+    /// How long decoding took.
+    pub decoding: TimeDelta,
+    /// When it was on the screen, or would have been.
+    pub shown: Time,
+}
+
+/// A session's fixed properties.
+#[derive(Clone, Debug, Default)]
+pub struct SessionConfig {
+    /// When to report.
+    pub reporter: ReporterConfig,
+    /// How much sound is kept.
+    pub sound: SoundConfig,
+    /// Name of the decoder, for the host's statistics.
+    pub decoder: String,
+}
+
+/// A client's session.
+pub struct Session {
+    config: SessionConfig,
+    transport: Box<dyn ViewerTransport>,
+    begun: Time,
+    heard: Time,
+    is_connected: bool,
+    is_over: bool,
+    assembler: Assembler,
+    reporter: Reporter,
+    sound: SoundBuffer,
+    pen: Pen,
+    skew: Skew,
+    tally: Tally,
+    /// When a frame last came out whole, or a keyframe was asked for.
+    moved: Time,
+    next_counts: Time,
+    effects: VecDeque<Effect>,
+}
+
+impl Session {
+    /// A session over a connection that the host has answered; the offer was made at `begun`.
+    #[must_use]
+    pub fn new(config: SessionConfig, transport: Box<dyn ViewerTransport>, begun: Time) -> Self {
+        let (name, tells_marks) = (transport.name(), transport.reads_congestion());
+        Self {
+            assembler: Assembler::new(transport.codec()),
+            reporter: Reporter::new(config.reporter, name, tells_marks),
+            sound: SoundBuffer::new(config.sound),
+            config,
+            transport,
+            begun,
+            heard: begun,
+            is_connected: false,
+            is_over: false,
+            pen: Pen::new(),
+            skew: Skew::new(),
+            tally: Tally::default(),
+            moved: begun,
+            next_counts: begun,
+            effects: VecDeque::new(),
+        }
+    }
+
+    /// What has come so far.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        Tally {
+            frames: self.assembler.counts(),
+            sound: self.sound.counts(),
+            reports: self.reporter.count(),
+            ..self.tally
+        }
+    }
+
+    /// By how much later sound is heard than the picture of the same time is seen.
+    #[must_use]
+    pub fn skew(&self) -> Option<TimeDelta> {
+        self.skew.now()
+    }
+
+    /// A datagram came: it was there at `arrived`, before `now`, and with this ECN field.
+    pub fn receive(
+        &mut self,
+        now: Time,
+        arrived: Time,
+        ecn: Ecn,
+        [source, destination]: [SocketAddr; 2],
+        contents: &[u8],
+    ) {
+        self.heard = now;
+        self.transport.receive(now, source, destination, contents);
+        self.tally.packets.datagrams += 1;
+        self.tally.packets.bytes += contents.len() as u64;
+        self.events(now, arrived.min(now), ecn);
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, now: Time) {
+        if self.transport.deadline() <= now {
+            self.transport.timeout(now);
+            self.events(now, now, Ecn::NotEct);
+        }
+        self.report(now);
+        if self.is_connected && self.next_counts <= now {
+            self.next_counts = now + COUNTS_EVERY;
+            self.tell_counts();
+        }
+        let is_stuck = self.is_connected && now.since(self.moved) >= STUCK_AFTER;
+        if is_stuck && self.has_pieces() {
+            self.want_keyframe(now);
+        }
+        let patience = self.patience();
+        if now.since(self.heard) >= patience {
+            let reason = if self.is_connected {
+                "the host does not answer any more"
+            } else {
+                "the host's answer came, but no connection: is its UDP port open?"
+            };
+            self.end(reason.to_owned(), false);
+        }
+    }
+
+    /// Frames have begun to come that cannot be decoded.
+    fn has_pieces(&self) -> bool {
+        self.assembler.waiting() > 0
+    }
+
+    fn patience(&self) -> TimeDelta {
+        if self.is_connected {
+            GONE_AFTER
+        } else {
+            CONNECTED_WITHIN
+        }
+    }
+
+    /// Asks for a keyframe: what is there cannot be decoded.
+    pub fn want_keyframe(&mut self, now: Time) {
+        self.moved = now;
+        self.tally.keyframes_wanted += 1;
+        self.transport.want_keyframe(now);
+    }
+
+    /// When to call [`Session::advance`] at the latest.
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        let report = self.reporter.due();
+        let mut next = self.transport.deadline().min(self.heard + self.patience());
+        if let Some(due) = report {
+            next = next.min(time(due));
+        }
+        if self.is_connected {
+            next = next.min(self.next_counts);
+            if self.has_pieces() {
+                next = next.min(self.moved + STUCK_AFTER);
+            }
+        }
+        next
+    }
+
+    /// The player did something.
+    pub fn act(&mut self, now: Time, action: Action) {
+        if let Some(time) = page_time(now) {
+            for (channel, message) in self.pen.write(action, time) {
+                self.transport.write(channel, &message);
+            }
+        }
+    }
+
+    /// The player has copied this text. What is longer than a message can be is left out.
+    pub fn copy(&mut self, text: String) {
+        if let Some(clipboard) = Clipboard::new(text) {
+            let text = FromPage::Clipboard(clipboard).to_json();
+            self.transport.write(Channel::Control, text.as_bytes());
+        }
+    }
+
+    /// The player has seen a frame.
+    pub fn seen(&mut self, seen: &Seen) {
+        self.tally.shown += 1;
+        self.skew.seen(seen.timestamp, seen.shown);
+        let message = FrameMessage::Shown(Shown {
+            timestamp: seen.timestamp,
+            received: page_time(seen.received),
+            decoding: Some(seen.decoding),
+            presented: page_time(seen.shown),
+            expected: page_time(seen.shown),
+            count: u32::try_from(self.tally.shown).unwrap_or(u32::MAX),
+        });
+        self.transport.write(Channel::Frames, &message.to_bytes());
+    }
+
+    /// Somebody looks whether the loudspeaker wants anything.
+    pub fn look(&mut self, now: Time) {
+        self.sound.look(now);
+    }
+
+    /// What to play for about 10 ms, which the player hears at `heard`; so much is wanted at
+    /// once.
+    pub fn play(&mut self, now: Time, heard: Time, wanted: TimeDelta) -> Play {
+        let play = self.sound.play(now, wanted);
+        if let Play::Frame { timestamp, .. } = play {
+            self.skew.heard(timestamp, heard);
+        }
+        play
+    }
+
+    /// The loudspeaker had nothing to play for so long, though there was sound.
+    pub fn ran_out(&mut self, silent: TimeDelta) {
+        self.sound.ran_out(silent);
+    }
+
+    /// Ends the session, and tells the host.
+    pub fn close(&mut self) {
+        self.transport.close();
+        self.end("left".to_owned(), true);
+    }
+
+    /// How many items the session remembers: packets of frames that are not whole, frames of
+    /// sound, effects not taken. A world that runs it watches this.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.assembler.held() + self.sound.held() + self.effects.len()
+    }
+
+    /// Takes a datagram to send.
+    pub fn poll_datagram(&mut self) -> Option<Datagram> {
+        self.transport.poll_datagram()
+    }
+
+    /// Takes what has happened.
+    pub fn poll(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    fn events(&mut self, now: Time, arrived: Time, ecn: Ecn) {
+        while let Some(event) = self.transport.poll_event() {
+            match event {
+                CallerEvent::Connected => {
+                    self.is_connected = true;
+                    self.tally.connected = Some(now.since(self.begun));
+                    self.moved = now;
+                    self.effects.push_back(Effect::Connected);
+                }
+                CallerEvent::Packet(packet) => self.packet(now, arrived, ecn, packet),
+                CallerEvent::Opened(channel) => {
+                    if let Some(time) = page_time(now).filter(|_| channel == Channel::Keys) {
+                        let (channel, message) = self.pen.first(time);
+                        self.transport.write(channel, &message);
+                    }
+                }
+                CallerEvent::Message { channel, data } => self.message(now, channel, &data),
+                CallerEvent::Closed { reason } => self.end(reason, false),
+            }
+        }
+        self.report(now);
+    }
+
+    fn packet(&mut self, now: Time, arrived: Time, ecn: Ecn, packet: Incoming) {
+        let at = peer_time(arrived);
+        if let Some(number) = packet.transport {
+            self.tally.packets.came(number.sequence, ecn);
+            self.reporter.came(&Came {
+                ssrc: packet.ssrc,
+                sequence: packet.sequence,
+                number: number.sequence,
+                asks: number.request.is_some(),
+                is_last: packet.dependency.is_some_and(|place| place.is_last),
+                at,
+                ecn,
+            });
+        }
+        let refused = |error: &dyn std::fmt::Display| {
+            tracing::debug!(%error, "a packet is not understood");
+        };
+        match packet.carries {
+            Carries::Video => self.piece(now, at, MediaSequence(packet.sequence), packet),
+            Carries::Repeat if packet.payload.is_empty() => {}
+            Carries::Repeat if packet.dependency.is_none() => {
+                match Repair::parse(&packet.payload) {
+                    Ok(repair) => self.repair(now, at, packet.timestamp, &repair),
+                    Err(error) => refused(&error),
+                }
+            }
+            Carries::Repeat => {
+                self.tally.packets.repeated += 1;
+                match rtx::parse(&packet.payload) {
+                    Ok(original) => {
+                        let sequence = MediaSequence(original.sequence);
+                        let payload = original.payload.to_vec();
+                        self.piece(now, at, sequence, Incoming { payload, ..packet });
+                    }
+                    Err(error) => refused(&error),
+                }
+            }
+            Carries::Sound => self.sound.frame(now, packet.timestamp, &packet.payload),
+            Carries::RedundantSound => {
+                let result = self.sound.redundant(now, packet.timestamp, &packet.payload);
+                let _ = result.inspect_err(|error| refused(error));
+            }
+        }
+    }
+
+    fn piece(&mut self, now: Time, at: PeerTime, sequence: MediaSequence, packet: Incoming) {
+        let Some(dependency) = packet.dependency else {
+            return;
+        };
+        let whole = self.assembler.packet(Piece {
+            sequence,
+            timestamp: packet.timestamp,
+            dependency,
+            at,
+            payload: packet.payload,
+        });
+        self.decode(now, whole);
+    }
+
+    fn repair(&mut self, now: Time, at: PeerTime, timestamp: u32, repair: &Repair<'_>) {
+        self.tally.packets.repair += 1;
+        let whole = self.assembler.repair(RepairPiece {
+            before: MediaSequence(repair.before),
+            timestamp,
+            frame_number: repair.frame,
+            reference: match repair.distance {
+                0 => Reference::None,
+                distance => Reference::Back(distance),
+            },
+            media: repair.media,
+            place: repair.place,
+            at,
+            coded: repair.coded.to_vec(),
+        });
+        self.decode(now, whole);
+    }
+
+    fn decode(&mut self, now: Time, whole: Vec<Whole>) {
+        for frame in whole {
+            self.moved = now;
+            self.tally.keyframes += u64::from(frame.is_keyframe);
+            self.effects.push_back(Effect::Decode(frame));
+        }
+    }
+
+    fn message(&mut self, now: Time, channel: Channel, data: &[u8]) {
+        match channel {
+            Channel::Frames => {
+                if let Ok(FrameMessage::ClockQuestion { host }) = FrameMessage::parse(data)
+                    && let Some(page) = page_time(now)
+                {
+                    let answer = FrameMessage::ClockAnswer { host, page };
+                    self.transport.write(Channel::Frames, &answer.to_bytes());
+                }
+            }
+            Channel::Control => match ToPage::parse(data) {
+                Ok(message) => self.told(message),
+                Err(error) => tracing::warn!(%error, "a message of the host's is not understood"),
+            },
+            Channel::Input => {
+                let rumble = Rumble::parse(data).map(Effect::Rumble);
+                self.effects.extend(rumble);
+            }
+            Channel::Keys => {}
+        }
+    }
+
+    fn told(&mut self, message: ToPage) {
+        match message {
+            ToPage::Hello(hello) => {
+                self.skew.clocks(hello.picture_clock, hello.sound_clock);
+                self.effects.push_back(Effect::Hello(Box::new(hello)));
+            }
+            ToPage::Statistics(statistics) => {
+                let sound = statistics.sound.map(|sound| sound.clock);
+                self.skew.clocks(None, sound);
+                self.effects.push_back(Effect::Statistics(statistics));
+            }
+            ToPage::Notice(notice) if notice.code == NoticeCode::Ended => {
+                self.end(notice.message, true);
+            }
+            ToPage::Clipboard(clipboard) => {
+                self.effects.push_back(Effect::Copied(clipboard.text));
+            }
+            ToPage::Notice(notice) => self.effects.push_back(Effect::Notice(notice)),
+            // The host goes on without reports; it does not happen with our own.
+            ToPage::Feedback(_) | ToPage::Unknown => {}
+        }
+    }
+
+    fn report(&mut self, now: Time) {
+        for compound in self.reporter.write(peer_time(now)) {
+            self.transport.report(&compound);
+        }
+    }
+
+    fn tell_counts(&mut self) {
+        let tally = self.tally();
+        let SoundCounts {
+            played,
+            made_up,
+            gaps,
+            ran_out,
+            stretched,
+            ..
+        } = tally.sound;
+        let samples = |frames: u64| Some(frames * u64::from(self::sound::FRAME));
+        let sound = (tally.sound.packets > 0).then(|| ClientSound {
+            samples: samples(played),
+            concealed: samples(made_up),
+            stretched: samples(stretched),
+            gaps: Some(gaps + ran_out),
+            jitter_buffer: Some(Millis(self.sound.delay())),
+            skew: self.skew.now().map(Millis),
+            ..ClientSound::default()
+        });
+        let counts = FromPage::Client(Box::new(Client {
+            received: Some(tally.frames.whole),
+            decoded: Some(tally.decoded),
+            dropped: Some(tally.frames.passed),
+            packets_lost: i64::try_from(tally.packets.lost()).ok(),
+            decoder: Some(self.config.decoder.clone()),
+            sound,
+            ..Client::default()
+        }));
+        let text = counts.to_json();
+        self.transport.write(Channel::Control, text.as_bytes());
+    }
+
+    /// A frame was decoded.
+    pub fn decoded(&mut self) {
+        self.tally.decoded += 1;
+    }
+
+    fn end(&mut self, reason: String, is_final: bool) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.effects.push_back(Effect::Ended { reason, is_final });
+        }
+    }
+}
+
+fn time(at: PeerTime) -> Time {
+    Time::from_nanos(u64::try_from(at.as_nanos()).unwrap_or(0))
+}
+
+/// The client's clock as its reports have it.
+fn peer_time(time: Time) -> PeerTime {
+    PeerTime::from_nanos(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// The client's clock as its messages have it.
+fn page_time(time: Time) -> Option<PageTime> {
+    PageTime::from_millis(time.since(Time::ZERO).as_millis())
+}

@@ -1,0 +1,385 @@
+//! The other end: a client of our own, which offers, receives and reports.
+//!
+//! [`Caller`] is sans-IO as [`Peer`](crate::Peer) is. It takes every packet as it came,
+//! retransmissions and probes included; what they are good for is the caller's business
+//! above. Its reports are RTCP of RFC 8888 and of transport-wide-cc in one compound.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mimosa_facts::Codec;
+use mimosa_rtp::dependency::{DEPENDENCY_DESCRIPTOR, Dependency};
+use mimosa_rtp::enclosed;
+use mimosa_rtp::transport_cc::TransportExtension;
+use mimosa_units::{Ecn, Time};
+use str0m::change::{SdpAnswer, SdpPendingOffer};
+use str0m::channel::{ChannelConfig, ChannelData, ChannelId, Reliability};
+use str0m::format::FormatParams;
+use str0m::media::{Direction, Frequency, KeyframeRequestKind, MediaKind, Mid, Pt};
+use str0m::net::{Protocol, Receive};
+use str0m::rtp::{Extension, RawPacket, RtpHeader, Ssrc};
+use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
+
+use crate::codecs::known;
+use crate::ends::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
+use crate::error::CallError;
+use crate::extension::{DependencyDescriptor, TransportCc02};
+use crate::sdp::{TRANSPORT_CC_02, add_congestion_feedback, add_repairs, has_congestion_feedback};
+use crate::tap;
+use crate::time::{instant, time};
+
+/// Payload types of the offer: of each codec, and of its retransmissions.
+const fn payload_types(codec: Codec) -> [u8; 2] {
+    match codec {
+        Codec::H264 => [96, 97],
+        Codec::H265 => [98, 99],
+        Codec::Av1 => [100, 101],
+    }
+}
+
+/// Those that str0m offers sound with.
+const OPUS: u8 = 111;
+const RED: u8 = 63;
+/// High profile, level 5.2: 3840x2160 at 60 frames a second. The host's encoder says what
+/// it is in fact; the decoders of clients know no limits.
+const PROFILE: u32 = 0x64_0034;
+/// The same of H.265: profile Main, tier Main, 30 times the level.
+const H265_LEVEL: [u8; 3] = [1, 0, 156];
+/// The same of AV1: `seq_level_idx` of level 5.1.
+const AV1_LEVEL: u8 = 13;
+
+/// A client's end of a connection. Everything that changes it is a method with the time;
+/// what comes of it is taken with [`Caller::poll_datagram`] and [`Caller::poll_event`].
+pub struct Caller {
+    rtc: Rtc,
+    pending: Option<SdpPendingOffer>,
+    video: Mid,
+    /// The codec agreed on.
+    codec: Option<Codec>,
+    /// Names us in reports.
+    name: Ssrc,
+    /// The host reads reports of RFC 8888.
+    reads_congestion: bool,
+    channels: [Option<ChannelId>; Channel::ALL.len()],
+    datagrams: VecDeque<Datagram>,
+    events: VecDeque<CallerEvent>,
+    deadline: Time,
+    is_closed: bool,
+}
+
+impl Caller {
+    /// A caller that its host reaches at these addresses, and the text of its offer: video
+    /// as any of `codecs`, and sound, where it is wanted.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] without a codec, and for an address that is none.
+    pub fn offer(
+        addresses: &[SocketAddr],
+        codecs: &[Codec],
+        wants_sound: bool,
+        now: Time,
+    ) -> Result<(Self, String), CallError> {
+        if codecs.is_empty() {
+            return Err(CallError::NothingOffered);
+        }
+        let mut rtc = configure(codecs, wants_sound).build(instant(now));
+        for &address in addresses {
+            let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
+            rtc.add_local_candidate(candidate);
+        }
+        let mut api = rtc.sdp_api();
+        let video = api.add_media(MediaKind::Video, Direction::RecvOnly, None, None, None);
+        if wants_sound {
+            api.add_media(MediaKind::Audio, Direction::RecvOnly, None, None, None);
+        }
+        for channel in Channel::ALL {
+            api.add_channel_with_config(ChannelConfig {
+                label: channel.label().to_owned(),
+                ordered: !channel.is_lossy(),
+                reliability: if channel.is_lossy() {
+                    Reliability::MaxRetransmits { retransmits: 0 }
+                } else {
+                    Reliability::Reliable
+                },
+                ..ChannelConfig::default()
+            });
+        }
+        let (offer, pending) = api.apply().ok_or(CallError::NothingOffered)?;
+        let name = rtc.direct_api().new_ssrc();
+        let mut caller = Self {
+            rtc,
+            pending: Some(pending),
+            video,
+            codec: None,
+            name,
+            reads_congestion: false,
+            channels: [None; Channel::ALL.len()],
+            datagrams: VecDeque::new(),
+            events: VecDeque::new(),
+            deadline: now,
+            is_closed: false,
+        };
+        caller.drain();
+        let mut text = offer.to_sdp_string();
+        for codec in codecs {
+            let [payload_type, _] = payload_types(*codec);
+            text = add_congestion_feedback(&text, payload_type);
+        }
+        Ok((caller, add_repairs(&text)))
+    }
+
+    /// Takes the host's answer.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] when it is none, or none to this offer.
+    pub fn accept(&mut self, answer: &str) -> Result<(), CallError> {
+        let parsed = SdpAnswer::from_sdp_string(answer).map_err(|error| refused(&error))?;
+        let pending = self.pending.take().ok_or(CallError::Answered)?;
+        self.rtc
+            .sdp_api()
+            .accept_answer(pending, parsed)
+            .map_err(|error| refused(&error))?;
+        let codec = agreed(answer).ok_or_else(|| refused(&"it names no codec of the offer"))?;
+        let [payload_type, _] = payload_types(codec);
+        self.reads_congestion = has_congestion_feedback(answer, payload_type);
+        self.codec = Some(codec);
+        self.drain();
+        Ok(())
+    }
+
+    fn drain(&mut self) {
+        loop {
+            match self.rtc.poll_output() {
+                Ok(Output::Timeout(deadline)) => {
+                    self.deadline = time(deadline);
+                    break;
+                }
+                Ok(Output::Transmit(transmit)) => self.datagrams.push_back(Datagram {
+                    source: transmit.source,
+                    destination: transmit.destination,
+                    ecn: Ecn::NotEct,
+                    contents: transmit.contents.into(),
+                }),
+                Ok(Output::Event(event)) => self.event(event),
+                Err(error) => {
+                    self.end(error.to_string());
+                    break;
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Connected => {
+                // The reports above say what is missing.
+                let mut api = self.rtc.direct_api();
+                if let Some(stream) = api.stream_rx_by_mid(self.video, None) {
+                    stream.suppress_nack(true);
+                }
+                self.events.push_back(CallerEvent::Connected);
+            }
+            Event::ChannelOpen(id, label) => {
+                if let Some(channel) = Channel::from_label(&label) {
+                    self.channels[channel as usize] = Some(id);
+                    self.events.push_back(CallerEvent::Opened(channel));
+                }
+            }
+            Event::ChannelData(ChannelData { id, data, .. }) => {
+                let known = self.channels.iter().position(|open| *open == Some(id));
+                if let Some(index) = known {
+                    let channel = Channel::ALL[index];
+                    self.events
+                        .push_back(CallerEvent::Message { channel, data });
+                }
+            }
+            Event::RawPacket(packet) => {
+                if let RawPacket::RtpRx(header, payload) = *packet {
+                    self.packet(&header, payload);
+                }
+            }
+            Event::IceConnectionStateChange(IceConnectionState::Disconnected) => {
+                self.end("the host does not answer any more".to_owned());
+            }
+            Event::Closed => self.end("the host closed the connection".to_owned()),
+            _ => {}
+        }
+    }
+
+    fn packet(&mut self, header: &RtpHeader, payload: Vec<u8>) {
+        let number = *header.payload_type;
+        let of_video = self.codec.map(payload_types);
+        let carries = match number {
+            OPUS => Carries::Sound,
+            RED => Carries::RedundantSound,
+            _ => match of_video {
+                Some([media, _]) if media == number => Carries::Video,
+                Some([_, repeats]) if repeats == number => Carries::Repeat,
+                _ => return,
+            },
+        };
+        let values = &header.ext_vals.user_values;
+        self.events.push_back(CallerEvent::Packet(Incoming {
+            carries,
+            ssrc: *header.ssrc,
+            sequence: header.sequence_number,
+            timestamp: header.timestamp,
+            dependency: values.get::<Dependency>().copied(),
+            transport: values.get::<TransportExtension>().copied(),
+            payload,
+        }));
+    }
+
+    fn check(&mut self, result: Result<(), str0m::RtcError>) {
+        if let Err(error) = result {
+            self.end(error.to_string());
+        }
+    }
+
+    fn end(&mut self, reason: String) {
+        if !std::mem::replace(&mut self.is_closed, true) {
+            self.events.push_back(CallerEvent::Closed { reason });
+        }
+    }
+}
+
+impl ViewerTransport for Caller {
+    fn codec(&self) -> Codec {
+        self.codec.unwrap_or(Codec::H264)
+    }
+
+    fn reads_congestion(&self) -> bool {
+        self.reads_congestion
+    }
+
+    fn name(&self) -> u32 {
+        *self.name
+    }
+
+    fn receive(&mut self, now: Time, source: SocketAddr, destination: SocketAddr, contents: &[u8]) {
+        // What is no datagram of any of the protocols is passed over.
+        let Ok(contents) = contents.try_into() else {
+            return;
+        };
+        let receive = Receive {
+            proto: Protocol::Udp,
+            source,
+            destination,
+            contents,
+        };
+        let result = self.rtc.handle_input(Input::Receive(instant(now), receive));
+        self.check(result);
+        self.drain();
+    }
+
+    fn timeout(&mut self, now: Time) {
+        let result = self.rtc.handle_input(Input::Timeout(instant(now)));
+        self.check(result);
+        self.drain();
+    }
+
+    fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    fn report(&mut self, compound: &[u8]) {
+        let contents = enclosed::write(compound);
+        let mut api = self.rtc.direct_api();
+        api.send_app_specific_feedback(self.name, self.name, contents);
+        self.drain();
+    }
+
+    fn want_keyframe(&mut self, now: Time) {
+        let mut api = self.rtc.direct_api();
+        if let Some(stream) = api.stream_rx_by_mid(self.video, None) {
+            stream.request_keyframe(KeyframeRequestKind::Pli);
+        }
+        self.timeout(now);
+    }
+
+    fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
+        let Some(id) = self.channels[channel as usize] else {
+            return false;
+        };
+        let is_binary = channel != Channel::Control;
+        let written = self
+            .rtc
+            .channel(id)
+            .is_some_and(|mut open| open.write(is_binary, data).unwrap_or(false));
+        self.drain();
+        written
+    }
+
+    fn close(&mut self) {
+        let result = self.rtc.close();
+        self.check(result);
+        self.drain();
+    }
+
+    fn poll_datagram(&mut self) -> Option<Datagram> {
+        self.datagrams.pop_front()
+    }
+
+    fn poll_event(&mut self) -> Option<CallerEvent> {
+        self.events.pop_front()
+    }
+}
+
+/// RTP mode: packets are handed out as they come.
+fn configure(codecs: &[Codec], wants_sound: bool) -> RtcConfig {
+    let number = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
+    let dependency = Extension::with_serializer(DEPENDENCY_DESCRIPTOR, DependencyDescriptor);
+    let mut config = RtcConfig::new()
+        .set_crypto_provider(Arc::new(tap::provider()))
+        .clear_codecs()
+        .clear_extension_map()
+        .set_extension(1, Extension::RtpMid)
+        .set_extension(3, number)
+        .set_extension(4, dependency)
+        .set_rtp_mode(true)
+        .enable_raw_packets(true);
+    let offered = config.codec_config();
+    offered.enable_opus(wants_sound, wants_sound);
+    for &codec in codecs {
+        let [media, repeats] = payload_types(codec).map(Pt::from);
+        match codec {
+            Codec::H264 => offered.add_h264(media, Some(repeats), true, PROFILE),
+            Codec::H265 => {
+                let [profile, tier, level] = H265_LEVEL;
+                offered.add_h265(media, Some(repeats), profile, tier, level);
+            }
+            Codec::Av1 => {
+                let format = FormatParams {
+                    profile: Some(0),
+                    level_idx: Some(AV1_LEVEL),
+                    tier: Some(0),
+                    ..FormatParams::default()
+                };
+                let rate = Frequency::NINETY_KHZ;
+                offered.add_config(media, Some(repeats), known(codec), rate, None, format);
+            }
+        }
+    }
+    config
+}
+
+/// The codec of an answer: its first payload type that was offered for video.
+fn agreed(answer: &str) -> Option<Codec> {
+    let mut lines = answer.lines();
+    let line = lines.find_map(|line| line.strip_prefix("m=video "))?;
+    // Behind the port and the protocol.
+    line.split_whitespace().skip(2).find_map(|number| {
+        let number: u8 = number.parse().ok()?;
+        let mut all = Codec::ALL.into_iter();
+        all.find(|codec| payload_types(*codec)[0] == number)
+    })
+}
+
+fn refused(error: &dyn std::fmt::Display) -> CallError {
+    CallError::Refused {
+        reason: error.to_string(),
+    }
+}

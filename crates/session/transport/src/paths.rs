@@ -1,0 +1,110 @@
+//! Where a browser's connectivity checks come from, and how many such addresses count.
+//!
+//! The host is an ICE lite agent (RFC 8445, section 2.5): it sends no checks, and learns
+//! where its peer is from the checks that come. What the peer's candidates say is of no use
+//! to it: offers are read without their candidates, and of one that comes later
+//! [`check_candidate`] looks at the form.
+//!
+//! An address that checks come from is a peer-reflexive candidate (RFC 8445, section
+//! 7.3.1.3), which the library keeps for good and walks with every check. A peer that sends
+//! from ever more addresses would make each of its datagrams dearer than the one before, on
+//! the thread that serves everybody: [`Sources`] has a bound.
+
+use std::net::SocketAddr;
+
+use str0m::Candidate;
+
+use crate::error::OfferError;
+
+/// Addresses of a peer from which connectivity checks are taken in a session's life. A
+/// browser has one for each of its networks, four or so with IPv6, and a new one whenever
+/// a translator of addresses forgets it. Our choice: the fourth change of all of them.
+pub(crate) const MOST_SOURCES: usize = 16;
+
+/// Addresses that a peer's connectivity checks have come from.
+#[derive(Debug, Default)]
+pub(crate) struct Sources(Vec<SocketAddr>);
+
+impl Sources {
+    /// Whether checks from there are looked at: known, or one that there is room for.
+    pub(crate) fn has_room_for(&self, source: SocketAddr) -> bool {
+        self.0.len() < MOST_SOURCES || self.knows(source)
+    }
+
+    /// Whether an authentic check has come from there.
+    pub(crate) fn knows(&self, source: SocketAddr) -> bool {
+        self.0.contains(&source)
+    }
+
+    /// An authentic check has come from there.
+    pub(crate) fn learn(&mut self, source: SocketAddr) {
+        if !self.knows(source) {
+            self.0.push(source);
+        }
+    }
+}
+
+/// Whether a datagram is STUN (RFC 7983, section 7).
+pub(crate) const fn is_stun(datagram: &[u8]) -> bool {
+    matches!(datagram, [0..=3, ..])
+}
+
+/// Whether this line of an offer is a candidate.
+pub(crate) fn is_candidate(line: &str) -> bool {
+    line.starts_with("a=candidate:")
+}
+
+/// Reads a candidate, as in its `a=candidate:` line without `a=`. Nothing comes of it: the
+/// host finds a browser by the checks that the browser sends.
+///
+/// # Errors
+///
+/// The line, shortened, when it is none.
+pub fn check_candidate(line: &str) -> Result<(), OfferError> {
+    match Candidate::from_sdp_string(line) {
+        Ok(_) => Ok(()),
+        // The library's reason is the whole line.
+        Err(_) => Err(OfferError::Candidate {
+            line: line.chars().take(LONGEST_SHOWN).collect(),
+        }),
+    }
+}
+
+/// Characters of a line that an error repeats.
+const LONGEST_SHOWN: usize = 80;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(number: u32) -> SocketAddr {
+        (std::net::Ipv4Addr::from_bits(number), 5_000).into()
+    }
+
+    #[test]
+    fn the_first_addresses_count_and_no_others() {
+        let mut sources = Sources::default();
+        for number in 0..10_000 {
+            if sources.has_room_for(address(number)) {
+                sources.learn(address(number));
+                sources.learn(address(number));
+            }
+        }
+        assert_eq!(sources.0.len(), MOST_SOURCES);
+        assert!(sources.has_room_for(address(0)) && sources.knows(address(15)));
+        assert!(!sources.has_room_for(address(16)));
+    }
+
+    #[test]
+    fn a_candidate_is_told_from_what_is_none() {
+        let good = "candidate:1 1 udp 2122260223 10.0.0.2 5000 typ host";
+        assert!(check_candidate(good).is_ok());
+        assert!(is_candidate(&format!("a={good}")) && !is_candidate("a=end-of-candidates"));
+        let bad = format!("candidate:{}", "x".repeat(10_000));
+        let error = check_candidate(&bad).unwrap_err().to_string();
+        assert!(
+            error.contains("is no candidate") && error.len() < 400,
+            "{error}"
+        );
+    }
+}

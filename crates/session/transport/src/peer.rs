@@ -1,0 +1,492 @@
+//! One browser: its connection, its streams, its channels.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use mimosa_facts::{Codec, FrameId, PacketKind};
+use mimosa_protocol::control::FeedbackKind;
+use mimosa_rtp::video::Payloads;
+use mimosa_stream::{Code, Outgoing};
+use mimosa_units::{Bytes, Ecn, Time};
+use str0m::change::SdpOffer;
+use str0m::channel::{ChannelData, ChannelId};
+use str0m::media::{MediaTime, Mid, Pt};
+use str0m::net::{Protocol, Receive};
+use str0m::rtp::{ExtensionValues, RtpWrite, SeqNo};
+use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
+
+use crate::config::configure;
+use crate::ends::{Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
+use crate::error::OfferError;
+use crate::paths::{Sources, check_candidate, is_stun};
+use crate::sdp::{
+    Beside, Offer, RepairOffer, add_congestion_feedback, add_repairs, add_stream,
+    transport_extension,
+};
+use crate::sound::Sound;
+use crate::sound_section::add_redundancy;
+use crate::store::{Repairs, Stream};
+use crate::tap;
+use crate::time::{instant, time};
+use crate::video::{Numbered, Video};
+
+/// What a packet has beside its payload: IPv4 20, UDP 8, RTP 12, header extensions
+/// 20 (RFC 8285: 4, playout delay 4, transport-wide sequence number with request
+/// 5, dependency descriptor 4, padding 3) and the tag of AES-GCM 16 (RFC 7714).
+pub const OVERHEAD: Bytes = Bytes::new(76);
+/// Largest payload: datagrams of at most 1200 bytes, which any path carries (RFC
+/// 8831, section 5, has it for the same reason), less what RTP adds, two bytes of
+/// RTX and the identification of the media that the first packets carry.
+pub const LARGEST_PAYLOAD: Bytes = Bytes::new(1140);
+
+/// Names of the streams towards str0m, which tells them apart by these: asked for one
+/// without a name, it gives any. They never leave: the header extension that would
+/// carry them is not negotiated.
+const MEDIA: &str = "media";
+const RETRANSMISSIONS: &str = "rtx";
+const REPAIRS: &str = "fec";
+
+/// One browser. Everything that changes it is a method with the time; what comes
+/// of it is taken with [`Peer::poll_datagram`] and [`Peer::poll_event`].
+pub struct Peer {
+    rtc: Rtc,
+    /// Where its connectivity checks have come from.
+    sources: Sources,
+    packets: Video,
+    kind: FeedbackKind,
+    /// The media section that video goes out on.
+    video: Mid,
+    codec: Codec,
+    payload_type: Pt,
+    bears_gaps: bool,
+    repairs: RepairOffer,
+    /// Payload type of the second stream, if there is one.
+    rtx: Option<Pt>,
+    /// The sound, and the media section that it goes out on.
+    sound: Option<(Mid, Sound)>,
+    channels: [Option<ChannelId>; Channel::ALL.len()],
+    datagrams: VecDeque<Datagram>,
+    /// The ECN field of what str0m gives now.
+    ecn: Ecn,
+    events: VecDeque<PeerEvent>,
+    deadline: Time,
+    is_closed: bool,
+}
+
+impl Peer {
+    /// Answers an offer: the peer, and the text of the answer. The picture is sent as the
+    /// first of `codecs` that the offer has.
+    ///
+    /// `addresses` are those that its datagrams may come in on. `first_sequence`
+    /// should be random (RFC 3550, section 5.1) and below 32768 (RFC 3711, section
+    /// 3.3.1: nobody could tell that it has wrapped). `wanted` overrides what the offer
+    /// says of feedback. Without `has_sound`, or where the offer has no Opus to receive,
+    /// the answer has no sound.
+    ///
+    /// # Errors
+    ///
+    /// [`OfferError`] says what the offer lacks.
+    pub fn answer(
+        offer: &str,
+        codecs: &[Codec],
+        wanted: Option<FeedbackKind>,
+        addresses: &[SocketAddr],
+        first_sequence: u16,
+        has_sound: bool,
+        now: Time,
+    ) -> Result<(Self, String), OfferError> {
+        let mut offer = Offer::read(offer, codecs, wanted)?;
+        offer.sound.take_if(|_| !has_sound);
+        let refused = |error: &dyn std::fmt::Display| OfferError::Refused {
+            reason: error.to_string(),
+        };
+        let mut rtc = configure(&offer).build(instant(now));
+        for &address in addresses {
+            let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
+            rtc.add_local_candidate(candidate);
+        }
+        let parsed = SdpOffer::from_sdp_string(&offer.text).map_err(|error| refused(&error))?;
+        let answer = rtc
+            .sdp_api()
+            .accept_offer(parsed)
+            .map_err(|error| refused(&error))?;
+        let mut peer = Self {
+            rtc,
+            sources: Sources::default(),
+            packets: Video::new(offer.codec.codec, first_sequence, offer.rtx.is_some()),
+            kind: offer.feedback,
+            video: offer.media.as_str().into(),
+            codec: offer.codec.codec,
+            payload_type: offer.codec.payload_type.into(),
+            bears_gaps: offer.bears_gaps,
+            repairs: offer.repairs,
+            rtx: None,
+            sound: None,
+            channels: [None; Channel::ALL.len()],
+            datagrams: VecDeque::new(),
+            ecn: Ecn::NotEct,
+            events: VecDeque::new(),
+            deadline: now,
+            is_closed: false,
+        };
+        peer.drain();
+        let mid = peer.video;
+        let mut text = answer.to_sdp_string();
+        if offer.feedback == FeedbackKind::CongestionControl {
+            text = add_congestion_feedback(&text, offer.codec.payload_type);
+        }
+        if let Some(media) = peer.rtc.direct_api().stream_tx_by_mid(mid, None) {
+            let ssrc = *media.ssrc();
+            peer.packets.name(Stream::Media, ssrc);
+        }
+        if let Some(rtx) = offer.rtx {
+            let mut api = peer.rtc.direct_api();
+            let media = api.stream_tx_by_mid(mid, None).ok_or(OfferError::NoVideo)?;
+            let media = media.ssrc();
+            let second = api.new_ssrc();
+            api.remove_stream_tx(media);
+            api.declare_stream_tx(media, None, mid, Some(MEDIA.into()));
+            api.declare_stream_tx(second, None, mid, Some(RETRANSMISSIONS.into()));
+            peer.packets.name(Stream::Media, *media);
+            peer.packets.name(Stream::Retransmission, *second);
+            if offer.feedback == FeedbackKind::CongestionControl {
+                peer.packets.feedback.name(*media, Stream::Media);
+                peer.packets.feedback.name(*second, Stream::Retransmission);
+            }
+            peer.rtx = Some(rtx.into());
+            let beside = Beside::retransmissions(rtx, offer.codec.payload_type, *second);
+            text = add_stream(&text, *media, &beside);
+            match offer.repairs {
+                RepairOffer::None => {}
+                RepairOffer::Own => {
+                    text = add_repairs(&text);
+                    peer.packets.store.set_repairs(Repairs::Own);
+                }
+                RepairOffer::Flexfec(number) => {
+                    let mut api = peer.rtc.direct_api();
+                    let third = api.new_ssrc();
+                    peer.packets.name(Stream::Repair, *third);
+                    api.declare_stream_tx(third, None, mid, Some(REPAIRS.into()));
+                    let repairs = Repairs::Flexfec {
+                        ssrc: *media,
+                        extension: transport_extension(&text),
+                    };
+                    text = add_stream(&text, *media, &Beside::flexfec(number, *third));
+                    peer.packets.store.set_repairs(repairs);
+                }
+            }
+            peer.drain();
+        }
+        if let Some(sound) = offer.sound {
+            let mid = sound.media.as_str().into();
+            // What str0m has not agreed to has no stream.
+            if peer.rtc.direct_api().stream_tx_by_mid(mid, None).is_some() {
+                peer.sound = Some((mid, Sound::new(sound.agreed, first_sequence)));
+                if let Some(red) = sound.agreed.red {
+                    text = add_redundancy(&text, sound.agreed.opus, red);
+                }
+            }
+        }
+        Ok((peer, text))
+    }
+
+    /// Has str0m send what it has queued.
+    fn flush(&mut self, now: Time) {
+        let before = self.datagrams.len();
+        self.timeout(now);
+        for datagram in self.datagrams.range(before..) {
+            self.packets.store.left(&datagram.contents);
+        }
+    }
+
+    /// Has str0m queue a packet.
+    fn write_packet(&mut self, now: Time, numbered: Numbered) {
+        let Numbered { packet, number } = numbered;
+        let mut values = ExtensionValues {
+            play_delay_min: Some(MediaTime::from_hundredths(0)),
+            play_delay_max: Some(MediaTime::from_hundredths(0)),
+            ..ExtensionValues::default()
+        };
+        values.user_values.set(number);
+        if let Some(dependency) = packet.dependency.filter(|_| self.bears_gaps) {
+            values.user_values.set(dependency);
+        }
+        let (payload_type, rid) = match (packet.stream, self.rtx) {
+            (Stream::Retransmission, Some(payload_type)) => {
+                (payload_type, Some(RETRANSMISSIONS.into()))
+            }
+            (Stream::Repair, _) if let RepairOffer::Flexfec(number) = self.repairs => {
+                (number.into(), Some(REPAIRS.into()))
+            }
+            _ => (self.payload_type, self.rtx.map(|_| MEDIA.into())),
+        };
+        let sequence = SeqNo::from(packet.sequence);
+        let write = RtpWrite::new(
+            payload_type,
+            sequence,
+            packet.timestamp,
+            instant(now),
+            packet.payload,
+        )
+        .marker(packet.marker)
+        .ext_vals(values);
+        if let Some(stream) = self.rtc.direct_api().stream_tx_by_mid(self.video, rid) {
+            stream.write_rtp(write);
+        }
+    }
+
+    /// Takes everything out of str0m: it wants that after each change.
+    fn drain(&mut self) {
+        loop {
+            match self.rtc.poll_output() {
+                Ok(Output::Timeout(deadline)) => {
+                    self.deadline = time(deadline);
+                    break;
+                }
+                Ok(Output::Transmit(transmit)) => self.datagrams.push_back(Datagram {
+                    source: transmit.source,
+                    destination: transmit.destination,
+                    ecn: self.ecn,
+                    contents: transmit.contents.into(),
+                }),
+                Ok(Output::Event(event)) => self.event(event),
+                Err(error) => {
+                    self.end(error.to_string());
+                    break;
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Connected => self.events.push_back(PeerEvent::Connected),
+            Event::ChannelOpen(id, label) => {
+                if let Some(channel) = Channel::from_label(&label) {
+                    self.channels[channel as usize] = Some(id);
+                    self.events.push_back(PeerEvent::Opened(channel));
+                }
+            }
+            Event::ChannelData(ChannelData { id, data, .. }) => {
+                let known = self.channels.iter().position(|open| *open == Some(id));
+                if let Some(index) = known {
+                    let channel = Channel::ALL[index];
+                    self.events.push_back(PeerEvent::Message { channel, data });
+                }
+            }
+            Event::ChannelClose(id) => {
+                for open in &mut self.channels {
+                    open.take_if(|open| *open == id);
+                }
+            }
+            Event::KeyframeRequest(_) => self.events.push_back(PeerEvent::KeyframeWanted),
+            Event::IceConnectionStateChange(IceConnectionState::Disconnected) => {
+                self.end("the browser does not answer any more".to_owned());
+            }
+            Event::Closed => self.end("the browser closed the connection".to_owned()),
+            _ => {}
+        }
+    }
+
+    /// Looks into decrypted RTCP; its first eight bytes are in the datagram.
+    fn control(&mut self, datagram: &[u8], plain: &[u8]) {
+        let is_rtcp = datagram.len() >= 8 && (192..=223).contains(&datagram[1]);
+        if !is_rtcp {
+            return;
+        }
+        let compound = [&datagram[..8], plain].concat();
+        self.packets.control(&compound, &mut self.events);
+    }
+
+    fn check(&mut self, result: Result<(), str0m::RtcError>) {
+        if let Err(error) = result {
+            self.end(error.to_string());
+        }
+    }
+
+    fn end(&mut self, reason: String) {
+        if !std::mem::replace(&mut self.is_closed, true) {
+            self.events.push_back(PeerEvent::Closed { reason });
+        }
+    }
+}
+
+impl HostTransport for Peer {
+    fn agreed(&self) -> Agreed {
+        let sound = self.sound.as_ref();
+        Agreed {
+            codec: self.codec,
+            feedback: self.kind,
+            bears_gaps: self.bears_gaps,
+            has_retransmissions: self.rtx.is_some(),
+            repairs: match self.repairs {
+                RepairOffer::None => None,
+                RepairOffer::Own => Some(Code::ReedSolomon),
+                RepairOffer::Flexfec(_) => Some(Code::Xor),
+            },
+            has_sound: sound.is_some(),
+            takes_redundancy: sound.is_some_and(|(_, sound)| sound.takes_redundancy()),
+        }
+    }
+
+    fn accepts(
+        &self,
+        now: Time,
+        source: SocketAddr,
+        destination: SocketAddr,
+        contents: &[u8],
+    ) -> bool {
+        // Connectivity checks are the first addresses' that any of the browser's came from.
+        if is_stun(contents) && !self.sources.has_room_for(source) {
+            return false;
+        }
+        received(source, destination, contents)
+            .is_some_and(|receive| self.rtc.accepts(&Input::Receive(instant(now), receive)))
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        source: SocketAddr,
+        destination: SocketAddr,
+        contents: &[u8],
+    ) -> bool {
+        let is_check = is_stun(contents);
+        if is_check && !self.sources.has_room_for(source) {
+            return false;
+        }
+        let Some(receive) = received(source, destination, contents) else {
+            return false;
+        };
+        let before = (self.datagrams.len(), self.events.len());
+        let rtc = &mut self.rtc;
+        let (result, plain) =
+            tap::listen(|| rtc.handle_input(Input::Receive(instant(now), receive)));
+        self.check(result);
+        self.drain();
+        if !plain.is_empty() {
+            self.control(contents, &plain);
+        }
+        if is_check {
+            // What is not authentic gets no answer.
+            let mut sent = self.datagrams.range(before.0..);
+            let is_answered = sent.any(|datagram| is_stun(&datagram.contents));
+            if is_answered {
+                self.sources.learn(source);
+            }
+            return is_answered;
+        }
+        !plain.is_empty() || self.events.len() > before.1
+    }
+
+    fn timeout(&mut self, now: Time) {
+        let result = self.rtc.handle_input(Input::Timeout(instant(now)));
+        self.check(result);
+        self.drain();
+    }
+
+    fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    fn add_candidate(&mut self, line: &str) -> Result<(), OfferError> {
+        check_candidate(line)
+    }
+
+    fn insert(
+        &mut self,
+        frame: FrameId,
+        timestamp: u32,
+        reference: Option<FrameId>,
+        payloads: Payloads,
+        repairs: u32,
+    ) {
+        self.packets
+            .store
+            .insert(frame, timestamp, reference, payloads);
+        self.packets.store.protect(frame, repairs);
+    }
+
+    fn send(&mut self, now: Time, packets: &[Outgoing], left: &mut Vec<Left>) {
+        let mut last = None;
+        for outgoing in packets {
+            // It may be made of what was queued just before.
+            if outgoing.kind == PacketKind::Repair && last.take().is_some() {
+                self.flush(now);
+            }
+            let numbered = self.packets.packet(outgoing, left);
+            // str0m keeps the order of what is on one stream.
+            let alike = (numbered.packet.stream, outgoing.ecn);
+            if last.is_some_and(|last| last != alike) {
+                self.flush(now);
+            }
+            last = Some(alike);
+            self.ecn = outgoing.ecn;
+            self.write_packet(now, numbered);
+        }
+        if last.is_some() {
+            self.flush(now);
+        }
+        self.ecn = Ecn::NotEct;
+    }
+
+    fn send_sound(&mut self, now: Time, timestamp: u32, frame: &[u8], redundancy: usize) -> usize {
+        let Some((mid, sound)) = &mut self.sound else {
+            return 0;
+        };
+        let packet = sound.packet(timestamp, frame, redundancy);
+        let length = packet.payload.len();
+        let write = RtpWrite::new(
+            packet.payload_type.into(),
+            SeqNo::from(packet.sequence),
+            timestamp,
+            instant(now),
+            packet.payload,
+        );
+        if let Some(stream) = self.rtc.direct_api().stream_tx_by_mid(*mid, None) {
+            stream.write_rtp(write);
+        }
+        self.timeout(now);
+        length
+    }
+
+    fn frame_at(&self, timestamp: u32) -> Option<FrameId> {
+        self.packets.store.at(timestamp)
+    }
+
+    fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
+        let Some(id) = self.channels[channel as usize] else {
+            return false;
+        };
+        let is_binary = channel != Channel::Control;
+        let written = self
+            .rtc
+            .channel(id)
+            .is_some_and(|mut open| open.write(is_binary, data).unwrap_or(false));
+        self.drain();
+        written
+    }
+
+    fn close(&mut self) {
+        let result = self.rtc.close();
+        self.check(result);
+        self.drain();
+    }
+
+    fn poll_datagram(&mut self) -> Option<Datagram> {
+        self.datagrams.pop_front()
+    }
+
+    fn poll_event(&mut self) -> Option<PeerEvent> {
+        self.events.pop_front()
+    }
+}
+
+fn received(source: SocketAddr, destination: SocketAddr, contents: &[u8]) -> Option<Receive<'_>> {
+    Some(Receive {
+        proto: Protocol::Udp,
+        source,
+        destination,
+        contents: contents.try_into().ok()?,
+    })
+}

@@ -1,0 +1,44 @@
+//! str0m's clock: the one place where its `Instant` and our [`Time`] meet.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use mimosa_units::Time;
+
+/// The latest moment that is told apart: a century.
+const LATEST: Duration = Duration::from_hours(100 * 365 * 24);
+
+/// The instant of time zero. Which one it is does not matter: str0m looks at differences.
+fn epoch() -> Instant {
+    static EPOCH: OnceLock<Instant> = OnceLock::new();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "an `Instant` cannot be made otherwise; it is read once and stands for zero"
+    )]
+    *EPOCH.get_or_init(Instant::now)
+}
+
+/// The instant of `time`; a century on at the latest.
+pub(crate) fn instant(time: Time) -> Instant {
+    epoch() + Duration::from_nanos(time.as_nanos()).min(LATEST)
+}
+
+/// The time of `instant`, rounded to whole nanoseconds; zero before the epoch.
+pub(crate) fn time(instant: Instant) -> Time {
+    let since = instant.saturating_duration_since(epoch());
+    Time::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_back_as_they_went() {
+        for nanos in [0, 1, 1_000_000_007, 86_400_000_000_000] {
+            let at = Time::from_nanos(nanos);
+            assert_eq!(time(instant(at)), at);
+        }
+        assert!(time(instant(Time::MAX)) < Time::MAX, "bounded");
+    }
+}

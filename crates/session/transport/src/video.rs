@@ -1,0 +1,102 @@
+//! The packets of a connection's video, before a connection of any kind carries them: their
+//! bytes, their numbers, what they ask for, and what the other end's RTCP says of them.
+
+use std::collections::VecDeque;
+
+use mimosa_facts::{Codec, FrameId, TransportSequence};
+use mimosa_rtp::transport_cc::TransportExtension;
+use mimosa_stream::Outgoing;
+
+use crate::ends::{Left, PeerEvent};
+use crate::feedback::Feedback;
+use crate::store::{Packet, Store, Stream};
+
+/// Each report repeats what was sent up to this many frames ago, so that two lost reports in
+/// a row cost nothing. Chosen.
+const FRAMES_IN_REPORT: usize = 3;
+
+/// A packet as it leaves.
+#[derive(Debug)]
+pub(crate) struct Numbered {
+    /// The packet's fields and payload.
+    pub(crate) packet: Packet,
+    /// Number among all packets, and the report that the packet asks for.
+    pub(crate) number: TransportExtension,
+}
+
+/// Numbers packets and hears of their arrival.
+#[derive(Debug)]
+pub(crate) struct Video {
+    pub(crate) store: Store,
+    pub(crate) feedback: Feedback,
+    /// Transport-wide number of the first packet of each of the last frames.
+    opened: VecDeque<(FrameId, TransportSequence)>,
+    /// SSRC of each stream; zero for one that there is not.
+    ssrcs: [u32; 3],
+}
+
+impl Video {
+    /// Nothing has left; RTP sequence numbers begin at `first_sequence`.
+    pub(crate) fn new(codec: Codec, first_sequence: u16, has_retransmissions: bool) -> Self {
+        Self {
+            store: Store::new(codec, first_sequence, has_retransmissions),
+            feedback: Feedback::new(),
+            opened: VecDeque::new(),
+            ssrcs: [0; 3],
+        }
+    }
+
+    /// A stream has this SSRC.
+    pub(crate) fn name(&mut self, stream: Stream, ssrc: u32) {
+        self.ssrcs[stream as usize] = ssrc;
+    }
+
+    /// SSRC of a stream.
+    pub(crate) const fn ssrc(&self, stream: Stream) -> u32 {
+        self.ssrcs[stream as usize]
+    }
+
+    /// The packet that the sender names; adds to `left` what it has become.
+    pub(crate) fn packet(&mut self, outgoing: &Outgoing, left: &mut Vec<Left>) -> Numbered {
+        let packet = self.store.packet(outgoing);
+        if packet.has_frame {
+            left.push(Left {
+                frame: outgoing.frame,
+                kind: outgoing.kind,
+                ssrc: self.ssrc(packet.stream),
+                sequence: packet.number(),
+            });
+        }
+        let opens = |last: &(FrameId, TransportSequence)| last.0 < outgoing.frame;
+        if outgoing.index == 0 && self.opened.back().is_none_or(opens) {
+            if self.opened.len() == FRAMES_IN_REPORT {
+                self.opened.pop_front();
+            }
+            self.opened.push_back((outgoing.frame, outgoing.sequence));
+        }
+        self.feedback.sent(packet.number(), outgoing.sequence);
+        let number = TransportExtension {
+            sequence: outgoing.sequence,
+            request: outgoing.asks_feedback.then(|| self.report_length(outgoing)),
+        };
+        Numbered { packet, number }
+    }
+
+    /// How many packets, this one included, a report should cover.
+    fn report_length(&self, outgoing: &Outgoing) -> u16 {
+        let first = self.opened.front();
+        let oldest = first.map_or(outgoing.sequence, |first| first.1);
+        outgoing.sequence.since(oldest).saturating_add(1)
+    }
+
+    /// What a compound of RTCP from the other end says.
+    pub(crate) fn control(&mut self, compound: &[u8], events: &mut VecDeque<PeerEvent>) {
+        let heard = self.feedback.read(compound);
+        events.extend(heard.report.map(PeerEvent::Feedback));
+        for sequence in heard.missing {
+            if let Some((frame, index)) = self.store.named(sequence) {
+                events.push_back(PeerEvent::Missing { frame, index });
+            }
+        }
+    }
+}
