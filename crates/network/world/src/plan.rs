@@ -23,6 +23,9 @@ const CALM_BEFORE: TimeDelta = TimeDelta::from_millis(2_500);
 /// the longest time that a rule allows.
 const CALM_AFTER: TimeDelta = TimeDelta::from_millis(6_000);
 
+/// Longest time between two connectivity checks of a player, in milliseconds: str0m's.
+const CHECKS_APART: f64 = 3_000.0;
+
 /// One person at the other end of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersonPlan {
@@ -170,6 +173,8 @@ impl Plan {
             | FaultKind::Lie
             | FaultKind::EncoderOverrun => between(random, 300.0, 5_000.0),
             FaultKind::ClockStep => between(random, 1.0, 8_000.0),
+            // Until the next connectivity check tells the host where the player is.
+            FaultKind::Rebinding if self.transport == TransportKind::WebRtc => CHECKS_APART,
             _ => 0.0,
         });
         let strength = match kind {

@@ -9,10 +9,21 @@
 //! 7.3.1.3), which the library keeps for good and walks with every check. A peer that sends
 //! from ever more addresses would make each of its datagrams dearer than the one before, on
 //! the thread that serves everybody: [`Sources`] has a bound.
+//!
+//! # Deviations
+//!
+//! The library sends to the nominated pair of the highest priority (RFC 8445, section
+//! 7.3.1.5) and keeps the first of two pairs with one priority. When a translator of
+//! addresses gives the browser a new address, the old pair and the new one have one
+//! priority, and the library would send to the old address until the session ends.
+//! [`Destination`] follows the newest nomination instead, as `libwebrtc` nominates only the
+//! pair that it uses. It moves once authentic data have come from there as well: a recorded
+//! check that somebody sends again from another address moves nothing.
 
 use std::net::SocketAddr;
 
 use str0m::Candidate;
+use str0m::ice::StunMessage;
 
 use crate::error::OfferError;
 
@@ -40,6 +51,42 @@ impl Sources {
     pub(crate) fn learn(&mut self, source: SocketAddr) {
         if !self.knows(source) {
             self.0.push(source);
+        }
+    }
+}
+
+/// Where a browser's datagrams are sent.
+#[derive(Debug, Default)]
+pub(crate) struct Destination {
+    /// The address of the newest authentic check that nominated its pair.
+    nominated: Option<SocketAddr>,
+    /// The nominated address from which authentic data came last.
+    proven: Option<SocketAddr>,
+}
+
+impl Destination {
+    /// An authentic connectivity check has come from `source`.
+    pub(crate) fn checked(&mut self, source: SocketAddr, check: &[u8]) {
+        let nominates = StunMessage::parse(check)
+            .is_ok_and(|message| message.is_binding_request() && message.use_candidate());
+        if nominates {
+            self.nominated = Some(source);
+        }
+    }
+
+    /// Data that only the browser can have encrypted have come from `source`.
+    pub(crate) fn heard_from(&mut self, source: SocketAddr) {
+        if self.nominated == Some(source) {
+            self.proven = Some(source);
+        }
+    }
+
+    /// Where a datagram goes that the library would send to `chosen`. An answer to a
+    /// connectivity check goes back to where the check came from.
+    pub(crate) fn of(&self, chosen: SocketAddr, datagram: &[u8]) -> SocketAddr {
+        match self.proven {
+            Some(proven) if !is_stun(datagram) => proven,
+            _ => chosen,
         }
     }
 }

@@ -18,7 +18,7 @@ use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 use crate::config::configure;
 use crate::ends::{Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
 use crate::error::OfferError;
-use crate::paths::{Sources, check_candidate, is_stun};
+use crate::paths::{Destination, Sources, check_candidate, is_stun};
 use crate::sdp::{
     Beside, Offer, RepairOffer, add_congestion_feedback, add_repairs, add_stream,
     transport_extension,
@@ -52,6 +52,7 @@ pub struct Peer {
     rtc: Rtc,
     /// Where its connectivity checks have come from.
     sources: Sources,
+    destination: Destination,
     packets: Video,
     kind: FeedbackKind,
     /// The media section that video goes out on.
@@ -113,6 +114,7 @@ impl Peer {
         let mut peer = Self {
             rtc,
             sources: Sources::default(),
+            destination: Destination::default(),
             packets: Video::new(offer.codec.codec, first_sequence, offer.rtx.is_some()),
             kind: offer.feedback,
             video: offer.media.as_str().into(),
@@ -245,7 +247,9 @@ impl Peer {
                 }
                 Ok(Output::Transmit(transmit)) => self.datagrams.push_back(Datagram {
                     source: transmit.source,
-                    destination: transmit.destination,
+                    destination: self
+                        .destination
+                        .of(transmit.destination, &transmit.contents),
                     ecn: self.ecn,
                     contents: transmit.contents.into(),
                 }),
@@ -373,10 +377,15 @@ impl HostTransport for Peer {
             let is_answered = sent.any(|datagram| is_stun(&datagram.contents));
             if is_answered {
                 self.sources.learn(source);
+                self.destination.checked(source, contents);
             }
             return is_answered;
         }
-        !plain.is_empty() || self.events.len() > before.1
+        let is_authentic = !plain.is_empty() || self.events.len() > before.1;
+        if is_authentic {
+            self.destination.heard_from(source);
+        }
+        is_authentic
     }
 
     fn timeout(&mut self, now: Time) {
