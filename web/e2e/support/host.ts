@@ -98,6 +98,15 @@ export class Host {
   }
 }
 
+/**
+ * The lines of a log that warn or tell of errors, but for the warning that a host run by root
+ * begins with: these tests may be run by root.
+ */
+export function troubles(log: string): string[] {
+  const lines = log.split("\n").filter((line) => /WARN|ERROR|panicked/.test(line));
+  return lines.filter((line) => !line.includes("running as root"));
+}
+
 /** Starts a host that lives until the test has ended. */
 export async function startHost({ name, args = [], place }: HostOptions): Promise<Host> {
   if (!existsSync(BINARY)) {

@@ -71,7 +71,8 @@ impl HostSide {
         let sending = sending(plan);
         let limits = sending.limits(agreed);
         let params = toml::Value::Table(toml::Table::new());
-        let controller = mimosa_cc::build(plan.controller, params, limits).ok()?;
+        let name = mimosa_session::host::controller(agreed, plan.controller);
+        let controller = mimosa_cc::build(name, params, limits).ok()?;
         let sender = sending.sender(agreed, controller);
         let hello = Hello {
             version: "0".to_owned(),
@@ -82,7 +83,7 @@ impl HostSide {
             fps: 60,
             encoder: "model".to_owned(),
             codec: agreed.codec.name().to_owned(),
-            controller: plan.controller.to_owned(),
+            controller: name.to_owned(),
             feedback: agreed.feedback,
             max_bitrate: BitsPerSecond(limits.max()),
             picture_clock: None,

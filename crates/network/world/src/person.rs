@@ -17,7 +17,7 @@ use crate::liar::{Liar, Orders};
 use crate::plan::{PersonPlan, Plan, TransportKind};
 use crate::rules::{KEYFRAMES_APART, Rule};
 use crate::summary::Summary;
-use crate::way::{Arrived, Way};
+use crate::way::{Arrived, Counts, Way};
 
 /// A player presses or releases a key this often.
 const KEY_EVERY: TimeDelta = TimeDelta::from_millis(130);
@@ -66,8 +66,12 @@ pub(crate) struct Person {
     pub(crate) ahead: TimeDelta,
     /// The person's program stands still until then.
     pub(crate) stalled: Option<Time>,
-    /// Datagrams that came from an address that the person had before.
+    /// The person's address has changed, and nothing has come from the new one yet.
     pub(crate) rebound: bool,
+    /// What had become of datagrams to the person when the last trouble ended.
+    pub(crate) troubled: Counts,
+    /// When the player had last been told statistics when the last trouble ended.
+    pub(crate) told: Option<Time>,
 }
 
 impl Viewer {
@@ -139,6 +143,8 @@ impl Person {
             viewer: None,
             stalled: None,
             rebound: false,
+            troubled: Counts::default(),
+            told: None,
         })
     }
 

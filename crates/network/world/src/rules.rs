@@ -43,7 +43,7 @@ pub enum Rule {
 
 /// A rule that was broken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("seed {seed}, {at:?}: the rule {rule:?} is broken: {detail}")]
+#[error("seed {seed}, at {at}: the rule {rule:?} is broken: {detail}")]
 pub struct Violation {
     /// The seed of the run, which repeats it.
     pub seed: u64,

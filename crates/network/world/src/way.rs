@@ -61,6 +61,25 @@ pub(crate) struct Counts {
     pub(crate) overtaken: u64,
 }
 
+impl Counts {
+    /// What has been added since there was `before`.
+    pub(crate) const fn since(&self, before: &Self) -> Self {
+        Self {
+            sent: self.sent - before.sent,
+            copied: self.copied - before.copied,
+            arrived: self.arrived - before.arrived,
+            dropped: self.dropped - before.dropped,
+            lost: self.lost - before.lost,
+            overtaken: self.overtaken - before.overtaken,
+        }
+    }
+
+    /// Share of the datagrams sent that queues dropped or the path lost.
+    pub(crate) fn lost_share(&self) -> f64 {
+        (self.dropped + self.lost) as f64 / self.sent.max(1) as f64
+    }
+}
+
 /// One direction.
 #[derive(Debug)]
 pub(crate) struct Way {

@@ -193,7 +193,7 @@ impl Network {
             fps,
             encoder,
             codec: agreed.codec.name().to_owned(),
-            controller: controller.name.clone(),
+            controller: mimosa_session::host::controller(agreed, &controller.name).to_owned(),
             feedback: agreed.feedback,
             max_bitrate: BitsPerSecond(controller.limits.max()),
             // These run: they are told when the page is there.
@@ -255,8 +255,15 @@ impl Network {
         let sending = self.sending()?;
         let controller = &self.settings.controller;
         let limits = sending.limits(agreed);
-        let controller = build_controller(&controller.name, &controller.params, limits)?;
-        Ok(sending.sender(agreed, controller))
+        let name = mimosa_session::host::controller(agreed, &controller.name);
+        // The parameters of settings are the chosen controller's.
+        let none = toml::Table::new();
+        let params = if name == controller.name {
+            &controller.params
+        } else {
+            &none
+        };
+        Ok(sending.sender(agreed, build_controller(name, params, limits)?))
     }
 
     /// Adds candidates to a session.

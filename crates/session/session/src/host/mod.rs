@@ -42,7 +42,7 @@ use self::statistics::Statistics;
 
 pub use self::inputs::{Inputs, Played};
 pub use self::job::{Captured, Coded, Encoded, EncoderFailure, Job, REDUNDANCY, SoundFrame};
-pub use self::sending::SendingConfig;
+pub use self::sending::{SendingConfig, controller};
 pub use self::statistics::STALL;
 
 /// Time between messages with statistics (`docs/embed/protocol.md`).

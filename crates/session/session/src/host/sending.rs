@@ -44,6 +44,22 @@ pub struct SendingConfig {
     pub answers_marks: bool,
 }
 
+/// Name of the controller of a session whose player reports nothing: any other one would
+/// wait for reports, and those that limit what is in flight would stop for good.
+const BLIND: &str = "fixed";
+
+/// Name of the controller that decides for a session when the host has `chosen` one: without
+/// feedback it is the one that never changes its rate.
+#[must_use]
+pub fn controller(agreed: Agreed, chosen: &str) -> &str {
+    match agreed.feedback {
+        FeedbackKind::None => BLIND,
+        FeedbackKind::CongestionControl | FeedbackKind::OnRequest | FeedbackKind::Periodic => {
+            chosen
+        }
+    }
+}
+
 impl SendingConfig {
     /// The limits of the controller of one session. What is allowed in all is for the sound as
     /// well, which takes its part whatever the controller decides.

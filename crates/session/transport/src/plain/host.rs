@@ -147,7 +147,8 @@ impl HostTransport for Host {
                     sequence: packet.number().get(),
                     timestamp: packet.timestamp,
                     dependency: packet.dependency,
-                    transport: Some(numbered.number),
+                    transport: (self.agreed.feedback != FeedbackKind::None)
+                        .then_some(numbered.number),
                     payload: packet.payload,
                 },
             );
