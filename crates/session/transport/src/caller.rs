@@ -301,7 +301,7 @@ impl ViewerTransport for Caller {
     }
 
     fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
-        let Some(id) = self.channels[channel as usize] else {
+        let Some(id) = self.channels[channel as usize].filter(|_| !data.is_empty()) else {
             return false;
         };
         let is_binary = channel != Channel::Control;

@@ -202,7 +202,8 @@ pub trait HostTransport: Send {
     /// The frame with this RTP timestamp, if it is one of the last.
     fn frame_at(&self, timestamp: u32) -> Option<FrameId>;
 
-    /// Writes a message; says whether the channel is open and takes it.
+    /// Writes a message; says whether the channel is open and takes it. An empty message is
+    /// not taken: SCTP has none (RFC 8831, section 6.6), and one would stop an ordered stream.
     fn write(&mut self, channel: Channel, data: &[u8]) -> bool;
 
     /// Ends the connection, and tells the other end.
@@ -297,7 +298,8 @@ pub trait ViewerTransport: Send {
     /// Asks for a keyframe.
     fn want_keyframe(&mut self, now: Time);
 
-    /// Writes a message; says whether the channel is open and takes it.
+    /// Writes a message; says whether the channel is open and takes it. An empty message is
+    /// not taken: SCTP has none (RFC 8831, section 6.6), and one would stop an ordered stream.
     fn write(&mut self, channel: Channel, data: &[u8]) -> bool;
 
     /// Ends the connection, and tells the host.

@@ -190,7 +190,7 @@ impl HostTransport for Host {
     }
 
     fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
-        self.link.write(channel, data)
+        !data.is_empty() && self.link.write(channel, data)
     }
 
     fn close(&mut self) {

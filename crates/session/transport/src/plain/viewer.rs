@@ -96,7 +96,7 @@ impl ViewerTransport for Viewer {
     }
 
     fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
-        self.link.write(channel, data)
+        !data.is_empty() && self.link.write(channel, data)
     }
 
     fn close(&mut self) {

@@ -1,6 +1,6 @@
 //! Connecting, channels, and the end of a connection.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use mimosa_facts::Codec;
 use mimosa_protocol::control::FeedbackKind;
@@ -186,6 +186,52 @@ fn checks_are_taken_from_few_addresses_in_all() {
     world.run(TimeDelta::from_millis(60_000));
     assert_eq!(world.messages(Channel::Keys), [b"key"]);
     assert!(ends(&world).is_empty(), "its own checks are still answered");
+}
+
+/// Where the peer sends the next message.
+fn destination(world: &mut World) -> SocketAddr {
+    while world.peer.poll_datagram().is_some() {}
+    assert!(world.peer.write(Channel::Control, b"{}"));
+    let datagram = world.peer.poll_datagram().expect("a message");
+    datagram.destination
+}
+
+/// A translator of addresses has given the browser another address. A recorded check does not
+/// move the peer to where it is sent from; what only the browser can have encrypted does.
+#[test]
+fn a_browser_with_a_new_address_is_followed() {
+    let mut world = World::connected(FeedbackKind::OnRequest, 1);
+    // A later check nominates the pair in use.
+    world.from_browser.clear();
+    world.run(TimeDelta::from_millis(10_000));
+    let check = check(&world);
+    let elsewhere: SocketAddr = ([10, 0, 0, 9], 6_000).into();
+    let now = world.now;
+    assert!(world.peer.receive(now, elsewhere, host_address(), &check));
+    assert_eq!(destination(&mut world), browser_address());
+
+    world.browser.out.clear();
+    world.browser.write(now, "keys", true, b"key");
+    let message = world.browser.out.pop().expect("a message");
+    let contents = &message.contents;
+    assert!(world.peer.receive(now, elsewhere, host_address(), contents));
+    assert_eq!(destination(&mut world), elsewhere);
+    // An answer to a check goes back to where the check came from.
+    assert!(
+        world
+            .peer
+            .receive(now, browser_address(), host_address(), &check)
+    );
+    let answer = world.peer.poll_datagram().expect("an answer");
+    assert_eq!(answer.destination, browser_address());
+}
+
+/// SCTP has no empty messages, and one would stop the stream for good.
+#[test]
+fn an_empty_message_is_not_taken() {
+    let mut world = World::connected(FeedbackKind::OnRequest, 1);
+    assert!(!world.peer.write(Channel::Control, b""));
+    assert!(world.peer.write(Channel::Control, b"{}"));
 }
 
 /// What is not authentic takes no place.
