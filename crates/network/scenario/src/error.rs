@@ -1,33 +1,14 @@
 //! Why a scenario file was refused. Every variant is the author's to mend.
 
-use std::fmt;
-
 use mimosa_cc::BuildError;
 use mimosa_stream::pace::PolicyError;
 use mimosa_trace::TraceError;
-use mimosa_units::{Bytes, Rate, Time, TimeDelta, one_line, shortened};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta, Where, one_line, shortened};
 
 /// Longest message, in characters: room for what is wrong and for a list of what would be right.
 const LONGEST_MESSAGE: usize = 2_000;
-/// Longest path that is shown whole: the system's own limit (`PATH_MAX`).
-const LONGEST_PATH: usize = 4_096;
 /// Longest name of a flow, a class or a variant, in characters: a table has a column for each.
 pub(super) const LONGEST_NAME: usize = 64;
-
-/// A place in a file.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Where {
-    /// The file, as it was named.
-    pub file: String,
-    /// The line, counted from one.
-    pub line: usize,
-}
-
-impl fmt::Display for Where {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", one_line(&self.file, LONGEST_PATH), self.line)
-    }
-}
 
 /// What is wrong with a scenario file, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -206,7 +187,7 @@ pub enum Problem {
     /// A file that the scenario names cannot be read.
     #[error(
         "cannot read `{}`: {why}; paths count from the scenario's own folder",
-        one_line(path, LONGEST_PATH)
+        one_line(path, Where::LONGEST_FILE)
     )]
     Unreadable {
         /// The path as it stood.

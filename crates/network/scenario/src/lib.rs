@@ -22,7 +22,7 @@ use mimosa_stream::{FeedbackFormat, FeedbackMode, SenderConfig};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 pub use clock::PeerClock;
-pub use error::{ScenarioError, Where};
+pub use error::ScenarioError;
 pub use frames::{FrameScale, SceneCuts};
 pub use network::{LoadedNetwork, Network, Way, load_network};
 pub use parse::{Files, Loaded, load};

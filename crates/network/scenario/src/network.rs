@@ -1,10 +1,10 @@
 //! The network of a scenario, both ways, for an emulator: who uses it is not asked.
 
 use mimosa_net::{PathConfig, Schedule};
-use mimosa_units::{Bytes, Rate};
+use mimosa_units::{Bytes, Rate, Where};
 use toml::Spanned;
 
-use super::error::{Problem, ScenarioError, Where};
+use super::error::{Problem, ScenarioError};
 use super::parse::{Files, Read, Reader, Variants};
 use super::queue::{QueueConfig, Surroundings};
 use super::{LinkConfig, raw};

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use mimosa_units::{Time, TimeDelta, shortened};
+use mimosa_units::{Time, TimeDelta, Where, shortened};
 use toml::Spanned;
 
-use super::error::{LONGEST_NAME, Problem, ScenarioError, Where};
+use super::error::{LONGEST_NAME, Problem, ScenarioError};
 use super::queue::Surroundings;
 use super::raw;
 use super::route::largest_packet;
@@ -135,11 +135,7 @@ impl<'a> Reader<'a> {
     }
 
     fn place(&self, at: &Range<usize>) -> Where {
-        let before = self.text.get(..at.start).unwrap_or(self.text);
-        Where {
-            file: self.file.to_owned(),
-            line: before.matches('\n').count() + 1,
-        }
+        Where::in_text(self.file, self.text, at.start)
     }
 
     pub(super) fn error(&self, at: Range<usize>, problem: Problem) -> ScenarioError {
