@@ -6,7 +6,6 @@ mod error;
 mod feedback;
 mod flow;
 mod frames;
-mod htb;
 mod link;
 mod network;
 mod pacer;
@@ -17,6 +16,7 @@ mod raw;
 mod route;
 
 use mimosa_facts::Limits;
+pub use mimosa_net::queue::QueueConfig;
 use mimosa_net::{EncoderModel, PathConfig, Schedule};
 use mimosa_stream::{FeedbackFormat, FeedbackMode, SenderConfig};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
@@ -26,7 +26,6 @@ pub use error::ScenarioError;
 pub use frames::{FrameScale, SceneCuts};
 pub use network::{LoadedNetwork, Network, Way, load_network};
 pub use parse::{Files, Loaded, load};
-pub use queue::QueueConfig;
 
 /// A run, ready to start. Everything in it is valid.
 #[derive(Clone, Debug)]

@@ -12,10 +12,13 @@
 //! from Linux) packets that have waited longer are marked as well, whatever the
 //! state.
 
+use std::fmt::Debug;
+
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::packet::Packet;
-use crate::queue::{Fifo, Queue, Waiting};
+use crate::queue::keys::{Keys, Read};
+use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
 /// A target is met again within this many intervals: the drop rate of the last time
 /// is the one to begin with (RFC 8289, section 5.5).
@@ -49,6 +52,35 @@ impl Default for CodelConfig {
             ecn: true,
             ce_threshold: None,
         }
+    }
+}
+
+impl Discipline for CodelConfig {
+    const NAME: &'static str = "codel";
+
+    fn read(keys: &mut Keys<'_>, _around: &Surroundings<'_>) -> Read<Self> {
+        let default = Self::default();
+        let limit = keys.packets(default.limit)?;
+        Self::read_with(keys, limit)
+    }
+
+    fn build<P: Packet + Debug + Send + 'static>(&self, _seed: u64) -> Box<dyn Queue<P>> {
+        Box::new(Codel::new(*self))
+    }
+}
+
+impl CodelConfig {
+    /// Reads all keys but `limit`.
+    pub(super) fn read_with(keys: &mut Keys<'_>, limit: usize) -> Read<Self> {
+        let default = Self::default();
+        Ok(Self {
+            target: keys.time_above_zero("target", default.target)?,
+            interval: keys.time_above_zero("interval", default.interval)?,
+            mtu: keys.or("mtu", default.mtu)?,
+            limit,
+            ecn: keys.or("ecn", default.ecn)?,
+            ce_threshold: keys.given("ce_threshold")?,
+        })
     }
 }
 

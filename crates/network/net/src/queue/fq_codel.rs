@@ -10,12 +10,14 @@
 //! on memory counts packets' sizes, not buffers.
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
 
 use mimosa_units::{Bytes, Time};
 
 use super::codel::{CodelConfig, Control};
 use crate::packet::{Packet, flow_hash};
-use crate::queue::{Fifo, Queue, Waiting};
+use crate::queue::keys::{Keys, MOST_FLOWS, MOST_PACKETS, Read};
+use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +49,27 @@ impl Default for FqCodelConfig {
             codel: CodelConfig::default(),
             perturbation: 0,
         }
+    }
+}
+
+impl Discipline for FqCodelConfig {
+    const NAME: &'static str = "fq-codel";
+
+    fn read(keys: &mut Keys<'_>, _around: &Surroundings<'_>) -> Read<Self> {
+        let default = Self::default();
+        Ok(Self {
+            limit: keys.packets(default.limit)?,
+            codel: CodelConfig::read_with(keys, MOST_PACKETS)?,
+            flows: keys.number("flows", default.flows, 1..=MOST_FLOWS)?,
+            quantum: keys.size("quantum", default.quantum)?,
+            memory: keys.size("memory", default.memory)?,
+            drop_batch: keys.number("drop_batch", default.drop_batch, 1..=MOST_PACKETS)?,
+            perturbation: default.perturbation,
+        })
+    }
+
+    fn build<P: Packet + Debug + Send + 'static>(&self, _seed: u64) -> Box<dyn Queue<P>> {
+        Box::new(FqCodel::new(*self))
     }
 }
 

@@ -12,10 +12,13 @@
 //! the target, appendix A only at zero: as in section 4.2, the
 //! latter, unless [`PieConfig::early_decay`] is set.
 
+use std::fmt::Debug;
+
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::packet::Packet;
-use crate::queue::{Fifo, Queue, Waiting};
+use crate::queue::keys::{Keys, Read};
+use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 use crate::random::Random;
 
 /// Delay above which the probability rises by [`STEP`]: not in the RFC, from Linux.
@@ -84,6 +87,31 @@ impl Default for PieConfig {
             sleeps: false,
             early_decay: false,
         }
+    }
+}
+
+impl Discipline for PieConfig {
+    const NAME: &'static str = "pie";
+
+    fn read(keys: &mut Keys<'_>, _around: &Surroundings<'_>) -> Read<Self> {
+        let default = Self::default();
+        Ok(Self {
+            limit: keys.packets(default.limit)?,
+            target: keys.time_above_zero("target", default.target)?,
+            update: keys.time_above_zero("update", default.update)?,
+            burst: keys.or("burst_allowance", default.burst)?,
+            alpha: keys.gain("alpha", default.alpha)?,
+            beta: keys.gain("beta", default.beta)?,
+            ecn_threshold: keys
+                .share("ecn_threshold")?
+                .unwrap_or(default.ecn_threshold),
+            sleeps: keys.or("sleeps", default.sleeps)?,
+            ..default
+        })
+    }
+
+    fn build<P: Packet + Debug + Send + 'static>(&self, seed: u64) -> Box<dyn Queue<P>> {
+        Box::new(Pie::new(*self, seed))
     }
 }
 

@@ -29,7 +29,8 @@ use std::fmt::Debug;
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::packet::{Packet, flow_hash};
-use crate::queue::{Fifo, Queue, Waiting};
+use crate::queue::keys::{Keys, MOST_FLOWS, MOST_PACKETS, Read};
+use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
 /// How an [`Sfq`] is set up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +71,29 @@ impl Default for SfqConfig {
             seed: 0,
             head_drop: false,
         }
+    }
+}
+
+impl Discipline for SfqConfig {
+    const NAME: &'static str = "sfq";
+
+    fn read(keys: &mut Keys<'_>, _around: &Surroundings<'_>) -> Read<Self> {
+        let default = Self::default();
+        let limit = keys.packets(default.limit)?;
+        Ok(Self {
+            limit,
+            flows: keys.number("flows", default.flows, 1..=MOST_FLOWS)?,
+            divisor: keys.number("divisor", default.divisor, 1..=65_536)?,
+            quantum: keys.size("quantum", default.quantum)?,
+            depth: keys.number("depth", default.depth.max(limit), 1..=MOST_PACKETS)?,
+            perturb: keys.given("perturb")?,
+            head_drop: keys.or("head_drop", default.head_drop)?,
+            ..default
+        })
+    }
+
+    fn build<P: Packet + Debug + Send + 'static>(&self, _seed: u64) -> Box<dyn Queue<P>> {
+        Box::new(Sfq::new(*self))
     }
 }
 

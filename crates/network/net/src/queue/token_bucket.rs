@@ -18,7 +18,8 @@ use std::fmt::Debug;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::packet::Packet;
-use crate::queue::{Queue, Waiting};
+use crate::queue::keys::{KeyProblem, Keys, Read};
+use crate::queue::{Discipline, DropTailConfig, Queue, QueueConfig, Surroundings, Waiting};
 
 /// Tokens in a bit: the nanoseconds of a second, as a token is what comes in at
 /// one bit per second in one nanosecond.
@@ -110,6 +111,60 @@ pub struct Peak {
     pub rate: Rate,
     /// Bytes that pass at once; larger packets never do.
     pub mtu: Bytes,
+}
+
+/// A token bucket and the queue behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShaperConfig {
+    /// The bucket.
+    pub bucket: TokenBucketConfig,
+    /// What waits for it.
+    pub inner: Box<QueueConfig>,
+}
+
+impl Discipline for ShaperConfig {
+    const NAME: &'static str = "token-bucket";
+
+    fn read(keys: &mut Keys<'_>, around: &Surroundings<'_>) -> Read<Self> {
+        let rate: Rate = keys.required("rate", "write e.g. `rate = \"20Mbit/s\"`")?;
+        let burst: Bytes = keys.required("burst", "write e.g. `burst = \"5kB\"`")?;
+        keys.check("rate", rate > Rate::ZERO, "above zero")?;
+        let packet = around.largest;
+        let peak = match (keys.given("peak")?, keys.given("mtu")?) {
+            (None, None) => None,
+            (Some(rate), mtu) => Some(Peak {
+                rate,
+                mtu: mtu.unwrap_or(packet),
+            }),
+            (None, Some(_)) => {
+                let mend = "an `mtu` is that of a `peak`, e.g. `peak = \"50Mbit/s\"`";
+                let problem = KeyProblem::Missing { key: "peak", mend };
+                return Err(keys.error_at("mtu", problem));
+            }
+        };
+        let inner = keys.queue("inner", around)?;
+        for (key, limit) in [
+            ("mtu", peak.map_or(packet, |peak| peak.mtu)),
+            ("burst", burst),
+        ] {
+            if limit < packet {
+                return Err(keys.error_at(key, KeyProblem::QueueBelowPacket { limit, packet }));
+            }
+        }
+        let plain = || QueueConfig::DropTail(DropTailConfig::default());
+        Ok(Self {
+            bucket: TokenBucketConfig { rate, burst, peak },
+            inner: Box::new(inner.unwrap_or_else(plain)),
+        })
+    }
+
+    fn build<P: Packet + Debug + Send + 'static>(&self, seed: u64) -> Box<dyn Queue<P>> {
+        Box::new(TokenBucket::new(self.bucket, self.inner.build(seed)))
+    }
+
+    fn lanes(&self) -> Vec<String> {
+        self.inner.lanes()
+    }
 }
 
 /// The token bucket shaper.
