@@ -8,7 +8,6 @@ mod fifo;
 mod fq_codel;
 mod htb;
 mod keys;
-mod lifo;
 mod pie;
 mod sfq;
 mod token_bucket;
@@ -52,8 +51,6 @@ disciplines! {
     TokenBucket(ShaperConfig),
     /// Classes, and the queues of some of them.
     Htb(ClassesConfig),
-    /// Last in, first out.
-    Lifo(lifo::LifoConfig),
 }
 
 impl QueueConfig {
