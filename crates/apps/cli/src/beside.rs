@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mimosa_scenario::Where;
+use mimosa_units::Where;
 
 use crate::output::Files;
 use crate::terminal::say;

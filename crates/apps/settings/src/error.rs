@@ -2,22 +2,7 @@
 
 use std::fmt;
 
-use mimosa_units::Rate;
-
-/// A place in a file.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Where {
-    /// The file, as it was named.
-    pub file: String,
-    /// The line, counted from one.
-    pub line: usize,
-}
-
-impl fmt::Display for Where {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
+use mimosa_units::{Rate, Where};
 
 /// Who said something; the later one wins.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use mimosa_units::shortened;
+use mimosa_units::{Where, shortened};
 use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use crate::error::{Origin, Problem, SettingsError, Where};
+use crate::error::{Origin, Problem, SettingsError};
 use crate::given::{Given, Said};
 use crate::key::{Key, one_line};
 use crate::keys::KEYS;
@@ -80,11 +80,7 @@ impl File<'_> {
     }
 
     fn origin(&self, at: &Range<usize>) -> Origin {
-        let before = self.text.get(..at.start).unwrap_or(self.text);
-        Origin::File(Where {
-            file: self.name.to_owned(),
-            line: before.matches('\n').count() + 1,
-        })
+        Origin::File(Where::in_text(self.name, self.text, at.start))
     }
 
     fn error(&self, at: &Range<usize>, problem: Problem) -> SettingsError {

@@ -44,7 +44,7 @@ mod source;
 mod template;
 
 pub use element::ElementName;
-pub use error::{Origin, Problem, SettingsError, Where};
+pub use error::{Origin, Problem, SettingsError};
 pub use given::Flags;
 pub use key::{Key, PREFIX, Shape};
 pub use keys::KEYS;

@@ -15,6 +15,18 @@ pub enum Ecn {
 }
 
 impl Ecn {
+    /// The field of this name in a file: `not-ect`, `ect0`, `ect1` or `ce`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "not-ect" => Some(Self::NotEct),
+            "ect0" => Some(Self::Ect0),
+            "ect1" => Some(Self::Ect1),
+            "ce" => Some(Self::Ce),
+            _ => None,
+        }
+    }
+
     /// Whether a queue may mark this packet instead of dropping it.
     #[must_use]
     pub const fn is_capable(self) -> bool {

@@ -15,12 +15,14 @@
 
 mod bytes;
 mod ecn;
+mod place;
 mod rate;
 mod text;
 mod time;
 
 pub use bytes::Bytes;
 pub use ecn::Ecn;
+pub use place::Where;
 pub use rate::Rate;
 pub use text::{UnitError, one_line, shortened};
 pub use time::{PeerTime, Time, TimeDelta};

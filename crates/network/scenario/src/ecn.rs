@@ -1,11 +1,10 @@
 //! The ECN field: which one flows send with, and what the path makes of it.
 
 use mimosa_cc::needs::needs;
+use mimosa_net::queue::KeyProblem;
 use mimosa_stream::{EcnConfig, EcnUse, FeedbackFormat};
 use mimosa_units::Ecn;
 
-use super::error::Problem;
-use super::htb::read_ecn;
 use super::parse::{Read, Reader};
 use super::raw;
 
@@ -44,12 +43,12 @@ impl Reader<'_> {
         let Some(name) = &raw.ecn else {
             return Ok(None);
         };
-        let ecn = read_ecn(name.get_ref()).filter(|ecn| *ecn != Ecn::Ce);
+        let ecn = Ecn::from_name(name.get_ref()).filter(|ecn| *ecn != Ecn::Ce);
         ecn.map(Some).ok_or_else(|| {
-            let problem = Problem::UnknownName {
+            let problem = KeyProblem::UnknownName {
                 what: "ECN field to send with",
                 name: name.get_ref().clone(),
-                known,
+                known: known.to_owned(),
             };
             self.error(name.span(), problem)
         })
@@ -63,16 +62,16 @@ impl Reader<'_> {
         };
         if is_bleached {
             let (one, other) = ("bleach", "mangle");
-            return Err(self.error(mangle.span(), Problem::Exclusive { one, other }));
+            return Err(self.error(mangle.span(), KeyProblem::Exclusive { one, other }));
         }
         match mangle.get_ref().as_str() {
             "ect0" => Ok(Some(Ecn::Ect0)),
             "ce" => Ok(Some(Ecn::Ce)),
             name => {
-                let problem = Problem::UnknownName {
+                let problem = KeyProblem::UnknownName {
                     what: "ECN field to mangle to",
                     name: name.to_owned(),
-                    known: "ect0, ce (and the key `bleach`)",
+                    known: "ect0, ce (and the key `bleach`)".to_owned(),
                 };
                 Err(self.error(mangle.span(), problem))
             }

@@ -1,10 +1,10 @@
 //! When a video flow's receiver reports, and what its reports are written as.
 
+use mimosa_net::queue::KeyProblem;
 use mimosa_stream::{FeedbackFormat, FeedbackMode};
 use mimosa_units::TimeDelta;
 use toml::Spanned;
 
-use super::error::Problem;
 use super::parse::{Read, Reader};
 use super::raw;
 
@@ -51,7 +51,7 @@ impl Reader<'_> {
             _ => {}
         }
         if let Some(given) = &raw.feedback_interval {
-            let problem = Problem::KeyNotFor {
+            let problem = KeyProblem::KeyNotFor {
                 key: "feedback_interval",
                 kind: "feedback other than \"transport-cc-01\" and \"rfc8888\"",
             };
@@ -69,10 +69,10 @@ impl Reader<'_> {
                     Ok((FeedbackMode::Every(interval), FeedbackFormat::Exact))
                 }
                 _ => {
-                    let problem = Problem::UnknownName {
+                    let problem = KeyProblem::UnknownName {
                         what: "feedback",
                         name: text.to_owned(),
-                        known: "packet, frame, transport-cc-01, transport-cc-02, rfc8888, and intervals such as 50ms",
+                        known: "packet, frame, transport-cc-01, transport-cc-02, rfc8888, and intervals such as 50ms".to_owned(),
                     };
                     Err(self.error(given.span(), problem))
                 }

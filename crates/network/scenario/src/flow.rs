@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use mimosa_cc::window::{Algorithm, EcnUse};
 use mimosa_facts::Limits;
+use mimosa_net::queue::KeyProblem;
 use mimosa_net::{EncoderModel, PathConfig};
 use mimosa_stream::pace::Bounds;
 use mimosa_stream::{RetransmissionDeadline, SenderConfig};
@@ -38,7 +39,7 @@ impl Reader<'_> {
         let kind = match raw.kind.as_ref().map(Spanned::get_ref).map(String::as_str) {
             None | Some("video") => {
                 if let Some(rate) = &raw.rate {
-                    let problem = Problem::KeyNotFor {
+                    let problem = KeyProblem::KeyNotFor {
                         key: "rate",
                         kind: "a video flow, which has `start_bitrate` and `max_bitrate`",
                     };
@@ -49,10 +50,10 @@ impl Reader<'_> {
             Some("cbr") => {
                 if let Some((key, at)) = raw.video_key().or_else(|| raw.shared_key()) {
                     let kind = "a flow of kind \"cbr\"";
-                    return Err(self.error(at, Problem::KeyNotFor { key, kind }));
+                    return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
                 }
                 let Some(rate) = &raw.rate else {
-                    let problem = Problem::Missing {
+                    let problem = KeyProblem::Missing {
                         key: "rate",
                         mend: "give the flow one, e.g. `rate = \"5Mbit/s\"`",
                     };
@@ -66,10 +67,10 @@ impl Reader<'_> {
             }
             Some("tcp") => FlowKind::Tcp(self.tcp(raw, reverse)?),
             Some(name) => {
-                let problem = Problem::UnknownName {
+                let problem = KeyProblem::UnknownName {
                     what: "kind of flow",
                     name: name.to_owned(),
-                    known: "video, cbr, tcp",
+                    known: "video, cbr, tcp".to_owned(),
                 };
                 let at = raw.kind.as_ref().map_or(at, Spanned::span);
                 return Err(self.error(at, problem));
@@ -79,7 +80,7 @@ impl Reader<'_> {
             && !matches!(kind, FlowKind::Tcp(_))
         {
             let kind = "a flow that is not of kind \"tcp\"";
-            return Err(self.error(size.span(), Problem::KeyNotFor { key: "size", kind }));
+            return Err(self.error(size.span(), KeyProblem::KeyNotFor { key: "size", kind }));
         }
         let ecn = match &kind {
             FlowKind::Video(video) => at_first(video.sender.ecn),
@@ -133,10 +134,10 @@ impl Reader<'_> {
     fn tcp(&self, raw: &raw::Flow, reverse: PathConfig) -> Read<TcpConfig> {
         let of = "a flow of kind \"tcp\"";
         if let Some((key, at)) = raw.video_key() {
-            return Err(self.error(at, Problem::KeyNotFor { key, kind: of }));
+            return Err(self.error(at, KeyProblem::KeyNotFor { key, kind: of }));
         }
         if let Some(pauses) = &raw.pauses {
-            let problem = Problem::KeyNotFor {
+            let problem = KeyProblem::KeyNotFor {
                 key: "pauses",
                 kind: of,
             };
@@ -145,10 +146,10 @@ impl Reader<'_> {
         let algorithm = match &raw.controller {
             None => Algorithm::Cubic,
             Some(name) => Algorithm::from_name(name.get_ref()).ok_or_else(|| {
-                let problem = Problem::UnknownName {
+                let problem = KeyProblem::UnknownName {
                     what: "congestion control",
                     name: name.get_ref().clone(),
-                    known: "reno, cubic, dctcp, prague, bbr, bbr2, bbr3",
+                    known: "reno, cubic, dctcp, prague, bbr, bbr2, bbr3".to_owned(),
                 };
                 self.error(name.span(), problem)
             })?,
@@ -159,7 +160,7 @@ impl Reader<'_> {
             (None, Some(size)) => Application::Finite(*size.get_ref()),
             (Some(_), Some(size)) => {
                 let (one, other) = ("rate", "size");
-                return Err(self.error(size.span(), Problem::Exclusive { one, other }));
+                return Err(self.error(size.span(), KeyProblem::Exclusive { one, other }));
             }
         };
         let plain = mimosa_tcp::Config::default();
@@ -183,7 +184,7 @@ impl Reader<'_> {
                     "\"ect0\" or \"not-ect\" for this congestion control"
                 }
             };
-            self.error(at, Problem::OutOfRange { key: "ecn", must })
+            self.error(at, KeyProblem::OutOfRange { key: "ecn", must })
         })?;
         Ok(TcpConfig {
             algorithm,
@@ -346,7 +347,7 @@ impl Reader<'_> {
 
     pub(super) fn encoder(&mut self, raw: &raw::Flow) -> Read<EncoderModel> {
         let exclusive = |reader: &Self, at, one, other| {
-            Err(reader.error(at, Problem::Exclusive { one, other }))
+            Err(reader.error(at, KeyProblem::Exclusive { one, other }))
         };
         match (&raw.encoder, &raw.frame_noise, &raw.frame_sizes) {
             (None, None, None) => Ok(EncoderModel::Perfect),
@@ -363,10 +364,11 @@ impl Reader<'_> {
                 "rfc8593" => Ok(EncoderModel::Laplace(0.15)),
                 "x264" => Ok(EncoderModel::X264),
                 other => {
-                    let problem = Problem::UnknownName {
+                    let problem = KeyProblem::UnknownName {
                         what: "encoder",
                         name: other.to_owned(),
-                        known: "perfect, rfc8593, x264 (and the keys `frame_noise`, `frame_sizes`)",
+                        known: "perfect, rfc8593, x264 (and the keys `frame_noise`, `frame_sizes`)"
+                            .to_owned(),
                     };
                     Err(self.error(name.span(), problem))
                 }

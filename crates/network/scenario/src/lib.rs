@@ -6,7 +6,6 @@ mod error;
 mod feedback;
 mod flow;
 mod frames;
-mod htb;
 mod link;
 mod network;
 mod pacer;
@@ -17,16 +16,16 @@ mod raw;
 mod route;
 
 use mimosa_facts::Limits;
+pub use mimosa_net::queue::QueueConfig;
 use mimosa_net::{EncoderModel, PathConfig, Schedule};
 use mimosa_stream::{FeedbackFormat, FeedbackMode, SenderConfig};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 pub use clock::PeerClock;
-pub use error::{ScenarioError, Where};
+pub use error::ScenarioError;
 pub use frames::{FrameScale, SceneCuts};
 pub use network::{LoadedNetwork, Network, Way, load_network};
 pub use parse::{Files, Loaded, load};
-pub use queue::QueueConfig;
 
 /// A run, ready to start. Everything in it is valid.
 #[derive(Clone, Debug)]

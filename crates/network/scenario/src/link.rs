@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use mimosa_net::queue::KeyProblem;
 use mimosa_net::{Jitter, LossModel, PathConfig, Piece, Reordering, Schedule};
 use mimosa_units::{Rate, TimeDelta};
 use toml::Spanned;
@@ -122,7 +123,7 @@ impl Reader<'_> {
             return Ok(LossModel::Random(random));
         };
         if link.loss.is_some() && random > 0.0 {
-            let problem = Problem::Exclusive {
+            let problem = KeyProblem::Exclusive {
                 one: "loss",
                 other: "burst_loss",
             };
@@ -167,7 +168,7 @@ impl Reader<'_> {
             return Ok(None);
         };
         let raw = spanned.get_ref();
-        let missing = |key, mend| self.error(spanned.span(), Problem::Missing { key, mend });
+        let missing = |key, mend| self.error(spanned.span(), KeyProblem::Missing { key, mend });
         match raw.kind.get_ref().as_str() {
             "block" => {
                 let mend = "a block jitter has `length = \"40ms\"` and `every = \"500ms\"`";
@@ -207,10 +208,10 @@ impl Reader<'_> {
             }
             name => Err(self.error(
                 raw.kind.span(),
-                Problem::UnknownName {
+                KeyProblem::UnknownName {
                     what: "jitter",
                     name: name.to_owned(),
-                    known: "block, normal, quantiles",
+                    known: "block, normal, quantiles".to_owned(),
                 },
             )),
         }

@@ -1,12 +1,13 @@
 //! The network of a scenario, both ways, for an emulator: who uses it is not asked.
 
+use mimosa_net::queue::{DropTailConfig, KeyProblem, Limit, QueueConfig};
 use mimosa_net::{PathConfig, Schedule};
-use mimosa_units::{Bytes, Rate};
+use mimosa_units::{Bytes, Rate, Where};
 use toml::Spanned;
 
-use super::error::{Problem, ScenarioError, Where};
+use super::error::ScenarioError;
 use super::parse::{Files, Read, Reader, Variants};
-use super::queue::{QueueConfig, Surroundings};
+use super::queue::Place;
 use super::{LinkConfig, raw};
 
 /// Largest packet of an Ethernet, which limits of queues are judged by.
@@ -68,7 +69,7 @@ pub fn load_network(
 impl Reader<'_> {
     fn network(&mut self, raw: &raw::File, variant: Option<&raw::Variant>) -> Read<Network> {
         let Some(plain) = &raw.link else {
-            let problem = Problem::Missing {
+            let problem = KeyProblem::Missing {
                 key: "[link]",
                 mend: "add it, with e.g. `rate = \"20Mbit/s\"`",
             };
@@ -79,11 +80,11 @@ impl Reader<'_> {
         let link = variant.map_or_else(|| plain.clone(), |variant| plain.under(&variant.link));
         if let Some(slot) = &link.return_aggregation {
             let (key, kind) = ("return_aggregation", "an emulated link");
-            return Err(self.error(slot.span(), Problem::KeyNotFor { key, kind }));
+            return Err(self.error(slot.span(), KeyProblem::KeyNotFor { key, kind }));
         }
         if let Some(next) = &link.next {
             let (key, kind) = ("next", "an emulated link");
-            return Err(self.error(next.span(), Problem::KeyNotFor { key, kind }));
+            return Err(self.error(next.span(), KeyProblem::KeyNotFor { key, kind }));
         }
         let names = self.flow_names(raw, &link)?;
         let (forward, plain_back) = self.paths(&raw::Flow::default(), &link)?;
@@ -99,9 +100,9 @@ impl Reader<'_> {
             None => Way {
                 link: LinkConfig {
                     schedule: unlimited(),
-                    queue: QueueConfig::DropTail {
-                        limit: mimosa_net::queue::Limit::Unlimited,
-                    },
+                    queue: QueueConfig::DropTail(DropTailConfig {
+                        limit: Limit::Unlimited,
+                    }),
                 },
                 path: plain_back,
             },
@@ -128,7 +129,7 @@ impl Reader<'_> {
     }
 
     fn way_queue(&self, link: &raw::Link, flows: &[String]) -> Read<QueueConfig> {
-        self.queue(&Surroundings {
+        self.queue(&Place {
             link,
             largest: LARGEST,
             flows,
@@ -148,7 +149,7 @@ impl Reader<'_> {
             .filter_map(|link| link.class.as_ref());
         let found = classes
             .flat_map(Spanned::get_ref)
-            .find_map(|class| class.get_ref().flows.as_ref()?.first().map(Spanned::span));
+            .find_map(|class| class.get_ref().first_in("flows"));
         if let Some(at) = found {
             let text = "real packets belong to no `flows`; only what `match` says puts them \
                         into classes";

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use mimosa_units::{Time, TimeDelta, shortened};
+use mimosa_net::queue::KeyProblem;
+use mimosa_units::{Time, TimeDelta, Where, shortened};
 use toml::Spanned;
 
-use super::error::{LONGEST_NAME, Problem, ScenarioError, Where};
-use super::queue::Surroundings;
+use super::error::{Problem, ScenarioError};
+use super::queue::Place;
 use super::raw;
 use super::route::largest_packet;
 use super::{LinkConfig, Scenario};
@@ -92,18 +93,20 @@ impl<'a> Reader<'a> {
     pub(super) fn raw(&self) -> Read<raw::File> {
         toml::from_str(self.text).map_err(|error| {
             let at = error.span().unwrap_or(0..0);
-            let message = error.message();
-            // What our units say quotes the value and gives an example already.
-            let said = if message.contains("e.g. ") {
-                message.to_owned()
-            } else {
-                format!(
-                    "{message}; the line is `{}`",
-                    shortened(self.line(at.start))
-                )
-            };
-            self.error(at, Problem::Toml(said))
+            self.not_toml(at, error.message())
         })
+    }
+
+    /// A `message` of serde's or of the units', as an error.
+    pub(super) fn not_toml(&self, at: Range<usize>, message: &str) -> ScenarioError {
+        // What our units say quotes the value and gives an example already.
+        let said = if message.contains("e.g. ") {
+            message.to_owned()
+        } else {
+            let line = shortened(self.line(at.start));
+            format!("{message}; the line is `{line}`")
+        };
+        self.error(at, Problem::Toml(said))
     }
 
     /// What `read` makes of each variant.
@@ -121,7 +124,7 @@ impl<'a> Reader<'a> {
             let variant = variant.get_ref();
             let name = &self.name(&variant.name)?;
             if !names.insert(name.clone()) {
-                let problem = Problem::NameTaken { name: name.clone() };
+                let problem = KeyProblem::NameTaken { name: name.clone() };
                 return Err(self.error(variant.name.span(), problem));
             }
             variants.push((Some(name.clone()), read(self, raw, Some(variant))?));
@@ -135,17 +138,13 @@ impl<'a> Reader<'a> {
     }
 
     fn place(&self, at: &Range<usize>) -> Where {
-        let before = self.text.get(..at.start).unwrap_or(self.text);
-        Where {
-            file: self.file.to_owned(),
-            line: before.matches('\n').count() + 1,
-        }
+        Where::in_text(self.file, self.text, at.start)
     }
 
-    pub(super) fn error(&self, at: Range<usize>, problem: Problem) -> ScenarioError {
+    pub(super) fn error(&self, at: Range<usize>, problem: impl Into<Problem>) -> ScenarioError {
         ScenarioError {
             place: self.place(&at),
-            problem,
+            problem: problem.into(),
         }
     }
 
@@ -170,10 +169,7 @@ impl<'a> Reader<'a> {
     /// A name, which tables and messages show.
     pub(super) fn name(&self, given: &Spanned<String>) -> Read<String> {
         let name = given.get_ref();
-        if name.chars().count() > LONGEST_NAME || name.contains(char::is_control) {
-            let name = name.clone();
-            return Err(self.error(given.span(), Problem::BadName { name }));
-        }
+        KeyProblem::check_name(name).map_err(|problem| self.error(given.span(), problem))?;
         Ok(name.clone())
     }
 
@@ -187,7 +183,7 @@ impl<'a> Reader<'a> {
         if valid {
             Ok(())
         } else {
-            Err(self.error(at, Problem::OutOfRange { key, must }))
+            Err(self.error(at, KeyProblem::OutOfRange { key, must }))
         }
     }
 
@@ -196,7 +192,7 @@ impl<'a> Reader<'a> {
         raw: &raw::File,
         variant: Option<&raw::Variant>,
     ) -> Read<Scenario> {
-        let missing = |key, mend| self.error(0..0, Problem::Missing { key, mend });
+        let missing = |key, mend| self.error(0..0, KeyProblem::Missing { key, mend });
         let Some(duration_at) = &raw.duration else {
             return Err(missing("duration", "write e.g. `duration = \"30s\"`"));
         };
@@ -238,13 +234,13 @@ impl<'a> Reader<'a> {
         for (flow, raw) in flows.iter().zip(&raw.flow) {
             if !names.insert(flow.name.clone()) {
                 let name = flow.name.clone();
-                return Err(self.error(raw.span(), Problem::NameTaken { name }));
+                return Err(self.error(raw.span(), KeyProblem::NameTaken { name }));
             }
         }
         let flow_names: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
         let first = LinkConfig {
             schedule: self.schedule(&link, link_at.span())?,
-            queue: self.queue(&Surroundings {
+            queue: self.queue(&Place {
                 link: &link,
                 largest: largest_packet(&flows, 0),
                 flows: &flow_names,

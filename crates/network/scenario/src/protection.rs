@@ -1,10 +1,10 @@
 //! How a video flow keeps its frames whole, and when they are late.
 
+use mimosa_net::queue::KeyProblem;
 use mimosa_stream::{Protection, RepairConfig};
 use mimosa_units::{Bytes, TimeDelta};
 use toml::Spanned;
 
-use super::error::Problem;
 use super::parse::{Read, Reader, value};
 use super::raw;
 
@@ -28,10 +28,10 @@ impl Reader<'_> {
             Some("fec") => Protection::Fec(config),
             Some("joint") => Protection::Joint(config),
             Some(name) => {
-                let problem = Problem::UnknownName {
+                let problem = KeyProblem::UnknownName {
                     what: "protection",
                     name: name.to_owned(),
-                    known: "none, retransmission, fec, joint",
+                    known: "none, retransmission, fec, joint".to_owned(),
                 };
                 let at = raw.protection.as_ref().map_or(0..0, Spanned::span);
                 return Err(self.error(at, problem));
@@ -42,7 +42,7 @@ impl Reader<'_> {
             if !matches!(protection, Protection::Fec(_) | Protection::Joint(_)) {
                 let key = "protection_params";
                 let kind = "a flow whose `protection` is neither \"fec\" nor \"joint\"";
-                return Err(self.error(at, Problem::KeyNotFor { key, kind }));
+                return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
             }
             let is_share = config.late_target > 0.0 && config.late_target < 1.0;
             let must = "a share between 0 and 1";

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use mimosa_net::queue::Table;
 use mimosa_units::{Bytes, Rate, TimeDelta};
 use serde::Deserialize;
 use toml::Spanned;
@@ -66,8 +67,8 @@ table! {
         trace: Spanned<String>,
         one_way_delay: Spanned<TimeDelta>,
         return_delay: Spanned<TimeDelta>,
-        queue: Spanned<Queue>,
-        class: Spanned<Vec<Spanned<Class>>>,
+        queue: Spanned<Table>,
+        class: Spanned<Vec<Spanned<Table>>>,
         loss: Spanned<f64>,
         burst_loss: Spanned<BurstLoss>,
         jitter: Spanned<Jitter>,
@@ -131,112 +132,6 @@ pub(super) struct Step {
     pub(super) rate: Rate,
     #[serde(default)]
     pub(super) one_way_delay: Option<TimeDelta>,
-}
-
-/// Declares `queue` with the keys of all kinds.
-macro_rules! queue {
-    ($($field:ident: $type:ty,)*) => {
-        /// `queue = { … }`.
-        #[derive(Clone, Debug, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub(super) struct Queue {
-            pub(super) kind: Spanned<String>,
-            $(#[serde(default)] pub(super) $field: Option<Spanned<$type>>,)*
-        }
-
-        impl Queue {
-            /// The keys that are set, but for `kind`, and where.
-            pub(super) fn given(&self) -> impl Iterator<Item = (&'static str, std::ops::Range<usize>)> {
-                [$(self.$field.as_ref().map(|value| (stringify!($field), value.span())),)*]
-                    .into_iter()
-                    .flatten()
-            }
-        }
-    };
-}
-
-queue! {
-    limit: String,
-    target: TimeDelta,
-    interval: TimeDelta,
-    mtu: Bytes,
-    ecn: bool,
-    ce_threshold: TimeDelta,
-    flows: usize,
-    quantum: Bytes,
-    memory: Bytes,
-    drop_batch: usize,
-    update: TimeDelta,
-    burst_allowance: TimeDelta,
-    alpha: f64,
-    beta: f64,
-    ecn_threshold: f64,
-    sleeps: bool,
-    preset: String,
-    coupling: f64,
-    step: TimeDelta,
-    ramp: Ramp,
-    classic_share: f64,
-    shift: TimeDelta,
-    drop_on_overload: bool,
-    divisor: u64,
-    depth: usize,
-    perturb: TimeDelta,
-    head_drop: bool,
-    rate: Rate,
-    burst: Bytes,
-    peak: Rate,
-    inner: Box<Queue>,
-    default: String,
-    r2q: u32,
-    direct_limit: usize,
-}
-
-/// `ramp = { … }`.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Ramp {
-    pub(super) from: TimeDelta,
-    pub(super) width: TimeDelta,
-}
-
-/// One entry of `[[link.class]]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Class {
-    pub(super) name: Spanned<String>,
-    #[serde(default)]
-    pub(super) parent: Option<Spanned<String>>,
-    pub(super) rate: Spanned<Rate>,
-    #[serde(default)]
-    pub(super) ceil: Option<Spanned<Rate>>,
-    #[serde(default)]
-    pub(super) burst: Option<Spanned<Bytes>>,
-    #[serde(default)]
-    pub(super) cburst: Option<Spanned<Bytes>>,
-    #[serde(default)]
-    pub(super) priority: Option<Spanned<u8>>,
-    #[serde(default)]
-    pub(super) quantum: Option<Spanned<Bytes>>,
-    #[serde(default)]
-    pub(super) queue: Option<Spanned<Queue>>,
-    #[serde(default)]
-    pub(super) flows: Option<Vec<Spanned<String>>>,
-    #[serde(default, rename = "match")]
-    pub(super) filters: Option<Vec<Spanned<Filter>>>,
-}
-
-/// One entry of a class's `match`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Filter {
-    pub(super) source: Option<String>,
-    pub(super) destination: Option<String>,
-    pub(super) protocol: Option<String>,
-    pub(super) source_ports: Option<String>,
-    pub(super) destination_ports: Option<String>,
-    pub(super) dscp: Option<u8>,
-    pub(super) ecn: Option<String>,
 }
 
 /// `burst_loss = { … }`: Gilbert and Elliott.

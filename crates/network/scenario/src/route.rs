@@ -2,12 +2,12 @@
 //! passes.
 
 use mimosa_net::Schedule;
+use mimosa_net::queue::{Classes, KeyProblem};
 use mimosa_units::{Bytes, Rate};
 use toml::Spanned;
 
-use super::error::Problem;
 use super::parse::{Read, Reader, value};
-use super::queue::Surroundings;
+use super::queue::Place;
 use super::{FlowConfig, FlowKind, LinkConfig, Route, raw};
 
 /// Most links one after the other.
@@ -51,14 +51,14 @@ impl Reader<'_> {
         let problem = match direction.get_ref().as_str() {
             "there" => return Ok(false),
             "back" if link.reverse.is_some() => return Ok(true),
-            "back" => Problem::Missing {
+            "back" => KeyProblem::Missing {
                 key: "[link.reverse]",
                 mend: "`direction = \"back\"` needs it; add it, with e.g. `rate = \"2Mbit/s\"`",
             },
-            name => Problem::UnknownName {
+            name => KeyProblem::UnknownName {
                 what: "direction",
                 name: name.to_owned(),
-                known: "there, back",
+                known: "there, back".to_owned(),
             },
         };
         Err(self.error(direction.span(), problem))
@@ -75,11 +75,11 @@ impl Reader<'_> {
         let nested = nested.or_else(|| own.next.as_ref().map(|next| ("next", next.span())));
         if let Some((key, at)) = own.return_key().or(nested) {
             let kind = "`[link.reverse]`, which is the way back itself";
-            return Err(self.error(at, Problem::KeyNotFor { key, kind }));
+            return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
         }
         if let Some((one, _)) = link.return_key().filter(|(key, _)| *key != "return_delay") {
             let other = "[link.reverse]";
-            return Err(self.error(reverse.span(), Problem::Exclusive { one, other }));
+            return Err(self.error(reverse.span(), KeyProblem::Exclusive { one, other }));
         }
         Ok(())
     }
@@ -105,7 +105,7 @@ impl Reader<'_> {
         for (number, raw) in (1..).zip(next_links(link)) {
             let kind = "`[[link.next]]`, which has a rate and a queue; say it of `[link]`";
             if let Some((key, at)) = raw.get_ref().path_key() {
-                return Err(self.error(at, Problem::KeyNotFor { key, kind }));
+                return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
             }
             next.push(LinkConfig {
                 schedule: self.schedule(raw.get_ref(), raw.span())?,
@@ -139,19 +139,14 @@ impl Reader<'_> {
         let kind = "a simulation but in `[link]`";
         if let Some(class) = &link.class {
             let key = "class";
-            return Err(self.error(class.span(), Problem::KeyNotFor { key, kind }));
+            return Err(self.error(class.span(), KeyProblem::KeyNotFor { key, kind }));
         }
-        if let Some(queue) = &link.queue
-            && queue.get_ref().kind.get_ref() == "htb"
-        {
-            let key = "kind = \"htb\"";
-            return Err(self.error(queue.span(), Problem::KeyNotFor { key, kind }));
-        }
-        self.queue(&Surroundings {
+        let place = Place {
             link,
             largest: largest_packet(flows, number),
             flows: &[],
-        })
+        };
+        self.queue_with(&place, Classes::NotFor(kind))
     }
 }
 

@@ -12,10 +12,13 @@
 //! from Linux) packets that have waited longer are marked as well, whatever the
 //! state.
 
+use std::fmt::Debug;
+
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::packet::Packet;
-use crate::queue::{Fifo, Queue, Waiting};
+use crate::queue::keys::{Keys, Read};
+use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
 /// A target is met again within this many intervals: the drop rate of the last time
 /// is the one to begin with (RFC 8289, section 5.5).
@@ -49,6 +52,35 @@ impl Default for CodelConfig {
             ecn: true,
             ce_threshold: None,
         }
+    }
+}
+
+impl Discipline for CodelConfig {
+    const NAME: &'static str = "codel";
+
+    fn read(keys: &mut Keys<'_>, _around: &Surroundings<'_>) -> Read<Self> {
+        let default = Self::default();
+        let limit = keys.packets(default.limit)?;
+        Self::read_with(keys, limit)
+    }
+
+    fn build<P: Packet + Debug + Send + 'static>(&self, _seed: u64) -> Box<dyn Queue<P>> {
+        Box::new(Codel::new(*self))
+    }
+}
+
+impl CodelConfig {
+    /// Reads all keys but `limit`.
+    pub(super) fn read_with(keys: &mut Keys<'_>, limit: usize) -> Read<Self> {
+        let default = Self::default();
+        Ok(Self {
+            target: keys.time_above_zero("target", default.target)?,
+            interval: keys.time_above_zero("interval", default.interval)?,
+            mtu: keys.or("mtu", default.mtu)?,
+            limit,
+            ecn: keys.or("ecn", default.ecn)?,
+            ce_threshold: keys.given("ce_threshold")?,
+        })
     }
 }
 
@@ -195,118 +227,4 @@ impl<P: Packet + std::fmt::Debug + Send> Queue<P> for Codel<P> {
 }
 
 #[cfg(test)]
-mod tests {
-    use mimosa_units::Ecn;
-
-    use super::*;
-    use crate::packet::TestPacket;
-
-    const MS: TimeDelta = TimeDelta::from_millis(1);
-
-    /// A queue that is offered a packet each millisecond for the first `filled`
-    /// milliseconds, ten at first, and serves one each millisecond: times of drops
-    /// and marks in milliseconds.
-    fn run(config: CodelConfig, ecn: Ecn, until: u64, offered: impl Fn(u64) -> usize) -> Vec<u64> {
-        let mut queue = Codel::new(config);
-        let mut acted = Vec::new();
-        let mut number = 0;
-        for ms in 0..until {
-            let now = Time::from_millis(ms);
-            let mut dropped = Vec::new();
-            for _ in 0..offered(ms) {
-                number += 1;
-                let packet = TestPacket {
-                    ecn,
-                    number,
-                    ..TestPacket::sized(1_000)
-                };
-                queue.enqueue(now, packet, &mut dropped);
-            }
-            let served = queue.dequeue(now, &mut dropped);
-            let marked = served.is_some_and(|served| served.packet.ecn == Ecn::Ce);
-            acted.extend(std::iter::repeat_n(ms, dropped.len() + usize::from(marked)));
-        }
-        acted
-    }
-
-    /// Ten packets at once, then as many as are served.
-    fn standing(ms: u64) -> usize {
-        if ms == 0 { 11 } else { 1 }
-    }
-
-    #[test]
-    fn a_standing_queue_is_dropped_from_at_the_pace_of_the_control_law() {
-        let drops = run(CodelConfig::default(), Ecn::NotEct, 1_000, standing);
-        // Ten wait, one a millisecond: after 5 ms the wait is 5 ms; it is above for
-        // an interval at 105 ms. Then 100/sqrt(1), 100/sqrt(2), ... later, until
-        // six drops have taken the wait below the target: each takes 1 ms off it.
-        assert_eq!(drops, [105, 205, 276, 334, 384, 429]);
-    }
-
-    #[test]
-    fn marks_take_the_place_of_drops_for_who_understands() {
-        let marks = run(CodelConfig::default(), Ecn::Ect0, 600, standing);
-        // Nothing gets shorter: the law goes on.
-        let mut law = Vec::new();
-        let mut at = 105.0;
-        for count in 1..20 {
-            at += 100.0 / f64::from(count).sqrt();
-            // The millisecond that is the first not before it.
-            law.extend((0..600).find(|ms| *ms as f64 >= at));
-        }
-        assert_eq!(marks[0], 105);
-        assert_eq!(marks[1..], law);
-        let config = CodelConfig {
-            ecn: false,
-            ..CodelConfig::default()
-        };
-        assert_eq!(run(config, Ecn::Ect0, 600, standing).len(), 6);
-    }
-
-    #[test]
-    fn a_burst_that_drains_within_an_interval_loses_nothing() {
-        let burst = |ms| if ms == 0 { 90 } else { 0 };
-        let drops = run(CodelConfig::default(), Ecn::NotEct, 1_000, burst);
-        assert_eq!(drops, []);
-    }
-
-    #[test]
-    fn the_drop_rate_is_remembered_for_sixteen_intervals() {
-        // An overload of a tenth for 3 s, a rest, and again.
-        let again = |rest: u64| {
-            move |ms: u64| match ms {
-                _ if ms < 3_000 || ms >= 3_000 + rest => 1 + usize::from(ms.is_multiple_of(10)),
-                _ => 0,
-            }
-        };
-        let second = |rest: u64| {
-            let drops = run(CodelConfig::default(), Ecn::NotEct, 8_000, again(rest));
-            let after: Vec<_> = drops.into_iter().filter(|at| *at > 3_000 + rest).collect();
-            after[1] - after[0]
-        };
-        assert!(second(500) < 60, "{}", second(500));
-        assert_eq!(second(3_000), 100);
-    }
-
-    #[test]
-    fn a_threshold_marks_whatever_the_state() {
-        let config = CodelConfig {
-            ce_threshold: Some(MS),
-            ..CodelConfig::default()
-        };
-        let marks = run(config, Ecn::Ect1, 50, standing);
-        assert_eq!(marks, (2..50).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn a_last_packet_is_never_dropped_and_the_limit_holds() {
-        let slow = |ms: u64| usize::from(ms.is_multiple_of(200));
-        assert_eq!(run(CodelConfig::default(), Ecn::NotEct, 5_000, slow), []);
-        let config = CodelConfig {
-            limit: 5,
-            ..CodelConfig::default()
-        };
-        let drops = run(config, Ecn::NotEct, 10, |ms| if ms == 0 { 9 } else { 0 });
-        assert_eq!(drops, [0, 0, 0, 0]);
-    }
-}
+mod tests;

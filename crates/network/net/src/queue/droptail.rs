@@ -4,10 +4,13 @@
 //! rate (RFC 8868, section 4.3, states drop-tail queues so); during an outage
 //! the last rate above zero counts.
 
+use std::fmt::Debug;
+
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::packet::Packet;
-use crate::queue::{Fifo, Queue, Waiting};
+use crate::queue::keys::{KeyProblem, Keys, Read};
+use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
 /// How much a queue holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +23,71 @@ pub enum Limit {
     Time(TimeDelta),
     /// Everything: for experiments on delay alone.
     Unlimited,
+}
+
+impl Limit {
+    /// The limit as files have it: a size, a time, a number of packets, or `unlimited`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        if text == "unlimited" {
+            return Some(Self::Unlimited);
+        }
+        if let Some(count) = text.strip_suffix("packets") {
+            return count.trim().parse().ok().map(Self::Packets);
+        }
+        let bytes = text.parse().map(Self::Bytes);
+        bytes.or_else(|_| text.parse().map(Self::Time)).ok()
+    }
+}
+
+/// How a [`DropTail`] is set up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DropTailConfig {
+    /// How much it holds.
+    pub limit: Limit,
+}
+
+impl Default for DropTailConfig {
+    /// 500 kB, our choice: 200 ms at 20 Mbit/s.
+    fn default() -> Self {
+        Self {
+            limit: Limit::Bytes(Bytes::new(500_000)),
+        }
+    }
+}
+
+impl Discipline for DropTailConfig {
+    const NAME: &'static str = "droptail";
+
+    fn read(keys: &mut Keys<'_>, around: &Surroundings<'_>) -> Read<Self> {
+        let Some(limit) = keys.limit()? else {
+            return Err(keys.error(KeyProblem::Missing {
+                key: "limit",
+                mend: "write a size \"500kB\", a time \"300ms\", or a number \"250packets\"",
+            }));
+        };
+        let (rate, packet) = (around.slowest, around.largest);
+        let problem = match limit {
+            Limit::Time(limit) if rate.amount_in(limit) < packet => {
+                KeyProblem::QueueTimeBelowPacket {
+                    limit,
+                    rate,
+                    packet,
+                    needs: rate.transmit_time(packet),
+                }
+            }
+            Limit::Bytes(limit) if limit < packet => KeyProblem::QueueBelowPacket { limit, packet },
+            Limit::Packets(0) => KeyProblem::OutOfRange {
+                key: "limit",
+                must: "one packet or more",
+            },
+            _ => return Ok(Self { limit }),
+        };
+        Err(keys.error_at("limit", problem))
+    }
+
+    fn build<P: Packet + Debug + Send + 'static>(&self, _seed: u64) -> Box<dyn Queue<P>> {
+        Box::new(DropTail::new(self.limit))
+    }
 }
 
 /// The tail-drop queue.
@@ -47,7 +115,7 @@ impl<P> DropTail<P> {
     }
 }
 
-impl<P: Packet + std::fmt::Debug + Send> Queue<P> for DropTail<P> {
+impl<P: Packet + Debug + Send> Queue<P> for DropTail<P> {
     fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Vec<P>) {
         let full = match self.limit {
             Limit::Packets(most) => self.waiting.len() >= most,

@@ -19,6 +19,7 @@ mod bucket;
 mod class;
 mod classify;
 mod config;
+mod read;
 mod round;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ use class::Tree;
 pub use classify::{Filter, Prefix};
 use config::LEVELS;
 pub use config::{ClassConfig, ClassId, HtbConfig, HtbError};
+pub use read::ClassesConfig;
 use round::{Rounds, Sendable};
 
 /// Bounds of a quantum that follows from the rate (Linux warns beyond them).
