@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
-use mimosa_world::{FaultKind, Plan, Summary, TransportKind, Violation, run as play};
+use mimosa_world::{Codecs, FaultKind, Plan, Summary, TransportKind, Violation, run_with};
 
 use crate::sim::{Seeds, sweep};
 
@@ -17,6 +17,39 @@ pub(crate) struct Args {
     /// What carries datagrams between host and player.
     #[arg(long, value_enum, default_value_t = Transport::Plain)]
     transport: Transport,
+
+    /// What codes pictures and decodes them.
+    #[arg(long, value_enum, default_value_t = Pictures::Model)]
+    pictures: Pictures,
+}
+
+/// An encoder and a decoder, as the command line names them.
+#[derive(Clone, Copy, ValueEnum)]
+enum Pictures {
+    /// Models, which say in each frame's bytes which frame it refers to.
+    Model,
+    /// libx264 and libavcodec; each picture shown is compared with the picture coded.
+    X264,
+}
+
+impl Pictures {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::X264 => "x264",
+        }
+    }
+
+    /// The codecs, or `None` for models.
+    fn codecs(self) -> Result<Option<Codecs>, SoakError> {
+        match self {
+            Self::Model => Ok(None),
+            #[cfg(feature = "x264")]
+            Self::X264 => Ok(Some(Codecs::X264)),
+            #[cfg(not(feature = "x264"))]
+            Self::X264 => Err(SoakError::WithoutX264),
+        }
+    }
 }
 
 /// A transport, as the command line names it.
@@ -49,7 +82,7 @@ impl Transport {
 pub(crate) enum SoakError {
     /// A rule was broken.
     #[error(
-        "{violation}\nmimosa soak --seeds {} --transport {transport} repeats it",
+        "{violation}\nmimosa soak --seeds {} --transport {transport} --pictures {pictures} repeats it",
         violation.seed
     )]
     Broken {
@@ -57,21 +90,28 @@ pub(crate) enum SoakError {
         violation: Box<Violation>,
         /// The transport's name.
         transport: &'static str,
+        /// The name of what coded the pictures.
+        pictures: &'static str,
     },
+    /// The program cannot code pictures.
+    #[cfg(not(feature = "x264"))]
+    #[error("this program was built without libx264; build it with `make all`")]
+    WithoutX264,
 }
 
 /// Runs the seeds on all cores and gives what they showed.
 ///
 /// # Errors
 ///
-/// [`SoakError::Broken`] at the first seed that breaks a rule.
+/// [`SoakError`] at the first seed that breaks a rule, or when pictures cannot be coded.
 pub(crate) fn run(args: &Args) -> Result<String, SoakError> {
     let Seeds(first, last) = args.seeds;
+    let codecs = args.pictures.codecs()?;
     let seeds: Vec<_> = (first..=last).collect();
     let mut all = Summary::default();
     sweep::run(
         &seeds,
-        |_, seed| play(&Plan::draw(*seed, args.transport.kind())),
+        |_, seed| run_with(&Plan::draw(*seed, args.transport.kind()), codecs),
         |_, result| match result {
             Ok(summary) => {
                 all.add(&summary);
@@ -80,6 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<String, SoakError> {
             Err(violation) => Err(SoakError::Broken {
                 violation: Box::new(violation),
                 transport: args.transport.name(),
+                pictures: args.pictures.name(),
             }),
         },
     )?;
@@ -122,6 +163,7 @@ mod tests {
         let args = Args {
             seeds: Seeds(1, 3),
             transport: Transport::Plain,
+            pictures: Pictures::Model,
         };
         let text = run(&args).unwrap();
         assert!(text.starts_with("virtual time"), "{text}");

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use mimosa_world::{Plan, Summary, TransportKind, run};
+use mimosa_world::{Plan, Summary, TransportKind, run_with};
 
 fn main() {
     let arguments: Vec<_> = std::env::args().collect();
@@ -16,10 +16,15 @@ fn main() {
         Some("webrtc") => TransportKind::WebRtc,
         _ => TransportKind::Plain,
     };
+    #[cfg(feature = "x264")]
+    let codecs = (arguments.get(4).map(String::as_str) == Some("x264"))
+        .then_some(mimosa_world::Codecs::X264);
+    #[cfg(not(feature = "x264"))]
+    let codecs = None;
     let begun = Instant::now();
     let (mut all, mut broken) = (Summary::default(), 0);
     for seed in number(1, 0)..number(2, 100) {
-        match run(&Plan::draw(seed, transport)) {
+        match run_with(&Plan::draw(seed, transport), codecs) {
             Ok(summary) => all.add(&summary),
             Err(violation) => {
                 broken += 1;

@@ -1,4 +1,5 @@
-//! A model of a decoder: it can decode a frame when it has the one that the frame refers to.
+//! A player's decoder: the real one, or a model that can decode a frame when it has the one
+//! that the frame refers to.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -6,6 +7,7 @@ use mimosa_facts::FrameId;
 use mimosa_session::viewer::Whole;
 use mimosa_units::{Time, TimeDelta};
 
+use crate::codecs::PictureDecoder;
 use crate::encoder::read;
 
 /// How long a frame takes. Chosen: libavcodec takes 3.6 ms at 1280x720.
@@ -22,17 +24,28 @@ pub(crate) enum Decoded {
     WithoutReference { frame: FrameId, reference: FrameId },
     /// The bytes are not those that the encoder wrote.
     Spoiled,
+    /// The frame gives another picture than the encoder coded: a frame before it is missing.
+    AnotherPicture,
 }
 
-/// A model of a decoder.
-#[derive(Debug, Default)]
+/// A model of a decoder, or a real one that takes as long as the model.
 pub(crate) struct Decoder {
+    real: Option<Box<dyn PictureDecoder>>,
     waiting: VecDeque<(Time, Whole)>,
     kept: BTreeSet<FrameId>,
     newest: Option<FrameId>,
 }
 
 impl Decoder {
+    pub(crate) fn new(real: Option<Box<dyn PictureDecoder>>) -> Self {
+        Self {
+            real,
+            waiting: VecDeque::new(),
+            kept: BTreeSet::new(),
+            newest: None,
+        }
+    }
+
     /// Takes a frame in.
     pub(crate) fn push(&mut self, now: Time, frame: Whole) {
         let free = self.waiting.back().map_or(now, |(done, _)| now.max(*done));
@@ -48,9 +61,26 @@ impl Decoder {
     }
 
     /// The frame that is done by `now`, what became of it, and whether it is newer than all
-    /// before it.
-    pub(crate) fn poll(&mut self, now: Time) -> Option<(Whole, Decoded, bool)> {
+    /// before it. A real decoder's picture must have the digest that `coded` gives for the
+    /// frame's RTP timestamp.
+    pub(crate) fn poll(
+        &mut self,
+        now: Time,
+        coded: impl Fn(u32) -> Option<u64>,
+    ) -> Option<(Whole, Decoded, bool)> {
         let (_, whole) = self.waiting.pop_front_if(|(done, _)| *done <= now)?;
+        if let Some(real) = &mut self.real {
+            let frame = FrameId(whole.number);
+            let is_newer = self.newest.is_none_or(|newest| frame > newest);
+            self.newest = Some(frame);
+            let digest = real.decode(&whole.access_unit);
+            let decoded = if digest.is_some() && digest == coded(whole.timestamp) {
+                Decoded::Whole
+            } else {
+                Decoded::AnotherPicture
+            };
+            return Some((whole, decoded, is_newer));
+        }
         let Some((frame, reference)) = read(&whole.access_unit) else {
             return Some((whole, Decoded::Spoiled, true));
         };

@@ -1,5 +1,5 @@
-//! A model of an encoder: frames of the size asked for, that say in their bytes which frame
-//! they are and which one they refer to.
+//! A session's encoder: the real one, or a model whose frames have the size asked for and say
+//! in their bytes which frame they are and which one they refer to.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,9 @@ use mimosa_rtp::h264::Packetiser;
 use mimosa_session::host::{Coded, Encoded, EncoderFailure, Job};
 use mimosa_transport::LARGEST_PAYLOAD;
 use mimosa_units::{Time, TimeDelta};
-use mimosa_video::Recovery;
+use mimosa_video::{FrameRequest, Recovery};
+
+use crate::codecs::{Codecs, RealEncoder};
 
 /// Frames that may be referred to: an encoder of H.264 keeps 16 at most.
 const MOST: usize = 16;
@@ -28,10 +30,10 @@ struct Running {
     ends: Time,
 }
 
-/// A model of an encoder.
-#[derive(Debug)]
+/// A model of an encoder, or a real one that takes as long as the model.
 pub(crate) struct Encoder {
     random: Random,
+    real: Option<RealEncoder>,
     /// The last frames, as the decoder has them too, and whether each may be referred to.
     window: VecDeque<(FrameId, bool)>,
     running: Option<Running>,
@@ -43,9 +45,10 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    pub(crate) fn new(seed: u64, name: &str) -> Self {
+    pub(crate) fn new(seed: u64, name: &str, codecs: Option<Codecs>) -> Self {
         Self {
             random: Random::new(seed, name),
+            real: codecs.and_then(RealEncoder::new),
             window: VecDeque::new(),
             running: None,
             packetiser: Packetiser::new(LARGEST_PAYLOAD),
@@ -84,7 +87,11 @@ impl Encoder {
                 reason: "the model of an encoder was told to fail".to_owned(),
             })
         } else {
-            Ok(self.code(&job))
+            self.code(&job)
+        };
+        let kept = match &result {
+            Ok(coded) => coded.length as u64 <= job.request.budget.get(),
+            Err(_) => true,
         };
         let encoded = Encoded {
             frame,
@@ -92,11 +99,38 @@ impl Encoder {
             ended: ends,
             result,
         };
-        Some((encoded, self.overrun <= 1.0))
+        Some((encoded, kept))
+    }
+
+    /// The digest of the picture with this RTP timestamp, where pictures are real.
+    pub(crate) fn digest(&self, timestamp: u32) -> Option<u64> {
+        self.real.as_ref()?.digest(timestamp)
     }
 
     /// The frame that a job asks for.
-    fn code(&mut self, job: &Job) -> Coded {
+    fn code(&mut self, job: &Job) -> Result<Coded, EncoderFailure> {
+        let Some(real) = &mut self.real else {
+            return Ok(self.model(job));
+        };
+        let frame = real.code(&Job {
+            request: FrameRequest {
+                budget: job.request.budget.scale(self.overrun),
+                ..job.request
+            },
+            ..job.clone()
+        })?;
+        Ok(Coded {
+            payloads: self.packetiser.packetise(&frame.data),
+            length: frame.data.len(),
+            plan: FramePlan::as_asked(job.request.budget),
+            is_keyframe: frame.is_keyframe,
+            quantiser: frame.quantiser,
+            attempts: frame.attempts,
+        })
+    }
+
+    /// The model's frame.
+    fn model(&mut self, job: &Job) -> Coded {
         let request = &job.request;
         match request.recovery {
             Recovery::None => {}

@@ -9,6 +9,7 @@ use mimosa_stream::pace::Policy;
 use mimosa_transport::HostTransport;
 use mimosa_units::{Rate, Time, TimeDelta};
 
+use crate::codecs::Codecs;
 use crate::encoder::Encoder;
 use crate::plan::Plan;
 use crate::rules::{KEYFRAME_UNDERWAY, KEYFRAME_WITHIN, Rule};
@@ -61,7 +62,7 @@ fn sending(plan: &Plan) -> SendingConfig {
 impl HostSide {
     /// A session whose offer has been answered; `None` when its controller cannot be made.
     pub(crate) fn new(
-        plan: &Plan,
+        (plan, codecs): (&Plan, Option<Codecs>),
         role: Role,
         number: u64,
         transport: Box<dyn HostTransport>,
@@ -100,7 +101,7 @@ impl HostSide {
         let offsets = [number as u32 ^ 0x9e37_79b9, !(number as u32)];
         Some(Self {
             session: Session::new(profile, now, transport, sender, offsets),
-            encoder: Encoder::new(plan.seed ^ number, "encoder"),
+            encoder: Encoder::new(plan.seed ^ number, "encoder", codecs),
             role,
             limits,
             ended: None,
@@ -155,6 +156,7 @@ impl HostSide {
             if let Ok(coded) = &encoded.result {
                 summary.coded += 1;
                 summary.bytes += coded.length as u64;
+                summary.happened(now, [encoded.frame.0, coded.length as u64]);
                 if coded.is_keyframe {
                     summary.keyframes += 1;
                     self.keyframe = Some(now);
@@ -162,7 +164,9 @@ impl HostSide {
                 }
                 if !kept {
                     self.over.push(encoded.frame);
-                    summary.witness("encoder-overrun");
+                    if self.encoder.overrun > 1.0 {
+                        summary.witness("encoder-overrun");
+                    }
                 }
             } else {
                 summary.witness("encoder-failure");

@@ -23,6 +23,7 @@
 //! # Ok::<(), mimosa_world::Violation>(())
 //! ```
 
+mod codecs;
 mod decoder;
 mod encoder;
 mod fault;
@@ -34,9 +35,12 @@ mod rules;
 mod summary;
 mod way;
 mod world;
+#[cfg(feature = "x264")]
+mod x264;
 
+pub use codecs::{Codecs, OpenDecoder, OpenEncoder, PictureDecoder, digest};
 pub use fault::{Fault, FaultKind};
 pub use plan::{PersonPlan, Plan, TransportKind};
 pub use rules::{Rule, Violation};
 pub use summary::Summary;
-pub use world::run;
+pub use world::{run, run_with};

@@ -11,6 +11,7 @@ use mimosa_session::viewer::{Effect, Play, Seen, Session, SessionConfig};
 use mimosa_transport::{Datagram, ViewerTransport, plain};
 use mimosa_units::{Time, TimeDelta};
 
+use crate::codecs::Codecs;
 use crate::decoder::{Decoded, Decoder};
 use crate::host::{Broken, HostSide};
 use crate::liar::{Liar, Orders};
@@ -78,7 +79,7 @@ impl Viewer {
     /// A session over a connection that the host has answered.
     pub(crate) fn new(
         transport: Box<dyn ViewerTransport>,
-        plan: &Plan,
+        (plan, codecs): (&Plan, Option<Codecs>),
         seed: u64,
         now: Time,
         local: Time,
@@ -91,7 +92,7 @@ impl Viewer {
         };
         Self {
             session: Session::new(config, transport, local),
-            decoder: Decoder::default(),
+            decoder: Decoder::new(codecs.and_then(|codecs| (codecs.decoder)().ok())),
             orders,
             ended: None,
             is_connected: false,
@@ -252,12 +253,15 @@ impl Person {
         let Some(viewer) = self.viewer.as_mut().filter(|viewer| viewer.ended.is_none()) else {
             return Ok(());
         };
-        while let Some((whole, decoded, is_newer)) = viewer.decoder.poll(now) {
+        let host = self.host.as_ref();
+        let coded = |timestamp| host.and_then(|host| host.encoder.digest(timestamp));
+        while let Some((whole, decoded, is_newer)) = viewer.decoder.poll(now, coded) {
             match decoded {
                 Decoded::Whole if is_newer => {
                     viewer.session.decoded();
                     viewer.shown = Some(now);
                     summary.shown += 1;
+                    summary.happened(now, [whole.number, 0]);
                     viewer.session.seen(&Seen {
                         timestamp: whole.timestamp,
                         received: local,
@@ -275,6 +279,10 @@ impl Person {
                 }
                 Decoded::WithoutReference { frame, reference } => {
                     let detail = format!("{frame:?} refers to {reference:?}");
+                    return Err((Rule::References, detail));
+                }
+                Decoded::AnotherPicture => {
+                    let detail = format!("frame {} gives another picture", whole.number);
                     return Err((Rule::References, detail));
                 }
             }

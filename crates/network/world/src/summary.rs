@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mimosa_units::TimeDelta;
+use mimosa_units::{Time, TimeDelta};
+
+use crate::codecs::digest;
 
 /// Counts of one run, or of several.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -31,6 +33,9 @@ pub struct Summary {
     pub arrived: u64,
     /// Bytes of coded frames.
     pub bytes: u64,
+    /// A digest of when which frame was coded, with which length, and when which one was shown:
+    /// two runs with one value took one course.
+    pub course: u64,
     /// How often a fault of each kind was seen to act.
     pub faults: BTreeMap<&'static str, u64>,
 }
@@ -50,8 +55,18 @@ impl Summary {
         self.datagrams += other.datagrams;
         self.arrived += other.arrived;
         self.bytes += other.bytes;
+        self.course = digest(self.course, &other.course.to_le_bytes());
         for (kind, count) in &other.faults {
             *self.faults.entry(kind).or_default() += count;
+        }
+    }
+
+    /// Something with these numbers happened, as part of the run's course.
+    pub(crate) fn happened(&mut self, now: Time, numbers: [u64; 2]) {
+        let at = now.since(Time::ZERO).as_nanos();
+        self.course = digest(self.course, &at.to_le_bytes());
+        for number in numbers {
+            self.course = digest(self.course, &number.to_le_bytes());
         }
     }
 

@@ -16,6 +16,7 @@ use mimosa_transport::{Agreed, Caller, HostTransport, Peer, ViewerTransport};
 use mimosa_units::{Rate, Time, TimeDelta};
 use mimosa_video::{Picture, Size};
 
+use crate::codecs::{Codecs, draw};
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Broken, HostSide};
 use crate::person::{Person, Viewer};
@@ -36,13 +37,22 @@ const FORGIVEN: TimeDelta = TimeDelta::from_millis(2_500);
 /// five datagrams then has a lost one in a quarter of its attempts. Chosen.
 const MUCH_LOST: f64 = 0.05;
 
-/// Plays a plan to its end.
+/// Plays a plan to its end, with models of an encoder and a decoder.
 ///
 /// # Errors
 ///
 /// The first [`Violation`] of a rule.
 pub fn run(plan: &Plan) -> Result<Summary, Violation> {
-    let mut world = World::new(plan);
+    run_with(plan, None)
+}
+
+/// Plays a plan to its end, with real encoders and decoders if there are `codecs`.
+///
+/// # Errors
+///
+/// The first [`Violation`] of a rule.
+pub fn run_with(plan: &Plan, codecs: Option<Codecs>) -> Result<Summary, Violation> {
+    let mut world = World::new(plan, codecs);
     let result = world.run();
     let (seed, at) = (plan.seed, world.now);
     result.map_err(|(rule, detail)| Violation {
@@ -56,6 +66,9 @@ pub fn run(plan: &Plan) -> Result<Summary, Violation> {
 
 struct World<'a> {
     plan: &'a Plan,
+    codecs: Option<Codecs>,
+    /// Pictures so far.
+    pictures: u64,
     now: Time,
     persons: Vec<Person>,
     size: Size,
@@ -76,11 +89,13 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(plan: &'a Plan) -> Self {
+    fn new(plan: &'a Plan, codecs: Option<Codecs>) -> Self {
         let persons = (0..plan.persons.len()).filter_map(|number| Person::new(plan, number));
         let start = Time::from_millis(10);
         Self {
             plan,
+            codecs,
+            pictures: 0,
             now: Time::ZERO,
             persons: persons.collect(),
             size: plan.size,
@@ -174,8 +189,13 @@ impl<'a> World<'a> {
 
     /// The source has a new picture.
     fn picture(&mut self) -> Result<(), Broken> {
+        let mut picture = Picture::new(self.size);
+        if self.codecs.is_some() {
+            draw(&mut picture, self.pictures);
+        }
+        self.pictures += 1;
         let picture = Arc::new(Captured {
-            picture: Picture::new(self.size),
+            picture,
             at: self.now,
             inputs: Inputs::default(),
         });
@@ -246,8 +266,20 @@ impl<'a> World<'a> {
         let Some((host, viewer)) = ends else {
             return;
         };
-        person.host = HostSide::new(self.plan, person.plan.role, session, host, now);
-        person.viewer = Some(Viewer::new(viewer, self.plan, seed ^ session, now, local));
+        person.host = HostSide::new(
+            (self.plan, self.codecs),
+            person.plan.role,
+            session,
+            host,
+            now,
+        );
+        person.viewer = Some(Viewer::new(
+            viewer,
+            (self.plan, self.codecs),
+            seed ^ session,
+            now,
+            local,
+        ));
     }
 
     /// Begins and ends what goes wrong.
