@@ -28,6 +28,7 @@ macro_rules! controllers {
             salsify::Salsify,
             scream::Scream,
             sqp::Sqp,
+            toy::Toy,
         }
     };
 }
