@@ -28,7 +28,6 @@ macro_rules! controllers {
             salsify::Salsify,
             scream::Scream,
             sqp::Sqp,
-            toy::Toy,
         }
     };
 }
