@@ -1,4 +1,4 @@
-//! Quantities with their units in the type.
+//! Quantities with their units in the type, and the random generator that every crate shares.
 //!
 //! Integers inside, so that the same run gives the same numbers everywhere;
 //! arithmetic saturates, so that no input can make it panic. Floating point
@@ -15,6 +15,7 @@
 
 mod bytes;
 mod ecn;
+pub mod random;
 mod rate;
 mod text;
 mod time;
