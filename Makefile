@@ -30,11 +30,15 @@ web/dist/index.html: web/node_modules/.package-lock.json $(PAGE)
 	npm --prefix web run build
 	@touch $@
 
+# The table of controllers declares their modules, where cargo fmt does not look for files.
+CONTROLLERS := $(wildcard crates/core/cc/src/*.rs crates/core/cc/src/*/mod.rs)
+
 check: ## Formatting, lints, documentation, licences, arrows, links
 	scripts/install.sh
 	shellcheck .ci/run scripts/*.sh
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	rustfmt --edition 2024 --check $(CONTROLLERS)
 ifneq ($(PYTHON),)
 	.venv/bin/ruff format --check $(PYTHON)
 	.venv/bin/ruff check $(PYTHON)

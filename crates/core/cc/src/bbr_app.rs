@@ -13,6 +13,8 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use serde::Deserialize;
 
 use crate::c3g::monitor::{Monitor, Period};
+use crate::named::Named;
+use crate::needs::Needs;
 use crate::parameter::{ParameterError, require};
 
 /// The control loop sleeps when no frame was asked for in this many periods.
@@ -296,6 +298,22 @@ impl BbrApp {
         }
         self.decision.target = self.limits.clamp(target);
         self.decision.cause = cause;
+    }
+}
+
+/// What becomes of the controller when reports are fewer or say less.
+const WITH_LESS: &str = "\
+    what is sent and not yet reported counts as in flight, and is answered as congestion: it \
+    uses less of the link, and with reports 250 ms apart the lowest rate alone";
+
+impl Named for BbrApp {
+    const NAME: &'static str = "bbr-app";
+    const NEEDS: Needs = Needs::by_round_trips(WITH_LESS);
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

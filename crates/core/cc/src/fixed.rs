@@ -8,6 +8,8 @@ use mimosa_facts::{Cause, Controller, Decision, Event, Limits, Pacing};
 use mimosa_units::{Bytes, Rate, Time};
 use serde::Deserialize;
 
+use crate::named::Named;
+use crate::needs::{Arrivals, Needs, Reports};
 use crate::parameter::{ParameterError, require};
 
 /// The parameters.
@@ -69,6 +71,21 @@ impl Fixed {
             ..Decision::starting_at(target)
         };
         Self { decision }
+    }
+}
+
+impl Named for Fixed {
+    const NAME: &'static str = "fixed";
+    const NEEDS: Needs = Needs::by_arrivals(
+        Reports::Never,
+        Arrivals::Nothing,
+        "it never changes its rate",
+    );
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

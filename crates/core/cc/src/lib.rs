@@ -1,28 +1,22 @@
 //! Congestion controllers, one file or folder per algorithm.
 //!
-//! Every algorithm implements [`Controller`](mimosa_facts::Controller); this
-//! crate adds nothing to that interface. [`build`] makes one by name.
+//! Every algorithm implements [`Controller`](mimosa_facts::Controller), and [`Named`] for the
+//! table in `registry.rs`, which declares its module. [`build`] makes one by name.
 
-pub mod bbr_app;
-pub mod c3g;
-pub mod copa;
-pub mod fixed;
-mod frame_ring;
-pub mod gcc;
-pub mod mimosa;
-pub mod nada;
-pub mod needs;
-pub mod oracle;
-mod parameter;
-pub mod pudica;
+#[macro_use]
 mod registry;
-pub mod salsify;
-pub mod scream;
+
+controllers!(modules);
+
+mod frame_ring;
+mod named;
+pub mod needs;
+mod parameter;
 mod send_queue;
-pub mod sqp;
 pub mod window;
 pub mod windowed;
 mod windowed_min;
 
+pub use named::Named;
 pub use parameter::ParameterError;
 pub use registry::{BuildError, NAMES, build};

@@ -16,6 +16,8 @@ use mimosa_facts::{Cause, Controller, Decision, Event, Evidence, Limits, Pacing}
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use serde::Deserialize;
 
+use crate::named::Named;
+use crate::needs::{Arrivals, Needs, Reports};
 use crate::parameter::{ParameterError, require};
 use crate::send_queue::SendQueue;
 
@@ -153,6 +155,21 @@ impl Oracle {
             backlog: Some(waits),
             ..Evidence::NONE
         };
+    }
+}
+
+impl Named for Oracle {
+    const NAME: &'static str = NAME;
+    const NEEDS: Needs = Needs::by_arrivals(
+        Reports::Never,
+        Arrivals::Nothing,
+        "it is told of the link itself",
+    );
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

@@ -1,29 +1,98 @@
-//! Controllers by name.
+//! The table of controllers, and what is made of it: their modules, their names, what makes one
+//! by name, and what each needs.
 
-use crate::window::Algorithm;
 use mimosa_facts::{Controller, Limits};
-use serde::de::DeserializeOwned;
 
-use crate::bbr_app::{self, BbrApp};
-use crate::c3g::{self, C3g};
-use crate::copa::{self, Copa};
-use crate::fixed::{self, Fixed};
-use crate::gcc::{self, Gcc};
-use crate::mimosa::{self, Mimosa};
-use crate::nada::{self, Nada};
-use crate::oracle::{self, Oracle};
+use crate::named::Named;
+use crate::needs::Needs;
 use crate::parameter::ParameterError;
-use crate::pudica::{self, Pudica};
-use crate::salsify::{self, Salsify};
-use crate::scream::{self, Scream};
-use crate::sqp::{self, Sqp};
-use crate::windowed::{self, Windowed};
 
-/// The names that [`build`] knows.
-pub const NAMES: &[&str] = &[
-    "bbr-app", "bbr2", "bbr3", "c3g", "copa", "fixed", "gcc", "mimosa", "nada", "oracle", "prague",
-    "pudica", "salsify", "scream", "sqp",
-];
+/// All controllers, in the order of their names: hands the table to the macro `$expand`.
+///
+/// A line is the module in `src` and the type in it that implements [`Named`].
+macro_rules! controllers {
+    ($expand:ident) => {
+        $expand! {
+            bbr_app::BbrApp,
+            bbr2::Bbr2,
+            bbr3::Bbr3,
+            c3g::C3g,
+            copa::Copa,
+            fixed::Fixed,
+            gcc::Gcc,
+            mimosa::Mimosa,
+            nada::Nada,
+            oracle::Oracle,
+            prague::Prague,
+            pudica::Pudica,
+            salsify::Salsify,
+            scream::Scream,
+            sqp::Sqp,
+        }
+    };
+}
+
+/// Declares the module of each controller.
+macro_rules! modules {
+    ($($module:ident :: $controller:ident,)*) => {
+        $(pub mod $module;)*
+    };
+}
+
+/// Makes the functions over all controllers.
+macro_rules! functions {
+    ($($module:ident :: $controller:ident,)*) => {
+        /// The names that [`build`] knows.
+        pub const NAMES: &[&str] = &[$(<crate::$module::$controller as Named>::NAME),*];
+
+        /// Makes the controller called `name` with `params` over its defaults.
+        ///
+        /// # Errors
+        ///
+        /// [`BuildError`] when there is no such controller or no such parameter, or
+        /// when a parameter's value makes no sense.
+        pub fn build<'de, D>(
+            name: &str,
+            params: D,
+            limits: Limits,
+        ) -> Result<Box<dyn Controller>, BuildError>
+        where
+            D: serde::Deserializer<'de>,
+            D::Error: std::fmt::Display,
+        {
+            match name {
+                $(<crate::$module::$controller as Named>::NAME => {
+                    start::<crate::$module::$controller, D>(params, limits)
+                })*
+                _ => Err(BuildError::UnknownName {
+                    name: name.to_owned(),
+                }),
+            }
+        }
+
+        /// What the controller called `name` needs; `None` when there is none of that name.
+        ///
+        /// ```
+        /// use mimosa_cc::needs::{Reports, needs};
+        ///
+        /// let copa = needs("copa").unwrap();
+        /// assert_eq!(copa.made_for, Reports::PerPacket);
+        /// assert!(copa.counts_waiting && !copa.uses_ecn);
+        /// assert!(mimosa_cc::NAMES.iter().all(|name| needs(name).is_some()));
+        /// ```
+        #[must_use]
+        pub fn needs(name: &str) -> Option<Needs> {
+            match name {
+                $(<crate::$module::$controller as Named>::NAME => {
+                    Some(<crate::$module::$controller as Named>::NEEDS)
+                })*
+                _ => None,
+            }
+        }
+    };
+}
+
+controllers!(functions);
 
 /// Why a controller could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -40,119 +109,19 @@ pub enum BuildError {
     Params(String),
     /// A parameter has a value with which the algorithm means nothing.
     #[error(transparent)]
-    Pudica(#[from] pudica::ConfigError),
-    /// The same, of the other algorithms.
-    #[error(transparent)]
     Parameter(#[from] ParameterError),
 }
 
-/// Makes the controller called `name` with `params` over its defaults.
-///
-/// # Errors
-///
-/// [`BuildError`] when there is no such controller or no such parameter, or
-/// when a parameter's value makes no sense.
-pub fn build<'de, D>(
-    name: &str,
-    params: D,
-    limits: Limits,
-) -> Result<Box<dyn Controller>, BuildError>
+/// Reads the parameters of `T` and starts it.
+fn start<'de, T, D>(params: D, limits: Limits) -> Result<Box<dyn Controller>, BuildError>
 where
+    T: Named,
     D: serde::Deserializer<'de>,
     D::Error: std::fmt::Display,
 {
-    match name {
-        "bbr-app" => {
-            let config: bbr_app::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(BbrApp::new(config, limits)))
-        }
-        "bbr2" => of_window(Algorithm::Bbr2, params, limits),
-        "bbr3" => of_window(Algorithm::Bbr3, params, limits),
-        "c3g" => {
-            let config: c3g::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(C3g::new(config, limits)))
-        }
-        "copa" => {
-            let config: copa::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Copa::new(config, limits)))
-        }
-        "fixed" => {
-            let config: fixed::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Fixed::new(config, limits)))
-        }
-        "gcc" => {
-            let config: gcc::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Gcc::new(config, limits)))
-        }
-        "mimosa" => {
-            let config: mimosa::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Mimosa::new(config, limits)))
-        }
-        "nada" => {
-            let config: nada::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Nada::new(config, limits)))
-        }
-        oracle::NAME => {
-            let config: oracle::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Oracle::new(config, limits)))
-        }
-        "prague" => of_window(Algorithm::Prague, params, limits),
-        "pudica" => {
-            let config: pudica::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Pudica::new(config, limits)))
-        }
-        "salsify" => {
-            let config: salsify::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Salsify::new(config, limits)))
-        }
-        "scream" => {
-            let config: scream::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Scream::new(config, limits)))
-        }
-        "sqp" => {
-            let config: sqp::Config = read(params)?;
-            config.check()?;
-            Ok(Box::new(Sqp::new(config, limits)))
-        }
-        _ => Err(BuildError::UnknownName {
-            name: name.to_owned(),
-        }),
-    }
-}
-
-/// A congestion control of TCP, driven by packets of video.
-fn of_window<'de, D>(
-    algorithm: Algorithm,
-    params: D,
-    limits: Limits,
-) -> Result<Box<dyn Controller>, BuildError>
-where
-    D: serde::Deserializer<'de>,
-    D::Error: std::fmt::Display,
-{
-    let config: windowed::Config = read(params)?;
-    config.check()?;
-    Ok(Box::new(Windowed::new(algorithm, config, limits)))
-}
-
-fn read<'de, T, D>(params: D) -> Result<T, BuildError>
-where
-    T: DeserializeOwned,
-    D: serde::Deserializer<'de>,
-    D::Error: std::fmt::Display,
-{
-    T::deserialize(params).map_err(|error| BuildError::Params(one_line(&error.to_string())))
+    let config = serde::Deserialize::deserialize(params)
+        .map_err(|error: D::Error| BuildError::Params(one_line(&error.to_string())))?;
+    Ok(T::start(config, limits)?)
 }
 
 /// A parser's message, which may be of several lines, as part of a sentence.
@@ -180,6 +149,11 @@ mod tests {
     }
 
     #[test]
+    fn names_are_in_their_order_and_each_is_there_once() {
+        assert!(NAMES.is_sorted_by(|name, next| name < next), "{NAMES:?}");
+    }
+
+    #[test]
     fn every_name_builds() {
         for name in NAMES {
             let none = std::iter::empty::<(&str, f64)>();
@@ -200,6 +174,10 @@ mod tests {
     #[test]
     fn a_value_without_meaning_is_refused() {
         let error = from_pairs(&[("alpha", 1.5)]).unwrap_err();
-        assert!(matches!(error, BuildError::Pudica(_)), "{error}");
+        assert!(matches!(error, BuildError::Parameter(_)), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "`alpha` must be a share between zero and one, but is 1.5"
+        );
     }
 }

@@ -9,44 +9,18 @@ use mimosa_facts::{
     Controller, Event, FrameId, Limits, Pacing, PacketKind, PacketOutcome, PacketReport,
     SentPacket, Sequence,
 };
+use mimosa_units::random::SplitMix;
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 use serde::de::value::{Error, MapDeserializer};
 
 /// Packets that feedback may still speak of.
 const REMEMBERED: usize = 400;
 
-/// A generator of which only the reproducibility counts (Marsaglia's xorshift).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// A number below `bound`.
-    fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 11) % bound.max(1)
-    }
-
-    fn one_in(&mut self, count: u64) -> bool {
-        self.below(count) == 0
-    }
-
-    /// A number of any magnitude.
-    fn any(&mut self) -> u64 {
-        let shift = self.below(64);
-        self.next() >> shift
-    }
-}
-
 struct Stream {
     name: &'static str,
     controller: Box<dyn Controller>,
     limits: Limits,
-    random: Random,
+    random: SplitMix,
     now: Time,
     frame: u64,
     sequence: u64,
@@ -61,7 +35,7 @@ impl Stream {
             name,
             controller: build(name, none, limits).unwrap(),
             limits,
-            random: Random(seed | 1),
+            random: SplitMix::new(seed),
             now: Time::ZERO,
             frame: 0,
             sequence: 0,
@@ -232,7 +206,7 @@ fn no_sequence_of_events_makes_a_controller_leave_its_limits() {
     for &name in NAMES {
         for limits in limits {
             for seed in 1..=20 {
-                let mut stream = Stream::new(name, limits, seed * 0x9e37_79b9);
+                let mut stream = Stream::new(name, limits, seed);
                 for _ in 0..1_500 {
                     stream.step();
                 }

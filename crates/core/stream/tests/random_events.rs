@@ -8,42 +8,16 @@ use mimosa_facts::{
     Decision, Event, FrameId, Pacing, PacketKind, PacketOutcome, PacketReport, SentPacket, Sequence,
 };
 use mimosa_stream::pace::{Bounds, NAMES, Pacer, Policy, Rule};
+use mimosa_units::random::SplitMix;
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
 /// Packets that feedback may still speak of.
 const REMEMBERED: usize = 400;
 
-/// A generator of which only the reproducibility counts (Marsaglia's xorshift).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// A number below `bound`.
-    fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 11) % bound.max(1)
-    }
-
-    fn one_in(&mut self, count: u64) -> bool {
-        self.below(count) == 0
-    }
-
-    /// A number of any magnitude.
-    fn any(&mut self) -> u64 {
-        let shift = self.below(64);
-        self.next() >> shift
-    }
-}
-
 struct Stream {
     name: &'static str,
     rule: Rule,
-    random: Random,
+    random: SplitMix,
     /// Numbers of any magnitude occur.
     is_wild: bool,
     now: Time,
@@ -60,7 +34,7 @@ impl Stream {
         Self {
             name,
             rule: Policy::from_name(name).unwrap().start(),
-            random: Random(seed | 1),
+            random: SplitMix::new(seed),
             is_wild,
             now: Time::ZERO,
             decision: Decision::starting_at(Rate::from_kbps(5_000)),
@@ -192,7 +166,7 @@ fn no_sequence_of_events_makes_a_bucket_negative_or_unbounded() {
     for &name in NAMES {
         for is_wild in [false, true] {
             for seed in 1..=8 {
-                let mut stream = Stream::new(name, seed * 0x9e37_79b9, is_wild);
+                let mut stream = Stream::new(name, seed, is_wild);
                 for _ in 0..1_500 {
                     stream.step();
                 }
@@ -206,7 +180,7 @@ fn no_sequence_of_events_makes_a_bucket_negative_or_unbounded() {
 fn the_events_reach_every_cause() {
     let mut causes = Vec::new();
     for seed in 1..=20 {
-        let mut stream = Stream::new("ace-n", seed * 0x9e37_79b9, false);
+        let mut stream = Stream::new("ace-n", seed, false);
         for _ in 0..1_500 {
             stream.step();
             causes.extend(stream.rule.bucket().map(|change| change.cause.as_str()));
@@ -249,7 +223,7 @@ fn rules_are_deterministic() {
 #[test]
 fn a_changing_bucket_lets_no_more_through_than_it_may() {
     for seed in 1..=50 {
-        let mut random = Random(seed * 0x9e37_79b9);
+        let mut random = SplitMix::new(seed);
         let mut pacer = Pacer::new(Bounds {
             longest_wait: TimeDelta::from_millis(1_000_000),
             most_packets: usize::MAX,

@@ -1,4 +1,5 @@
-//! Quantities with their units in the type.
+//! Quantities with their units in the type; the quantile and the random generator that every crate
+//! shares.
 //!
 //! Integers inside, so that the same run gives the same numbers everywhere;
 //! arithmetic saturates, so that no input can make it panic. Floating point
@@ -16,6 +17,8 @@
 mod bytes;
 mod ecn;
 mod place;
+pub mod random;
+mod rank;
 mod rate;
 mod text;
 mod time;
@@ -23,6 +26,7 @@ mod time;
 pub use bytes::Bytes;
 pub use ecn::Ecn;
 pub use place::Where;
+pub use rank::{nearest_rank, nearest_rank_index};
 pub use rate::Rate;
 pub use text::{UnitError, one_line, shortened};
 pub use time::{PeerTime, Time, TimeDelta};

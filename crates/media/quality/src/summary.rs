@@ -1,5 +1,7 @@
 //! Figures of a whole clip.
 
+use mimosa_units::nearest_rank;
+
 use crate::difference::{FrameDifference, psnr};
 
 /// The distribution of a figure over frames, of which more is better.
@@ -19,10 +21,9 @@ impl Distribution {
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_unstable_by(f64::total_cmp);
-        let rank = values.len().div_ceil(100).checked_sub(1)?;
         Some(Self {
             mean: values.iter().sum::<f64>() / values.len() as f64,
-            p1: *values.get(rank)?,
+            p1: nearest_rank(&values, 0.01)?,
             least: *values.first()?,
         })
     }

@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use mimosa_scene::Scene;
-use mimosa_units::TimeDelta;
+use mimosa_units::{TimeDelta, nearest_rank};
 use mimosa_video::{Picture, Size};
 
 const PICTURES: u32 = 600;
@@ -26,12 +26,10 @@ fn time(work: impl FnOnce()) -> f64 {
     begin.elapsed().as_secs_f64() * 1e3
 }
 
-/// The value below which `part` of `times` lie.
-fn quantile(times: &mut [f64], part: f64) -> f64 {
+/// The `share` quantile of `times`.
+fn quantile(times: &mut [f64], share: f64) -> f64 {
     times.sort_by(f64::total_cmp);
-    let last = times.len() - 1;
-    let at = times.len() * usize::try_from(TimeDelta::from_secs(part).as_nanos()).unwrap();
-    times[(at / 1_000_000_000).min(last)]
+    nearest_rank(times, share).unwrap()
 }
 
 fn main() {

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use mimosa_facts::Header;
+use mimosa_units::random::mix;
 use mimosa_units::{Bytes, Ecn};
 
 /// A packet as queues and links see it: a frame of bytes in an emulator, a few
@@ -21,7 +22,7 @@ pub trait Packet {
 /// A hash of the flow: addresses, protocol and ports, but not the code point.
 /// Another `perturbation` gives another, independent hash.
 pub(crate) fn flow_hash(header: &Header, perturbation: u64) -> u64 {
-    // FNV-1a, 64 bit, finished like splitmix64, so that all bits depend on all.
+    // FNV-1a, 64 bit, finished like SplitMix64, so that all bits depend on all.
     let mut hash = 0xcbf2_9ce4_8422_2325 ^ perturbation.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut eat = |byte: u8| {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -36,9 +37,7 @@ pub(crate) fn flow_hash(header: &Header, perturbation: u64) -> u64 {
     for port in [header.source_port, header.destination_port] {
         port.to_be_bytes().into_iter().for_each(&mut eat);
     }
-    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ (hash >> 31)
+    mix(hash)
 }
 
 /// A packet for tests.

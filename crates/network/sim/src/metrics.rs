@@ -9,7 +9,7 @@
 use hdrhistogram::Histogram;
 use mimosa_facts::FrameLife;
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
-use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta, nearest_rank};
 use serde::Serialize;
 
 use crate::flow::SimPacket;
@@ -430,17 +430,6 @@ fn frame_delays(delays: &mut [TimeDelta]) -> Option<FrameDelays> {
         p99: at(0.99)?,
         max: at(1.0)?,
     })
-}
-
-/// The smallest value that at least `share` of the sorted values do not exceed.
-fn nearest_rank(sorted: &[TimeDelta], share: f64) -> Option<TimeDelta> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a length"
-    )]
-    let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.max(1) - 1).copied()
 }
 
 /// Jain's fairness index; `None` without flows.

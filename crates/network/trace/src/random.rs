@@ -1,28 +1,20 @@
-//! Seeded randomness that is the same on every machine: `SplitMix64` (Steele,
-//! Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+//! The distributions of the models, over the random streams that every crate shares.
+
+use mimosa_units::random::SplitMix;
 
 /// One stream of random numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub(crate) struct Random(SplitMix);
 
 impl Random {
     /// Stream number `stream` of `seed`.
-    pub(crate) fn new(seed: u64, stream: u64) -> Self {
-        let mut random = Self(seed ^ stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
-        Self(random.next())
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    pub(crate) const fn new(seed: u64, stream: u64) -> Self {
+        Self(SplitMix::stream(seed, stream))
     }
 
     /// Uniform from 0 to below 1.
-    pub(crate) fn uniform(&mut self) -> f64 {
-        // 53 bits: every value is exact.
-        (self.next() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    pub(crate) const fn uniform(&mut self) -> f64 {
+        self.0.uniform()
     }
 
     /// Uniform from `low` to below `high`.
@@ -45,16 +37,6 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn streams_are_fixed_and_apart() {
-        // The generator's published first number from state 1234567.
-        assert_eq!(Random(1_234_567).next(), 6_457_827_717_110_365_317);
-        let first = |seed, stream| Random::new(seed, stream).next();
-        assert_eq!(first(1, 2), first(1, 2));
-        assert_ne!(first(1, 2), first(2, 2));
-        assert_ne!(first(1, 2), first(1, 3));
-    }
 
     #[test]
     fn distributions_have_their_moments() {

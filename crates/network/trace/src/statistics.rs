@@ -4,7 +4,7 @@
 //! the granularity at which the Pudica paper recorded bandwidth (section 2.2);
 //! what is left of the trace after the last whole cell does not count.
 
-use mimosa_units::{Rate, TimeDelta};
+use mimosa_units::{Rate, TimeDelta, nearest_rank_index};
 
 use crate::Trace;
 
@@ -95,7 +95,8 @@ impl Statistics {
         Ok(Self {
             length: trace.length,
             mean,
-            rates: PERCENTILES.map(|percent| sorted[rank(percent, sorted.len())]),
+            rates: PERCENTILES
+                .map(|percent| sorted[nearest_rank_index(sorted.len(), share(percent))]),
             variation: variation(&cells),
             autocorrelation: LAGS.map(|lag| autocorrelation(&cells, cells_in(lag))),
             falls_per_minute: falls(&cells).count() as f64 / minutes,
@@ -156,9 +157,9 @@ fn cells_in(span: TimeDelta) -> usize {
     usize::try_from(span.as_nanos() / CELL.as_nanos()).unwrap_or(usize::MAX)
 }
 
-/// The index of the nearest rank among `count` values.
-fn rank(percent: u32, count: usize) -> usize {
-    (count * percent as usize).div_ceil(100).max(1) - 1
+/// `percent` as a share of one.
+fn share(percent: u32) -> f64 {
+    f64::from(percent) / 100.0
 }
 
 /// The mean of the cells, and the sum of the squares about it.
@@ -214,7 +215,7 @@ fn by_time<T: Copy>(
     values.sort_by(|one, other| order(&one.0, &other.0));
     let (most, _) = *values.last()?;
     Some(PERCENTILES.map(|percent| {
-        let until = total.scale(f64::from(percent) / 100.0);
+        let until = total.scale(share(percent));
         let mut passed = TimeDelta::ZERO;
         let reached = values.iter().find(|(_, lasts)| {
             passed += *lasts;

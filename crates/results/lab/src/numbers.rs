@@ -1,6 +1,6 @@
 //! Small statistics.
 
-use mimosa_units::TimeDelta;
+use mimosa_units::{TimeDelta, nearest_rank};
 
 use crate::record::Delays;
 
@@ -63,17 +63,7 @@ pub(crate) fn turns(values: &[f64]) -> Option<(usize, Option<f64>)> {
 /// `None` of nothing. Sorts.
 pub(crate) fn delays(values: &mut [TimeDelta]) -> Option<Delays> {
     values.sort_unstable();
-    let at = |share: f64| {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a share of a length"
-        )]
-        let rank = (share * values.len() as f64).ceil() as usize;
-        values
-            .get(rank.max(1) - 1)
-            .map(|delay| round(delay.as_millis()))
-    };
+    let at = |share| nearest_rank(values, share).map(|delay| round(delay.as_millis()));
     let nanos: i128 = values
         .iter()
         .map(|delay| i128::from(delay.as_nanos()))

@@ -2,9 +2,10 @@
 
 use mimosa_facts::SessionFrame;
 use mimosa_plot::{Figure, Kind, Panel, Series};
+use mimosa_units::nearest_rank;
 
 use crate::axis::Axis;
-use crate::spread::{percentile, sorted};
+use crate::spread::sorted;
 use crate::summary::{action_to_screen_ms, encoding_ms, input_to_screen_ms, to_screen_ms};
 
 /// Bars of a histogram.
@@ -137,7 +138,7 @@ pub(crate) fn to_screen(frames: &[SessionFrame]) -> Option<Figure> {
 
 /// Where the x axis of a distribution ends: few values are far above the rest.
 fn high(sorted: &[f64]) -> f64 {
-    let p99 = percentile(sorted, 0.99).unwrap_or_default();
+    let p99 = nearest_rank(sorted, 0.99).unwrap_or_default();
     let max = sorted.last().copied().unwrap_or_default();
     max.min(p99 * BEYOND).max(f64::MIN_POSITIVE)
 }

@@ -2,12 +2,12 @@
 
 use mimosa_facts::{Evidence, FrameEnd, SessionFrame};
 use mimosa_plot::{Figure, Kind, Panel};
-use mimosa_units::{Bytes, TimeDelta};
+use mimosa_units::{Bytes, TimeDelta, nearest_rank};
 
 use crate::causes::{backlog_kb, queue_ms, service_mbps};
 use crate::figures::{INSIDE, above, cut, highest, is_seen, over, panel, series};
 use crate::sound::{made_up_ms, skew_ms};
-use crate::spread::{mean, percentile, sorted};
+use crate::spread::{mean, sorted};
 use crate::stages::StageMillis;
 use crate::summary::{Summary, delay_ms, gaps, target_mbps};
 use crate::timeline::Timeline;
@@ -103,7 +103,7 @@ impl<'a> OverTime<'a> {
         let worst = self.worst(delay_ms);
         let median = self
             .means
-            .middles(|frames, _| percentile(&sorted(frames.iter().filter_map(delay_ms)), 0.5));
+            .middles(|frames, _| nearest_rank(&sorted(frames.iter().filter_map(delay_ms)), 0.5));
         let spread = self.summary.frame_delay_ms;
         let p99 = spread.map_or(0.0, |spread| spread.p99);
         let top = cut(p99, highest(&[&worst]));
@@ -148,7 +148,7 @@ impl<'a> OverTime<'a> {
             .map(|(last, name)| series(name, Kind::Area, up_to(last)))
             .collect();
         let totals = sorted(areas.last()?.points.iter().map(|point| point.1));
-        let top = cut(percentile(&totals, 0.95)?, *totals.last()?);
+        let top = cut(nearest_rank(&totals, 0.95)?, *totals.last()?);
         let title = format!(
             "Capture to screen, medians over {}",
             self.medians.axis().width_text()
@@ -240,7 +240,7 @@ impl<'a> OverTime<'a> {
     pub(crate) fn pictures(&self) -> Option<Figure> {
         let gaps = gaps(self.frames);
         let lengths = sorted(gaps.iter().map(|gap| gap.length.as_millis()));
-        let top = cut(percentile(&lengths, 0.99)?, *lengths.last()?);
+        let top = cut(nearest_rank(&lengths, 0.99)?, *lengths.last()?);
         let points: Vec<_> = gaps
             .iter()
             .map(|gap| (gap.end, gap.length.as_millis()))
@@ -250,7 +250,7 @@ impl<'a> OverTime<'a> {
             .of_points(&points, |lengths| lengths.reduce(f64::max));
         let median = self
             .means
-            .of_points(&points, |lengths| percentile(&sorted(lengths), 0.5));
+            .of_points(&points, |lengths| nearest_rank(&sorted(lengths), 0.5));
         let freezes = gaps.iter().filter(|gap| gap.is_freeze()).map(|gap| {
             let length = gap.length.as_millis();
             let height = top.map_or(length, |top| length.min(top * INSIDE));

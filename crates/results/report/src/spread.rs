@@ -1,5 +1,6 @@
 //! How values are spread.
 
+use mimosa_units::nearest_rank;
 use serde::Serialize;
 
 /// How values are spread, in their own unit.
@@ -20,9 +21,9 @@ impl Spread {
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         Some(Self {
-            p50: percentile(&sorted, 0.50)?,
-            p95: percentile(&sorted, 0.95)?,
-            p99: percentile(&sorted, 0.99)?,
+            p50: nearest_rank(&sorted, 0.50)?,
+            p95: nearest_rank(&sorted, 0.95)?,
+            p99: nearest_rank(&sorted, 0.99)?,
             max: *sorted.last()?,
         })
     }
@@ -33,22 +34,6 @@ pub(crate) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut sorted: Vec<_> = values.filter(|value| value.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted
-}
-
-/// The least value that this share of `sorted` is at most.
-pub(crate) fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    sorted.get(rank(sorted.len(), share).min(last)).copied()
-}
-
-/// How many of `count` come before the one at `share`.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of a length"
-)]
-pub(crate) fn rank(count: usize, share: f64) -> usize {
-    ((share * count as f64).ceil() as usize).saturating_sub(1)
 }
 
 /// `None` when there are no values.

@@ -1,10 +1,10 @@
 //! Where the frames' time went.
 
 use mimosa_facts::{SessionFrame, Stages};
-use mimosa_units::TimeDelta;
+use mimosa_units::{TimeDelta, nearest_rank, nearest_rank_index};
 use serde::Serialize;
 
-use crate::spread::{mean, percentile, rank, sorted};
+use crate::spread::{mean, sorted};
 
 /// The stages from the capture to the screen in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -80,7 +80,7 @@ impl StageMillis {
 
     /// Each stage's own median.
     pub(crate) fn medians(stages: &[Stages]) -> Option<Self> {
-        Self::each(stages, |values| percentile(&sorted(values), 0.5))
+        Self::each(stages, |values| nearest_rank(&sorted(values), 0.5))
     }
 }
 
@@ -95,14 +95,14 @@ impl StageShares {
             typical: about(0.50)?,
             slow: about(0.95)?,
             p50: StageMillis::medians(&stages)?,
-            p95: StageMillis::each(&stages, |values| percentile(&sorted(values), 0.95))?,
+            p95: StageMillis::each(&stages, |values| nearest_rank(&sorted(values), 0.95))?,
         })
     }
 }
 
 /// The twentieth of `sorted` around the one at `share`, or that one alone.
 fn around(sorted: &[Stages], share: f64) -> &[Stages] {
-    let (middle, half) = (rank(sorted.len(), share), sorted.len() / 40);
+    let (middle, half) = (nearest_rank_index(sorted.len(), share), sorted.len() / 40);
     let end = (middle + half + 1).min(sorted.len());
     sorted
         .get(middle.saturating_sub(half)..end)

@@ -7,7 +7,7 @@ use mimosa_facts::{Complexity, FrameId};
 use mimosa_host::{ENCODERS, Element, Hardware, choose_encoder, look_for_hardware, open_encoder};
 use mimosa_scene::Scene;
 use mimosa_settings::{EncoderName, EncoderSettings, Settings, Work};
-use mimosa_units::{Bytes, Rate, TimeDelta};
+use mimosa_units::{Bytes, Rate, TimeDelta, nearest_rank_index};
 use mimosa_video::{EncodeError, EncodedFrame, Encoder, FrameRequest, Picture, Recovery, Size};
 
 use super::machine::now;
@@ -207,12 +207,8 @@ fn times(settings: &Settings, encoder: &mut dyn Encoder) -> Result<Vec<Duration>
 /// What the times mean for the frame rate.
 fn speed(settings: &Settings, mut times: Vec<Duration>) -> Finding {
     times.sort_unstable();
-    let quantile = |percent: usize| {
-        // The nearest rank.
-        let rank = (times.len() * percent).div_ceil(100);
-        milliseconds(times[rank.saturating_sub(1)])
-    };
-    let (median, worst) = (quantile(50), quantile(99));
+    let quantile = |share| milliseconds(times[nearest_rank_index(times.len(), share)]);
+    let (median, worst) = (quantile(0.5), quantile(0.99));
     let fits = (1e3 / worst).floor();
     let size = settings.size;
     let detail = format!(

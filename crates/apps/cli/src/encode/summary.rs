@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mimosa_facts::Complexity;
-use mimosa_units::TimeDelta;
+use mimosa_units::{TimeDelta, nearest_rank};
 
 use super::frames::Row;
 
@@ -44,14 +44,11 @@ impl Quantiles {
     fn of(rows: &[Row], time: impl Fn(&Row) -> TimeDelta) -> Self {
         let mut times: Vec<f64> = rows.iter().map(|row| time(row).as_millis()).collect();
         times.sort_by(f64::total_cmp);
-        let rank = |percent: usize| {
-            let rank = (times.len() * percent).div_ceil(100).max(1);
-            times.get(rank - 1).copied().unwrap_or_default()
-        };
+        let at = |share| nearest_rank(&times, share).unwrap_or_default();
         Self {
-            p50: rank(50),
-            p95: rank(95),
-            p99: rank(99),
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use mimosa_protocol::control::Statistics;
 use mimosa_session::viewer::{SoundCounts, Tally};
-use mimosa_units::{PeerTime, TimeDelta};
+use mimosa_units::{PeerTime, TimeDelta, nearest_rank};
 use serde::Serialize;
 
 use super::decode::Decoded;
@@ -131,16 +131,13 @@ impl Spread {
     fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let at = |permille: usize| {
-            let rank = (sorted.len() * permille).div_ceil(1_000);
-            sorted.get(rank.saturating_sub(1)).copied()
-        };
+        let at = |share| nearest_rank(&sorted, share);
         Self {
             count: sorted.len(),
-            p50: at(500),
-            p95: at(950),
-            p99: at(990),
-            max: at(1_000),
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            max: at(1.0),
         }
     }
 }

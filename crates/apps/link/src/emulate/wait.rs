@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 
 use mimosa_net::DelayCount;
 use mimosa_system::clock::Clock;
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{Time, TimeDelta, nearest_rank};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The last part of each wait is spent looking at the clock, as the link does.
@@ -59,15 +59,12 @@ impl Spread {
     #[must_use]
     pub fn of(mut values: Vec<TimeDelta>) -> Self {
         values.sort_unstable();
-        let at = |thousandths: usize| {
-            let rank = (values.len() * thousandths).div_ceil(1_000).max(1);
-            values.get(rank - 1).copied().unwrap_or(TimeDelta::ZERO)
-        };
+        let at = |share| nearest_rank(&values, share).unwrap_or(TimeDelta::ZERO);
         Self {
-            p50: at(500),
-            p99: at(990),
-            p999: at(999),
-            most: at(1_000),
+            p50: at(0.5),
+            p99: at(0.99),
+            p999: at(0.999),
+            most: at(1.0),
         }
     }
 }

@@ -23,6 +23,10 @@ use std::collections::VecDeque;
 use mimosa_facts::{Cause, Controller, Decision, Event, FrameId, Limits, Pacing};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
+use crate::named::Named;
+use crate::needs::Needs;
+use crate::parameter::ParameterError;
+
 pub use config::{Config, Forget};
 use explore::{Choice, Exploration};
 use monitor::{Monitor, Period};
@@ -322,6 +326,22 @@ impl C3g {
         evidence.service_rate = (arriving > Rate::ZERO).then_some(arriving);
         evidence.backlog = self.queued.map(Bytes::from_f64);
         evidence.queue_delay = self.monitor.queue_delay();
+    }
+}
+
+/// What becomes of the controller when reports are fewer or say less.
+const WITH_LESS: &str = "\
+    it uses less of the link; a report that comes 100 ms after its frame is congestion by \
+    itself, so that reports 250 ms apart leave it the lowest rate";
+
+impl Named for C3g {
+    const NAME: &'static str = "c3g";
+    const NEEDS: Needs = Needs::by_round_trips(WITH_LESS);
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

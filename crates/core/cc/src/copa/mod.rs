@@ -26,6 +26,9 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
+use crate::named::Named;
+use crate::needs::Needs;
+use crate::parameter::ParameterError;
 use crate::send_queue::SendQueue;
 use crate::windowed_min::WindowedMin;
 use mode::{Mode, Path};
@@ -319,6 +322,22 @@ impl Copa {
             burst: Bytes::ZERO,
         };
         self.decision.cause = cause;
+    }
+}
+
+/// What becomes of the controller when reports are fewer or say less.
+const WITH_LESS: &str = "\
+    the wait for a report counts as a queue, which it drains: a tenth to a fifth less of the \
+    link where packets ask for reports, next to nothing of it with seldom ones";
+
+impl Named for Copa {
+    const NAME: &'static str = "copa";
+    const NEEDS: Needs = Needs::by_round_trips(WITH_LESS);
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

@@ -46,6 +46,9 @@ use self::loss::{Loss, LossState};
 use self::probe_results::ProbeResults;
 use self::probing::{LimitedBy, Probing};
 use self::trendline::Usage;
+use crate::named::Named;
+use crate::needs::{Arrivals, Needs, Reports};
+use crate::parameter::ParameterError;
 use crate::windowed_min::WindowedMin;
 
 /// Round trips of which the mean is taken (`kMaxFeedbackRttWindow`).
@@ -317,6 +320,21 @@ impl Gcc {
                 .begin(now, probe.packets, probing::size(&probe));
             self.decision.probe = Some(probe);
         }
+    }
+}
+
+impl Named for Gcc {
+    const NAME: &'static str = "gcc";
+    const NEEDS: Needs = Needs::by_arrivals(
+        Reports::every(50),
+        Arrivals::Packets,
+        "the same rates and the same queue",
+    );
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

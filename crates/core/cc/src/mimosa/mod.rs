@@ -34,6 +34,10 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
+use crate::named::Named;
+use crate::needs::{Arrivals, Needs};
+use crate::parameter::ParameterError;
+
 use base::Base;
 use busy::{Interval, Reference};
 use intervals::Intervals;
@@ -507,6 +511,28 @@ impl Mimosa {
     fn set_cause(&mut self, cause: Cause) {
         self.cause = cause;
         self.decision.cause = cause;
+    }
+}
+
+/// What becomes of the controller when reports are fewer or say less.
+const WITH_LESS: &str = "\
+    reports 50 or 100 ms apart cost nothing but their own delay where the link rests, and 2 \
+    to 3 % of it where it falls and rises; 250 ms apart leave a third; times of a \
+    millisecond's resolution (`rfc8888`) leave nine tenths of a link that rests and five \
+    sixths of one that changes";
+
+impl Named for Mimosa {
+    const NAME: &'static str = "mimosa";
+    const NEEDS: Needs = Needs {
+        arrivals: Arrivals::Packets,
+        uses_ecn: true,
+        ..Needs::by_round_trips(WITH_LESS)
+    };
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

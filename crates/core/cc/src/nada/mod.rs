@@ -26,6 +26,9 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
+use crate::named::Named;
+use crate::needs::{Arrivals, Needs, Reports};
+use crate::parameter::ParameterError;
 use crate::send_queue::SendQueue;
 use crate::windowed_min::WindowedMin;
 use log::{Log, LossIntervals};
@@ -241,6 +244,25 @@ impl Nada {
             self.decision.cause = Cause::FeedbackTimeout;
             self.shape();
         }
+    }
+}
+
+/// What becomes of the controller when reports are fewer or say less.
+const WITH_LESS: &str = "\
+    the same rates and the same queue up to reports 100 ms apart; 250 ms apart it uses less \
+    of a link that changes; without ECN it goes by delay and losses";
+
+impl Named for Nada {
+    const NAME: &'static str = "nada";
+    const NEEDS: Needs = Needs {
+        uses_ecn: true,
+        ..Needs::by_arrivals(Reports::every(100), Arrivals::Packets, WITH_LESS)
+    };
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

@@ -4,6 +4,8 @@
 use mimosa_units::{Rate, TimeDelta};
 use serde::Deserialize;
 
+use crate::parameter::ParameterError;
+
 /// More probes than this in a frame interval would be traffic of their own.
 const MOST_PROBES: u16 = 64;
 
@@ -163,25 +165,13 @@ impl Default for Config {
     }
 }
 
-/// A parameter outside the range in which the algorithm means anything.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`{name}` must be {must}, but is {value}")]
-pub struct ConfigError {
-    /// The parameter.
-    pub name: &'static str,
-    /// What it must be.
-    pub must: &'static str,
-    /// What it is.
-    pub value: f64,
-}
-
 impl Config {
     /// Refuses parameters with which the formulas mean nothing.
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] with the first such parameter.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    /// [`ParameterError`] with the first such parameter.
+    pub fn check(&self) -> Result<(), ParameterError> {
         let positive = "a number above zero";
         let share = "a share between zero and one";
         #[rustfmt::skip]
@@ -206,9 +196,13 @@ impl Config {
             ("application_headroom", self.application_headroom, self.application_headroom >= 1.0, "one or more"),
         ];
         // `!valid` rather than the reverse comparison, so that NaN fails too.
-        for (name, value, valid, must) in checks {
+        for (key, value, valid, must) in checks {
             if !valid || value.is_infinite() {
-                return Err(ConfigError { name, must, value });
+                return Err(ParameterError {
+                    key,
+                    must,
+                    value: Some(value),
+                });
             }
         }
         Ok(())
@@ -227,7 +221,9 @@ mod tests {
             ..Config::default()
         };
         let error = wrong.check().unwrap_err();
-        assert_eq!(error.name, "alpha");
-        assert!(error.to_string().contains("between zero and one"));
+        assert_eq!(
+            error.to_string(),
+            "`alpha` must be a share between zero and one, but is NaN"
+        );
     }
 }

@@ -42,7 +42,7 @@ mod smooth;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Adaptation, Config, ConfigError, Estimator, Growth, PaceMode};
+pub use config::{Adaptation, Config, Estimator, Growth, PaceMode};
 
 use mimosa_facts::{
     Cause, Controller, Decision, Event, FrameId, Limits, Pacing, PacketKind, PacketOutcome,
@@ -50,6 +50,9 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
+use crate::named::Named;
+use crate::needs::{Arrivals, Needs, Reports};
+use crate::parameter::ParameterError;
 use crate::windowed_min::WindowedMin;
 use estimate::{Estimate, Received};
 use frames::{Frame, Frames};
@@ -553,6 +556,27 @@ fn next_multiple(now: Time, every: TimeDelta) -> Time {
             .saturating_add(1)
             .saturating_mul(every),
     )
+}
+
+/// What becomes of the controller when reports are fewer or say less.
+const WITH_LESS: &str = "\
+    a frame without a report for two intervals is overdue, and the next one is 15 % smaller: \
+    a little less of the link up to reports 100 ms apart; after ten intervals it is silence, \
+    which halves the rate: 250 ms apart leave it the lowest";
+
+impl Named for Pudica {
+    const NAME: &'static str = "pudica";
+    const NEEDS: Needs = Needs {
+        made_for: Reports::PerFrame,
+        arrivals: Arrivals::Packets,
+        ..Needs::by_round_trips(WITH_LESS)
+    };
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
+    }
 }
 
 impl Controller for Pudica {

@@ -26,6 +26,9 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
+use crate::named::Named;
+use crate::needs::{Arrivals, Needs};
+use crate::parameter::ParameterError;
 use crate::send_queue::SendQueue;
 use crate::windowed_min::WindowedMin;
 
@@ -222,6 +225,25 @@ impl Salsify {
             }
         };
         self.decision.cause = cause;
+    }
+}
+
+/// What becomes of the controller when reports are fewer or say less.
+const WITH_LESS: &str = "\
+    what is reported late is under way for longer: frames are smaller or skipped, and it \
+    uses less of the link";
+
+impl Named for Salsify {
+    const NAME: &'static str = "salsify";
+    const NEEDS: Needs = Needs {
+        arrivals: Arrivals::Packets,
+        ..Needs::by_round_trips(WITH_LESS)
+    };
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

@@ -27,6 +27,9 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
+use crate::named::Named;
+use crate::needs::{Arrivals, Needs, Reports};
+use crate::parameter::ParameterError;
 use crate::send_queue::SendQueue;
 use delay::Delays;
 use media::Media;
@@ -360,6 +363,28 @@ impl Scream {
             self.decision.cause = Cause::FeedbackTimeout;
             self.decide();
         }
+    }
+}
+
+/// What becomes of the controller when reports are fewer or say less.
+const WITH_LESS: &str = "\
+    the window falls later: less of a link that changes, the more seldom the less, and at \
+    rest no longer a queue up to reports 100 ms apart; without ECN it goes by delay and \
+    losses";
+
+impl Named for Scream {
+    const NAME: &'static str = "scream";
+    const NEEDS: Needs = Needs {
+        made_for: Reports::PerFrame,
+        arrivals: Arrivals::Packets,
+        uses_ecn: true,
+        ..Needs::by_round_trips(WITH_LESS)
+    };
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

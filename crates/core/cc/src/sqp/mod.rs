@@ -24,6 +24,9 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
+use crate::named::Named;
+use crate::needs::{Arrivals, Needs, Reports};
+use crate::parameter::ParameterError;
 use crate::windowed_min::WindowedMin;
 use train::{Train, Trains};
 
@@ -190,6 +193,21 @@ impl Sqp {
             first_sent: None,
             arrivals: None,
         });
+    }
+}
+
+impl Named for Sqp {
+    const NAME: &'static str = "sqp";
+    const NEEDS: Needs = Needs::by_arrivals(
+        Reports::every(50),
+        Arrivals::Packets,
+        "the same rates and the same queue",
+    );
+    type Config = Config;
+
+    fn start(config: Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(config, limits)))
     }
 }
 

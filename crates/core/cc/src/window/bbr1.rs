@@ -19,11 +19,12 @@ mod policer;
 #[cfg(test)]
 mod tests;
 
+use mimosa_units::random::SplitMix;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::window::burst::burst_segments;
 use crate::window::congestion::{AckSample, Congestion, LostSegment, Rounds, initial_window};
-use crate::window::filter::{Dice, WindowedMax};
+use crate::window::filter::WindowedMax;
 use aggregation::Aggregation;
 use model::FullPipe;
 use policer::{Evidence, Policer};
@@ -98,7 +99,7 @@ pub struct Bbr1 {
     aggregation: Aggregation,
     policer: Policer,
     delivered: Bytes,
-    dice: Dice,
+    dice: SplitMix,
 }
 
 impl Bbr1 {
@@ -128,7 +129,7 @@ impl Bbr1 {
             aggregation: Aggregation::default(),
             policer: Policer::default(),
             delivered: Bytes::ZERO,
-            dice: Dice::new(seed),
+            dice: SplitMix::new(seed),
         }
     }
 
@@ -165,7 +166,7 @@ impl Bbr1 {
     /// Begins anywhere but in the phase that drains, so that flows differ.
     fn enter_probe_bw(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
-        let steps = usize::try_from(self.dice.roll(CYCLE.len() as u64 - 1)).unwrap_or(0);
+        let steps = usize::try_from(self.dice.below(CYCLE.len() as u64 - 1)).unwrap_or(0);
         self.phase = CYCLE.len() - 1 - steps;
         self.advance_phase(now);
     }

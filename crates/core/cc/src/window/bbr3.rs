@@ -18,13 +18,14 @@
 mod model;
 mod probing;
 
+use mimosa_units::random::SplitMix;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::window::burst::{LEAST_SEGMENTS as LEAST_BURST, burst_segments};
 use crate::window::congestion::{
     AckSample, Congestion, LostSegment, Rounds, Stage, initial_window,
 };
-use crate::window::filter::{Dice, WindowedMax};
+use crate::window::filter::WindowedMax;
 use model::{Aggregation, FullPipe, ShortTerm};
 use probing::{Cycle, Feedback, is_too_high};
 
@@ -137,7 +138,7 @@ pub struct Bbr3 {
     cycle: Cycle,
     is_recovering: bool,
     is_restarting: bool,
-    dice: Dice,
+    dice: SplitMix,
 }
 
 impl Bbr3 {
@@ -168,7 +169,7 @@ impl Bbr3 {
             cycle: Cycle::new(),
             is_recovering: false,
             is_restarting: false,
-            dice: Dice::new(seed),
+            dice: SplitMix::new(seed),
         }
     }
 

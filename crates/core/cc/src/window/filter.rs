@@ -47,30 +47,6 @@ impl<T: Copy + Ord> WindowedMax<T> {
     }
 }
 
-/// A small generator for the dice of BBR: `SplitMix64` (Steele, Lea and Flood,
-/// 2014), whose output is fixed by its definition.
-#[derive(Clone, Debug)]
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// Uniform in 0 to `sides - 1`; zero when there are no sides.
-    pub(crate) const fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        match mixed.checked_rem(sides) {
-            Some(face) => face,
-            None => 0,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

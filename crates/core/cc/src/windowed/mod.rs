@@ -20,6 +20,7 @@ use crate::window::{Algorithm, Prague, Stage};
 use mimosa_facts::{Cause, Controller, Decision, Event, Limits, Pacing, PacketReport, SentPacket};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
+use crate::parameter::ParameterError;
 use crate::send_queue::SendQueue;
 use connection::{Connection, News};
 
@@ -76,6 +77,16 @@ impl Windowed {
         };
         windowed.decide(Cause::Start);
         windowed
+    }
+
+    /// Makes one by its name in the table, once the parameters are checked.
+    pub(crate) fn start(
+        algorithm: Algorithm,
+        config: Config,
+        limits: Limits,
+    ) -> Result<Box<dyn Controller>, ParameterError> {
+        config.check()?;
+        Ok(Box::new(Self::new(algorithm, config, limits)))
     }
 
     /// The pace, or what makes the window last a round trip; nothing is known of either

@@ -15,9 +15,9 @@ mod probes;
 mod rule;
 pub mod salsify;
 pub mod scream;
+mod sliding_min;
 pub mod token_bucket;
 pub mod webrtc;
-mod windowed_min;
 
 pub use error::{ParameterError, PolicyError};
 pub use pacer::{Bounds, Pacer, Released};

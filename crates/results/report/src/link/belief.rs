@@ -1,11 +1,11 @@
 //! What a controller took the network for, beside what it was.
 
 use mimosa_facts::SessionFrame;
-use mimosa_units::TimeDelta;
+use mimosa_units::{TimeDelta, nearest_rank};
 use serde::Serialize;
 
 use crate::link::traffic::{Backlog, Traffic};
-use crate::spread::{mean, percentile, sorted};
+use crate::spread::{mean, sorted};
 
 /// The link's rate and use are taken over so much time before a frame is due.
 const BEFORE: TimeDelta = TimeDelta::from_millis(100);
@@ -122,8 +122,8 @@ impl Belief {
             frames: pairs.len(),
             believed: mean(pairs.iter().map(|pair| pair.0))?,
             truth: mean(pairs.iter().map(|pair| pair.1))?,
-            error_p50: percentile(&errors, 0.50)?,
-            error_p95: percentile(&errors, 0.95)?,
+            error_p50: nearest_rank(&errors, 0.50)?,
+            error_p95: nearest_rank(&errors, 0.95)?,
         })
     }
 }

@@ -2,13 +2,14 @@
 
 use mimosa_facts::Fate;
 use mimosa_plot::{Figure, Kind, Series};
+use mimosa_units::nearest_rank;
 
 use crate::axis::Axis;
 use crate::figures::{above, cut, highest, is_seen, over, panel, series};
 use crate::link::summary::flows;
 use crate::link::traffic::{Placed, Traffic, is_marked};
 use crate::page::Section;
-use crate::spread::{percentile, sorted};
+use crate::spread::sorted;
 
 /// Flows with a colour of their own; with the others' there are eight.
 const OWN_COLOUR: usize = 7;
@@ -176,7 +177,8 @@ fn queue(traffic: &Traffic<'_>, axis: &Axis, has_stream: bool) -> Figure {
         sorted(waits.filter_map(|placed| Some(placed.wait()?.as_millis())))
     };
     let worst = |is_own| traffic.middles(axis, |packets| waits(packets, is_own).last().copied());
-    let median = |is_own| traffic.middles(axis, |packets| percentile(&waits(packets, is_own), 0.5));
+    let median =
+        |is_own| traffic.middles(axis, |packets| nearest_rank(&waits(packets, is_own), 0.5));
     let mut lines = Vec::new();
     let main = worst(has_stream);
     if has_stream {
@@ -186,7 +188,7 @@ fn queue(traffic: &Traffic<'_>, axis: &Axis, has_stream: bool) -> Figure {
     lines.push(series("median", Kind::Line, median(has_stream)));
     let all = sorted(main.iter().map(|point| point.1));
     let top = cut(
-        percentile(&all, 0.99).unwrap_or_default(),
+        nearest_rank(&all, 0.99).unwrap_or_default(),
         highest(&[&main]),
     );
     if let Some(top) = top {

@@ -2,13 +2,13 @@
 
 use mimosa_facts::SessionFrame;
 use mimosa_plot::{Figure, Kind, Panel};
-use mimosa_units::TimeDelta;
+use mimosa_units::{TimeDelta, nearest_rank};
 
 use crate::axis::Axis;
 use crate::figures::{cut, highest, is_seen, over, panel, series};
 use crate::link::belief::{self, Truth};
 use crate::link::way::{Way, WayMillis};
-use crate::spread::{mean, percentile, sorted};
+use crate::spread::{mean, sorted};
 use crate::timeline::Timeline;
 
 /// Values by the stretch that they are in.
@@ -68,7 +68,7 @@ fn stack(axis: &Axis, title: &str, all: &[Option<WayMillis>]) -> Option<Panel> {
         .map(|(last, name)| series(name, Kind::Area, up_to(last)))
         .collect();
     let totals = sorted(areas.last()?.points.iter().map(|point| point.1));
-    let top = cut(percentile(&totals, 0.95)?, *totals.last()?);
+    let top = cut(nearest_rank(&totals, 0.95)?, *totals.last()?);
     let mut panel = panel(title, "ms", areas);
     panel.y_range = top.map(|top| (0.0, top));
     Some(panel)
@@ -124,7 +124,7 @@ pub(crate) fn beliefs(
             ];
             is_seen(both.last()?).then(|| {
                 let usual = sorted(truth.iter().chain(&believed).map(|point| point.1));
-                let usual = percentile(&usual, 0.95).unwrap_or_default();
+                let usual = nearest_rank(&usual, 0.95).unwrap_or_default();
                 let top = cut(usual, highest(&[&truth, &believed]));
                 let title = format!("{title}, means over {}", axis.width_text());
                 let mut panel = panel(&title, unit, both);

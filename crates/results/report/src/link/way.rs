@@ -1,12 +1,12 @@
 //! A frame's way through the link.
 
 use mimosa_facts::{Fate, LinkPacket, Passage, SessionFrame};
-use mimosa_units::TimeDelta;
+use mimosa_units::{TimeDelta, nearest_rank, nearest_rank_index};
 use serde::Serialize;
 
 use crate::link::join::{Found, nanos};
 use crate::link::traffic::wait;
-use crate::spread::{mean, percentile, rank, sorted};
+use crate::spread::{mean, sorted};
 
 /// Where a frame's delay went, by the last of its packets to arrive. The parts add
 /// up to the delay.
@@ -137,11 +137,11 @@ impl WayShares {
         let mut ways: Vec<_> = ways.collect();
         ways.sort_by_key(|way| way.delay);
         let about = |share| {
-            let (middle, half) = (rank(ways.len(), share), ways.len() / 40);
+            let (middle, half) = (nearest_rank_index(ways.len(), share), ways.len() / 40);
             let end = (middle + half + 1).min(ways.len());
             WayMillis::means(ways.get(middle.saturating_sub(half)..end)?)
         };
-        let alone = |share| WayMillis::each(&ways, |values| percentile(&sorted(values), share));
+        let alone = |share| WayMillis::each(&ways, |values| nearest_rank(&sorted(values), share));
         Some(Self {
             frames: ways.len(),
             typical: about(0.50)?,

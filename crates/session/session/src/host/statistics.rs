@@ -8,7 +8,7 @@ use mimosa_protocol::control::{
     Stages as PrintedStages, Statistics as Message,
 };
 use mimosa_transport::SOUND_OVERHEAD;
-use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta, nearest_rank};
 
 use super::decided::{decided, state};
 
@@ -190,7 +190,7 @@ impl Statistics {
         let loss = self.loss(now);
         let mut delays: Vec<_> = self.delays.iter().copied().collect();
         delays.sort_unstable();
-        let delay = |share: f64| percentile(&delays, share).map(Millis);
+        let delay = |share: f64| nearest_rank(&delays, share).map(Millis);
         let span = now.since(begun).min(SHORT);
         let rate_of = |sizes: &Window<Bytes>| {
             let sent = sizes.iter().copied().sum();
@@ -244,7 +244,7 @@ impl Statistics {
         let median = |stage: fn(&Stages) -> TimeDelta| {
             let mut all: Vec<_> = self.stages.iter().map(stage).collect();
             all.sort_unstable();
-            let nanos = percentile(&all, 0.5)?.as_nanos();
+            let nanos = nearest_rank(&all, 0.5)?.as_nanos();
             let tenths = (nanos + TENTH / 2).div_euclid(TENTH);
             Some(TimeDelta::from_nanos(tenths * TENTH))
         };
@@ -266,19 +266,6 @@ impl Statistics {
     }
 }
 
-/// The value that this share of `sorted` is at most.
-fn percentile(sorted: &[TimeDelta], share: f64) -> Option<TimeDelta> {
-    let last = sorted.len().checked_sub(1)?;
-    let rank = (share * sorted.len() as f64).ceil();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a length"
-    )]
-    let index = (rank as usize).saturating_sub(1).min(last);
-    sorted.get(index).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,15 +283,6 @@ mod tests {
             FeedbackKind::OnRequest,
             2,
         )
-    }
-
-    #[test]
-    fn percentiles_are_values_that_occurred() {
-        let sorted: Vec<_> = (1..=100).map(|value| MS * value).collect();
-        assert_eq!(percentile(&sorted, 0.50), Some(MS * 50));
-        assert_eq!(percentile(&sorted, 0.99), Some(MS * 99));
-        assert_eq!(percentile(&sorted[..1], 0.99), Some(MS));
-        assert_eq!(percentile(&[], 0.5), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use mimosa_facts::{
     Fate, FrameEnd, LinkPacket, MediaSequence, PacketKind, Passage, RtpPacket, SessionFrame,
 };
 use mimosa_sim::Outcome;
-use mimosa_units::{Bytes, Time};
+use mimosa_units::{Bytes, Time, nearest_rank};
 use serde_json::Value;
 
 use crate::{folder, mimosa, stdout};
@@ -21,8 +21,8 @@ fn near(value: &Value, expected: f64, within: f64, what: &str) {
     assert!(is_near, "{what}: {value} instead of {expected}");
 }
 
-fn percentile(sorted: &[f64], share: usize) -> f64 {
-    sorted[(sorted.len() * share).div_ceil(100) - 1]
+fn percentile(sorted: &[f64], share: f64) -> f64 {
+    nearest_rank(sorted, share).unwrap()
 }
 
 fn count(value: &Value) -> usize {
@@ -96,13 +96,13 @@ fn the_parts_of_a_frame_delay_are_those_of_its_last_packet() {
     let waits = truth.last_waits();
     near(
         &delay["p50"]["queue"],
-        percentile(&waits, 50),
+        percentile(&waits, 0.5),
         1e-9,
         "queue, p50",
     );
     near(
         &delay["p95"]["queue"],
-        percentile(&waits, 95),
+        percentile(&waits, 0.95),
         1e-9,
         "queue, p95",
     );
@@ -160,7 +160,7 @@ fn traffic_is_what_the_simulation_counted() {
         (&Value::Bool(true), &dropped(&truth))
     );
     let waits = truth.waits();
-    for (name, share) in [("p50", 50), ("p95", 95), ("p99", 99)] {
+    for (name, share) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)] {
         near(
             &stream["queue_ms"][name],
             percentile(&waits, share),

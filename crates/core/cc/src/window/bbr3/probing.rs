@@ -60,8 +60,8 @@ impl Bbr3 {
     pub(super) fn start_down(&mut self, now: Time, delivered: Bytes) {
         self.short_term.reset_signals();
         self.cycle.acked_per_segment = Bytes::MAX;
-        self.cycle.rounds_since_up = self.dice.roll(2);
-        let spread = self.dice.roll(PROBE_WAIT_SPREAD_MS).cast_signed();
+        self.cycle.rounds_since_up = self.dice.below(2);
+        let spread = self.dice.below(PROBE_WAIT_SPREAD_MS).cast_signed();
         self.cycle.wait = PROBE_WAIT + TimeDelta::from_millis(spread);
         self.cycle.start = now;
         self.cycle.feedback = Feedback::Stopping;

@@ -3,7 +3,7 @@
 use mimosa_units::{Time, TimeDelta};
 
 use super::config::Config;
-use crate::pace::windowed_min::WindowedMin;
+use crate::pace::sliding_min::SlidingMin;
 
 /// TCP's smoothing of the round trip (RFC 6298, section 2.3).
 const RTT_GAIN: u32 = 8;
@@ -12,8 +12,8 @@ const RTT_GAIN: u32 = 8;
 #[derive(Debug)]
 pub(super) struct RoundTrips {
     smoothed: Option<TimeDelta>,
-    standing: WindowedMin,
-    smallest: WindowedMin,
+    standing: SlidingMin,
+    smallest: SlidingMin,
     /// The longest of this round trip and of the one before, and when this one began.
     peaks: [TimeDelta; 2],
     peak_since: Time,
@@ -23,8 +23,8 @@ impl RoundTrips {
     pub(super) const fn new(config: &Config) -> Self {
         Self {
             smoothed: None,
-            standing: WindowedMin::new(TimeDelta::ZERO),
-            smallest: WindowedMin::new(config.min_rtt_window),
+            standing: SlidingMin::new(TimeDelta::ZERO),
+            smallest: SlidingMin::new(config.min_rtt_window),
             peaks: [TimeDelta::ZERO; 2],
             peak_since: Time::ZERO,
         }

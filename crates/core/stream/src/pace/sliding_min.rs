@@ -1,4 +1,8 @@
 //! The smallest value of a sliding window, in bounded memory.
+//!
+//! `WindowedMin` of `mimosa-cc` answers the same question with a ring of 20 slots, which loses a
+//! value by up to a slot early. Here a value's age is counted back from the newest. The two forget
+//! at different times: either in the other's place would change the results.
 
 use std::collections::VecDeque;
 
@@ -10,13 +14,13 @@ const PARTS: u32 = 32;
 
 /// Minimum of the delays seen in the last `window`, counted back from the newest.
 #[derive(Debug)]
-pub(crate) struct WindowedMin {
+pub(crate) struct SlidingMin {
     window: TimeDelta,
     /// Ever larger and ever newer: each is the smallest of all that came since.
     values: VecDeque<(Time, TimeDelta)>,
 }
 
-impl WindowedMin {
+impl SlidingMin {
     /// An empty window.
     pub(crate) const fn new(window: TimeDelta) -> Self {
         Self {
@@ -64,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_minimum_lasts_a_window_and_no_longer() {
-        let mut min = WindowedMin::new(MS(100));
+        let mut min = SlidingMin::new(MS(100));
         assert_eq!(min.get(), None);
         min.add(Time::from_millis(10), MS(5));
         for at in 11..=110 {
@@ -79,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_smaller_value_counts_at_once_and_memory_is_bounded() {
-        let mut min = WindowedMin::new(MS(1_000));
+        let mut min = SlidingMin::new(MS(1_000));
         for at in 0..5_000 {
             // Ever larger: nothing makes an older one superfluous.
             min.add(Time::from_millis(at), MS(10 + at.cast_signed()));
