@@ -1,6 +1,7 @@
 //! The host's side of one session: the session, its encoder, and what rules watch there.
 
 use std::net::SocketAddr;
+use std::sync::PoisonError;
 
 use mimosa_facts::{Action, FrameEnd, FrameId, Limits, SessionEvent, SessionFrame};
 use mimosa_protocol::control::{BitsPerSecond, Hello, Role};
@@ -8,12 +9,14 @@ use mimosa_session::host::{Effect, Profile, SendingConfig, Session};
 use mimosa_stream::pace::Policy;
 use mimosa_transport::HostTransport;
 use mimosa_units::{Rate, Time, TimeDelta};
+use mimosa_video::Recovery;
 
 use crate::codecs::Codecs;
 use crate::encoder::Encoder;
 use crate::plan::Plan;
 use crate::rules::{KEYFRAME_UNDERWAY, KEYFRAME_WITHIN, Rule};
 use crate::summary::Summary;
+use crate::watch::{Watch, Wrong};
 
 /// Rates between which sessions move.
 const RATES: [u64; 3] = [300, 3_000, 25_000];
@@ -31,8 +34,17 @@ pub(crate) struct HostSide {
     pub(crate) ended: Option<String>,
     /// When a wish for a keyframe came that no keyframe has answered.
     wanted: Option<Time>,
-    /// When a keyframe was last coded, and how many were.
+    /// When a keyframe was last coded.
     keyframe: Option<Time>,
+    /// Whether there is a reason for a keyframe: the session's first frame, and from the first
+    /// wish on everything that is lost, since such a player may not bear gaps.
+    pub(crate) has_reason: bool,
+    /// Whether the encoder has been asked for the first frame.
+    has_begun: bool,
+    /// Whether the encoder has failed.
+    has_failed: bool,
+    /// A reference that players were told wrongly.
+    wrong: Wrong,
     /// Frames whose encoder exceeded its budget.
     over: Vec<FrameId>,
     newest_life: Option<FrameId>,
@@ -68,6 +80,11 @@ impl HostSide {
         transport: Box<dyn HostTransport>,
         now: Time,
     ) -> Option<Self> {
+        let wrong = Wrong::default();
+        let transport: Box<dyn HostTransport> = match codecs {
+            None => Box::new(Watch::new(transport, Wrong::clone(&wrong))),
+            Some(_) => transport,
+        };
         let agreed = transport.agreed();
         let sending = sending(plan);
         let limits = sending.limits(agreed);
@@ -107,6 +124,10 @@ impl HostSide {
             ended: None,
             wanted: None,
             keyframe: None,
+            has_reason: false,
+            has_begun: false,
+            has_failed: false,
+            wrong,
             over: Vec::new(),
             newest_life: None,
             keys: Vec::new(),
@@ -133,6 +154,7 @@ impl HostSide {
 
     /// The player has asked for a keyframe, and the datagram arrives.
     pub(crate) fn keyframe_wanted(&mut self, now: Time) {
+        self.has_reason = true;
         // One that was coded just before may be under way.
         let is_underway = self
             .keyframe
@@ -170,8 +192,13 @@ impl HostSide {
                 }
             } else {
                 summary.witness("encoder-failure");
+                self.has_failed = true;
             }
             self.session.encoded(now, encoded);
+            let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(detail) = wrong.take() {
+                return Err((Rule::References, detail));
+            }
         }
         if self.session.deadline() <= now {
             self.session.advance(now);
@@ -196,6 +223,12 @@ impl HostSide {
         for effect in self.session.take_effects() {
             match effect {
                 Effect::Encode(job) => {
+                    let is_first = !std::mem::replace(&mut self.has_begun, true);
+                    let is_keyframe = job.request.recovery == Recovery::Keyframe;
+                    if is_keyframe && !is_first && !self.has_reason {
+                        let detail = format!("{:?} is to be one", job.request.frame);
+                        return Err((Rule::KeyframeNeeded, detail));
+                    }
                     if self.ended.is_some() || !self.encoder.begin(now, job) {
                         let detail = format!("a second job; ended: {:?}", self.ended);
                         return Err((Rule::OneJob, detail));
@@ -217,12 +250,16 @@ impl HostSide {
                         has_connected = true;
                     }
                     SessionEvent::Frame(frame) => self.life(&frame)?,
-                    SessionEvent::DecoderStopped => {}
+                    SessionEvent::DecoderStopped => self.has_reason = true,
                     SessionEvent::Ended { reason } => {
                         self.ended.get_or_insert(reason);
                     }
                 },
             }
+        }
+        if self.has_failed && self.ended.is_none() {
+            let detail = "the encoder has failed, and the session goes on".to_owned();
+            return Err((Rule::Ends, detail));
         }
         Ok(has_connected)
     }

@@ -33,6 +33,7 @@ mod person;
 mod plan;
 mod rules;
 mod summary;
+mod watch;
 mod way;
 mod world;
 #[cfg(feature = "x264")]

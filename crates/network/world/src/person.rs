@@ -240,7 +240,9 @@ impl Person {
         );
         // Other transports do not let one see what a datagram is.
         let is_plain = self.transport == TransportKind::Plain;
-        if is_plain && datagram.contents.first() == Some(&plain::KEYFRAME) {
+        if !is_plain {
+            host.has_reason = true;
+        } else if datagram.contents.first() == Some(&plain::KEYFRAME) {
             summary.keyframes_wanted += 1;
             host.keyframe_wanted(now);
         }

@@ -19,7 +19,7 @@ pub enum Rule {
     KeyframeAnswered,
     /// A player asks for keyframes no more often than it may.
     KeyframeAsked,
-    /// Keyframes are coded only when somebody needs one.
+    /// Keyframes are coded only at the start, and for a player that has asked for one.
     KeyframeNeeded,
     /// Sound leaves in the moment in which it comes.
     Sound,

@@ -1,0 +1,98 @@
+//! A host's transport that compares what a frame is told to refer to with what it refers to.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mimosa_facts::FrameId;
+use mimosa_rtp::video::Payloads;
+use mimosa_stream::Outgoing;
+use mimosa_transport::{Agreed, Channel, Datagram, HostTransport, Left, OfferError, PeerEvent};
+use mimosa_units::Time;
+
+use crate::encoder::reference;
+
+/// What a frame was told to refer to, though it refers to another one.
+pub(crate) type Wrong = Arc<Mutex<Option<String>>>;
+
+/// A transport that looks at frames of the model of an encoder.
+pub(crate) struct Watch {
+    inner: Box<dyn HostTransport>,
+    wrong: Wrong,
+}
+
+impl Watch {
+    pub(crate) fn new(inner: Box<dyn HostTransport>, wrong: Wrong) -> Self {
+        Self { inner, wrong }
+    }
+}
+
+impl HostTransport for Watch {
+    fn insert(
+        &mut self,
+        frame: FrameId,
+        timestamp: u32,
+        told: Option<FrameId>,
+        payloads: Payloads,
+        repairs: u32,
+    ) {
+        let coded = payloads.iter().next().and_then(reference);
+        if let Some(coded) = coded.filter(|coded| *coded != told) {
+            let detail = format!("{frame:?} refers to {coded:?}, and players are told {told:?}");
+            let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+            wrong.get_or_insert(detail);
+        }
+        self.inner.insert(frame, timestamp, told, payloads, repairs);
+    }
+
+    fn agreed(&self) -> Agreed {
+        self.inner.agreed()
+    }
+
+    fn accepts(&self, now: Time, source: SocketAddr, to: SocketAddr, contents: &[u8]) -> bool {
+        self.inner.accepts(now, source, to, contents)
+    }
+
+    fn receive(&mut self, now: Time, source: SocketAddr, to: SocketAddr, data: &[u8]) -> bool {
+        self.inner.receive(now, source, to, data)
+    }
+
+    fn timeout(&mut self, now: Time) {
+        self.inner.timeout(now);
+    }
+
+    fn deadline(&self) -> Time {
+        self.inner.deadline()
+    }
+
+    fn add_candidate(&mut self, line: &str) -> Result<(), OfferError> {
+        self.inner.add_candidate(line)
+    }
+
+    fn send(&mut self, now: Time, packets: &[Outgoing], left: &mut Vec<Left>) {
+        self.inner.send(now, packets, left);
+    }
+
+    fn send_sound(&mut self, now: Time, timestamp: u32, frame: &[u8], redundancy: usize) -> usize {
+        self.inner.send_sound(now, timestamp, frame, redundancy)
+    }
+
+    fn frame_at(&self, timestamp: u32) -> Option<FrameId> {
+        self.inner.frame_at(timestamp)
+    }
+
+    fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
+        self.inner.write(channel, data)
+    }
+
+    fn close(&mut self) {
+        self.inner.close();
+    }
+
+    fn poll_datagram(&mut self) -> Option<Datagram> {
+        self.inner.poll_datagram()
+    }
+
+    fn poll_event(&mut self) -> Option<PeerEvent> {
+        self.inner.poll_event()
+    }
+}
