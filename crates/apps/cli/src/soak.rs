@@ -3,9 +3,11 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
+use mimosa_sweep::parallel;
 use mimosa_world::{FaultKind, Plan, Summary, TransportKind, Violation, run as play};
 
-use crate::sim::{Seeds, sweep};
+use crate::bar::bar;
+use crate::sim::Seeds;
 
 /// Arguments of `mimosa soak`.
 #[derive(clap::Args)]
@@ -69,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<String, SoakError> {
     let Seeds(first, last) = args.seeds;
     let seeds: Vec<_> = (first..=last).collect();
     let mut all = Summary::default();
-    sweep::run(
+    parallel(
         &seeds,
         |_, seed| play(&Plan::draw(*seed, args.transport.kind())),
         |_, result| match result {
@@ -82,6 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<String, SoakError> {
                 transport: args.transport.name(),
             }),
         },
+        bar(),
     )?;
     Ok(table(&all))
 }
