@@ -7,6 +7,8 @@
 )]
 
 #[cfg(feature = "lab")]
+mod bar;
+#[cfg(feature = "lab")]
 mod beside;
 #[cfg(feature = "serve")]
 mod doctor;

@@ -3,9 +3,11 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
+use mimosa_sweep::parallel;
 use mimosa_world::{Codecs, FaultKind, Plan, Summary, TransportKind, Violation, run_with};
 
-use crate::sim::{Seeds, sweep};
+use crate::bar::bar;
+use crate::sim::Seeds;
 
 /// Arguments of `mimosa soak`.
 #[derive(clap::Args)]
@@ -109,7 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<String, SoakError> {
     let codecs = args.pictures.codecs()?;
     let seeds: Vec<_> = (first..=last).collect();
     let mut all = Summary::default();
-    sweep::run(
+    parallel(
         &seeds,
         |_, seed| run_with(&Plan::draw(*seed, args.transport.kind()), codecs),
         |_, result| match result {
@@ -123,6 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<String, SoakError> {
                 pictures: args.pictures.name(),
             }),
         },
+        bar(),
     )?;
     Ok(table(&all))
 }

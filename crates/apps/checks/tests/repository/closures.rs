@@ -14,6 +14,7 @@ const NO_HOST_NEEDS: &[&str] = &[
     "mimosa-plot",
     "mimosa-scenario",
     "mimosa-sim",
+    "mimosa-sweep",
     "mimosa-tcp",
     "mimosa-trace",
     "mimosa-world",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mimosa_lab::SuiteError;
-use mimosa_plot::PlotError;
+use mimosa_sweep::SweepError;
 
 use crate::output::OutputError;
 
@@ -31,13 +31,21 @@ pub(crate) enum LabError {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// A result cannot be put into JSON.
-    #[error("cannot write JSON: {0}")]
-    Json(#[from] serde_json::Error),
-    /// A figure cannot be drawn.
+    /// The suite cannot be run, or its results not be written.
     #[error(transparent)]
-    Plot(#[from] PlotError),
-    /// The results or the list cannot be written.
+    Sweep(SweepError),
+    /// A line of the runs, the list or the number of runs cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+}
+
+impl From<SweepError> for LabError {
+    /// In the words of the command line, which has options and outputs of its own.
+    fn from(error: SweepError) -> Self {
+        match error {
+            SweepError::Folder { path, source } => Self::Folder { path, source },
+            SweepError::Keep { path, source } => OutputError::Write { path, source }.into(),
+            error => Self::Sweep(error),
+        }
+    }
 }

@@ -3,21 +3,21 @@
 mod args;
 mod error;
 mod files;
-mod store;
 
+use std::error::Error;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::path::Path;
 
-use mimosa_lab::{Body, Choice, Embedded, Job, Record, SUITES, Suite};
+use mimosa_lab::{Body, Choice, Embedded, Job, SUITES, Suite};
+use mimosa_sweep::{Outputs, Store, this_program, write_results};
 
+use crate::bar::bar;
 use crate::output::{Existing, Files};
-use crate::sim::{Seeds, sweep};
+use crate::sim::Seeds;
 use crate::terminal::{print, say};
 pub(crate) use args::Args;
 use args::Command;
 pub(crate) use error::LabError;
-use store::Store;
 
 pub(crate) fn run(args: &Args) -> Result<(), LabError> {
     match &args.command {
@@ -51,11 +51,13 @@ fn run_suite(args: &args::Run) -> Result<(), LabError> {
     for params in &args.params {
         suite.set_params(params)?;
     }
-    let jobs = suite.jobs(&Choice {
+    let choice = Choice {
         controllers: args.controllers.clone(),
         seeds: args.seeds.map(|Seeds(first, last)| (first, last)),
         cases: args.cases.clone(),
-    })?;
+    };
+    // Before there is a folder: what is chosen may not be in the suite.
+    let jobs = suite.jobs(&choice)?;
     let folder = args.output.clone().unwrap_or_else(|| {
         let name = Path::new(&args.suite).file_name();
         Path::new("lab-results").join(name.unwrap_or_default())
@@ -64,90 +66,33 @@ fn run_suite(args: &args::Run) -> Result<(), LabError> {
         path: folder.clone(),
         source,
     })?;
-    let head = head(&suite)?;
-    let mut store = Store::open(&folder.join("runs.jsonl"), &mut files, &head, args.fresh)?;
-    let left: Vec<&Job<'_>> = jobs
-        .iter()
-        .filter(|job| store.line(&job.key).is_none())
-        .collect();
-    if left.len() < jobs.len() {
-        let kept = jobs.len() - left.len();
-        let all = jobs.len();
+    let runs = folder.join("runs.jsonl");
+    let program = this_program(env!("CARGO_PKG_VERSION"));
+    let open = if args.fresh {
+        Store::fresh
+    } else {
+        Store::open
+    };
+    let mut store = open(&runs, &suite, &program, &mut files)?;
+    let is_kept = |job: &&Job<'_>| store.line(&job.key).is_some();
+    let (kept, all) = (jobs.iter().filter(is_kept).count(), jobs.len());
+    if kept > 0 {
         say(format_args!("note: {kept} of {all} runs are done already"));
     }
-    sweep::run(
-        &left,
-        |_, job| suite.run(job),
-        |_, record| store.add(&record),
-    )?;
-    write_results(&suite, &jobs, &store, (&folder, &mut files))
-}
-
-/// What results must be of to count: these scenarios, run by this program.
-fn head(suite: &Suite) -> Result<String, LabError> {
-    let built = std::env::current_exe()
-        .and_then(std::fs::metadata)
-        .and_then(|file| Ok((file.len(), file.modified()?)))
-        .map_or((0, 0), |(length, modified)| {
-            let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-            (length, since.as_nanos())
-        });
-    let head = serde_json::json!({
-        "suite": suite.name,
-        "digest": format!("{:016x}", suite.digest),
-        "program": format!("{} {:x} {:x}", env!("CARGO_PKG_VERSION"), built.0, built.1),
-    });
-    Ok(serde_json::to_string(&head)?)
-}
-
-/// Writes the runs in the order of the jobs, and the page of them, into `folder`, over none
-/// of the files that are taken.
-fn write_results(
-    suite: &Suite,
-    jobs: &[Job<'_>],
-    store: &Store,
-    (folder, taken): (&Path, &mut Files),
-) -> Result<(), LabError> {
-    let lines: Vec<_> = jobs.iter().filter_map(|job| store.line(&job.key)).collect();
-    // From the lines, so that a resumed run and another one read the same numbers.
-    let records: Vec<Record> = lines
-        .iter()
-        .map(|line| serde_json::from_str(line))
-        .collect::<Result<_, _>>()?;
-    let page = mimosa_lab::page(suite, &records)?;
-    let mut results = lines.join("\n");
-    results.push('\n');
-    let mut means = serde_json::to_string_pretty(&mimosa_lab::means(suite, &records))?;
-    means.push('\n');
-    let mut files = vec![
-        ("means.json".to_owned(), means),
-        ("results.jsonl".to_owned(), results),
-        ("page.html".to_owned(), page.html),
-        ("page.md".to_owned(), page.markdown),
-    ];
-    if !suite.claims.is_empty() {
-        let verdicts = mimosa_lab::verdicts(suite, &records);
-        let mut claims = serde_json::to_string_pretty(&verdicts)?;
-        claims.push('\n');
-        files.push(("claims.json".to_owned(), claims));
-    }
-    let drawings = page.figures.into_iter();
-    files.extend(drawings.map(|drawing| (drawing.file, drawing.svg)));
-    for (name, text) in files {
-        let path: PathBuf = folder.join(name);
-        let below = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        below.map_err(|source| LabError::Folder {
-            path: path.clone(),
-            source,
-        })?;
-        let mut output = taken.create(&path, Existing::Replace)?;
-        output.put(text.as_bytes())?;
-        output.finish()?;
-    }
-    let path = folder.join("page.html");
+    let records = mimosa_sweep::run_suite(&suite, &choice, &mut store, bar())?;
+    let page = write_results(&suite, &records, &store, &folder, &mut files)?;
     Ok(print(&format!(
         "{} runs; {}\n",
-        lines.len(),
-        path.display()
+        records.len(),
+        page.display()
     ))?)
+}
+
+impl Outputs for Files {
+    /// Writes no file that the command has read, or has written already.
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let mut output = self.create(path, Existing::Replace)?;
+        output.put(bytes)?;
+        Ok(output.finish()?)
+    }
 }

@@ -7,15 +7,16 @@ mod figure;
 mod input;
 mod outputs;
 mod series;
-pub(crate) mod sweep;
 mod table;
 
 use mimosa_facts::{Passage, StreamPacket};
 use mimosa_record::{FrameRow, Table};
 use mimosa_scenario::{Loaded, Scenario};
 use mimosa_sim::{Outcome, Window};
+use mimosa_sweep::parallel;
 use serde::Serialize;
 
+use crate::bar::bar;
 use crate::output::Files;
 use crate::terminal;
 
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
     let (frames, packets, plot) = outputs.wanted();
     let mut runs = Vec::with_capacity(jobs.len());
     let mut to_draw = None;
-    sweep::run(
+    parallel(
         &jobs,
         |index, job| {
             let shown = plot && index == 0;
@@ -80,6 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
             });
             Ok::<_, SimError>(())
         },
+        bar(),
     )?;
     let variants = input.loaded.variants.iter();
     let variants: Vec<_> = variants
