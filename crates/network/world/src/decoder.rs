@@ -1,4 +1,4 @@
-//! A model of a decoder: it can decode a frame when it has the one that the frame refers to.
+//! A model of a decoder: it can decode a frame if it has the frame to which that one refers.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -8,19 +8,19 @@ use mimosa_units::{Time, TimeDelta};
 
 use crate::encoder::read;
 
-/// How long a frame takes. Chosen: libavcodec takes 3.6 ms at 1280x720.
+/// Time to decode a frame. Our choice: libavcodec takes 3.6 ms at 1280x720.
 const TAKES: TimeDelta = TimeDelta::from_micros(3_600);
-/// Frames that a decoder keeps for others to refer to.
+/// Number of frames that a decoder keeps as references.
 const MOST: usize = 16;
 
-/// What became of a frame.
+/// The result of decoding a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Decoded {
-    /// The frame is a picture.
+    /// The frame was decoded.
     Whole,
     /// The frame refers to one that the decoder does not have.
     WithoutReference { frame: FrameId, reference: FrameId },
-    /// The bytes are not those that the encoder wrote.
+    /// The bytes are not those that the model encoder wrote.
     Spoiled,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Takes a frame in.
+    /// Takes a frame to decode.
     pub(crate) fn push(&mut self, now: Time, frame: Whole) {
         let free = self.waiting.back().map_or(now, |(done, _)| now.max(*done));
         self.waiting.push_back((free + TAKES, frame));
@@ -47,8 +47,8 @@ impl Decoder {
         self.waiting.front().map_or(Time::MAX, |(done, _)| *done)
     }
 
-    /// The frame that is done by `now`, what became of it, and whether it is newer than all
-    /// before it.
+    /// Takes the next frame that is decoded by `now`, with the result, and with whether it is newer
+    /// than all frames before.
     pub(crate) fn poll(&mut self, now: Time) -> Option<(Whole, Decoded, bool)> {
         let (_, whole) = self.waiting.pop_front_if(|(done, _)| *done <= now)?;
         let Some((frame, reference)) = read(&whole.access_unit) else {
