@@ -44,7 +44,7 @@ impl Transport {
     }
 }
 
-/// Why a soak has failed.
+/// Why a soak failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SoakError {
     /// A rule was broken.
@@ -53,14 +53,14 @@ pub(crate) enum SoakError {
         violation.seed
     )]
     Broken {
-        /// What was broken.
+        /// The broken rule.
         violation: Box<Violation>,
-        /// The transport's name.
+        /// Name of the transport.
         transport: &'static str,
     },
 }
 
-/// Runs the seeds on all cores and gives what they showed.
+/// Runs the seeds on all cores, and returns the summary as text.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<String, SoakError> {
     Ok(table(&all))
 }
 
-/// What the runs showed, line by line.
+/// The summary as text.
 fn table(all: &Summary) -> String {
     let mut text = String::new();
     let counts = [

@@ -1,4 +1,4 @@
-//! `mimosa lab`: runs a suite of scenarios for every controller and makes a page of it.
+//! `mimosa lab`: runs a suite of scenarios for every controller, and makes a page of the results.
 
 mod args;
 mod error;
@@ -83,7 +83,7 @@ fn run_suite(args: &args::Run) -> Result<(), LabError> {
     write_results(&suite, &jobs, &store, (&folder, &mut files))
 }
 
-/// What results must be of to count: these scenarios, run by this program.
+/// What stored results have to agree with to be used: these scenarios, run by this program.
 fn head(suite: &Suite) -> Result<String, LabError> {
     let built = std::env::current_exe()
         .and_then(std::fs::metadata)
@@ -100,8 +100,8 @@ fn head(suite: &Suite) -> Result<String, LabError> {
     Ok(serde_json::to_string(&head)?)
 }
 
-/// Writes the runs in the order of the jobs, and the page of them, into `folder`, over none
-/// of the files that are taken.
+/// Writes the runs in the order of the jobs, and the page about them, into `folder`, without
+/// replacing a file that was read.
 fn write_results(
     suite: &Suite,
     jobs: &[Job<'_>],
@@ -109,7 +109,8 @@ fn write_results(
     (folder, taken): (&Path, &mut Files),
 ) -> Result<(), LabError> {
     let lines: Vec<_> = jobs.iter().filter_map(|job| store.line(&job.key)).collect();
-    // From the lines, so that a resumed run and another one read the same numbers.
+    // Records are parsed from the lines, so that a resumed run and another one use the same
+    // numbers.
     let records: Vec<Record> = lines
         .iter()
         .map(|line| serde_json::from_str(line))

@@ -1,4 +1,4 @@
-//! The results of runs, kept as soon as they are there.
+//! Stores the results of runs as soon as they are known.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -10,8 +10,8 @@ use mimosa_lab::{Key, Record};
 use super::error::LabError;
 use crate::output::{Existing, Files, OutputError};
 
-/// A file with a line that says what it is of, and a line for each run in the order in
-/// which they were done.
+/// A file whose first line identifies scenarios and program, with a line for each run, in the order
+/// in which the runs ended.
 pub(super) struct Store {
     path: PathBuf,
     file: File,
@@ -19,7 +19,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Opens the file at `path`. What is in it counts if its first line is `head`.
+    /// Opens the file at `path`. Its content is used if its first line is `head`.
     pub(super) fn open(
         path: &Path,
         files: &mut Files,
@@ -36,12 +36,13 @@ impl Store {
         let done: BTreeMap<Key, String> = lines
             .filter(|_| same)
             .filter_map(|line| {
-                // The last line of a run that was stopped may be half a line.
+                // A run that was stopped may have left half a line at the end.
                 let record: Record = serde_json::from_str(line).ok()?;
                 Some((record.key, line.to_owned()))
             })
             .collect();
-        // It has its name when it is whole, so that being stopped here loses nothing.
+        // The file gets its name when it is whole, so that nothing is lost if the program is
+        // stopped here.
         let mut output = files.create(path, Existing::Replace)?;
         let mut text = format!("{head}\n");
         for line in done.values() {
@@ -62,12 +63,12 @@ impl Store {
         })
     }
 
-    /// The line of a run, if it is done.
+    /// The line of a run, if it was done.
     pub(super) fn line(&self, key: &Key) -> Option<&str> {
         self.done.get(key).map(String::as_str)
     }
 
-    /// Keeps a run.
+    /// Stores a run.
     pub(super) fn add(&mut self, record: &Record) -> Result<(), LabError> {
         let line = serde_json::to_string(record)?;
         self.file

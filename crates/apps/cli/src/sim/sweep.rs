@@ -1,4 +1,4 @@
-//! Many runs on all cores.
+//! Makes many runs on all cores.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,9 +6,9 @@ use std::sync::mpsc;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Runs `work` for each job, on as many threads as there are cores, and hands
-/// the results to `take` as soon as may be, in the order of the jobs. Stops at
-/// the first error that `take` gives. Shows progress on a terminal.
+/// Runs `work` for each job, on as many threads as there are cores, and passes the results to
+/// `take` as early as possible, in the order of the jobs. Stops at the first error of `take`. Shows
+/// progress on a terminal.
 pub(crate) fn run<J: Sync, R: Send, E>(
     jobs: &[J],
     work: impl Fn(usize, &J) -> R + Sync,
@@ -28,7 +28,7 @@ pub(crate) fn run<J: Sync, R: Send, E>(
                     let Some(job) = jobs.get(index) else {
                         break;
                     };
-                    // Nobody takes results any more after an error.
+                    // After an error nothing takes results any more.
                     if results.send((index, work(index, job))).is_err() {
                         break;
                     }
@@ -76,7 +76,7 @@ mod tests {
         let result: Result<(), ()> = run(
             &jobs,
             |_, job| {
-                // The first of every seven takes by far the longest.
+                // The first of every seven jobs takes by far the longest.
                 let work = if job % 7 == 0 { 200_000 } else { 10 };
                 (0..work).fold(*job, |sum, _| std::hint::black_box(sum))
             },
