@@ -1,22 +1,22 @@
-//! How values are spread.
+//! Percentiles of values.
 
 use serde::Serialize;
 
-/// How values are spread, in their own unit.
+/// Percentiles of values, in the unit of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// Half of them are at most this.
+    /// The median.
     pub p50: f64,
-    /// 95% of them are.
+    /// The 95th percentile.
     pub p95: f64,
-    /// 99% of them are.
+    /// The 99th percentile.
     pub p99: f64,
-    /// The largest.
+    /// The greatest value.
     pub max: f64,
 }
 
 impl Spread {
-    /// That of `values`; `None` when there are none.
+    /// The percentiles of `values`; `None` without any.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         Some(Self {
@@ -28,20 +28,20 @@ impl Spread {
     }
 }
 
-/// `values` from the least to the greatest, without those that are no number.
+/// The finite `values` in ascending order.
 pub(crate) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut sorted: Vec<_> = values.filter(|value| value.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted
 }
 
-/// The least value that this share of `sorted` is at most.
+/// The least value of `sorted` that at least this share of the values does not exceed.
 pub(crate) fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     sorted.get(rank(sorted.len(), share).min(last)).copied()
 }
 
-/// How many of `count` come before the one at `share`.
+/// Index of the nearest rank for `share` among `count` values.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -51,7 +51,7 @@ pub(crate) fn rank(count: usize, share: f64) -> usize {
     ((share * count as f64).ceil() as usize).saturating_sub(1)
 }
 
-/// `None` when there are no values.
+/// The mean of the finite values; `None` without any.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (mut count, mut sum) = (0.0, 0.0);
     for value in values.filter(|value| value.is_finite()) {
