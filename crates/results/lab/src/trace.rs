@@ -32,8 +32,8 @@ pub struct Trace {
     pub rounds: Vec<Round>,
 }
 
-/// The frames of one flow in their order; each list has an entry for each frame, except the last
-/// list.
+/// The frames of one flow in their order. Each list has an entry for each frame, except
+/// `arrived_kbps`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct FlowTrace {
     /// The flow's name in the scenario.
