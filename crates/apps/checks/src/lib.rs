@@ -1,3 +1,3 @@
-//! Tests of the repository itself; nothing here is for use by other crates.
+//! Tests of the repository itself. Other crates do not use this one.
 //!
 //! `tests/repository/` holds one file for each thing that is checked.

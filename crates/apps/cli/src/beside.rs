@@ -8,20 +8,20 @@ use crate::output::Files;
 use crate::terminal::say;
 use crate::text;
 
-/// What to do where a scenario cannot be read.
+/// The advice in errors about a scenario that cannot be read.
 pub(crate) const NO_SCENARIO: &str = "name a scenario file, such as scenarios/steps.toml";
-/// More notes than this would bury everything else.
+/// Most notes that are shown; more would bury everything else.
 const NOTES_SHOWN: usize = 5;
 
-/// The folder of a scenario, which paths in it count from. What is read is one of the
-/// command's files.
+/// The folder of a scenario, from which paths in the scenario are relative. Files that are read
+/// there count as inputs of the command.
 pub(crate) struct Beside<'a> {
     folder: PathBuf,
     files: &'a mut Files,
 }
 
 impl<'a> Beside<'a> {
-    /// The files beside the one at `path`.
+    /// The files in the folder of the file at `path`.
     pub(crate) fn of(path: &Path, files: &'a mut Files) -> Self {
         Self::within(path.parent().unwrap_or(Path::new("")), files)
     }
@@ -42,7 +42,7 @@ impl mimosa_scenario::Files for Beside<'_> {
     }
 }
 
-/// Says what was not taken literally.
+/// Prints notes on what was not taken literally.
 pub(crate) fn print_notes(notes: &[(Where, String)]) {
     for (place, note) in notes.iter().take(NOTES_SHOWN) {
         say(format_args!("note: {place}: {note}"));

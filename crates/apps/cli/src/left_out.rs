@@ -1,9 +1,9 @@
-//! Commands of parts that a program is built without. They stand in `mimosa --help`, and
+//! Stands in for commands that this program was built without. `mimosa --help` lists them, and they
 //! answer with how to build a program that has them.
 
 use std::ffi::OsString;
 
-/// The arguments that a command of a missing part takes: any.
+/// The arguments of such a command: any.
 #[derive(clap::Args, Debug)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Args {
@@ -40,7 +40,7 @@ impl Part {
         }
     }
 
-    /// What to type for a program that has the part.
+    /// How to build a program that has the part.
     pub(crate) fn remedy(self) -> String {
         format!(
             "build one with `{}`, or with `cargo build --release -p mimosa-cli --features {}`",
@@ -49,7 +49,7 @@ impl Part {
         )
     }
 
-    /// The error of whoever asks for the part.
+    /// The error for a command that needs the part.
     pub(crate) fn error(self) -> String {
         format!(
             "this program was built without `{}`, which this needs; {}",
@@ -59,34 +59,34 @@ impl Part {
     }
 }
 
-/// Commands that run a host.
+/// Stands in for the commands that run a host.
 #[cfg(any(test, not(feature = "serve")))]
 pub(crate) mod serve {
     pub(crate) use super::Args;
 
-    /// Says how to build a program that has the command.
+    /// Returns the error that says how to build a program with the command.
     pub(crate) fn run(_: &Args) -> Result<(), String> {
         Err(super::Part::Serve.error())
     }
 }
 
-/// The native client.
+/// Stands in for the native client.
 #[cfg(any(test, not(feature = "play")))]
 pub(crate) mod play {
     pub(crate) use super::Args;
 
-    /// Says how to build a program that has the command.
+    /// Returns the error that says how to build a program with the command.
     pub(crate) fn run(_: &Args) -> Result<(), String> {
         Err(super::Part::Play.error())
     }
 }
 
-/// Commands that simulate, emulate, measure and draw.
+/// Stands in for the commands that simulate, emulate, measure and draw.
 #[cfg(any(test, not(feature = "lab")))]
 pub(crate) mod lab {
     pub(crate) use super::Args;
 
-    /// Says how to build a program that has the command.
+    /// Returns the error that says how to build a program with the command.
     pub(crate) fn run(_: &Args) -> Result<(), String> {
         Err(super::Part::Lab.error())
     }

@@ -1,4 +1,4 @@
-//! Files that one process at a time has.
+//! Files that only one process at a time may use.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -7,15 +7,15 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// How often another process may remove the file between our opening and our locking of it
-/// before that is no chance any more. Our choice.
+/// How many times another process may remove the file between opening and locking before this is an
+/// error. Our choice.
 const TRIES: usize = 100;
 
-/// Opens the file at `path`, creates it where there is none, and locks it until it is closed.
-/// `None` while another process has it. What is in the file stays.
+/// Opens the file at `path`, creates it if it is not there, and locks it until it is closed. `None`
+/// while another process has the lock. The content of the file is kept.
 ///
-/// Whoever has the lock may remove or rename the file: the lock counts only for a file that
-/// is still at `path`. A symbolic link is not followed, as its maker need not be this user.
+/// The process with the lock may remove or rename the file: a lock only counts for a file that is
+/// still at `path`. Symbolic links are not followed, because another user may have made them.
 pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
     for _ in 0..TRIES {
         let file = OpenOptions::new()
@@ -23,7 +23,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
             .write(true)
             .create(true)
             .truncate(false)
-            // A pipe must not keep us waiting for its reader.
+            // Opening a pipe must not wait for its reader.
             .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
             .open(path)?;
         let opened = file.metadata()?;

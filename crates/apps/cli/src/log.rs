@@ -1,4 +1,4 @@
-//! The log: lines or objects on standard error.
+//! The log, as lines of text or JSON objects on standard error.
 
 use std::io::IsTerminal;
 
@@ -8,15 +8,15 @@ use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The library with the connectivity checks. Below `info`, it writes the passwords of
-/// sessions, with which anybody could take part in one.
+/// The crate with the connectivity checks. Below `info`, it logs the sessions' passwords, with
+/// which anybody could join a session.
 const SECRETIVE: &str = "is";
 
-/// From here on, what happens and passes the filter is logged.
+/// Starts to log what passes the filter.
 pub(crate) fn start(filter: Targets, format: LogFormat) -> Result<(), String> {
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
-        // A message about a message that could not be written would panic.
+        // A message about a failed write of a message would panic.
         .log_internal_errors(false);
     let lines = match format {
         LogFormat::Text => lines.with_ansi(is_colourful()).boxed(),
@@ -28,18 +28,18 @@ pub(crate) fn start(filter: Targets, format: LogFormat) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// Whether a line may be in the log, whatever its filter says.
+/// Whether a line may be logged, whatever the filter says.
 fn may_be_read(line: &Metadata<'_>) -> bool {
     let mut module = line.target().split("::");
     module.next() != Some(SECRETIVE) || *line.level() <= Level::INFO
 }
 
-/// Reads a filter. A word alone must be a level: [`Targets`] takes any other for a
-/// module, all of which is logged.
+/// Parses a filter. A single word has to be a level: [`Targets`] would take any other word for a
+/// module, all of which it would log.
 pub(crate) fn filter(text: &str) -> Result<Targets, String> {
     const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
     let is_known = |word: &&str| match word.split_once('=') {
-        // Of a module; `Targets` takes spans in brackets for modules, too.
+        // The module of a directive; `Targets` would take spans in brackets for modules, too.
         Some((module, _)) => module
             .chars()
             .all(|c| c.is_alphanumeric() || "_:".contains(c)),
@@ -54,7 +54,7 @@ pub(crate) fn filter(text: &str) -> Result<Targets, String> {
     text.parse::<Targets>().map_err(|error| error.to_string())
 }
 
-/// Whether standard error shows colours, and is wanted to (no-color.org).
+/// Whether to write colours to standard error (no-color.org).
 fn is_colourful() -> bool {
     let is_unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stderr().is_terminal() && !is_unwanted
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// What was written.
+    /// The lines that were written.
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -99,7 +99,7 @@ mod tests {
             let lines = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
             assert!(!lines.contains("secret"), "{lines}");
             assert!(lines.contains("connected"), "{lines}");
-            // Filters go by how names begin; what hides passwords does not.
+            // Filters match the beginning of names; the rule that hides passwords does not.
             assert!(lines.contains("another"), "{lines}");
         }
     }

@@ -145,14 +145,14 @@ fn main() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         say(format_args!("error: {error}"));
-        // As for a wrong option: what was asked for cannot be done.
+        // The same exit code as for a wrong option: what was asked for is impossible.
         ExitCode::from(2)
     })
 }
 
-/// What a command comes to.
+/// The result of a command.
 trait Ended {
-    /// The exit code, once what is to be printed is printed; or what is said instead.
+    /// The exit code, after the command's text is printed; or the error to print.
     fn ended(self) -> Result<ExitCode, String>;
 }
 
@@ -176,7 +176,7 @@ impl<E: Display> Ended for Result<String, E> {
     }
 }
 
-/// The page of the command, followed by those of its subcommands.
+/// The manual page of the command, followed by those of its subcommands.
 fn manual() -> Result<Vec<u8>, String> {
     let mut pages = Vec::new();
     let mut render = |command: clap::Command| {

@@ -1,4 +1,4 @@
-//! `mimosa report`: what came of a recorded session or link.
+//! `mimosa report`: reports on a recorded session or link.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -13,7 +13,7 @@ use mimosa_units::{Time, TimeDelta, one_line};
 
 use crate::output::{Existing, Files, Output, OutputError};
 
-/// Most characters of what a recording says of itself: longer than any of ours.
+/// Most characters of a recording's description of itself, longer than any of ours.
 const LONGEST_ABOUT: usize = 1_000;
 
 /// The arguments; the tables are printed unless `--json` is among them.
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Each says what is wrong, where, and what to do instead.
+/// Why `mimosa report` failed. Each error says what is wrong, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReportError {
     /// The recording cannot be opened.
@@ -61,16 +61,16 @@ pub(crate) enum ReportError {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// It is not what it should be.
+    /// The file is not a recording that can be read.
     #[error("cannot report on {}: {source}", path.display())]
     Read { path: PathBuf, source: ReadError },
-    /// It is damaged in a way that the library does not foresee.
+    /// The recording is damaged so that the Parquet library panics.
     #[error("cannot report on {}: it is damaged; record again or take another copy", path.display())]
     Damaged { path: PathBuf },
-    /// A link beside a link.
+    /// `--link` was added to the recording of a link.
     #[error("{} is the recording of a link, which --link cannot be added to; name the recording of a session first, or one link alone", path.display())]
     LinkFirst { path: PathBuf },
-    /// There is nothing to report on.
+    /// No frame was captured in the span asked for.
     #[error("{} has no frame {}; its frames were captured from {begin} to {end}", path.display(), span(*from, *to))]
     NoFrames {
         path: PathBuf,
@@ -79,10 +79,10 @@ pub(crate) enum ReportError {
         begin: TimeDelta,
         end: TimeDelta,
     },
-    /// A link has no frames.
+    /// A link has no frames, which the arguments are about.
     #[error("{} is the recording of a link, which has no frames that --from, --to and --above could speak of; leave them out, or name the recording of a session", path.display())]
     NotOfLinks { path: PathBuf },
-    /// The link is another session's.
+    /// The link does not belong to the session.
     #[error("cannot join {} with {}: {source}", link.display(), session.display())]
     Join {
         link: PathBuf,
@@ -100,7 +100,7 @@ pub(crate) enum ReportError {
     Json(#[from] serde_json::Error),
 }
 
-/// A report on either.
+/// A report on a session or on a link.
 enum Either {
     Session(Box<Report>),
     Link(LinkReport),
@@ -170,7 +170,7 @@ impl Either {
     }
 }
 
-/// Writes the page and gives what is to be printed.
+/// Writes the page, and returns the text to print.
 pub(crate) fn run(args: &Args) -> Result<String, ReportError> {
     let file = open(&args.file)?;
     let page = page(args)?;
@@ -198,7 +198,7 @@ pub(crate) fn run(args: &Args) -> Result<String, ReportError> {
     Ok(text)
 }
 
-/// Leaves the frames that are wanted.
+/// Keeps the frames in the span asked for.
 fn cut(session: &mut Session, args: &Args) -> Result<(), ReportError> {
     let captured = |frame: &SessionFrame| frame.captured.since(Time::ZERO);
     let all = || session.frames.iter().map(captured);
@@ -232,7 +232,7 @@ fn span(from: Option<TimeDelta>, to: Option<TimeDelta>) -> String {
         .join(" and ")
 }
 
-/// Where the page goes, if there is to be one.
+/// The output for the page, if there is one.
 fn page(args: &Args) -> Result<Option<Output>, OutputError> {
     let path = match &args.output {
         Some(path) => path.clone(),
@@ -258,13 +258,13 @@ fn open(path: &Path) -> Result<File, ReportError> {
     Ok(file)
 }
 
-/// A recording's name without its folder.
+/// Name of a recording without its folder.
 fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.display().to_string()
 }
 
-/// What `read` makes of a file.
+/// The result of `read` for a file.
 fn read<T>(
     path: &Path,
     file: File,
@@ -282,8 +282,8 @@ fn read<T>(
     }
 }
 
-/// What `read` gives; `None` when it panics, as the library does over some damaged files.
-/// Nobody needs to see where.
+/// The result of `read`; `None` if it panics, as the Parquet library does over some damaged files.
+/// The panic is not printed.
 pub(crate) fn caught<T>(read: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));

@@ -79,7 +79,7 @@ impl Transport {
     }
 }
 
-/// Why a soak has failed.
+/// Why a soak failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SoakError {
     /// A rule was broken.
@@ -88,9 +88,9 @@ pub(crate) enum SoakError {
         violation.seed
     )]
     Broken {
-        /// What was broken.
+        /// The broken rule.
         violation: Box<Violation>,
-        /// The transport's name.
+        /// Name of the transport.
         transport: &'static str,
         /// The name of what coded the pictures.
         pictures: &'static str,
@@ -101,7 +101,7 @@ pub(crate) enum SoakError {
     WithoutX264,
 }
 
-/// Runs the seeds on all cores and gives what they showed.
+/// Runs the seeds on all cores, and returns the summary as text.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &Args) -> Result<String, SoakError> {
     Ok(table(&all))
 }
 
-/// What the runs showed, line by line.
+/// The summary as text.
 fn table(all: &Summary) -> String {
     let mut text = String::new();
     let counts = [

@@ -1,7 +1,7 @@
-//! Standard output and standard error: what people read.
+//! Prints on standard output and standard error.
 //!
-//! Text of others, such as the names in a scenario or the words of a host, may hold bytes that
-//! a terminal obeys. Nothing below a space but the ends of lines and tabs gets there.
+//! Text from others, such as the names in a scenario or a host's messages, may contain bytes that
+//! control a terminal. Control characters other than line ends and tabs are replaced.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,22 +9,22 @@ use std::path::PathBuf;
 
 use crate::output::{OutputError, unless_gone};
 
-/// Moves to the top left of a terminal and clears what is there.
+/// The bytes that clear a terminal and move to its top left.
 const CLEAR: &str = "\x1b[H\x1b[2J";
-/// What stands for a character that a terminal would obey.
+/// What replaces a control character.
 const REPLACEMENT: char = '\u{FFFD}';
 
-/// Prints `text` on standard output. A reader that has gone away is no error.
+/// Prints `text` on standard output. A reader that is gone is not an error.
 pub(crate) fn print(text: &str) -> Result<(), OutputError> {
     write("", text).map(drop)
 }
 
-/// Prints `text` in place of all that a terminal shows. `false` when its reader has gone away.
+/// Prints `text` in place of the terminal's content. `false` if the reader is gone.
 pub(crate) fn print_anew(text: &str) -> Result<bool, OutputError> {
     write(CLEAR, text)
 }
 
-/// Writes `before` as it is and then `text`. `false` when the reader has gone away.
+/// Writes `before` unchanged, and then `text`. `false` if the reader is gone.
 fn write(before: &str, text: &str) -> Result<bool, OutputError> {
     let text = format!("{before}{}", printable(text));
     let mut out = io::stdout().lock();
@@ -35,13 +35,13 @@ fn write(before: &str, text: &str) -> Result<bool, OutputError> {
     })
 }
 
-/// Says `what` on standard error, on a line of its own.
+/// Prints `what` on standard error, on a line of its own.
 pub(crate) fn say(what: impl Display) {
-    // Who closed it wants to hear nothing.
+    // If standard error is closed, there is nobody to tell.
     let _ = writeln!(io::stderr(), "{}", printable(&what.to_string()));
 }
 
-/// `text` without what a terminal obeys.
+/// `text` without the characters that control a terminal.
 fn printable(text: &str) -> String {
     let safe = |c: char| match c {
         '\n' | '\t' => c,

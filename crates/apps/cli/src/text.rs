@@ -1,4 +1,4 @@
-//! Text files that a command reads.
+//! Reads the text files of commands.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use crate::output::is_standard;
 
-/// Longest file that is read, in bytes: ten times what a day of rows has, one each 100 ms.
+/// Longest file that is read, in bytes: ten times a day of rows, one for each 100 ms.
 const LONGEST: u64 = 1 << 28;
 
-/// Why a text file cannot be used, where, and what to do instead.
+/// Why a text file cannot be used, where it is, and what to do instead.
 #[derive(Debug)]
 pub(crate) struct TextError {
     path: PathBuf,
     why: Unreadable,
-    /// What to do instead of naming a file that is not there.
+    /// The advice for a file that is not there.
     mend: &'static str,
 }
 
@@ -39,25 +39,25 @@ impl fmt::Display for TextError {
 /// Why a text file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
-    /// It is not there, or may not be read.
+    /// The file does not exist, or may not be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is no text.
+    /// The file is not text.
     #[error("line {line} of it is not UTF-8")]
     NotUtf8 {
-        /// The first line that is not, counted from one.
+        /// Number of the first line that is not UTF-8, from one.
         line: usize,
     },
-    /// It has no end, or a far one.
+    /// The file is too long, or never ends.
     #[error("it has more than {LONGEST} bytes")]
     TooLong,
-    /// It may have no end, and reading it may wait for ever.
+    /// The file is a device or a pipe, which may never end, and whose reading may never return.
     #[error("it is a device or a pipe")]
     NoFile,
 }
 
-/// The text of the file `path` that the command line names, which may be a pipe; `-` is
-/// standard input. `mend` is what to do instead where it cannot be read.
+/// Text of the file `path` that the command line names, which may be a pipe; `-` is standard input.
+/// `mend` is the advice if the file cannot be read.
 pub(crate) fn read(path: &Path, mend: &'static str) -> Result<String, TextError> {
     let text = if is_standard(path) {
         text(io::stdin().lock())
@@ -71,8 +71,8 @@ pub(crate) fn read(path: &Path, mend: &'static str) -> Result<String, TextError>
     })
 }
 
-/// The text of the file `path` that another file names. It must be an ordinary one: a
-/// stranger's file must not have a command wait for a pipe.
+/// Text of the file `path` that another file names. It has to be an ordinary file: a file from a
+/// stranger must not make a command wait for a pipe.
 pub(crate) fn read_named(path: &Path) -> Result<String, Unreadable> {
     let metadata = fs::metadata(path)?;
     if metadata.is_file() || metadata.is_dir() {

@@ -1,5 +1,5 @@
-//! The native client: everything between the network and the decoder, and the decoder's news
-//! back to the host.
+//! The native client: what lies between the network and the decoder, and the reports back to the
+//! host.
 //!
 //! ```text
 //! datagram -> Session::receive -> viewer::Session -> Effect::Decode -> decoder -> screen

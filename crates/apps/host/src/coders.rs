@@ -1,4 +1,4 @@
-//! The encoders of a host, by what they produce.
+//! The encoders of a host, by the codecs that they produce.
 
 use mimosa_facts::Codec;
 use mimosa_settings::EncoderSettings;
@@ -7,17 +7,17 @@ use mimosa_video::Size;
 use crate::encoders::{ENCODERS, open_encoder};
 use crate::error::HostError;
 
-/// An encoder that opens, and what it produces.
+/// An encoder that was opened successfully, and its codec.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Coder {
     pub(crate) codec: Codec,
     pub(crate) settings: EncoderSettings,
-    /// What it calls itself.
+    /// The encoder's name and version.
     pub(crate) name: String,
 }
 
-/// What a host codes with: the encoder of its settings, and another for viewers that do
-/// not decode what that one produces.
+/// The encoders of a host: that of its settings, and another for viewers that do not decode the
+/// first one's codec.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Coders {
     first: Coder,
@@ -25,12 +25,12 @@ pub(crate) struct Coders {
 }
 
 impl Coders {
-    /// Opens the encoder that `settings` name; and, where that one's codec is not H.264,
-    /// which every browser decodes, the first encoder of H.264 that opens.
+    /// Opens the encoder that `settings` name. If its codec is not H.264, which every browser
+    /// decodes, opens the first H.264 encoder that works as well.
     ///
     /// # Errors
     ///
-    /// [`HostError::Encoder`] when the named one does not open.
+    /// [`HostError::Encoder`] if the named encoder does not open.
     pub(crate) fn open(
         settings: EncoderSettings,
         frames_per_second: u32,
@@ -65,7 +65,7 @@ impl Coders {
         Self { first, other }
     }
 
-    /// What can be sent, the codec of the settings in front.
+    /// The codecs that can be sent, with that of the settings first.
     pub(crate) fn codecs(&self) -> Vec<Codec> {
         let other = self.other.as_ref().map(|other| other.codec);
         std::iter::once(self.first.codec).chain(other).collect()

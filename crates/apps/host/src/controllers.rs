@@ -1,17 +1,17 @@
-//! Controllers by the names and parameters of settings.
+//! Builds controllers from the names and parameters in settings.
 
 use mimosa_cc::BuildError;
 use mimosa_facts::{Controller, Limits};
 
-/// Makes the controller called `name` with `params` over its defaults.
+/// Makes the controller called `name` with `params` in place of defaults.
 ///
-/// [`mimosa_cc::build`] takes parameters in any form, so the compiler builds the readers of
-/// all parameters where it is called: for a host and whoever checks its settings, once.
+/// [`mimosa_cc::build`] is generic over the form of parameters, and the compiler builds the readers
+/// of all parameters wherever it is called. This function calls it once for the host and for the
+/// check of its settings.
 ///
 /// # Errors
 ///
-/// [`BuildError`] when there is no such controller or no such parameter, or when a
-/// parameter's value makes no sense.
+/// [`BuildError`] if there is no such controller or parameter, or if a value is invalid.
 pub fn build_controller(
     name: &str,
     params: &toml::Table,

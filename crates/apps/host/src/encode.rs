@@ -1,4 +1,4 @@
-//! An encoder in a thread of its own: pictures in, packets out.
+//! Runs an encoder in its own thread: pictures go in, packets come out.
 
 use std::sync::mpsc;
 
@@ -17,22 +17,22 @@ use crate::plan::Planner;
 use crate::scale::Scaler;
 use mimosa_system::clock::Clock;
 
-/// The way to an encoder's thread, which ends when this is dropped.
+/// The sender of an encoder thread's jobs. The thread ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct EncoderThread {
     jobs: mpsc::Sender<Job>,
 }
 
-/// What a thread encodes with: [`open_encoder`] with the settings and the frames in a second.
+/// Opens the thread's encoder for pictures of a size.
 pub(crate) type Open = dyn Fn(Size) -> Result<Box<dyn Encoder>, HostError> + Send;
 
 impl EncoderThread {
-    /// Starts a thread that opens an encoder of `codec`; `done` is called there with each
-    /// frame, and `keeper` told of it. Where none opens, that is what comes of each frame.
+    /// Starts a thread that opens an encoder of `codec`. The thread calls `done` with each frame,
+    /// and gives it to `keeper`. If no encoder opens, each frame is a failure.
     ///
     /// # Errors
     ///
-    /// [`HostError::Thread`].
+    /// [`HostError::Thread`] if the system refuses a thread.
     pub(crate) fn start(
         settings: EncoderSettings,
         frames_per_second: u32,
@@ -66,7 +66,8 @@ impl EncoderThread {
             .name("encoder".to_owned())
             .spawn(move || {
                 priority::raise();
-                // Before the first picture is there; a failure shows with that.
+                // The encoder opens before the first picture comes. A failure is reported with that
+                // picture.
                 let _ = work.encoder.of(size);
                 while let Ok(job) = todo.recv() {
                     done(work.encode(job));
@@ -76,20 +77,20 @@ impl EncoderThread {
         Ok(Self { jobs })
     }
 
-    /// Gives it a picture; `false` when the thread has died.
+    /// Sends a job to the thread; `false` if the thread has ended.
     pub(crate) fn encode(&self, job: Job) -> bool {
         self.jobs.send(job).is_ok()
     }
 }
 
-/// An error of the host's as its session hears of it.
+/// An error of the host in the form in which a session gets it.
 fn failure(error: &HostError) -> EncoderFailure {
     EncoderFailure {
         reason: error.to_string(),
     }
 }
 
-/// What an encoder's thread has.
+/// The state of an encoder's thread.
 struct Work {
     encoder: Fitting,
     packetiser: Packetiser,
@@ -142,7 +143,7 @@ impl Work {
     }
 }
 
-/// An encoder, opened anew for each size.
+/// An encoder that is opened again for each size of pictures.
 struct Fitting {
     open: Box<Open>,
     opened: Option<(Size, Box<dyn Encoder>)>,
@@ -221,8 +222,7 @@ mod tests {
         }
     }
 
-    /// Whoever begins a session, and all others that the same thread serves, go on while an
-    /// encoder opens.
+    /// Beginning a session blocks no session of the network's thread while an encoder opens.
     #[test]
     fn nobody_waits_for_an_encoder_to_open() {
         let small = size("64x48");
@@ -235,7 +235,7 @@ mod tests {
         let ours = std::thread::current().id();
         let (release, blocked) = mpsc::channel::<()>();
         let slow = start(Box::new(move |size| {
-            // Here it would wait for ever.
+            // In the caller's thread, this would wait for ever.
             assert_ne!(std::thread::current().id(), ours, "the caller's thread");
             blocked.recv().unwrap();
             open_encoder(settings(), 60, size)
@@ -276,7 +276,7 @@ mod tests {
             done,
         )
         .unwrap();
-        // OpenH264 has no side above 3840.
+        // OpenH264 encodes no side of more than 3840 pixels.
         for (frame, (text, keyframe)) in [
             ("64x48", Some(true)),
             ("64x48", Some(false)),

@@ -1,4 +1,4 @@
-//! The encoders of this program, and which of them a host uses.
+//! The encoders of this program, and the choice between them.
 
 use mimosa_settings::{EncoderName, EncoderSettings};
 use mimosa_video::{Encoder, Size};
@@ -13,7 +13,7 @@ use crate::error::HostError;
 )))]
 compile_error!("a host needs an encoder: add a feature, `openh264` for one without a library");
 
-/// The encoders built in.
+/// The encoders that are built in.
 pub const ENCODERS: &[EncoderName] = &[
     #[cfg(feature = "x264")]
     EncoderName::X264,
@@ -25,8 +25,8 @@ pub const ENCODERS: &[EncoderName] = &[
     EncoderName::GStreamer,
 ];
 
-/// Those of them that `auto` tries, in this order: their codec is one that everybody
-/// decodes. Of GStreamer's elements these are the ones for hardware.
+/// The encoders that `auto` tries, in this order: those with a codec that every browser decodes. Of
+/// GStreamer's elements, only those for hardware are tried.
 const AUTO: &[EncoderName] = &[
     #[cfg(feature = "gstreamer")]
     EncoderName::GStreamer,
@@ -36,12 +36,12 @@ const AUTO: &[EncoderName] = &[
     EncoderName::OpenH264,
 ];
 
-/// Which encoder `settings` mean here: the one named, or the first that opens.
-/// Either was opened once.
+/// The encoder that `settings` select here: the named one, or the first that opens. It was opened
+/// once to find out.
 ///
 /// # Errors
 ///
-/// [`HostError::Encoder`] with what each that was tried says.
+/// [`HostError::Encoder`] with the error of each encoder that was tried.
 pub fn choose_encoder(
     settings: EncoderSettings,
     frames_per_second: u32,
@@ -52,11 +52,11 @@ pub fn choose_encoder(
     Ok(name)
 }
 
-/// Opens the encoder that `settings` name, or for `auto` the first that opens.
+/// Opens the encoder that `settings` name, or, for `auto`, the first that opens.
 ///
 /// # Errors
 ///
-/// [`HostError::Encoder`] with what each that was tried says.
+/// [`HostError::Encoder`] with the error of each encoder that was tried.
 pub fn open_encoder(
     settings: EncoderSettings,
     frames_per_second: u32,
@@ -90,7 +90,7 @@ fn first_that_opens(
     Err(HostError::Encoder(reasons.join("; ")))
 }
 
-/// Whether an encoder may open at all: GStreamer's need their hardware, if none is named.
+/// Whether an encoder can open at all: GStreamer's hardware elements need their hardware.
 fn is_worth_a_try(name: EncoderName, settings: EncoderSettings) -> bool {
     let needs_hardware = name == EncoderName::GStreamer && settings.element.is_empty();
     !needs_hardware || crate::hardware::may_encode()
@@ -127,7 +127,7 @@ fn open_x264(
     let config = mimosa_x264::Config {
         finest: settings.finest_quantiser,
         threads: threads(settings),
-        // Room for lost frames and rejected attempts before a keyframe is needed.
+        // Enough references for lost frames and rejected attempts before a keyframe is needed.
         references: 8,
         ..mimosa_x264::Config::new(size, frames_per_second)
     };
@@ -216,7 +216,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// GStreamer's needs an element that every machine has.
+    /// Settings of an encoder that works on every machine.
     fn software(name: EncoderName) -> EncoderSettings {
         let element = match name {
             EncoderName::GStreamer => "x264enc",

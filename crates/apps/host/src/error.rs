@@ -1,4 +1,4 @@
-//! Why the host does not run.
+//! Errors of the host.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,30 +7,30 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// None of the addresses is this machine's.
+    /// No address to bind belongs to this machine.
     #[error("none of the addresses to bind is this machine's; choose another with --bind")]
     NoAddress,
-    /// An address or port is taken or not ours.
+    /// An address or port is in use, or not allowed to this user.
     #[error(
         "cannot listen on {protocol} {address}: {error}; choose another with --bind or --{flag}"
     )]
     Bind {
         /// `TCP` or `UDP`.
         protocol: &'static str,
-        /// Which.
+        /// The address that could not be bound.
         address: SocketAddr,
         /// The flag that sets the port.
         flag: &'static str,
-        /// The system's reason.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// The network's interfaces cannot be listed.
+    /// The network interfaces cannot be listed.
     #[error("cannot list the network's interfaces: {0}")]
     Interfaces(std::io::Error),
-    /// The system gave no thread, timer or descriptor.
+    /// The system refused a thread, a timer or a descriptor.
     #[error("the system refused a thread or file descriptor: {0}")]
     Thread(std::io::Error),
-    /// The encoder does not open.
+    /// No encoder opens.
     #[error("no encoder opens: {0}; change its settings, or choose another with --encoder")]
     Encoder(String),
     /// The encoder failed at a picture.
@@ -39,27 +39,27 @@ pub enum HostError {
     /// The source does not start.
     #[error("{0}")]
     Source(String),
-    /// Gamepads shall be devices of the kernel.
+    /// Gamepads have to be kernel devices, and cannot be.
     #[error("no gamepads: {0}; or let them press keys, with --gamepads auto")]
     Gamepads(#[from] mimosa_uinput::UinputError),
     /// The controller's parameters are wrong.
     #[error("controller: {0}")]
     Controller(#[from] mimosa_cc::BuildError),
-    /// There is no such pacer.
+    /// The pacing policy is unknown or invalid.
     #[error("pacer: {0}")]
     Pacer(#[from] mimosa_stream::pace::PolicyError),
     /// The folder for recordings cannot be used.
     #[error("cannot write recordings to {folder}: {error}")]
     Record {
-        /// Which folder.
+        /// The folder.
         folder: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         error: std::io::Error,
     },
     /// The source failed while sessions were running.
     #[error("{0}")]
     SourceEnded(String),
-    /// A thread of the host has died.
+    /// A thread of the host ended unexpectedly.
     #[error("the {0} has stopped; its last messages in the log say why")]
     Died(&'static str),
 }

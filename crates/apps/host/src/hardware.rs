@@ -1,35 +1,37 @@
-//! Hardware that encodes: what there is, and what of it works.
+//! Finds hardware encoders, and tries which of them work.
 
 use std::path::Path;
 
 use mimosa_video::Size;
 
-/// Where the system has its devices.
+/// The folder of the system's devices.
 const DEVICES: &str = "/dev";
 
-/// What was found of hardware that encodes.
+/// What was found about hardware encoders.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Hardware {
-    /// No device that may encode; nothing else was asked.
+    /// There is no device that could encode, and nothing else was tried.
     NoDevice,
-    /// Devices that may, by their paths, which this program was built without a way to use.
+    /// There are devices that could encode, with these paths, but this program was built without
+    /// GStreamer.
     NotBuilt(Vec<String>),
-    /// The same, and each element that was looked for; or why none was.
+    /// There are devices that could encode, with these paths. Each element was tried, or none was
+    /// for the reason given.
     Looked(Vec<String>, Result<Vec<(&'static str, Element)>, String>),
 }
 
-/// What was found of an element of GStreamer for hardware.
+/// What was found about a GStreamer element for hardware.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Element {
-    /// It is not registered: no such hardware, or no driver for it, or no such plugin.
+    /// The element is not registered: the hardware, its driver or the plugin is missing.
     Absent,
-    /// It made frames of trial pictures.
+    /// The element encoded trial pictures.
     Works,
-    /// It is registered, and failed with these words.
+    /// The element is registered, and failed with this error.
     Fails(String),
 }
 
-/// Looks for hardware that encodes pictures of `size`, and tries each.
+/// Looks for hardware encoders of pictures of `size`, and tries each.
 #[must_use]
 pub fn look_for_hardware(size: Size, frames_per_second: u32) -> Hardware {
     let devices = devices(Path::new(DEVICES));
@@ -39,7 +41,7 @@ pub fn look_for_hardware(size: Size, frames_per_second: u32) -> Hardware {
     look(devices, size, frames_per_second)
 }
 
-/// Whether the machine has a device that may encode.
+/// Whether the machine has a device that could encode.
 pub(crate) fn may_encode() -> bool {
     !devices(Path::new(DEVICES)).is_empty()
 }
@@ -66,9 +68,8 @@ fn look(devices: Vec<String>, _: Size, _: u32) -> Hardware {
     Hardware::NotBuilt(devices)
 }
 
-/// The devices below `folder` that may encode: graphics processors and Video4Linux's.
-/// Looking takes no time worth counting, and asking GStreamer half a second where it does
-/// not know its plugins yet.
+/// The devices below `folder` that could encode: graphics processors and Video4Linux devices. This
+/// costs almost nothing, while GStreamer takes half a second if it does not know its plugins yet.
 fn devices(folder: &Path) -> Vec<String> {
     let names = |folder: &Path, prefix: &str| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -8,10 +8,9 @@
 //!             UDP ────┘ └──actions──> source
 //! ```
 //!
-//! Sound goes from a thread of its own straight to the network's.
+//! Sound goes from its own thread directly to the network's.
 //!
-//! Each box is a thread. The network's owns all sessions; a session is a state
-//! machine of its own.
+//! Each box is a thread. The network's thread owns all sessions, each of which is a state machine.
 
 mod coders;
 mod controllers;

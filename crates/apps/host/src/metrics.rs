@@ -12,14 +12,14 @@ use prometheus_client::registry::{Registry, Unit};
 
 use mimosa_session::host::{Encoded, STALL};
 
-/// Bounds of the delay histograms, in seconds: fine where games live, with the
-/// papers' thresholds of 50, 100 and 200 ms among them.
+/// Bounds of the delay histograms in seconds, fine where games are playable, and with the papers'
+/// thresholds of 50, 100 and 200 ms.
 const DELAYS: [f64; 14] = [
     0.005, 0.010, 0.015, 0.020, 0.025, 0.030, 0.040, 0.050, 0.075, 0.100, 0.150, 0.200, 0.350,
     1.000,
 ];
-/// Bounds of the encoder's time, in seconds, around the frame times of 240, 120,
-/// 60 and 30 frames a second.
+/// Bounds of the encoding time's histogram in seconds, around the frame intervals of 240, 120, 60
+/// and 30 frames a second.
 const ENCODING: [f64; 10] = [
     0.001, 0.002, 0.003, 0.004, 0.006, 0.008, 0.012, 0.0167, 0.0333, 0.1,
 ];
@@ -27,7 +27,7 @@ const ENCODING: [f64; 10] = [
 /// A gauge of a fractional number.
 type Number = Gauge<f64, AtomicU64>;
 
-/// All of them, with the registry that names them.
+/// The host's metrics, with the registry that names them.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -45,18 +45,18 @@ pub(crate) struct Metrics {
     retransmissions: Counter,
     target: Gauge,
     utilization: Number,
-    /// Times that no pictures came from the source.
+    /// Times that the source stopped making pictures.
     pub(crate) waits: Counter,
-    /// Pages told that their browser decodes nothing.
+    /// Times that a page was notified that its browser decodes nothing.
     pub(crate) undecoded: Counter,
     /// Datagrams that the system did not take.
     pub(crate) unsent: Counter,
-    /// Datagrams of no session.
+    /// Datagrams that belong to no session.
     pub(crate) strays: Counter,
 }
 
 impl Metrics {
-    /// All at zero.
+    /// Metrics that are all zero.
     pub(crate) fn new() -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("mimosa"),
@@ -165,14 +165,14 @@ impl Metrics {
         );
     }
 
-    /// How many sessions there are.
+    /// Sets the number of sessions.
     pub(crate) fn sessions(&self, players: usize, viewers: usize) {
         let number = |count| i64::try_from(count).unwrap_or(i64::MAX);
         self.players.set(number(players));
         self.viewers.set(number(viewers));
     }
 
-    /// An encoder is done with a frame.
+    /// Counts a frame that an encoder has finished.
     pub(crate) fn encoded(&self, encoded: &Encoded) {
         self.encoding
             .observe((encoded.ended - encoded.begun).as_secs());
@@ -180,7 +180,7 @@ impl Metrics {
             .inc_by(u64::from(encoded.result.is_err()));
     }
 
-    /// All is known about a frame.
+    /// Counts a frame about which everything is known.
     pub(crate) fn frame(&self, frame: &SessionFrame) {
         let life = &frame.life;
         self.frames.inc();
@@ -205,7 +205,7 @@ impl Metrics {
         }
     }
 
-    /// In Prometheus' text format (`OpenMetrics` 1.0).
+    /// The metrics in Prometheus' text format (`OpenMetrics` 1.0).
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.

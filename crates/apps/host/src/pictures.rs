@@ -1,9 +1,9 @@
-//! Pictures as the encoder got them, beside the stream that it made: what
-//! `mimosa quality --recording` compares.
+//! Records pictures as the encoder got them, beside the stream that it made;
+//! `mimosa quality --recording` compares the two.
 //!
-//! A thread of its own writes them. The encoder's never waits for it: while too many
-//! pictures wait for the disk, further ones are left out, whole, and counted. The
-//! stream has every frame, as a decoder needs the frames before.
+//! A separate thread writes them, and the encoder's thread never waits for it: while too many
+//! pictures wait for the disk, whole pictures are left out and counted. The stream has every frame,
+//! because a decoder needs all of them.
 
 use std::fs::File;
 use std::io::{BufWriter, Error, Write};
@@ -22,20 +22,20 @@ use mimosa_video::Size;
 use crate::error::HostError;
 use crate::private;
 
-/// Pictures that may wait for the disk: half a second, 44 MB in 1280x720.
+/// Most pictures that wait for the disk: half a second, or 44 MB at 1280x720.
 const MOST_WAITING: usize = 32;
 
-/// A frame on its way to the disk.
+/// A frame that waits for the disk.
 #[derive(Debug)]
 struct Kept {
-    /// Its offset is known where it is written.
+    /// The frame's row in the index; the writer sets the offset.
     row: IndexRow,
-    /// `None`: left out.
+    /// The picture; `None` if it was left out.
     picture: Option<Arc<Captured>>,
     data: Vec<u8>,
 }
 
-/// The encoder's end. The recording ends when this is dropped.
+/// The encoder's end of the recording, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct PictureKeeper {
     frames: mpsc::Sender<Kept>,
@@ -45,12 +45,13 @@ pub(crate) struct PictureKeeper {
 }
 
 impl PictureKeeper {
-    /// Begins to keep pictures of `size` in `folder`, which is made, and their stream of this
-    /// codec; of so many frames at `most`. The thread ends when the keeper has been dropped and all is written.
+    /// Begins to record pictures of `size` and their stream in `folder`, which is made. At most
+    /// `most` frames are recorded. The thread ends when the keeper was dropped and everything is
+    /// written.
     ///
     /// # Errors
     ///
-    /// [`HostError::Thread`].
+    /// [`HostError::Thread`] if the system refuses a thread.
     pub(crate) fn begin(
         folder: &Path,
         codec: Codec,
@@ -80,7 +81,7 @@ impl PictureKeeper {
         Ok((keeper, thread))
     }
 
-    /// Adds what the encoder has made of `job`; `false` when no more will be kept.
+    /// Adds the frame that the encoder made of `job`; `false` if no more are recorded.
     pub(crate) fn push(&mut self, job: &Job, data: Vec<u8>, is_keyframe: bool) -> bool {
         let picture = &job.picture;
         if self.left == 0 {
@@ -109,18 +110,18 @@ impl PictureKeeper {
             picture: has_room.then(|| Arc::clone(picture)),
             data,
         };
-        // A thread that has failed has said so.
+        // A thread that failed has logged why.
         self.frames.send(kept).is_ok()
     }
 }
 
-/// Where a recording goes.
+/// The files of a recording.
 #[derive(Debug)]
 struct Files<W> {
     pictures: W,
     coded: W,
     index: W,
-    /// Bytes of the stream.
+    /// Number of bytes written to the stream.
     offset: u64,
     frames: u64,
     left_out: u64,
@@ -157,7 +158,7 @@ impl<W: Write> Files<W> {
         self.index.write_all(INDEX_HEADER.as_bytes())
     }
 
-    /// The row comes last: what it speaks of is there.
+    /// Writes a frame. Its row in the index comes last, so that what it refers to is there.
     fn add(&mut self, kept: &Kept) -> Result<(), Error> {
         let row = IndexRow {
             offset: self.offset,
@@ -185,14 +186,14 @@ impl<W: Write> Files<W> {
     }
 }
 
-/// What was written.
+/// Counts of what was written.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     frames: u64,
     left_out: u64,
 }
 
-/// Writes until the keeper is dropped.
+/// Writes frames until the keeper is dropped.
 fn write<W: Write>(
     mut files: Files<W>,
     size: Size,
@@ -213,7 +214,7 @@ fn write<W: Write>(
     })
 }
 
-/// Says what came of it.
+/// Logs the result.
 fn tell(kept: Result<Count, Error>, folder: &Path) {
     let folder = folder.display();
     match kept {
@@ -312,7 +313,7 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// A disk that takes nothing: nobody reads what was sent.
+    /// A disk that takes nothing: the channel is never read.
     #[test]
     fn a_slow_disk_costs_pictures_and_never_waiting() {
         let (frames, told) = mpsc::channel();

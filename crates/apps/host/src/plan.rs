@@ -1,4 +1,4 @@
-//! How much work goes into each frame, and how large it may be.
+//! Decides how much work goes into each frame, and how large the frame may be.
 
 use mimosa_facts::Complexity;
 use mimosa_settings::{EncoderSettings, SizePrediction, Work};
@@ -8,11 +8,11 @@ use mimosa_video::{EncodedFrame, FrameRequest, Picture};
 
 use mimosa_session::host::Job;
 
-/// The rule, for one encoder.
+/// Plans the frames of one encoder.
 #[derive(Debug)]
 pub(crate) struct Planner {
     work: Work,
-    /// `None` where work and sizes are as they are asked for.
+    /// The ACE-C algorithm; `None` if complexity and sizes are fixed.
     ace: Option<AceC>,
 }
 
@@ -39,7 +39,7 @@ impl Planner {
         }
     }
 
-    /// What to ask the encoder for, to encode the job's picture as this one.
+    /// The request to the encoder for the job, which is to be encoded as this picture.
     pub(crate) fn plan(&mut self, job: &Job, picture: &Picture) -> (FrameRequest, Option<Plan>) {
         let mut request = job.request;
         let plan = self.ace.as_mut().map(|ace| {
@@ -61,7 +61,7 @@ impl Planner {
         (request, plan)
     }
 
-    /// The frame of `plan` has been encoded in `took`.
+    /// Takes the frame that was encoded by `plan` in the time `took`.
     pub(crate) fn encoded(&mut self, plan: &Plan, frame: &EncodedFrame, took: TimeDelta) {
         if let Some(ace) = &mut self.ace {
             ace.encoded(plan, frame, took);

@@ -1,4 +1,4 @@
-//! Folders and files that only this user can read: what somebody saw and did.
+//! Folders and files that only this user can read, because they show what somebody saw and did.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -7,30 +7,30 @@ use std::path::Path;
 
 use crate::error::HostError;
 
-/// Makes a folder, and those that it is in, if it is not there.
+/// Makes a folder and those above it, if they are not there.
 ///
 /// # Errors
 ///
-/// The system's.
+/// The system's error.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Makes a file, which must not be there.
+/// Makes a file, which must not exist.
 ///
 /// # Errors
 ///
-/// The system's.
+/// The system's error.
 pub(crate) fn file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Whether a folder for recordings can be made and written to; it is there then.
+/// Checks that a folder for recordings can be made and written to. Afterwards it exists.
 ///
 /// # Errors
 ///
-/// [`HostError::Record`].
+/// [`HostError::Record`] if it cannot.
 pub(crate) fn probe(path: &Path) -> Result<(), HostError> {
     let name = format!(".mimosa-{}", std::process::id());
     let probe = path.join(name);

@@ -12,8 +12,7 @@ pub(crate) fn bits_128() -> u128 {
     u128::from_ne_bytes(bytes())
 }
 
-/// Random bytes. Linux gives up to 256 at once, once it has been up for a moment;
-/// an interrupted call is made again.
+/// Random bytes. After startup, Linux returns up to 256 at once; an interrupted call is repeated.
 fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     while getrandom(&mut bytes, GetRandomFlags::empty()) != Ok(N) {}

@@ -1,5 +1,4 @@
-//! Sessions on disk, each written by a thread of its own: the network's does not
-//! wait for a disk, at no time.
+//! Records sessions, each in its own thread, so that the network's thread never waits for a disk.
 
 use std::fs::File;
 use std::io::{BufWriter, Seek};
@@ -18,20 +17,20 @@ use crate::error::HostError;
 use crate::network::SessionNumber;
 use crate::private;
 
-/// What a host that is killed loses of a recording at most. Our choice: a checkpoint of a
-/// minute's frames takes a few milliseconds and some hundred kilobytes.
+/// Time between checkpoints: most that a recording loses if the host is killed. Our choice: a
+/// checkpoint of a minute's frames takes a few milliseconds and some hundred kilobytes.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
-/// Holds a checkpoint, which then is written at once.
+/// Size of the write buffer in bytes, which holds a checkpoint, so that it is written at once.
 const BUFFER: usize = 1 << 20;
 
-/// The way to a session's recording, which ends when this is dropped.
+/// The sender of a session's frames. The recording ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Recorder(mpsc::Sender<SessionFrame>);
 
-/// Where a recording goes, and what it says of itself.
+/// Where a recording goes, and its description of itself.
 struct Plan {
     path: PathBuf,
-    /// Until the session has ended.
+    /// Path of the file until the session has ended.
     part: PathBuf,
     about: String,
     clock: Clock,
@@ -39,13 +38,13 @@ struct Plan {
 }
 
 impl Recorder {
-    /// Begins the recording of a session in `folder`, which is made: NAME`.parquet`,
-    /// which has `.part` behind its name until the session ends. The thread ends when the
-    /// recorder has been dropped and all is written.
+    /// Begins the recording of a session in `folder`, which is made. The file is NAME`.parquet`,
+    /// with `.part` after its name until the session ends. The thread ends when the recorder was
+    /// dropped and everything is written.
     ///
     /// # Errors
     ///
-    /// [`HostError::Thread`].
+    /// [`HostError::Thread`] if the system refuses a thread.
     pub(crate) fn begin(
         folder: &Path,
         name: &str,
@@ -54,7 +53,7 @@ impl Recorder {
         clock: Clock,
     ) -> Result<(Self, JoinHandle<()>), HostError> {
         let begun = unix_time();
-        // The clock's zero is the recording's.
+        // The time in the recording is zero when the host's clock is.
         let zero = nanoseconds(begun.saturating_sub(clock.since_start()));
         let about = serde_json::json!({
             "begun_unix_s": begun.as_secs(),
@@ -99,17 +98,17 @@ impl Recorder {
 
     /// Adds a frame.
     pub(crate) fn push(&mut self, frame: &SessionFrame) {
-        // A recording that has failed has said so.
+        // A recording that failed has logged why.
         let _ = self.0.send(*frame);
     }
 }
 
-/// A session's name among recordings: `session-TIME-NUMBER`.
+/// Name of a session's recordings: `session-TIME-NUMBER`.
 pub(crate) fn name(number: SessionNumber) -> String {
     format!("session-{}-{}", unix_time().as_secs(), number.0)
 }
 
-/// Writes until the recorder is dropped.
+/// Writes frames until the recorder is dropped.
 fn write(
     plan: &Plan,
     open: impl FnOnce(&Path) -> std::io::Result<File>,
@@ -225,8 +224,7 @@ mod tests {
         read_session(file).unwrap().frames.len()
     }
 
-    /// A disk that does not answer: a session is recorded from its beginning to its end
-    /// before the file is there.
+    /// The disk does not answer: all frames of a session are pushed before the file is opened.
     #[test]
     fn whoever_records_waits_for_no_disk() {
         let folder = Folder::create("mimosa-recording").unwrap();
@@ -235,7 +233,7 @@ mod tests {
         let (answer, disk) = mpsc::channel::<()>();
         let ours = std::thread::current().id();
         let (mut recorder, thread) = Recorder::spawn(plan, move |part| {
-            // Here it would wait for ever.
+            // In the caller's thread, this would wait for ever.
             assert_ne!(std::thread::current().id(), ours, "the caller's thread");
             disk.recv().unwrap();
             private::file(part)
@@ -251,7 +249,7 @@ mod tests {
         assert_eq!(frames_in(&path), 100);
     }
 
-    /// As a host that is killed would leave it.
+    /// Leaves the recording as a host that is killed would.
     #[test]
     fn a_recording_is_read_while_it_is_made() {
         let folder = Folder::create("mimosa-recording").unwrap();
@@ -260,7 +258,7 @@ mod tests {
         let open = |part: &Path| private::file(part);
         let (mut recorder, thread) = Recorder::spawn(plan, open).unwrap();
         recorder.push(&frame(0));
-        // Without a checkpoint there is never one to read.
+        // Without a checkpoint there would never be a file that can be read.
         while !part.exists() || read_session(File::open(&part).unwrap()).is_err() {
             assert!(!thread.is_finished());
             std::thread::yield_now();
@@ -276,7 +274,7 @@ mod tests {
         assert!(frames_in(&path) == 2 && !part.exists());
     }
 
-    /// Zero in the moment of a checkpoint.
+    /// Number of frames in the file; zero during a checkpoint.
     fn frames_in_part(part: &Path) -> usize {
         let file = File::open(part).unwrap();
         read_session(file).map_or(0, |session| session.frames.len())

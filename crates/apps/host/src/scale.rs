@@ -1,11 +1,11 @@
-//! Pictures made smaller.
+//! Scales pictures down.
 
 use fast_image_resize::images::{TypedImage, TypedImageRef};
 use fast_image_resize::pixels::U8;
 use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use mimosa_video::{Picture, Size};
 
-/// Makes pictures smaller, with the memory that it needs.
+/// Scales pictures down, and keeps the memory for it.
 #[derive(Debug)]
 pub(crate) struct Scaler {
     resizer: Resizer,
@@ -15,7 +15,7 @@ pub(crate) struct Scaler {
 
 impl Scaler {
     pub(crate) fn new() -> Self {
-        // The mean of what lies under each sample: nothing flickers, nothing rings.
+        // Each sample is the mean of what it covers, so that nothing flickers or rings.
         let algorithm = ResizeAlg::Convolution(FilterType::Box);
         Self {
             resizer: Resizer::new(),
@@ -24,7 +24,7 @@ impl Scaler {
         }
     }
 
-    /// `picture` at `size`; itself, if it has that or it cannot be done.
+    /// `picture` at `size`; unchanged if it has that size, or cannot be scaled.
     pub(crate) fn scale<'a>(&'a mut self, picture: &'a Picture, size: Size) -> &'a Picture {
         if picture.size() == size {
             return picture;
@@ -48,7 +48,7 @@ impl Scaler {
             let from = TypedImageRef::<U8>::from_buffer(width, height, from_plane).ok()?;
             let (width, height) = (to.width() / half, to.height() / half);
             let mut to = TypedImage::<U8>::from_buffer(width, height, to_plane).ok()?;
-            // `resize`, for images of any kind, would have the compiler build all kinds here.
+            // The generic `resize` would make the compiler build the code for all kinds of images.
             self.resizer
                 .resize_typed(&from, &mut to, &self.options)
                 .ok()?;

@@ -1,4 +1,4 @@
-//! The host as a whole: starts its threads, prints where it is, waits for its end.
+//! The host as a whole: starts its threads, prints its addresses, and waits for its end.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -21,24 +21,24 @@ use crate::sound::Sound;
 use crate::source::Source;
 use mimosa_system::clock::Clock;
 
-/// Where the host can be found.
+/// The addresses of the host.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Urls {
-    /// To play.
+    /// Addresses for playing.
     pub play: Vec<String>,
-    /// To watch.
+    /// Addresses for watching.
     pub watch: Vec<String>,
 }
 
-/// Runs the host until it is interrupted or its source ends. `ready` is told where
-/// it can be found once it can: the only place where its tokens show.
+/// Runs the host until it is interrupted or its source ends. Calls `ready` with the addresses once
+/// they can be used, which is the only place where tokens appear.
 ///
 /// # Errors
 ///
-/// [`HostError`] when it cannot start, or its source fails.
+/// [`HostError`] if the host cannot start, or its source fails.
 pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostError> {
     let clock = Clock::start();
-    // Said now rather than to the first who comes, like what follows.
+    // These errors are reported now, rather than to the first player.
     settings.encoder.name =
         choose_encoder(settings.encoder, settings.frames_per_second, settings.size)?;
     let coders = Coders::open(settings.encoder, settings.frames_per_second, settings.size)?;
@@ -92,7 +92,7 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
         .spawn(move || {
             priority::raise();
             let result = network.run();
-            // The other side may have gone first.
+            // The other side may be gone already.
             let _ = ended.send(true);
             result
         })
@@ -116,7 +116,8 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
     thread.join().map_err(|_| HostError::Died("network"))?
 }
 
-/// A display takes whatever is typed, and so do most games: as root, whoever plays is root.
+/// Warns if root runs the host: displays and most games run what is typed, so that a player would
+/// be root.
 fn warn_of_root(settings: &Settings) {
     let runs_programs = settings.source != SourceSettings::Demo;
     if runs_programs && rustix::process::geteuid().is_root() {
@@ -126,13 +127,13 @@ fn warn_of_root(settings: &Settings) {
     }
 }
 
-/// Until the network's thread has ended.
+/// Waits until the network's thread has ended.
 async fn finished(mut end: watch::Receiver<bool>) {
-    // An error is that end as well.
+    // An error means the same end.
     let _ = end.wait_for(|ended| *ended).await;
 }
 
-/// Until somebody wants the host to stop.
+/// Waits until the host is to stop.
 async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
@@ -144,7 +145,7 @@ async fn interrupted() {
     }
 }
 
-/// Listens on all addresses; a free port is the same on all of them.
+/// Listens on all addresses, with the same port on each, also if any free port will do.
 async fn listen(settings: &Settings) -> Result<Vec<(SocketAddr, TcpListener)>, HostError> {
     let mut listeners = Vec::new();
     let mut port = settings.http_port;
@@ -171,8 +172,7 @@ async fn listen(settings: &Settings) -> Result<Vec<(SocketAddr, TcpListener)>, H
     Ok(listeners)
 }
 
-/// Tokens for playing and watching: none where only this machine can come in and
-/// neither is set.
+/// The tokens for playing and watching; `None` if only this machine can connect and neither is set.
 fn tokens(settings: &Settings) -> Option<(Token, Token)> {
     let is_private = settings.bind.iter().all(IpAddr::is_loopback);
     if is_private && settings.token.is_none() && settings.view_token.is_none() {
@@ -216,7 +216,7 @@ fn urls(listeners: &[(SocketAddr, TcpListener)], tokens: Option<&(Token, Token)>
     urls
 }
 
-/// The addresses that an unspecified one stands for.
+/// The addresses for which an unspecified one stands.
 fn named(address: IpAddr) -> Vec<IpAddr> {
     if !address.is_unspecified() {
         return vec![address];

@@ -1,7 +1,7 @@
-//! Prints how our HTB and the kernel's compare on the same offered load.
+//! Prints how our HTB and the kernel's compare under the same offered load.
 //!
-//! Three runs of each case with each, in turn; of those cases alone that are named. It
-//! needs root, and takes three minutes.
+//! Each case runs three times with each, in turn; if cases are named on the command line, only
+//! those run. The example needs root, and takes three minutes.
 
 #![allow(clippy::unwrap_used, reason = "a program that measures may")]
 

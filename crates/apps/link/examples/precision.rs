@@ -5,8 +5,8 @@
 //! cargo run --profile play -p mimosa-link --example precision [SECONDS [RUNS]]
 //! ```
 //!
-//! Each figure is the median of its value in each of the runs: what a virtual machine
-//! does to single runs, it does not do to all of them.
+//! Each figure is the median of its values in the runs, because a virtual machine disturbs single
+//! runs, but not all of them.
 //!
 //! For each rate, packets of 1500 bytes at 90 % of it cross a link of 10 ms in one
 //! direction. The *departure error* is how much later than scheduled a packet is written
@@ -30,7 +30,7 @@ use rustix::ioctl::{Getter, Opcode, ioctl};
 /// `SIOCGSTAMPNS_OLD` (`asm/sockios.h`): when the packet that was last read came.
 const SIOCGSTAMPNS: Opcode = 0x8907;
 const PORT: u16 = 7_000;
-/// On the wire; IP's and UDP's headers are 28 bytes of it.
+/// Size of a packet with IP and UDP headers, which are 28 bytes of it.
 const PACKET: Bytes = Bytes::new(1_500);
 const PAYLOAD: usize = 1_472;
 const PATH: PathConfig = PathConfig {
@@ -100,11 +100,11 @@ fn main() {
     }
 }
 
-/// What a run showed.
+/// The figures of a run.
 struct Seen {
     departure: Vec<f64>,
     end_to_end: Vec<f64>,
-    /// Share of a core that the direction's thread took.
+    /// Share of a core that the direction's thread used.
     cpu: f64,
     tally: Tally,
     sent: u64,
@@ -133,7 +133,7 @@ fn cross(rate: Rate, offered: Rate, waiting: Waiting, seconds: f64) -> Seen {
         .unwrap();
     to.set_read_timeout(Some(Duration::from_millis(300)))
         .unwrap();
-    // Sender and receiver are as urgent as the link: it is the link that is measured.
+    // Sender and receiver have the same priority as the link, because the link is measured.
     let _ = rustix::process::setpriority_process(None, -11);
     let receiver = std::thread::spawn(move || receive(&to, clock));
     let busy = thread_seconds("link-there");
@@ -182,7 +182,7 @@ fn cross(rate: Rate, offered: Rate, waiting: Waiting, seconds: f64) -> Seen {
     }
 }
 
-/// Sends packets of one size at one rate, each with its number; gives when each was.
+/// Sends numbered packets of one size at one rate. Returns when each was sent.
 fn send(socket: &UdpSocket, to: Ipv4Addr, clock: Clock, rate: Rate, seconds: f64) -> Vec<Time> {
     let gap = rate.transmit_time(PACKET);
     let mut payload = [0_u8; PAYLOAD];
@@ -209,11 +209,11 @@ fn send(socket: &UdpSocket, to: Ipv4Addr, clock: Clock, rate: Rate, seconds: f64
     sent
 }
 
-/// Takes packets until none comes any more: their numbers and when the kernel had them.
+/// Receives packets until none comes any more. Returns their numbers and the kernel's times.
 fn receive(socket: &UdpSocket, clock: Clock) -> Vec<(u64, Time)> {
     let mut arrived = Vec::new();
     let mut buffer = [0_u8; 2_000];
-    // The first question turns the kernel's stamps on.
+    // The first call switches the kernel's time stamps on.
     let _ = stamp(socket);
     while let Ok(length) = socket.recv(&mut buffer) {
         assert_eq!(length, PAYLOAD);
@@ -226,7 +226,7 @@ fn receive(socket: &UdpSocket, clock: Clock) -> Vec<(u64, Time)> {
     arrived
 }
 
-/// When the last packet came, in nanoseconds since 1970.
+/// The kernel's time of the last packet, in nanoseconds since 1970.
 fn stamp(socket: &UdpSocket) -> Option<i64> {
     // SAFETY: the kernel writes a `struct timespec`, of which `Timespec` has the layout.
     let stamp = unsafe { ioctl(socket.as_fd(), Getter::<SIOCGSTAMPNS, Timespec>::new()) };
@@ -234,7 +234,7 @@ fn stamp(socket: &UdpSocket) -> Option<i64> {
     Some(seconds * 1_000_000_000 + nanos)
 }
 
-/// Seconds that this process's thread of this name has run.
+/// Seconds for which the thread with this name has run.
 fn thread_seconds(name: &str) -> f64 {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     for task in tasks {
@@ -245,7 +245,7 @@ fn thread_seconds(name: &str) -> f64 {
         if head.ends_with(&format!("({name}")) {
             let fields: Vec<_> = rest.split_whitespace().collect();
             let ticks = |at: usize| fields[at].parse::<f64>().unwrap();
-            // User and system time, in the hundredths of a second that Linux counts in.
+            // User and system time, in Linux's unit of hundredths of a second.
             return (ticks(11) + ticks(12)) / 100.0;
         }
     }

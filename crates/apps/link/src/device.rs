@@ -1,7 +1,8 @@
-//! Setting up devices of the calling thread's network namespace: addresses, routes, up.
+//! Sets up devices of the calling thread's network namespace: addresses, routes, and the flag that
+//! lets them carry packets.
 //!
-//! By the ioctls of `netdevice(7)` (and `netlink`), so that no other program is needed and
-//! the rights of this thread are enough.
+//! This uses the ioctls of `netdevice(7)` (and `netlink`), so that no other program is needed and
+//! the rights of this thread suffice.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -24,26 +25,26 @@ const IFF_UP: u16 = 1;
 /// `linux/route.h`.
 const RTF_UP: u16 = 1;
 const RTF_GATEWAY: u16 = 2;
-/// Longest name of a device, its end included (`IFNAMSIZ`).
+/// Longest name of a device in bytes, including the zero at the end (`IFNAMSIZ`).
 pub(crate) const NAME_SIZE: usize = 16;
-/// Packets that the device itself holds: so many that it never drops, as dropping is
-/// the emulated queue's business.
+/// Packets that the device itself holds: so many that it never drops one, because dropping is the
+/// task of the emulated queue.
 const DEVICE_QUEUE: u32 = 20_000;
 
-/// Addresses of one end of a link and of the other.
+/// The addresses of both ends of a link, as one end sees them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Addresses {
-    /// This end's.
+    /// IPv4 address of this end.
     pub own: Ipv4Addr,
-    /// The other end's.
+    /// IPv4 address of the other end.
     pub peer: Ipv4Addr,
-    /// This end's; both are in one network of 64 bits.
+    /// IPv6 address of this end, in the same /64 network as the other.
     pub own_v6: Ipv6Addr,
-    /// The other end's.
+    /// IPv6 address of the other end.
     pub peer_v6: Ipv6Addr,
 }
 
-/// A device's name as the kernel has it.
+/// A device's name in the form of the kernel; `None` if it is not a valid name.
 pub(crate) fn name_of(name: &str) -> Option<[u8; NAME_SIZE]> {
     let mut bytes = [0; NAME_SIZE];
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
@@ -88,7 +89,7 @@ fn socket_address(address: Ipv4Addr) -> [u8; 16] {
     bytes
 }
 
-/// One device, and a socket to speak of it to the kernel.
+/// A device, with a socket for ioctls about it.
 struct Device<'a> {
     name: &'a str,
     bytes: [u8; NAME_SIZE],
@@ -186,16 +187,16 @@ pub(crate) fn up(name: &str) -> Result<(), LinkError> {
     Device::of(name)?.up()
 }
 
-/// Gives the device `name` its addresses and lets it carry packets of up to `mtu`
-/// bytes. With `routes_all`, whatever has no other way goes to its other end.
+/// Gives the device `name` its addresses and lets it carry packets of up to `mtu` bytes. With
+/// `routes_all`, packets without another route go to the device's other end.
 pub(crate) fn set_up(
     name: &str,
     addresses: &Addresses,
     mtu: u16,
     routes_all: bool,
 ) -> Result<(), LinkError> {
-    // The kernel's own words on a new link, which nobody here listens to: not there in
-    // a system without IPv6.
+    // Switches off what the kernel itself sends on a new link, where nothing listens for it. The
+    // files do not exist without IPv6.
     for (key, value) in [("router_solicitations", "0"), ("addr_gen_mode", "1")] {
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{key}"), value);
     }
@@ -206,7 +207,7 @@ pub(crate) fn set_up(
     device.set::<SIOCSIFADDR>(&socket_address(addresses.own))?;
     device.set::<SIOCSIFDSTADDR>(&socket_address(addresses.peer))?;
     device.up()?;
-    // A system may have been told to do without IPv6; the link then does, too.
+    // IPv6 may be switched off on this system, and then is so on the link.
     let without = format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6");
     if std::fs::read_to_string(without).is_ok_and(|word| word.trim() == "0") {
         crate::netlink::add_v6(device.index()?, addresses.own_v6)

@@ -18,19 +18,20 @@ use crate::tun::Tun;
 use crate::way::{Order, Way};
 use mimosa_system::clock::Clock;
 
-/// How long a direction may take to answer.
+/// Longest time that a direction may take to answer.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// How a thread waits for the next packet's time.
+/// How a thread waits for the time of the next packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Waiting {
-    /// The last part of each wait is spent looking at the clock: what a sleep may be
-    /// late. Zero sleeps all of it, a second never sleeps while packets are under way.
+    /// The last part of each wait, which is spent in a loop on the clock, because a sleep may end
+    /// late. With zero, threads only sleep; with a second, they never sleep while packets are under
+    /// way.
     pub spin: TimeDelta,
 }
 
 impl Default for Waiting {
-    /// 50 us: twice what a sleep is usually late on a virtual machine.
+    /// 50 us, which is twice the usual lateness of a sleep on a virtual machine.
     fn default() -> Self {
         Self {
             spin: TimeDelta::from_micros(50),
@@ -38,7 +39,7 @@ impl Default for Waiting {
     }
 }
 
-/// A running link. It stops when this is dropped.
+/// A running link, which stops when this is dropped.
 #[derive(Debug)]
 pub struct Engine {
     is_stopped: Arc<AtomicBool>,
@@ -46,18 +47,18 @@ pub struct Engine {
     control: Control,
 }
 
-/// Asks a running link, and changes it; the first of two is the way there.
+/// Controls a running link. The first direction is that from the left to the right.
 #[derive(Clone, Debug)]
 pub struct Control {
     ways: Vec<(mpsc::Sender<Order>, Arc<OwnedFd>)>,
 }
 
 impl Control {
-    /// Has the way there change, or the one back.
+    /// Changes the direction there, or the one back.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Stopped`].
+    /// [`LinkError::Stopped`] if the link has stopped.
     pub fn change(&self, is_there: bool, change: Change) -> Result<(), LinkError> {
         let way = self.ways.get(usize::from(!is_there));
         way.map_or(Err(LinkError::Stopped), |way| {
@@ -65,11 +66,11 @@ impl Control {
         })
     }
 
-    /// What both directions have done so far.
+    /// The tallies of both directions so far.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Stopped`].
+    /// [`LinkError::Stopped`] if the link has stopped.
     pub fn tallies(&self) -> Result<Vec<Tally>, LinkError> {
         let mut tallies = Vec::new();
         for way in &self.ways {
@@ -82,22 +83,22 @@ impl Control {
     }
 }
 
-/// Gives a direction an order, and wakes it.
+/// Sends an order to a direction's thread, and wakes it.
 fn send(way: &(mpsc::Sender<Order>, Arc<OwnedFd>), order: Order) -> Result<(), LinkError> {
     let (orders, bell) = way;
     orders.send(order).map_err(|_| LinkError::Stopped)?;
-    // A bell that rings already rings.
+    // This fails if the thread is about to wake already.
     let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
     Ok(())
 }
 
 impl Engine {
-    /// Starts two threads: from `left` to `right` by way of `there`, and back by way
-    /// of `back`. `passages` gets the passage of every packet.
+    /// Starts two threads: one from `left` to `right` through `there`, and one back through `back`.
+    /// The passage of every packet is sent to `passages`.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Thread`].
+    /// [`LinkError::Thread`] if the system refuses a thread.
     pub fn start(
         clock: Clock,
         (left, right): (Tun, Tun),
@@ -143,13 +144,13 @@ impl Engine {
         Ok(engine)
     }
 
-    /// What asks and changes it, from any thread.
+    /// The control of the link, for any thread.
     #[must_use]
     pub fn control(&self) -> Control {
         self.control.clone()
     }
 
-    /// Stops both directions, and says what they did.
+    /// Stops both directions, and returns their tallies.
     #[must_use]
     pub fn stop(mut self) -> Vec<Tally> {
         self.halt();
@@ -167,7 +168,7 @@ impl Engine {
     fn halt(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         for way in &self.control.ways {
-            // One that has stopped by itself need not be told.
+            // A thread that has stopped by itself need not be woken.
             let _ = send(way, Order::Change(Change::default()));
         }
     }
@@ -177,13 +178,13 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.halt();
         for thread in self.threads.drain(..) {
-            // A panic has been said on standard error.
+            // A panic of the thread was printed on standard error.
             let _ = thread.join();
         }
     }
 }
 
-/// Time of the earliest of what a thread waits for, at most `longest` from now.
+/// Time until `deadline`, at most `longest`.
 pub(crate) fn rest(deadline: Time, now: Time, longest: TimeDelta) -> TimeDelta {
     if deadline == Time::MAX {
         longest

@@ -1,9 +1,9 @@
 //! An emulated link between two network namespaces, in real time.
 //!
-//! A TUN device in each namespace is one end. A thread for each direction reads what
-//! a host sends, gives it to a [`mimosa_net::Direction`], waits until a packet
-//! is due, and writes it to the other end. What happens to a packet is decided there,
-//! without a clock; here is only the waiting.
+//! A TUN device in each namespace is one end. A thread for each direction reads what a host sends,
+//! passes it to a [`mimosa_net::Direction`], waits until a packet is due, and writes it to the
+//! other end. The direction decides what happens to a packet, without a clock; the threads only
+//! wait.
 //!
 //! | module | |
 //! | --- | --- |

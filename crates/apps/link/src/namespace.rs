@@ -1,5 +1,5 @@
-//! Network namespaces, and the rights to make them. With `tun`, `device` and `program`, one of
-//! the four files with `unsafe`.
+//! Network namespaces, and the rights to make them. This is one of the four files with `unsafe`,
+//! besides `tun`, `device` and `program`.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -9,10 +9,10 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 
 use crate::error::LinkError;
 
-/// This thread's network namespace.
+/// The calling thread's network namespace.
 const OWN: &str = "/proc/thread-self/ns/net";
 
-/// A network namespace. It is there while this is, or a process in it.
+/// A network namespace. It exists as long as this value, or a process in it.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
@@ -20,20 +20,20 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// The one that the calling thread is in.
+    /// The namespace of the calling thread.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Namespace`].
+    /// [`LinkError::Namespace`] if it cannot be opened.
     pub fn current() -> Result<Self, LinkError> {
         Self::open(Path::new(OWN))
     }
 
-    /// The one of a file: `/run/netns/NAME`, or `/proc/PID/ns/net`.
+    /// The namespace of a file: `/run/netns/NAME`, or `/proc/PID/ns/net`.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Namespace`].
+    /// [`LinkError::Namespace`] if it cannot be opened.
     pub fn open(path: &Path) -> Result<Self, LinkError> {
         let file = File::open(path).map_err(|error| LinkError::Namespace {
             path: path.to_owned(),
@@ -43,16 +43,16 @@ impl Namespace {
         Ok(Self { file, path })
     }
 
-    /// A new one, with nothing in it but a loopback device, which is up. It has no
-    /// name: when nobody is in it any more, it is gone.
+    /// Makes a new namespace with nothing but a loopback device, which is up. It has no name, and
+    /// is gone when no process is in it and this is dropped.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Rights`] or [`LinkError::Thread`].
+    /// [`LinkError::Rights`] without the rights, [`LinkError::Thread`] without a thread.
     pub fn private() -> Result<Self, LinkError> {
         in_thread(|| {
-            // SAFETY: file descriptors stay shared; only the thread's network becomes
-            // another, and the thread ends with this.
+            // SAFETY: file descriptors stay shared; only the thread's network changes, and the
+            // thread ends with this closure.
             unsafe { unshare_unsafe(UnshareFlags::NEWNET) }
                 .map_err(|error| LinkError::Rights(error.into()))?;
             crate::device::up("lo")?;
@@ -60,8 +60,8 @@ impl Namespace {
         })?
     }
 
-    /// Does `act` in it, in a thread of its own, which nobody else sees the inside of.
-    /// Devices, sockets and processes made there stay there.
+    /// Calls `act` in the namespace, in a separate thread. Devices, sockets and processes that it
+    /// makes stay in the namespace.
     ///
     /// # Errors
     ///
@@ -73,11 +73,11 @@ impl Namespace {
         })?
     }
 
-    /// Moves the calling thread into it; a process only while it has no other thread.
+    /// Moves the calling thread into the namespace; a process has to have no other thread.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Namespace`].
+    /// [`LinkError::Namespace`] if it may not be entered.
     pub fn enter(&self) -> Result<(), LinkError> {
         let kind = Some(LinkNameSpaceType::Network);
         move_into_link_name_space(self.file.as_fd(), kind).map_err(|error| LinkError::Namespace {
@@ -86,7 +86,8 @@ impl Namespace {
         })
     }
 
-    /// A path by which another process may [`Namespace::open`] it while this one lives.
+    /// A path with which another process may [`Namespace::open`] the namespace while this process
+    /// lives.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         use std::os::fd::AsRawFd;
@@ -95,7 +96,7 @@ impl Namespace {
     }
 }
 
-/// Does `act` in the network namespace of the file `path`, as [`Namespace::within`].
+/// Calls `act` in the network namespace of the file `path`, as [`Namespace::within`] does.
 ///
 /// # Errors
 ///
@@ -113,13 +114,13 @@ pub fn may_make_devices() -> bool {
     })
 }
 
-/// Gives the process the rights of root in a user namespace of its own, where it may
-/// make network namespaces, but touch nothing that was there before. It keeps its user
-/// and group. Call it before there is a second thread.
+/// Gives the process the rights of root in a new user namespace, where it may make network
+/// namespaces, but not change anything that exists. It keeps its user and group. There must be no
+/// second thread yet.
 ///
 /// # Errors
 ///
-/// [`LinkError::Rights`] where the kernel does not allow it.
+/// [`LinkError::Rights`] if the kernel does not allow it.
 pub fn become_own_root() -> Result<(), LinkError> {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
@@ -135,12 +136,12 @@ pub fn become_own_root() -> Result<(), LinkError> {
     write("gid_map", format!("{group} {group} 1"))
 }
 
-/// Moves the process into the user namespace of the process `id`, if it is another.
-/// Call it before there is a second thread.
+/// Moves the process into the user namespace of the process `id`, if that is another one. There
+/// must be no second thread yet.
 ///
 /// # Errors
 ///
-/// [`LinkError::Namespace`].
+/// [`LinkError::Namespace`] if it may not be entered.
 pub fn join_user_namespace(id: u32) -> Result<(), LinkError> {
     let path = PathBuf::from(format!("/proc/{id}/ns/user"));
     let refused = |error| LinkError::Namespace {
@@ -156,7 +157,7 @@ pub fn join_user_namespace(id: u32) -> Result<(), LinkError> {
         .map_err(|error| refused(error.into()))
 }
 
-/// Does `act` in a thread of its own.
+/// Calls `act` in a separate thread.
 fn in_thread<T: Send>(act: impl FnOnce() -> T + Send) -> Result<T, LinkError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

@@ -1,5 +1,5 @@
-//! What ioctls do not do, or only for the machine's own root: how many packets a device
-//! holds, and an address of IPv6 that is not verified first (`rtnetlink(7)`).
+//! Sets by `rtnetlink(7)` what ioctls cannot set, or only for the machine's own root: how many
+//! packets a device holds, and an IPv6 address that is not verified first.
 
 use std::net::Ipv6Addr;
 
@@ -22,12 +22,12 @@ const IFA_LOCAL: u16 = 2;
 const IFA_F_NODAD: u8 = 2;
 /// Bytes of a message's header.
 const HEADER: usize = 16;
-/// Bits of an address that are its network's.
+/// Length of the network part of an address, in bits.
 const PREFIX: u8 = 64;
 
-/// Lets the device with this index hold so many packets on their way to us.
+/// Lets the device with this index hold `packets` packets on their way to this process.
 pub(crate) fn set_queue(index: i32, packets: u32) -> std::io::Result<()> {
-    // `struct ifinfomsg`: family and kind are any; no flags are changed.
+    // `struct ifinfomsg`: family and kind are unspecified; no flags are changed.
     let mut body = vec![0; 4];
     body.extend(index.to_ne_bytes());
     body.extend([0; 8]);
@@ -35,49 +35,49 @@ pub(crate) fn set_queue(index: i32, packets: u32) -> std::io::Result<()> {
     ask(RTM_NEWLINK, 0, &body)
 }
 
-/// Gives the device with this index an address that can be used at once: nobody else on a
-/// link of two ends has it, and while the kernel asks, which it does when it finds the time,
-/// no socket can be bound to it.
+/// Gives the device with this index an address that can be used at once. On a link with two ends it
+/// needs no check for duplicates, and while the kernel makes one, no socket can be bound to the
+/// address.
 pub(crate) fn add_v6(index: i32, address: Ipv6Addr) -> std::io::Result<()> {
     let family = u8::try_from(AddressFamily::INET6.as_raw()).map_err(std::io::Error::other)?;
-    // `struct ifaddrmsg`; the scope is the address' own.
+    // `struct ifaddrmsg`; the scope is that of the address.
     let mut body = vec![family, PREFIX, IFA_F_NODAD, 0];
     body.extend(index.to_ne_bytes());
     attribute(&mut body, IFA_LOCAL, &address.octets());
     ask(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &body)
 }
 
-/// `value` has a multiple of four bytes.
+/// Adds an attribute, whose value has a multiple of four bytes.
 fn attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
-    // Of its header, of four bytes, and its value.
+    // Length of the attribute: four bytes of header, and the value.
     let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
     body.extend(length.to_ne_bytes());
     body.extend(kind.to_ne_bytes());
     body.extend(value);
 }
 
-/// Sends one request, and waits for the kernel's word on it.
+/// Sends a request, and waits for the kernel's answer.
 fn ask(kind: u16, flags: u16, body: &[u8]) -> std::io::Result<()> {
     let mut message = Vec::new();
     let length = u32::try_from(HEADER + body.len()).map_err(std::io::Error::other)?;
     message.extend(length.to_ne_bytes());
     message.extend(kind.to_ne_bytes());
     message.extend((NLM_F_REQUEST | NLM_F_ACK | flags).to_ne_bytes());
-    // Sequence number and port.
+    // Sequence number and port are zero.
     message.extend([0; 8]);
     message.extend(body);
     let socket = socket_with(
         AddressFamily::NETLINK,
         SocketType::RAW,
         SocketFlags::CLOEXEC,
-        // NETLINK_ROUTE.
+        // The protocol is NETLINK_ROUTE.
         None,
     )?;
     send(&socket, &message, SendFlags::empty())?;
     let mut answer = [0_u8; 256];
     let (length, _) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
     let answer = answer.get(..length).unwrap_or_default();
-    // A header, of which the kind is the third half-word, then the error's number.
+    // The answer is a header, whose third 16-bit word is its kind, and then an error number.
     let kind = answer.get(4..6).and_then(|bytes| bytes.try_into().ok());
     let number = answer.get(16..20).and_then(|bytes| bytes.try_into().ok());
     match (kind.map(u16::from_ne_bytes), number.map(i32::from_ne_bytes)) {

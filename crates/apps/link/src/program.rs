@@ -1,4 +1,4 @@
-//! A program at one side of a link.
+//! A program that runs at one side of a link.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
@@ -13,14 +13,13 @@ use crate::error::LinkError;
 use crate::namespace::Namespace;
 use crate::user::User;
 
-/// What the system says of this process.
+/// The kernel's file about the state of this process.
 const STATUS: &str = "/proc/self/status";
-/// How often a program that is to end is looked at.
+/// Time between looks whether a program has ended.
 const STEP: Duration = Duration::from_millis(5);
 
-/// A running program. Should this process die before it, whatever the cause, it is told
-/// so by a hang-up, as if its terminal had gone; where hang-ups are ignored, as under
-/// `nohup`, it is killed.
+/// A running program. If this process dies for whatever reason, the program gets SIGHUP, as if its
+/// terminal were gone. If SIGHUP is ignored, as under `nohup`, the program is killed.
 #[derive(Debug)]
 pub struct Program {
     id: Option<Pid>,
@@ -28,11 +27,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts `command` in `namespace`; `ended` is called when it has ended.
+    /// Starts `command` in `namespace`. Calls `ended` when the command has ended.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Command`] when there is no such program, and others.
+    /// [`LinkError::Command`] if there is no such program, and others.
     pub fn start(
         namespace: Namespace,
         mut command: Command,
@@ -40,7 +39,7 @@ impl Program {
     ) -> Result<Self, LinkError> {
         let name = command.get_program().to_string_lossy().into_owned();
         let (told, started) = mpsc::channel();
-        // The program is the thread's child, and hears of the thread's end: so the
+        // The program is the thread's child and gets the signal when the thread ends, so that the
         // thread stays until the program has ended.
         let thread = std::thread::Builder::new()
             .name("program".to_owned())
@@ -53,7 +52,7 @@ impl Program {
                 let mut child = match spawned {
                     Ok(child) => child,
                     Err(error) => {
-                        // The starter waits for this.
+                        // The caller of `start` waits for this.
                         let _ = told.send(Err(error));
                         return Err(std::io::ErrorKind::NotFound.into());
                     }
@@ -68,15 +67,15 @@ impl Program {
         Ok(Self { id, thread })
     }
 
-    /// Sends it a signal; nothing happens when it has ended.
+    /// Sends the program a signal, unless it has ended.
     pub fn signal(&self, signal: Signal) {
         if let Some(id) = self.id.filter(|_| !self.thread.is_finished()) {
-            // It may end at this very moment.
+            // The program may end at this moment.
             let _ = kill_process(id, signal);
         }
     }
 
-    /// Asks it to end, and kills it when it has not done so within `grace`.
+    /// Asks the program to end, and kills it if it has not ended within `grace`.
     pub fn end(&self, grace: Duration) {
         self.signal(Signal::TERM);
         let mut left = grace;
@@ -88,11 +87,11 @@ impl Program {
         self.signal(Signal::KILL);
     }
 
-    /// Waits for its end.
+    /// Waits until the program has ended.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// The system's error.
     pub fn wait(self) -> std::io::Result<ExitStatus> {
         self.thread
             .join()
@@ -104,7 +103,7 @@ fn id_of(child: &Child) -> Option<Pid> {
     Pid::from_raw(i32::try_from(child.id()).ok()?)
 }
 
-/// Has `command` run as `user`, with the groups and the home of that user.
+/// Makes `command` run as `user`, with the groups and the home of that user.
 pub fn run_as(command: &mut Command, user: &User) {
     let User {
         name,
@@ -118,7 +117,7 @@ pub fn run_as(command: &mut Command, user: &User) {
     let (number, group) = (Uid::from_raw(*number), Gid::from_raw(*group));
     let groups: Vec<_> = groups.iter().copied().map(Gid::from_raw).collect();
     let become_user = move || {
-        // Who is no longer root may not change groups any more.
+        // The groups have to be set while the process is still root.
         set_thread_groups(&groups)?;
         set_thread_gid(group)?;
         Ok(set_thread_uid(number)?)
@@ -128,7 +127,7 @@ pub fn run_as(command: &mut Command, user: &User) {
     unsafe { command.pre_exec(become_user) };
 }
 
-/// Has the program told when its parent dies.
+/// Makes the program get a signal when its parent dies.
 fn hang_up_with_parent(command: &mut Command) -> &mut Command {
     let status = std::fs::read_to_string(STATUS).unwrap_or_default();
     let signal = if ignores_hang_ups(&status) {
@@ -141,11 +140,11 @@ fn hang_up_with_parent(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(move || Ok(set_parent_process_death_signal(Some(signal))?)) }
 }
 
-/// Whether the process with this status ignores hang-ups, which what it starts inherits.
+/// Whether the process with this status ignores SIGHUP, which its children inherit.
 fn ignores_hang_ups(status: &str) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // A bit for each signal, the first for the first, which is this one.
+    // The mask has a bit for each signal. SIGHUP is signal 1, whose bit is the lowest.
     mask.is_some_and(|mask| mask & 1 != 0)
 }
 

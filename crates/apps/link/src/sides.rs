@@ -1,4 +1,4 @@
-//! The two hosts of a link: a network namespace each, and a device with addresses.
+//! The two hosts of a link, each with a network namespace and a device with addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,25 +7,25 @@ use crate::error::LinkError;
 use crate::namespace::Namespace;
 use crate::tun::Tun;
 
-/// Links that one namespace may be an end of.
+/// Most links of which one namespace may be an end.
 const MOST_LINKS: u8 = 255;
-/// How the names of links' devices begin.
+/// Beginning of the names of links' devices.
 const DEVICE: &str = "mimosa";
-/// `EBUSY`: a device of this name is there.
+/// `EBUSY`: a device of this name exists.
 const BUSY: Option<i32> = Some(rustix::io::Errno::BUSY.raw_os_error());
 
-/// Who sends the stream that a link is about, or who receives it: `[link]` of a path is
-/// the way from the one to the other.
+/// An end of a link: the sender or the receiver of the stream that the link carries. `[link]` in a
+/// scenario describes the direction from the sender to the receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum End {
-    /// Where the stream comes from.
+    /// The end from which the stream comes.
     Sender,
-    /// Where it goes to.
+    /// The end to which the stream goes.
     Receiver,
 }
 
 impl End {
-    /// The other one.
+    /// The opposite end.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -35,30 +35,30 @@ impl End {
     }
 }
 
-/// One host.
+/// One host of a link.
 #[derive(Debug)]
 pub struct Side {
-    /// Where it is.
+    /// Network namespace of the host.
     pub namespace: Namespace,
-    /// How it is called there, and how the other is.
+    /// Addresses of the host and of the other one.
     pub addresses: Addresses,
 }
 
-/// Both hosts.
+/// Both hosts of a link.
 #[derive(Debug)]
 pub struct Sides {
-    /// The sender's.
+    /// The sender's host.
     pub sender: Side,
-    /// The receiver's.
+    /// The receiver's host.
     pub receiver: Side,
-    /// The end that is the caller's own network, if one is.
+    /// The end that is the caller's own network, if there is one.
     pub here: Option<End>,
 }
 
 impl Sides {
-    /// Two hosts with a device each, and what comes through those. With `here`, that end
-    /// is the caller's own network namespace, and the other can reach beyond it where
-    /// that forwards packets; without it, both are new.
+    /// Makes two hosts with a device each, and returns them and the devices. With `here`, that end
+    /// is the caller's own network namespace, and the other end can reach what lies beyond if the
+    /// machine forwards packets. Without `here`, both namespaces are new.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Sides {
         let own = here.map(|_| free_device()).transpose()?;
         let range = match here {
             Some(_) => free_range(&if_addrs::get_if_addrs().unwrap_or_default())?,
-            // Nobody else is there.
+            // A new namespace has no other addresses.
             None => RANGES[0],
         };
         let number = own.as_ref().map_or(0, |(number, _)| *number);
@@ -106,7 +106,7 @@ impl Sides {
         Ok((sides, (left, right)))
     }
 
-    /// One of them.
+    /// The host at this end.
     #[must_use]
     pub const fn side(&self, end: End) -> &Side {
         match end {
@@ -116,7 +116,7 @@ impl Sides {
     }
 }
 
-/// A device with a number that is free here.
+/// Makes a device with a free number in the caller's namespace.
 fn free_device() -> Result<(u8, Tun), LinkError> {
     let mut number = 0;
     loop {
@@ -136,17 +136,17 @@ fn device_name(number: u8) -> String {
     format!("{DEVICE}{number}")
 }
 
-/// Addresses of IPv4 that no host of the Internet has.
+/// A range of IPv4 addresses that no host on the Internet has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Range {
     network: Ipv4Addr,
-    /// How many of its bits are the same in all addresses.
+    /// Number of leading bits that all addresses of the range share.
     prefix: u32,
 }
 
-/// Where links' addresses are from: RFC 6598's space, as Mahimahi's are; where this machine has
-/// such an address already, from its provider or by a virtual private network, RFC 2544's, which
-/// is for tests of networks.
+/// Ranges for links' addresses: RFC 6598's, which Mahimahi also uses; and, where the machine has
+/// such an address from its provider or a virtual private network, RFC 2544's, which is for tests
+/// of networks.
 const RANGES: [Range; 2] = [
     Range {
         network: Ipv4Addr::new(100, 64, 0, 0),
@@ -165,7 +165,8 @@ impl Range {
     }
 }
 
-/// The first range in which this machine, with these devices, has no address but other links'.
+/// The first range in which this machine, with these devices, has no addresses but those of other
+/// links.
 fn free_range(devices: &[if_addrs::Interface]) -> Result<Range, LinkError> {
     let is_free = |range: &Range| {
         let others = devices
@@ -178,7 +179,8 @@ fn free_range(devices: &[if_addrs::Interface]) -> Result<Range, LinkError> {
     free.ok_or(LinkError::NoRange)
 }
 
-/// Of the link with this number. IPv4's are from `range`; IPv6's are local (RFC 4193).
+/// Addresses of the link with this number. IPv4 addresses are from `range`; IPv6 addresses are
+/// unique local ones (RFC 4193).
 fn addresses(end: End, range: Range, number: u8) -> Addresses {
     let of = |end| {
         let last = match end {

@@ -1,31 +1,31 @@
-//! What a direction has done, and how punctually.
+//! The counts of a direction, and its punctuality.
 
 use mimosa_net::{Counts, DelayCount, Monitor};
 use mimosa_units::{Bytes, Rate, Time};
 
-/// Latenesses are told apart to so many digits.
+/// Number of decimal digits to which lateness is recorded.
 const DIGITS: u8 = 3;
 
-/// What a direction has done.
+/// The counts of a direction at one time.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// When this was so.
+    /// The time of the counts.
     pub at: Time,
-    /// The link's rate.
+    /// Rate of the link.
     pub rate: Rate,
-    /// What became of packets.
+    /// Counts of packets by their fate.
     pub counts: Counts,
-    /// Packets still in the queue, the link or on the path.
+    /// Packets still in the queue, on the link or on the path.
     pub inside: u64,
-    /// Bytes that wait, or are being serialised.
+    /// Bytes that wait or are being serialised.
     pub backlog: Bytes,
-    /// What was read and is no IP packet.
+    /// Packets read that are not IP.
     pub not_ip: u64,
-    /// Packets released that the other end did not take.
+    /// Packets released that the other end did not accept.
     pub unwritten: u64,
     /// How late packets left.
     pub lateness: DelayCount,
-    /// Queue by queue.
+    /// Figures of each queue.
     pub monitor: Monitor,
 }
 

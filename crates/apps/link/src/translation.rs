@@ -1,5 +1,5 @@
-//! The way of a link's far host to what lies beyond this machine: address translation by
-//! nftables, in a table of the link's own, which goes with it.
+//! Address translation by nftables, through which the far host of a link reaches what lies beyond
+//! this machine. Each link has its own table, which is removed with the link.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,22 +7,22 @@ use std::process::{Command, Stdio};
 use crate::device::Addresses;
 use crate::error::LinkError;
 
-/// Tables whose names begin so are ours, and nobody else's.
+/// Beginning of the names of our tables, which no other program uses.
 const PREFIX: &str = "mimosa-link-";
 
-/// Translation of one link's addresses; it ends when this is dropped.
+/// The translation of one link's addresses, which ends when this is dropped.
 #[derive(Debug)]
 pub struct Translation {
     table: String,
 }
 
 impl Translation {
-    /// Has what the host `inside.own` sends beyond this machine leave under this
-    /// machine's address.
+    /// Translates the address of the host `inside.own` into this machine's for packets that go
+    /// beyond the machine.
     ///
     /// # Errors
     ///
-    /// [`LinkError::Translation`].
+    /// [`LinkError::Translation`] if nftables fails.
     pub fn start(name: &str, inside: &Addresses) -> Result<Self, LinkError> {
         let table = format!("{PREFIX}{name}");
         let own = inside.own;
@@ -35,7 +35,7 @@ impl Translation {
         Ok(Self { table })
     }
 
-    /// Removes the tables of links of which `is_there` says that they are not.
+    /// Removes the tables of links that, according to `is_there`, no longer exist.
     pub fn clean(is_there: impl Fn(&str) -> bool) {
         let Ok(tables) = nft("list tables\n") else {
             // Without nftables there are no tables.
@@ -49,13 +49,13 @@ impl Translation {
                 .strip_prefix(PREFIX)
                 .is_some_and(|name| !is_there(name))
             {
-                // Somebody else may be cleaning, too.
+                // Another process may be removing it as well.
                 let _ = nft(&format!("delete table ip {table}\n"));
             }
         }
     }
 
-    /// Whether this machine passes on packets of others at all.
+    /// Whether this machine forwards packets.
     #[must_use]
     pub fn is_possible() -> bool {
         std::fs::read_to_string("/proc/sys/net/ipv4/ip_forward")
@@ -65,12 +65,12 @@ impl Translation {
 
 impl Drop for Translation {
     fn drop(&mut self) {
-        // What is left, the next link removes.
+        // If this fails, the next link removes the table.
         let _ = nft(&format!("delete table ip {}\n", self.table));
     }
 }
 
-/// Has `nft` do what `script` says.
+/// Runs `script` with `nft`.
 fn nft(script: &str) -> Result<String, LinkError> {
     let failed = |error: std::io::Error| LinkError::Translation(error.to_string());
     let mut child = Command::new("nft")

@@ -1,8 +1,7 @@
-//! TUN devices: what a host sends through one is read here, and what is written here
-//! the host receives.
+//! TUN devices: what a host sends through one can be read here, and what is written here the host
+//! receives.
 //!
-//! The device is there while the [`Tun`] is, and no longer: nothing stays behind, also
-//! after a kill.
+//! A device exists exactly as long as its [`Tun`], also if the process is killed.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -16,14 +15,14 @@ use crate::error::LinkError;
 
 /// `TUNSETIFF`: `_IOW('T', 202, int)` (`linux/if_tun.h`).
 const TUNSETIFF: u32 = 0x4004_54ca;
-/// IP packets, without a link layer.
+/// Flag: IP packets without a link layer.
 const IFF_TUN: i16 = 0x0001;
-/// Nothing before the packet.
+/// Flag: no extra header before a packet.
 const IFF_NO_PI: i16 = 0x1000;
-/// Largest packet of IP.
+/// Largest IP packet in bytes.
 pub(crate) const LARGEST: usize = 65_535;
 
-/// `struct ifreq` with the flags alone.
+/// `struct ifreq`, of which only name and flags are used.
 #[repr(C)]
 struct Request {
     name: [u8; NAME_SIZE],
@@ -38,8 +37,8 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Creates the device `name` in this thread's network namespace. It has no
-    /// address yet, and is down.
+    /// Creates the device `name` in this thread's network namespace. It has no address yet, and is
+    /// down.
     ///
     /// # Errors
     ///
@@ -72,11 +71,11 @@ impl Tun {
         Ok(Self { file })
     }
 
-    /// Takes a packet that the host has sent, if there is one.
+    /// Reads a packet that the host has sent, if there is one. Returns its length.
     ///
     /// # Errors
     ///
-    /// The system's, when the device is gone or down.
+    /// The system's error if the device is gone or down.
     pub fn read(&self, buffer: &mut [u8]) -> std::io::Result<Option<usize>> {
         match (&self.file).read(buffer) {
             Ok(length) => Ok(Some(length)),
@@ -85,7 +84,7 @@ impl Tun {
         }
     }
 
-    /// Has the host receive a packet; `false` when it could not.
+    /// Writes a packet for the host. Returns whether the host accepted it.
     #[must_use]
     pub fn write(&self, packet: &[u8]) -> bool {
         (&self.file)

@@ -1,18 +1,18 @@
-//! Users of this machine, whom a program at an end of a link may run as.
+//! The users of this machine, as one of whom a program at an end of a link may run.
 
 use std::path::PathBuf;
 
 use crate::error::LinkError;
 
-/// A user, as the machine's own files have it.
+/// A user, from the machine's files.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct User {
     /// The user's name.
     pub(crate) name: String,
     pub(crate) number: u32,
-    /// The group that new files are of.
+    /// Number of the group to which new files belong.
     pub(crate) group: u32,
-    /// All groups that the user is in.
+    /// Numbers of all groups that the user belongs to.
     pub(crate) groups: Vec<u32>,
     pub(crate) home: PathBuf,
 }
@@ -22,14 +22,14 @@ impl User {
     ///
     /// # Errors
     ///
-    /// [`LinkError::NoUser`].
+    /// [`LinkError::NoUser`] if there is no such user.
     pub fn named(name: &str) -> Result<Self, LinkError> {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let found = Self::find(name, &read("/etc/passwd"), &read("/etc/group"));
         found.ok_or_else(|| LinkError::NoUser(name.to_owned()))
     }
 
-    /// Finds one in the texts of passwd(5) and group(5).
+    /// Finds a user in the texts of passwd(5) and group(5).
     fn find(wanted: &str, users: &str, groups: &str) -> Option<Self> {
         let mut users = users
             .lines()

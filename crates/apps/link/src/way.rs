@@ -1,4 +1,4 @@
-//! One direction's thread.
+//! The thread of one direction.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::tun::{LARGEST, Tun};
 use mimosa_system::clock::{Clock, sleep_exactly};
 use mimosa_system::priority::go_first;
 
-/// Packets read from a device before what is due is looked at again.
+/// Most packets read from a device before due packets are released again.
 const MOST_AT_ONCE: usize = 32;
 /// Longest sleep; an order ends it.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(500);
 
-/// What a direction is told.
+/// An order to a direction's thread.
 pub(crate) enum Order {
     Change(Change),
     Tally(mpsc::Sender<Tally>),
 }
 
-/// One direction.
+/// One direction of a link.
 pub(crate) struct Way {
     pub(crate) clock: Clock,
     pub(crate) from: Arc<Tun>,
@@ -37,7 +37,7 @@ pub(crate) struct Way {
     pub(crate) is_stopped: Arc<AtomicBool>,
     pub(crate) passages: Option<mpsc::Sender<Passage<LinkPacket>>>,
     pub(crate) orders: mpsc::Receiver<Order>,
-    /// Rings when there is an order.
+    /// Event descriptor that is signalled when there is an order.
     pub(crate) bell: Arc<OwnedFd>,
     pub(crate) tally: Tally,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Way {
 impl Way {
     pub(crate) fn run(&mut self) -> Tally {
         sleep_exactly();
-        // Where it is not allowed, packets wait for the machine's other work.
+        // Without the right, the thread waits behind the machine's other work.
         let _ = go_first();
         let mut buffer = vec![0; LARGEST];
         while !self.is_stopped.load(Ordering::Relaxed) {
@@ -59,13 +59,13 @@ impl Way {
         self.tally()
     }
 
-    /// Does what it has been told.
+    /// Carries out all orders that have come.
     fn obey(&mut self) {
         while let Ok(order) = self.orders.try_recv() {
             match order {
                 Order::Change(change) => self.direction.change(self.clock.now(), change),
                 Order::Tally(answer) => {
-                    // Whoever asked may have gone.
+                    // The asking thread may be gone.
                     let _ = answer.send(self.tally());
                 }
             }
@@ -84,10 +84,11 @@ impl Way {
         self.tally.clone()
     }
 
-    /// Takes what the host has sent, until something is due; whether there may be more.
+    /// Reads packets that the host has sent, until one is due to leave. Returns whether there may
+    /// be more.
     fn take_in(&mut self, buffer: &mut [u8]) -> bool {
         for _ in 0..MOST_AT_ONCE {
-            // A device that is down, or gone, has nothing; the end comes by itself.
+            // A device that is down or gone has no packets; the thread is stopped separately.
             let Ok(Some(length)) = self.from.read(buffer) else {
                 return false;
             };
@@ -104,7 +105,7 @@ impl Way {
         true
     }
 
-    /// Gives the other host what is due.
+    /// Writes the packets that are due to the other host.
     fn let_out(&mut self) {
         loop {
             let now = self.clock.now();
@@ -120,7 +121,7 @@ impl Way {
         while let Some(passage) = self.direction.poll_passage() {
             self.tally.monitor.note(&passage);
             if let Some(passages) = &self.passages {
-                // Whoever wanted to know may have gone.
+                // The receiver of passages may be gone.
                 let _ = passages.send(passage);
             }
         }
@@ -144,10 +145,10 @@ impl Way {
             PollFd::new(&device, PollFlags::IN),
             PollFd::new(&bell, PollFlags::IN),
         ];
-        // An interruption is a wake-up like any other.
+        // An interruption counts as a wake-up.
         let _ = poll(&mut waited, Some(&timeout));
         if !waited[1].revents().is_empty() {
-            // Rings no more.
+            // Resets the descriptor.
             let _ = rustix::io::read(&self.bell, &mut [0_u8; 8]);
         }
     }

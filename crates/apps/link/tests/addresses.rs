@@ -1,4 +1,4 @@
-//! A link's addresses can be used as soon as it is there.
+//! Checks that a link's addresses can be used as soon as the link is there.
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 mod rights;
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use mimosa_link::Sides;
 
-/// Unless told not to, the kernel verifies an address of IPv6 first, when it finds the time,
-/// and until then no socket can be bound to it. Mostly that is at once, but not while it is
-/// busy with other namespaces: then about one try of fifty saw it.
+/// Number of tries. Without a flag, the kernel verifies an IPv6 address when it finds the time, and
+/// until then no socket can be bound to it. The check is usually quick, but not while the kernel is
+/// busy with other namespaces: about one try in fifty then failed.
 const TRIES: usize = 150;
 const MTU: u16 = 1_500;
 

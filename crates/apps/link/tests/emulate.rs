@@ -1,5 +1,5 @@
-//! Runs between two real network namespaces, which need root. Without it the tests say so
-//! and do nothing, unless `CI` is set.
+//! Runs between two real network namespaces, which need root. Without it, the tests say so and do
+//! nothing, unless `CI` is set.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -10,9 +10,9 @@ use mimosa_link::emulate::{Emulated, Ends, RealtimeError, run};
 use mimosa_scenario::Scenario;
 use mimosa_sim::{Outcome, Window};
 
-/// Two runs at once would keep each other from their times.
+/// Lets one run at a time happen, because two would disturb each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-/// A busy machine is given so many chances.
+/// Number of tries on a busy machine.
 const TRIES: u32 = 3;
 
 fn scenario(text: &str) -> Scenario {
@@ -20,8 +20,8 @@ fn scenario(text: &str) -> Scenario {
     loaded.variants.into_iter().next().unwrap().1
 }
 
-/// The run's figures beside the simulation's; `None` when there is nothing to judge: no
-/// rights, or a machine that is too busy.
+/// The figures of the run and those of the simulation; `None` without the rights, or if the machine
+/// was too busy.
 fn both(text: &str) -> Option<(Emulated, Outcome)> {
     let _alone = ONE_AT_A_TIME
         .lock()
@@ -37,7 +37,7 @@ fn both(text: &str) -> Option<(Emulated, Outcome)> {
             ends => ends.unwrap(),
         };
         let emulated = run(&scenario, 1, Window::WHOLE, &ends, &mut |_| {}).unwrap();
-        // These hold however late anybody was.
+        // These hold however late the link was.
         let outcome = &emulated.outcome;
         assert!(outcome.balance.is_even(), "{:?}", outcome.balance);
         let link = &outcome.link;
@@ -54,7 +54,7 @@ fn both(text: &str) -> Option<(Emulated, Outcome)> {
     None
 }
 
-/// `there` within this share of `here`.
+/// Whether `there` is within this share of `here`.
 fn near(there: f64, here: f64, share: f64) -> bool {
     (there - here).abs() <= here * share
 }
@@ -81,13 +81,13 @@ fn a_stream_uses_the_link_and_waits_as_in_the_simulation() {
         flows.1.frame_delay_ms.unwrap(),
     );
     assert!(near(delays.0.mean, delays.1.mean, 0.25), "{delays:?}");
-    // Two ways of 5 ms, and a frame of 30 kB at 20 Mbit/s.
+    // The delay is that of two ways of 5 ms, and of a frame of 30 kB at 20 Mbit/s.
     assert!(delays.0.p50 > 10.0, "{delays:?}");
 }
 
 #[test]
 fn a_queue_that_is_too_short_drops_and_delays_as_in_the_simulation() {
-    // A quarter more than passes.
+    // The load is a quarter more than the link carries.
     let Some((emulated, simulated)) = both(
         "duration = \"2s\"\n[link]\nrate = \"10Mbit/s\"\nqueue = { kind = \"droptail\", limit = \"20packets\" }\n\
          [[flow]]\nname = \"cross\"\nkind = \"cbr\"\nrate = \"12.5Mbit/s\"\npacket_size = \"1250B\"\n",

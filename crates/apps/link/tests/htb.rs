@@ -1,6 +1,6 @@
-//! Our HTB gives classes what the kernel's gives them, on the same offered load.
+//! Checks that our HTB gives classes what the kernel's gives them, under the same offered load.
 //!
-//! It needs root. Without it, the test says so and does nothing, unless `CI` is set.
+//! The test needs root. Without it, it says so and does nothing, unless `CI` is set.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -11,14 +11,14 @@ use comparison::compare;
 use comparison::table::{Both, CLASSES, Compared, WHOLE};
 use mimosa_units::TimeDelta;
 
-/// How far a class's rate may be from what the kernel gives it.
+/// Largest relative difference of a class's rate from the kernel's.
 const NEAR: f64 = 0.05;
-/// How far a median delay may be from the kernel's, in milliseconds, besides that: a
-/// full queue's delay is as far off as its rate, an empty one's is the time in which
-/// threads and timers wake up on a busy machine.
+/// Further difference of a median delay from the kernel's, in milliseconds. A full queue's delay
+/// differs as its rate does, and an empty queue's by the time in which threads and timers wake up
+/// on a busy machine.
 const WAKING: f64 = 1.0;
 
-/// What is too far from the kernel's, one line for each.
+/// The figures that are too far from the kernel's, one in each line.
 fn differences(compared: &Compared) -> Vec<String> {
     let mut found = Vec::new();
     for phase in 0..compared.case.phases().len() {

@@ -1,7 +1,7 @@
-//! What crosses a link arrives as it left: both ways at once, several flows, packets of all
+//! Checks that packets cross a link unchanged: both ways at once, several flows, packets of all
 //! sizes, fragments, TCP, IPv4 and IPv6.
 //!
-//! It needs root. Without it, the test says so and does nothing, unless `CI` is set.
+//! The test needs root. Without it, it says so and does nothing, unless `CI` is set.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -19,7 +19,7 @@ use mimosa_net::{Direction, LossModel, PathConfig, Random, Schedule};
 use mimosa_units::{Bytes, Rate, TimeDelta};
 
 const MTU: u16 = 1_500;
-/// Largest datagrams that one packet holds, by the version of IP.
+/// Largest IPv4 payload of a datagram that one packet holds, and the datagrams of each flow.
 const WHOLE_4: usize = 1_472;
 const DATAGRAMS: u64 = 300;
 /// Bytes of each TCP transfer: more than the link's queue ever holds.
@@ -45,7 +45,7 @@ fn direction(name: &str) -> Direction {
     )
 }
 
-/// Content that nothing else has: of this flow, this datagram, this length.
+/// Content that is unique to this flow, datagram and length.
 fn content(flow: u64, number: u64, length: usize) -> Vec<u8> {
     let mut random = Random::new(flow * 1_000_003 + number, "content");
     let byte = |_| {
@@ -62,7 +62,7 @@ fn content(flow: u64, number: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Between 8 bytes and a little less than three packets.
+/// A length between 8 bytes and a little less than three packets.
 fn length(number: u64) -> usize {
     match number {
         0 => WHOLE_4,
@@ -76,7 +76,7 @@ fn here<T: Send>(side: &Side, act: impl FnOnce() -> T + Send) -> T {
     side.namespace.within(act).unwrap()
 }
 
-/// Sends datagrams from one side to the other; gives a thread that checks them.
+/// Sends datagrams from one side to the other. Returns the thread that checks them.
 fn datagrams(from: &Side, to: &Side, flow: u64, is_v6: bool) -> std::thread::JoinHandle<u64> {
     let address = |side: &Side| -> IpAddr {
         if is_v6 {
@@ -102,7 +102,7 @@ fn datagrams(from: &Side, to: &Side, flow: u64, is_v6: bool) -> std::thread::Joi
             let Ok(size) = receiver.recv(&mut buffer) else {
                 break;
             };
-            // In order, whole and unchanged.
+            // The datagram came in order, whole and unchanged.
             assert!(
                 buffer[..size] == content(flow, next, length(next)),
                 "{flow}: {next}"
@@ -121,7 +121,7 @@ fn datagrams(from: &Side, to: &Side, flow: u64, is_v6: bool) -> std::thread::Joi
     check
 }
 
-/// A TCP transfer from one side to the other; gives a thread that checks it.
+/// Makes a TCP transfer from one side to the other. Returns the thread that checks it.
 fn transfer(from: &Side, to: &Side, flow: u64) -> std::thread::JoinHandle<u64> {
     let port = 8_000 + u16::try_from(flow).unwrap();
     let peer = to.addresses.own;
@@ -142,7 +142,7 @@ fn transfer(from: &Side, to: &Side, flow: u64) -> std::thread::JoinHandle<u64> {
     })
 }
 
-/// A counter of the kernel's in a namespace, e.g. `Udp: InCsumErrors`.
+/// A counter of the kernel in a namespace, e.g. `Udp: InCsumErrors`.
 fn counter(side: &Side, protocol: &str, name: &str) -> u64 {
     let text = here(side, || {
         std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap()
@@ -202,7 +202,7 @@ fn everything_crosses_as_it_was_both_ways_at_once() {
         }
     }
     let passages: Vec<_> = passages.into_iter().collect();
-    // What is larger than the link carries has come in parts.
+    // Datagrams larger than the link's packets came in fragments.
     let largest = passages.iter().map(|passage| passage.size).max();
     assert_eq!(largest, Some(Bytes::new(u64::from(MTU))));
     let ours = passages

@@ -1,6 +1,6 @@
-//! Real packets between two network namespaces that the test makes itself.
+//! Sends real packets between two network namespaces that the test makes.
 //!
-//! It needs root. Without it, the tests say so and do nothing, unless `CI` is set.
+//! The tests need root. Without it, they say so and do nothing, unless `CI` is set.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -27,7 +27,7 @@ const PATH: PathConfig = PathConfig {
     remark: None,
 };
 
-/// Two namespaces, which go with it.
+/// Two namespaces, which are removed when this is dropped.
 struct Pair {
     left: String,
     right: String,
@@ -42,7 +42,7 @@ fn ip(arguments: &str) -> bool {
 }
 
 impl Pair {
-    /// `None` without the rights, which under CI is a failure.
+    /// Makes the namespaces; `None` without the rights, which is a failure under CI.
     fn new() -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!(
@@ -69,7 +69,7 @@ impl Pair {
         PathBuf::from(format!("/run/netns/{name}"))
     }
 
-    /// A device in each, with addresses, up.
+    /// Makes a device in each namespace, with addresses.
     fn devices(&self) -> (Tun, Tun) {
         let device = |name: &str, own: &str, other: &str| {
             let tun = within(&Self::file(name), || Tun::create("tun0"))
@@ -108,7 +108,7 @@ fn direction(kbps: u64, queue: Box<dyn Queue<mimosa_net::Stamped>>, name: &str) 
     )
 }
 
-/// What arrived: each packet's number and how long it took.
+/// What arrived: the number of each packet, and the time that it took.
 struct Arrived {
     numbers: Vec<u32>,
     delays: Vec<TimeDelta>,
@@ -116,7 +116,7 @@ struct Arrived {
     passages: Vec<Passage<LinkPacket>>,
 }
 
-/// Sends `count` packets of 1172 bytes of payload, 1200 with their headers, every
+/// Sends `count` packets with 1172 bytes of payload, 1200 with their headers, at intervals of
 /// `gap`, with this ECN field, across `there`.
 fn send(there: Direction, count: u32, gap: Duration, ecn: u8) -> Option<Arrived> {
     let pair = Pair::new()?;
@@ -173,7 +173,7 @@ fn send(there: Direction, count: u32, gap: Duration, ecn: u8) -> Option<Arrived>
     })
 }
 
-/// Every packet delivered, dropped or inside, in both directions.
+/// Checks that every packet of both directions was delivered, dropped or is inside.
 fn check(arrived: &Arrived) {
     for tally in &arrived.tallies {
         let counts = tally.counts;
@@ -187,7 +187,7 @@ fn check(arrived: &Arrived) {
 
 #[test]
 fn below_the_rate_every_packet_arrives_in_order_after_its_time() {
-    // At most 9.6 Mbit/s of 20.
+    // The load is at most 9.6 Mbit/s, on a link of 20.
     let there = direction(
         20_000,
         Box::new(DropTail::new(Limit::Packets(100))),
@@ -198,7 +198,7 @@ fn below_the_rate_every_packet_arrives_in_order_after_its_time() {
     };
     check(&arrived);
     assert_eq!(arrived.numbers, (0..1_000).collect::<Vec<_>>());
-    // 10 ms of propagation, 0.48 of serialisation.
+    // The least delay is 10 ms of propagation and 0.48 ms of serialisation.
     let least = arrived.delays.iter().min().unwrap();
     assert!(*least >= TimeDelta::from_micros(10_480), "{least}");
     let late = &arrived.tallies[0].lateness;
@@ -218,7 +218,7 @@ fn above_the_rate_the_queue_drops_and_the_link_is_exact() {
     check(&arrived);
     let dropped = arrived.tallies[0].counts.dropped;
     assert!(dropped > 100, "{dropped}");
-    // The kernel says a few words of its own, which may be among the dropped.
+    // The kernel sends a few packets of its own, which may be among the dropped ones.
     assert!(arrived.numbers.len() as u64 >= 3_000 - dropped);
     // While there is a queue, a packet follows the other after exactly 1.92 ms.
     let finished = arrived.passages.iter().filter_map(|passage| {

@@ -9,13 +9,13 @@ use crate::given::{Given, Said};
 use crate::key::Key;
 use crate::keys;
 
-/// A rate above zero.
+/// A rate above zero from a TOML value.
 pub(crate) fn rate(value: &Value) -> Option<Rate> {
     let rate = value.as_str()?.parse().ok()?;
     (rate > Rate::ZERO).then_some(rate)
 }
 
-/// The bounds. Those that nobody stated give way to those that somebody did.
+/// The bounds of the bitrate. Bounds that were not given yield to bounds that were.
 pub(crate) fn limits(said: &Said) -> Result<Limits, SettingsError> {
     let bound = |key: &'static Key| -> Result<(Rate, Given), SettingsError> {
         Ok((said.read(key, rate)?, said.of(key)))
@@ -34,17 +34,17 @@ pub(crate) fn limits(said: &Said) -> Result<Limits, SettingsError> {
     };
     let lowest = stated().min().unwrap_or(Rate::MAX);
     let highest = stated().max().unwrap_or(Rate::ZERO);
-    // What was stated is the lowest or highest already.
+    // A given bound is the lowest or the highest already.
     Ok(Limits::new(min.0.min(lowest), start.0, max.0.max(highest)))
 }
 
-/// Refuses `low` above `high` when somebody stated both.
+/// Refuses `low` above `high` if both were given.
 fn in_order(low: &(Rate, Given), high: &(Rate, Given)) -> Result<(), SettingsError> {
     let both = low.1.is_said() && high.1.is_said();
     if !both || low.0 <= high.0 {
         return Ok(());
     }
-    // Who spoke last is who can mend it.
+    // The error names the origin that wins, because its author can change the value.
     let (at, other) = if low.1.origin.rank() > high.1.origin.rank() {
         (&low.1, &high.1)
     } else {

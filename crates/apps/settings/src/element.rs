@@ -1,11 +1,11 @@
-//! The name of an element of GStreamer.
+//! The name of a GStreamer element.
 
-/// The most letters of a name.
+/// Most characters of a name.
 const LONGEST: usize = 31;
 
-/// The name of an element of GStreamer, e.g. `vah264enc`; or none, empty.
+/// The name of a GStreamer element, e.g. `vah264enc`, or no name, if empty.
 ///
-/// It has its letters in place, so that settings which hold it can be copied.
+/// The characters are stored inline, so that settings with a name are `Copy`.
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
 pub struct ElementName {
     letters: [u8; LONGEST],
@@ -13,7 +13,7 @@ pub struct ElementName {
 }
 
 impl ElementName {
-    /// The name that `text` is, of at most 31 ASCII letters, digits, `-` and `_`.
+    /// The name in `text`, which may have at most 31 ASCII letters, digits, `-` and `_`.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
@@ -26,7 +26,7 @@ impl ElementName {
         text.bytes().all(fits).then_some(name)
     }
 
-    /// As text.
+    /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         let letters = self.letters.get(..usize::from(self.length));
@@ -35,7 +35,7 @@ impl ElementName {
             .unwrap_or_default()
     }
 
-    /// There is none.
+    /// Whether there is no name.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.length == 0

@@ -1,4 +1,4 @@
-//! Environment variables.
+//! Settings from environment variables.
 
 use crate::error::{Origin, Problem, SettingsError};
 use crate::given::{Given, Said};
@@ -6,13 +6,13 @@ use crate::key::PREFIX;
 use crate::keys::KEYS;
 use crate::nearest::nearest;
 
-/// What `mimosa link` tells the commands that it runs: of no concern to a host that is
-/// one of them.
+/// Prefix of the variables that `mimosa link` sets for the commands that it runs. A host that is
+/// one of them ignores these.
 const LINK: &str = "MIMOSA_LINK";
-/// What tells `mimosa quality` of an `ffmpeg`: no concern of a host's either.
+/// The variable that names an `ffmpeg` for `mimosa quality`. A host ignores it.
 const FFMPEG: &str = "MIMOSA_FFMPEG";
 
-/// Takes what the variables of ours say.
+/// Adds the values of all variables that begin with `MIMOSA_`.
 pub(crate) fn read(
     variables: impl IntoIterator<Item = (String, String)>,
     said: &mut Said,
@@ -35,10 +35,10 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// What to write instead of a variable that there is not.
+/// What to write instead of an unknown variable.
 fn mend(variable: &str) -> String {
     let names = || KEYS.iter().map(|key| key.variable());
-    // What all have in common says nothing about which was meant.
+    // The common prefix says nothing about which variable was meant.
     let rest = variable.trim_start_matches(PREFIX);
     let endings = names().map(|name| name.trim_start_matches(PREFIX).to_owned());
     match nearest(rest, endings) {

@@ -1,24 +1,24 @@
-//! Why settings were refused. Every variant is the writer's to mend.
+//! Why settings were refused. Every variant is a mistake of whoever wrote the settings.
 
 use std::fmt;
 
 use mimosa_units::{Rate, Where};
 
-/// Who said something; the later one wins.
+/// Where a value comes from. Of two origins, the later one in this list wins.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Origin {
-    /// Nobody: it is the default.
+    /// The default.
     Default,
-    /// The file.
+    /// A line of the settings file.
     File(Where),
-    /// This environment variable.
+    /// The environment variable of this name.
     Variable(String),
-    /// This flag.
+    /// This flag of the command line.
     Flag(String),
 }
 
 impl Origin {
-    /// How much it weighs: more than all with a lower number.
+    /// Rank of the origin: values of a higher rank win.
     pub(crate) const fn rank(&self) -> u8 {
         match self {
             Self::Default => 0,
@@ -39,94 +39,94 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What is wrong with what was said, and who said it.
+/// A problem with a value, and the value's origin.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{origin}: {problem}")]
 pub struct SettingsError {
-    /// Who.
+    /// The origin of the value.
     pub origin: Origin,
-    /// What.
+    /// What is wrong with the value.
     pub problem: Problem,
 }
 
-/// What is wrong, and what to write instead.
+/// What is wrong with a value, and what to write instead.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Not TOML.
+    /// The file is not TOML.
     #[error("{0}")]
     Toml(String),
-    /// A key of the file that does not exist.
+    /// The file has a key that does not exist.
     #[error("there is no key `{key}`; {mend}")]
     UnknownKey {
         /// The key with its table.
         key: String,
-        /// Where it belongs, or the keys that exist.
+        /// The place where the key belongs, or the keys that exist.
         mend: String,
     },
-    /// An environment variable that does not exist.
+    /// An environment variable has the prefix `MIMOSA_`, but does not exist.
     #[error("there is no such variable; {mend}")]
     UnknownVariable {
-        /// The nearest one, or those that exist.
+        /// The most similar variable, or all that exist.
         mend: String,
     },
-    /// A value in place of a table.
+    /// The file has a value in place of a table.
     #[error("`{table}` is a table; write [{table}] on a line of its own and its keys below it")]
     NotATable {
-        /// The table.
+        /// Name of the table.
         table: &'static str,
     },
-    /// A value of the wrong type, form or range.
+    /// A value has the wrong type, form or range.
     #[error("`{key}` must be {must}, not {found}")]
     Value {
         /// The key.
         key: &'static str,
-        /// What it must be.
+        /// What the value must be.
         must: String,
-        /// What it is.
+        /// What the value is.
         found: String,
     },
-    /// Two that cannot both be meant.
+    /// Two keys exclude each other.
     #[error("`{key}` cannot stand beside `{other}` ({place}); keep one of them")]
     Exclusive {
-        /// One of them.
+        /// One of the two keys.
         key: &'static str,
-        /// The other.
+        /// The other key.
         other: &'static str,
-        /// Who said the other.
+        /// Origin of the other key's value.
         place: Origin,
     },
-    /// A lower bound above a higher one.
+    /// A lower bound is above a higher one.
     #[error(
         "`{low}` of {low_rate} is above `{high}` of {high_rate} ({place}); write min_bitrate <= start_bitrate <= max_bitrate"
     )]
     Order {
         /// The key of the bound that should be lower.
         low: &'static str,
-        /// Its value.
+        /// Value of the bound that should be lower.
         low_rate: Rate,
         /// The key of the bound that should be higher.
         high: &'static str,
-        /// Its value.
+        /// Value of the bound that should be higher.
         high_rate: Rate,
-        /// Who said the one that is not at fault.
+        /// Origin of the bound that the error is not about.
         place: Origin,
     },
-    /// One secret for two purposes.
+    /// The two tokens are the same.
     #[error("`view_token` is the same as `token`, so that whoever watches could play; change one")]
     SameToken,
-    /// Parameters that are no table, or that the controller refuses.
+    /// Parameters are not a table, or the controller refuses them.
     #[error("`{key}`: {why}")]
     Params {
         /// The key.
         key: &'static str,
-        /// In the parser's or the controller's words.
+        /// The reason in the parser's or the controller's words.
         why: String,
     },
-    /// A log filter that means nothing.
+    /// The log filter is invalid.
     #[error("`log`: {why}; write e.g. `info` or `warn,mimosa_host=debug`")]
     Log {
-        /// In the filter's words.
+        /// The reason in the words of the filter's parser.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The file, in TOML.
+//! Settings from a TOML file.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::given::{Given, Said};
 use crate::key::{Key, one_line};
 use crate::keys::KEYS;
 
-/// Takes what the file called `name` says.
+/// Adds the values in the file called `name`.
 pub(crate) fn read(name: &str, text: &str, said: &mut Said) -> Result<(), SettingsError> {
     let file = File { name, text };
     let root = DeTable::parse(text).map_err(|error| file.not_toml(&error))?;
@@ -25,7 +25,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// Takes what stands in the table called `table`; an empty name is the top.
+    /// Adds the values in the table called `table`; an empty name is the top level.
     fn table(
         &self,
         table: &str,
@@ -97,7 +97,7 @@ impl File<'_> {
         let rest = self.text.get(begin..).unwrap_or_default();
         let line = rest.lines().next().unwrap_or_default();
         let mut said = one_line(error.message());
-        // A line with a secret in it, or in the midst of a text, is not repeated.
+        // A line that may contain a token, or is inside a longer text, is not quoted.
         if line.contains(['=', '[']) && !line.contains("token") {
             said = format!("{said}; the line is `{}`", shortened(line));
         }
@@ -105,7 +105,7 @@ impl File<'_> {
     }
 }
 
-/// The key with this place in the file.
+/// The key at this place in the file.
 fn find(table: &str, leaf: &str) -> Option<&'static Key> {
     let mut keys = KEYS.iter().copied();
     keys.find(|key| key.table() == table && key.leaf() == leaf)
@@ -119,9 +119,9 @@ fn join(table: &str, leaf: &str) -> String {
     }
 }
 
-/// What to write instead of a key that there is not.
+/// What to write instead of an unknown key.
 fn mend(table: &str, leaf: &str) -> String {
-    // Also by its name elsewhere: `encoder_threads`, `controller`.
+    // Keys are also found under their other names: `encoder_threads`, `controller`.
     let elsewhere = |key: &&&Key| key.leaf() == leaf || key.name == leaf;
     if let Some(key) = KEYS.iter().find(elsewhere) {
         return match key.table() {

@@ -1,4 +1,4 @@
-//! What was said, by whom, and which of it holds.
+//! The given values with their origins, and which of them is in force.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,23 @@ use toml::Value;
 use crate::error::{Origin, Problem, SettingsError};
 use crate::key::{Key, Shape};
 
-/// What is said by flags.
+/// The values given by flags.
 #[derive(Clone, Default)]
 pub struct Flags(Vec<(&'static Key, String)>);
 
 impl Flags {
-    /// Adds what the flag of `key` says; of a list, a part of it. Otherwise the
-    /// last one holds.
+    /// Adds the value of `key`'s flag. Values of a list add up; of others, the last is in force.
     pub fn set(&mut self, key: &'static Key, text: impl Into<String>) {
         self.0.push((key, text.into()));
     }
 
-    /// Whether there are none.
+    /// Whether no flag was given.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Each key with its text, those of a list together.
+    /// Each key with its text, where the texts of a list are joined.
     pub(crate) fn joined(&self) -> Vec<(&'static Key, String)> {
         let mut joined: BTreeMap<&str, (&'static Key, String)> = BTreeMap::new();
         for (key, text) in &self.0 {
@@ -41,7 +40,7 @@ impl Flags {
     }
 }
 
-/// A value, and who said it.
+/// A value and its origin.
 #[derive(Clone)]
 pub(crate) struct Given {
     pub(crate) key: &'static Key,
@@ -52,7 +51,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// What a variable or a flag says.
+    /// The value of a variable or a flag.
     pub(crate) fn text(
         key: &'static Key,
         text: &str,
@@ -69,22 +68,22 @@ impl Given {
         }
     }
 
-    /// Whether somebody said it.
+    /// Whether the value was given, rather than the default.
     pub(crate) fn is_said(&self) -> bool {
         self.origin != Origin::Default
     }
 
-    /// Whether it is the empty text, which stands for nothing.
+    /// Whether the value is the empty text, which stands for no value.
     pub(crate) fn is_nothing(&self) -> bool {
         self.value.as_str() == Some("")
     }
 
-    /// That it is not what it must be.
+    /// The error that the value is not what it must be.
     pub(crate) fn wrong(&self) -> SettingsError {
         self.wrong_as(self.key.must)
     }
 
-    /// That it is not `must`.
+    /// The error that the value is not `must`.
     pub(crate) fn wrong_as(&self, must: &str) -> SettingsError {
         let found = if self.key.shape == Shape::Secret {
             "what it is, which is not shown".to_owned()
@@ -98,7 +97,7 @@ impl Given {
         })
     }
 
-    /// A problem with it.
+    /// An error about this value.
     pub(crate) fn error(&self, problem: Problem) -> SettingsError {
         SettingsError {
             origin: self.origin.clone(),
@@ -106,7 +105,7 @@ impl Given {
         }
     }
 
-    /// That it and `other` cannot both be meant.
+    /// The error that this value and `other` exclude each other.
     pub(crate) fn excludes(&self, other: &Self) -> SettingsError {
         self.error(Problem::Exclusive {
             key: self.key.path,
@@ -116,22 +115,22 @@ impl Given {
     }
 }
 
-/// All that was said.
+/// All values that were given.
 #[derive(Default)]
 pub(crate) struct Said(BTreeMap<&'static str, Vec<Given>>);
 
 impl Said {
-    /// Adds a value; later ones win.
+    /// Adds a value. Later ones win.
     pub(crate) fn add(&mut self, given: Given) {
         self.0.entry(given.key.name).or_default().push(given);
     }
 
-    /// Everything said of `key`, what wins last.
+    /// All values given for `key`; the last one wins.
     pub(crate) fn all(&self, key: &Key) -> &[Given] {
         self.0.get(key.name).map_or(&[], Vec::as_slice)
     }
 
-    /// What holds for `key`.
+    /// The value in force for `key`.
     pub(crate) fn of(&self, key: &'static Key) -> Given {
         self.all(key).last().cloned().unwrap_or_else(|| Given {
             key,
@@ -143,7 +142,7 @@ impl Said {
         })
     }
 
-    /// What holds for `key`, as `read` understands it.
+    /// The value in force for `key`, converted by `read`.
     pub(crate) fn read<T>(
         &self,
         key: &'static Key,
@@ -153,7 +152,7 @@ impl Said {
         read(&given.value).ok_or_else(|| given.wrong())
     }
 
-    /// A text, or nothing.
+    /// The text in force for `key`; `None` if it is empty.
     pub(crate) fn text(&self, key: &'static Key) -> Result<Option<String>, SettingsError> {
         self.read(key, |value| {
             let text = value.as_str().filter(|text| !text.contains('\0'))?;

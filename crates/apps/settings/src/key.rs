@@ -1,28 +1,28 @@
-//! One thing that can be set, and its names.
+//! The keys of settings.
 
 use toml::Value;
 
 use crate::error::Problem;
 
-/// One thing that can be set.
+/// A key: one thing that can be set, with its names and its default.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Key {
-    /// Its place in the file, e.g. `encoder.threads`.
+    /// The key's place in the file, e.g. `encoder.threads`.
     pub path: &'static str,
-    /// Its name everywhere else, in lower case, e.g. `encoder_threads`.
+    /// The key's name everywhere else, in lower case, e.g. `encoder_threads`.
     pub name: &'static str,
-    /// What kind of value it has.
+    /// The form of the key's value.
     pub shape: Shape,
-    /// The value without anything said, as a flag takes it; empty for nothing.
+    /// The default, as a flag takes it; empty for no value.
     pub default: &'static str,
-    /// What stands for the value in help, e.g. `PORT`.
+    /// The name of the value in help texts, e.g. `PORT`.
     pub placeholder: &'static str,
-    /// What the value must be, for messages.
+    /// What the value must be, in error messages.
     pub must: &'static str,
-    /// What it does, in a line.
+    /// What the key does, in one line.
     pub comment: &'static str,
-    /// Heading under which it stands.
+    /// The heading above the key.
     pub group: &'static str,
 }
 
@@ -31,9 +31,9 @@ pub struct Key {
 pub enum Shape {
     /// A whole number, decimal or with `0x` in front.
     Number,
-    /// The text as it is.
+    /// A text, used unchanged.
     Text,
-    /// The text as it is, which is never shown.
+    /// A text, used unchanged and never shown.
     Secret,
     /// Texts with commas between them.
     List,
@@ -42,19 +42,19 @@ pub enum Shape {
 }
 
 impl Key {
-    /// Its flag, e.g. `--http-port`.
+    /// The key's flag, e.g. `--http-port`.
     #[must_use]
     pub fn flag(&self) -> String {
         format!("--{}", self.long())
     }
 
-    /// Its flag without the dashes in front.
+    /// The key's flag without the leading dashes.
     #[must_use]
     pub fn long(&self) -> String {
         self.name.replace('_', "-")
     }
 
-    /// Its environment variable, e.g. `MIMOSA_HTTP_PORT`.
+    /// The key's environment variable, e.g. `MIMOSA_HTTP_PORT`.
     #[must_use]
     pub fn variable(&self) -> String {
         format!("{PREFIX}{}", self.name.to_ascii_uppercase())

@@ -1,9 +1,9 @@
-//! The table of all there is to set.
+//! The table of all keys.
 
 use crate::key::{Key, Shape};
 
-/// Declares each key with its comment, shape, place in the file, default as a
-/// flag would have it, placeholder, and what it must be.
+/// Declares each key with its comment, shape, place in the file, default as a flag takes it,
+/// placeholder, and what the value must be.
 macro_rules! keys {
     ($($group:literal { $(
         #[doc = $comment:literal]
@@ -24,10 +24,10 @@ macro_rules! keys {
             };
         )*)*
 
-        /// All of them, in the order of the file.
+        /// All keys, in the order of the file.
         pub static KEYS: &[&Key] = &[$($(&$constant,)*)*];
     };
-    // The place in the file is the name elsewhere, unless there is another.
+    // The place in the file is the key's name, unless another place is given.
     (@name $path:literal) => { $path };
     (@name $path:literal $name:literal) => { $name };
 }

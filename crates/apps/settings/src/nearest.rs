@@ -1,6 +1,6 @@
-//! Which name was meant.
+//! Finds the name that a wrong one was probably meant to be.
 
-/// The name most like `text`, when a third of its letters or fewer differ.
+/// The name most similar to `text`, if at most a third of its letters differ.
 pub(crate) fn nearest(text: &str, names: impl Iterator<Item = String>) -> Option<String> {
     let most = text.chars().count().div_ceil(3);
     names
@@ -10,11 +10,11 @@ pub(crate) fn nearest(text: &str, names: impl Iterator<Item = String>) -> Option
         .map(|(_, name)| name)
 }
 
-/// How many letters to insert, remove or replace to make one of the other
-/// (Levenshtein).
+/// The edit distance (Levenshtein): how many letters to insert, remove or replace to turn one text
+/// into the other.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
-    // The distances of what was read of `one` to each beginning of `other`.
+    // Distances of the part of `one` read so far from each beginning of `other`.
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (index, a) in one.chars().enumerate() {
         let mut diagonal = row[0];

@@ -1,4 +1,4 @@
-//! From what was said to settings that cannot be wrong.
+//! Makes settings from the given values, and refuses wrong ones.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -23,38 +23,38 @@ use crate::settings::{
 };
 use crate::source;
 
-/// What only the program knows, which has the controllers, the pacers and the log.
+/// Checks that only the program can make, which has the controllers, the pacers and the log.
 pub trait Checks {
-    /// The controllers' names.
+    /// Names of the controllers.
     fn controllers(&self) -> &[&str];
 
-    /// The pacers' names.
+    /// Names of the pacers.
     fn pacers(&self) -> &[&str];
 
-    /// The names of the encoders built in, and `auto`.
+    /// Names of the encoders that are built in, and `auto`.
     fn encoders(&self) -> &[&str];
 
-    /// Whether the controller takes these parameters.
+    /// Checks parameters of a controller.
     ///
     /// # Errors
     ///
-    /// Why not, in the controller's words.
+    /// What is wrong with them, in the controller's words.
     fn params(&self, controller: &str, params: &toml::Table, limits: Limits) -> Result<(), String>;
 
-    /// Whether this is a filter for the log.
+    /// Checks a filter for the log.
     ///
     /// # Errors
     ///
-    /// Why not, in the words of the log.
+    /// What is wrong with it, in the log's words.
     fn log(&self, filter: &str) -> Result<(), String>;
 }
 
-/// The settings, of a file by its name and text, of the environment, of which
-/// only what begins with `MIMOSA_` counts, and of flags. The later ones win.
+/// Resolves the settings from a file, given by its name and text, from environment variables, of
+/// which only those with the prefix `MIMOSA_` count, and from flags. Later ones win.
 ///
 /// # Errors
 ///
-/// [`SettingsError`] with the place of the first thing that is wrong.
+/// [`SettingsError`] about the first value that is wrong, with its origin.
 pub fn resolve(
     file: Option<(&str, &str)>,
     environment: impl IntoIterator<Item = (String, String)>,
@@ -144,7 +144,7 @@ fn number<T: TryFrom<i64> + PartialOrd>(value: &Value, range: RangeInclusive<T>)
     range.contains(&number).then_some(number)
 }
 
-/// A duration within so many microseconds.
+/// A duration within `micros` microseconds.
 fn duration(
     said: &Said,
     key: &'static Key,
@@ -184,7 +184,7 @@ fn origins(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(origin).collect()
 }
 
-/// Not all encoders there are may be in this program.
+/// The encoder, which has to be one that is built into this program.
 fn encoder(said: &Said, checks: &dyn Checks) -> Result<EncoderName, SettingsError> {
     let known = checks.encoders();
     let given = said.of(&keys::ENCODER);
@@ -281,8 +281,8 @@ fn controller(said: &Said, checks: &dyn Checks) -> Result<ControllerSettings, Se
     })
 }
 
-/// The parameters, laid over each other one by one, and who spoke last. Those
-/// said while another controller was meant are not for this one.
+/// The parameters of all origins, merged key by key, and the last origin. Parameters that were
+/// given together with another controller's name do not count.
 fn params(said: &Said, controller: &str) -> Result<(toml::Table, Given), SettingsError> {
     let meant = |rank: u8| {
         let mut names = said.all(&keys::CONTROLLER).iter();

@@ -1,4 +1,4 @@
-//! What a host needs to know, whoever told it.
+//! The settings of a host.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,60 +10,60 @@ use mimosa_video::Size;
 
 use crate::element::ElementName;
 
-/// Everything a host is told.
+/// All settings of a host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Addresses that both ports are bound to.
+    /// Addresses to which both ports are bound.
     pub bind: Vec<IpAddr>,
-    /// TCP port of page, signalling and metrics; zero for a free one.
+    /// TCP port of page, signalling and metrics; zero for any free port.
     pub http_port: u16,
-    /// UDP port of everything else; zero for a free one.
+    /// UDP port of everything else; zero for any free port.
     pub udp_port: u16,
-    /// Other sites whose pages may begin sessions, as `https://example.org`.
+    /// Other sites whose pages may begin sessions, e.g. `https://example.org`.
     pub allowed_origins: Vec<String>,
-    /// What a player must show. `None`: made up when it is needed, which is when
+    /// Token that a player has to show. `None`: the host makes one if it is needed, which is when
     /// an address is not a loopback one.
     pub token: Option<Token>,
-    /// What somebody who may only watch must show; likewise.
+    /// Token that a viewer has to show. `None`: the host makes one if it is needed.
     pub view_token: Option<Token>,
-    /// How many may watch beside the player.
+    /// Most viewers beside the player.
     pub viewers: Limit,
-    /// Where pictures come from.
+    /// The source of pictures.
     pub source: SourceSettings,
-    /// Size of the demonstration's picture and of a private X server.
+    /// Size of the demo's pictures, and of a private X server's screen.
     pub size: Size,
-    /// Most frames in a second.
+    /// Highest frame rate, in frames a second.
     pub frames_per_second: u32,
-    /// Most frames in a second for each of those who watch.
+    /// Highest frame rate for viewers, in frames a second.
     pub viewer_frames_per_second: u32,
     /// How frames are coded.
     pub encoder: EncoderSettings,
-    /// What is heard.
+    /// What sound is sent.
     pub sound: SoundSettings,
-    /// What the player has beside keys and pointer.
+    /// Which input devices the player has beside keys and pointer.
     pub input: InputSettings,
-    /// How the bitrate follows the network.
+    /// How the bitrate adapts to the network.
     pub controller: ControllerSettings,
-    /// A lost packet is sent again while its frame is younger than this; `None`: as long as
-    /// that is sooner than a frame that does without it.
+    /// Age of a frame from which its packets are no longer sent again. `None`: they are sent again
+    /// as long as that is sooner than a frame without a reference to it.
     pub retransmission_deadline: Option<TimeDelta>,
-    /// How frames are kept whole though packets are lost.
+    /// How frames are protected against loss.
     pub protection: ProtectionKind,
-    /// When they have to be, from their hand-over on.
+    /// Time from its hand-over within which a frame has to be whole.
     pub repair_deadline: TimeDelta,
-    /// A frame that would come later than this is not waited for.
+    /// Delay from which a frame is no longer waited for.
     pub presentation_deadline: TimeDelta,
-    /// Packets closer together than this leave in groups of two to four.
+    /// Packets with gaps shorter than this leave in groups of two to four.
     pub shortest_gap: TimeDelta,
     /// Folder for recordings of sessions.
     pub record: Option<PathBuf>,
-    /// Folder for pictures before encoding, with what became of them.
+    /// Folder for pictures before encoding, with the coded stream.
     pub record_pictures: Option<PathBuf>,
-    /// Most frames of a session of which pictures are kept.
+    /// Most frames of a session whose pictures are recorded.
     pub record_pictures_limit: u32,
-    /// What is logged: a filter as `tracing` has it, e.g. `info,mimosa=debug`.
+    /// Filter for the log, in the form of `tracing`, e.g. `info,mimosa=debug`.
     pub log: String,
-    /// How it is logged.
+    /// Format of the log.
     pub log_format: LogFormat,
 }
 
@@ -71,14 +71,12 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limit(pub u32);
 
-/// A secret of at least 16 characters that fit into a URL. Never printed by
-/// `Debug`.
+/// A secret of at least 16 characters that are allowed in a URL. `Debug` does not print it.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Token(String);
 
 impl Token {
-    /// A token, unless it is shorter than 16 characters or has others than
-    /// letters, digits, `-` and `_`.
+    /// The token in `text`; `None` unless it has 16 to 256 letters, digits, `-` and `_`.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -92,7 +90,7 @@ impl Token {
         Self(format!("{bits:032x}"))
     }
 
-    /// The secret itself: for the URL that is printed, and for comparison.
+    /// The secret itself, for the URL that is printed, and for comparisons.
     #[must_use]
     pub fn secret(&self) -> &str {
         &self.0
@@ -105,80 +103,80 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// Where pictures come from.
+/// The source of pictures.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SourceSettings {
     /// The built-in scene.
     Demo,
-    /// An X display that runs already; `None` for the one in `DISPLAY`.
+    /// An X display that exists already.
     X11 {
-        /// Its name, e.g. `:0`.
+        /// Name of the display, e.g. `:0`; `None` for the one in `DISPLAY`.
         display: Option<String>,
-        /// What of it.
+        /// What to capture of the display.
         target: Target,
     },
-    /// A command, run in a private X server.
+    /// A command that is run in a private X server.
     Launch {
-        /// For the shell.
+        /// The command, for a shell.
         command: String,
     },
 }
 
-/// What of an X display.
+/// What to capture of an X display.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Target {
-    /// All of it.
+    /// The whole screen.
     Screen,
     /// The window with this number.
     Window(u32),
-    /// The largest window whose title has this in it.
+    /// The largest window whose title contains this text.
     Title(String),
 }
 
-/// How much work goes into frames.
+/// How much work goes into each frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Work {
-    /// As much into each.
+    /// The same complexity level for every frame.
     Always(Complexity),
-    /// More into those that would be late for their size.
+    /// A higher level for frames that would be late because of their size.
     Adaptive,
 }
 
-/// How the size of a frame is predicted from its picture.
+/// How a frame's size is predicted from its picture.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SizePrediction {
-    /// By what is new of it after a search for motion.
+    /// From the difference that a motion search leaves.
     Motion,
-    /// By what differs in place.
+    /// From the difference in place.
     Difference,
 }
 
 /// How frames are coded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncoderSettings {
-    /// What codes them.
+    /// The encoder.
     pub name: EncoderName,
-    /// Which element GStreamer codes with; none: the first of hardware that works.
+    /// The GStreamer element that encodes; if empty, the first for hardware that works.
     pub element: ElementName,
     /// How much work goes into each frame.
     pub work: Work,
-    /// How many frames' budgets the sizes of frames are evened out over; one: each has
-    /// its own.
+    /// Number of frames over whose budgets the sizes of frames may vary; 1 means that each frame
+    /// has its own budget.
     pub buffer_frames: u32,
-    /// How sizes are predicted where they differ.
+    /// How frames' sizes are predicted, where they may vary.
     pub size_prediction: SizePrediction,
-    /// Whether a stream has fewer pixels or frames when it has too few bits for them.
+    /// Whether pixels or frames are reduced when the bitrate is too low for them.
     pub adapts_detail: bool,
-    /// The lowest quantiser in use: a picture that is as good takes no more bits.
+    /// The lowest quantiser, from 1 to 51: a finer picture would look the same and take more bits.
     pub finest_quantiser: u8,
-    /// Slices coded side by side, each by a thread of its own.
+    /// Number of slices of a frame, each of which is encoded by its own thread.
     pub threads: u32,
 }
 
-/// What codes frames.
+/// An encoder.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum EncoderName {
-    /// The best that works here.
+    /// The best encoder that works on this machine.
     #[default]
     Auto,
     /// libx264.
@@ -192,7 +190,7 @@ pub enum EncoderName {
 }
 
 impl EncoderName {
-    /// All of them.
+    /// All encoders.
     pub const ALL: [Self; 5] = [
         Self::Auto,
         Self::X264,
@@ -201,7 +199,7 @@ impl EncoderName {
         Self::GStreamer,
     ];
 
-    /// As it is written in settings.
+    /// The encoder's name in settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -214,45 +212,45 @@ impl EncoderName {
     }
 }
 
-/// What is heard.
+/// What sound is sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SoundSettings {
-    /// There is sound where there is something to hear.
+    /// Whether sound is sent, if the source has any.
     pub is_on: bool,
-    /// A sink of the user's that is recorded.
+    /// A sink of the user to record instead.
     pub sink: Option<String>,
-    /// The bitrate of Opus.
+    /// Bitrate of the coded sound.
     pub bitrate: Rate,
 }
 
-/// What the player has beside keys and pointer.
+/// Which input devices the player has beside keys and pointer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct InputSettings {
-    /// What becomes of gamepads.
+    /// How gamepads reach the game.
     pub gamepads: GamepadSettings,
-    /// What is copied on one side can be pasted on the other.
+    /// Whether text copied on one side can be pasted on the other.
     pub clipboard: bool,
 }
 
-/// What a player's gamepads are to the game.
+/// How a player's gamepads reach the game.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum GamepadSettings {
-    /// Devices where the kernel lets us make them, and otherwise keys.
+    /// As kernel devices where the system permits, and as keys otherwise.
     #[default]
     Auto,
-    /// Devices of the kernel, made through `/dev/uinput`.
+    /// As kernel devices, made through `/dev/uinput`.
     Uinput,
-    /// Keys that they press.
+    /// As the keys that their buttons stand for.
     Keys,
-    /// Nothing.
+    /// Gamepads are ignored.
     Off,
 }
 
 impl GamepadSettings {
-    /// All of them.
+    /// All ways.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Uinput, Self::Keys, Self::Off];
 
-    /// As it is written in settings.
+    /// The way's name in settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -264,27 +262,27 @@ impl GamepadSettings {
     }
 }
 
-/// How the bitrate follows the network.
+/// How the bitrate adapts to the network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControllerSettings {
     /// Name of the controller.
     pub name: String,
-    /// Its parameters, as in a scenario's `[flow.params]`.
+    /// Parameters of the controller, as in a scenario's `[flow.params]`.
     pub params: toml::Table,
-    /// Name of the pacer, `controller` for the controller's own wish.
+    /// Name of the pacing policy; `controller` keeps the controller's own pacing.
     pub pacer: String,
-    /// Bounds of the bitrate, and where it begins.
+    /// Least, initial and greatest bitrate.
     pub limits: Limits,
-    /// Bitrate for a viewer whose player reports nothing.
+    /// Bitrate for a viewer whose player sends no reports.
     pub blind_rate: Rate,
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum LogFormat {
-    /// Lines for people.
+    /// Lines of text.
     #[default]
     Text,
-    /// An object for each line.
+    /// A JSON object on each line.
     Json,
 }

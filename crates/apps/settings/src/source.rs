@@ -1,8 +1,8 @@
-//! Where pictures come from: one of three, said with five keys.
+//! Chooses the source of pictures: one of three, selected by five keys.
 //!
-//! Who spoke last decides. Flags that contradict each other are refused, and so
-//! are keys of the file, or variables, of which one would go unheard; only that
-//! `launch` wins over `source` there.
+//! The origin of the highest rank decides. Flags that contradict each other are refused, and so are
+//! keys of the file, or variables, of which one would be ignored; only `launch` may stand beside
+//! `source` there, and wins.
 
 use toml::Value;
 
@@ -35,7 +35,7 @@ pub(crate) fn choose(said: &Said) -> Result<SourceSettings, SettingsError> {
     {
         return Ok(SourceSettings::Launch { command });
     }
-    // To name a window is to ask for it.
+    // Naming a window selects the X display.
     if !is_x11 && details <= Some(source) {
         return Ok(SourceSettings::Demo);
     }
@@ -46,14 +46,14 @@ pub(crate) fn choose(said: &Said) -> Result<SourceSettings, SettingsError> {
     Ok(SourceSettings::X11 { display, target })
 }
 
-/// How much weight what holds for `key` has; `None` when it is nothing.
+/// Rank of the value in force for `key`; `None` if it has none.
 fn rank(said: &Said, key: &'static Key) -> Option<u8> {
     let given = said.of(key);
     (given.is_said() && !given.is_nothing()).then(|| given.origin.rank())
 }
 
-/// A window by its number; without one, the screen. `xwininfo` shows
-/// `0x1a00003`, which is taken with quotes, too.
+/// A window by its number; the whole screen without one. `xwininfo` prints `0x1a00003`, which may
+/// also be given as a text.
 fn window(value: &Value) -> Option<Target> {
     if value.as_str() == Some("") {
         return Some(Target::Screen);
@@ -63,7 +63,7 @@ fn window(value: &Value) -> Option<Target> {
     Some(Target::Window(number))
 }
 
-/// Refuses what cannot both be meant, at each level by itself.
+/// Refuses contradictions, for each rank of origins by itself.
 fn check(said: &Said) -> Result<(), SettingsError> {
     for level in 1..=3 {
         let find = |key: &Key| {

@@ -1,11 +1,11 @@
-//! The file that is there to be edited.
+//! Writes the settings file that people edit.
 
 use std::fmt::Write;
 
 use crate::key::Shape;
 use crate::keys::KEYS;
 
-/// What stands at its top.
+/// The beginning of the file.
 const HEAD: &str = "\
 # Settings of `mimosa serve`.
 #
@@ -15,7 +15,7 @@ const HEAD: &str = "\
 # `mimosa doctor` says what is wrong with this file.
 ";
 
-/// A commented file with every key: what is not changed is the default.
+/// A commented file with every key. A key that is not changed has its default.
 #[must_use]
 pub fn template() -> String {
     let mut text = HEAD.to_owned();

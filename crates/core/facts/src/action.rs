@@ -1,103 +1,102 @@
-//! What a player does, as a game is told.
+//! What a player does, in the form in which a game is told.
 
-/// One thing a player did.
+/// One thing that a player did.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Action {
-    /// Moved the locked pointer, in 1/16 pixel.
+    /// Movement of the locked pointer, in 1/16 pixel.
     Move {
-        /// To the right.
+        /// Movement to the right; negative to the left.
         right: i32,
-        /// Down.
+        /// Movement down; negative up.
         down: i32,
     },
-    /// Put the pointer somewhere in the picture: 0 to 65535 from the left and
-    /// from the top.
+    /// A position of the pointer in the picture, on a scale from 0 to 65535 in each direction.
     Position {
-        /// From the left.
+        /// Distance from the left edge, 0 to 65535.
         x: u16,
-        /// From the top.
+        /// Distance from the top edge, 0 to 65535.
         y: u16,
     },
-    /// Turned the wheel, in 1/120 notch.
+    /// A turn of the wheel, in 1/120 notch.
     Wheel {
-        /// To the right.
+        /// Turn to the right; negative to the left.
         right: i32,
-        /// Down, towards the hand.
+        /// Turn down, towards the hand; negative up.
         down: i32,
     },
-    /// Pressed or released a key.
+    /// A key pressed or released.
     Key {
-        /// Which: a `KEY_…` code of Linux, `input-event-codes.h`.
+        /// The key, as a Linux `KEY_…` code (`input-event-codes.h`).
         code: u16,
-        /// Down or up.
+        /// Whether the key went down, rather than up.
         pressed: bool,
     },
-    /// Pressed or released a button of the pointer.
+    /// A mouse button pressed or released.
     Button {
-        /// Which.
+        /// The button.
         button: Button,
-        /// Down or up.
+        /// Whether the button went down, rather than up.
         pressed: bool,
     },
-    /// A finger on the screen.
+    /// A finger on a touch screen.
     Touch {
-        /// Which finger.
+        /// Number of the finger.
         finger: u16,
-        /// What it did.
+        /// What the finger did.
         phase: TouchPhase,
-        /// From the left, as in [`Action::Position`].
+        /// Distance from the left edge, 0 to 65535.
         x: u16,
-        /// From the top.
+        /// Distance from the top edge, 0 to 65535.
         y: u16,
     },
-    /// A gamepad's whole state.
+    /// The whole state of a gamepad.
     Gamepad(Gamepad),
-    /// Wrote a character that no key of the page's keyboard has: composed, or of an
-    /// input method.
+    /// A written character that no key of the page's keyboard has: one that was composed, or that
+    /// came from an input method.
     Character(char),
-    /// Let go of every key and button.
+    /// A release of every key and button.
     ReleaseAll,
 }
 
-/// A button of the pointer.
+/// A mouse button.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Button {
-    /// The first.
+    /// The primary button.
     Left,
-    /// The wheel.
+    /// The wheel, pressed.
     Middle,
-    /// The second.
+    /// The secondary button.
     Right,
-    /// At the thumb, towards the hand.
+    /// The thumb button towards the hand.
     Back,
-    /// At the thumb, away from the hand.
+    /// The thumb button away from the hand.
     Forward,
 }
 
 /// What a finger did.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TouchPhase {
-    /// Touched the screen.
+    /// The finger touched the screen.
     Begin,
-    /// Moved on it.
+    /// The finger moved on the screen.
     Move,
-    /// Left it.
+    /// The finger left the screen.
     End,
-    /// The system took it away.
+    /// The system ended the touch.
     Cancel,
 }
 
-/// A gamepad's state.
+/// The state of a gamepad.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Gamepad {
-    /// Which one, from 0 to 15.
+    /// Number of the gamepad, from 0 to 15.
     pub index: u8,
-    /// It is plugged in.
+    /// Whether the gamepad is plugged in.
     pub is_present: bool,
-    /// Buttons, bit by bit in the order of the W3C standard mapping.
+    /// Pressed buttons, one bit for each in the order of the W3C standard mapping.
     pub buttons: u32,
-    /// Left x and y, right x and y: -32767 to 32767, right and down positive.
+    /// Axes left x, left y, right x, right y, from -32767 to 32767; right and down are positive.
     pub axes: [i16; 4],
-    /// Left and right trigger, 0 to 255.
+    /// Left and right trigger, from 0 to 255.
     pub triggers: [u8; 2],
 }

@@ -1,20 +1,20 @@
-//! What became of the bucket, and why.
+//! Changes of a token bucket's depth, and their causes.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// The rule behind the depth of a bucket.
+/// The rule that set the depth of a bucket.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum BucketCause {
-    /// Nothing is known yet.
+    /// Nothing is known yet: the initial depth.
     Start,
-    /// Nothing has been heard since the last change: left as it is.
+    /// No feedback has come since the last change: unchanged.
     AwaitFeedback,
-    /// The queue is short: deeper by a step.
+    /// The queue is short: increased by a step.
     AdditiveIncrease,
-    /// The queue is gone: as deep as it is known to be harmless.
+    /// The queue is gone: set to the depth that is known to be harmless.
     FastRecovery,
-    /// Deeper than the frame before was large: left as it is.
+    /// The depth is more than the size of the frame before: unchanged.
     ApplicationLimited,
     /// The queue is above its threshold: reduced by the excess.
     QueueThreshold,
@@ -23,7 +23,7 @@ pub enum BucketCause {
 }
 
 impl BucketCause {
-    /// The name in recordings.
+    /// The rule's name in recordings.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -38,20 +38,20 @@ impl BucketCause {
     }
 }
 
-/// A decision about a bucket's depth, with what it saw.
+/// A decision about a bucket's depth, with the measurements behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BucketChange {
-    /// When it was made.
+    /// When the depth was set.
     pub at: Time,
     /// The depth from then on.
     pub depth: Bytes,
-    /// The rule that set it.
+    /// The rule that set the depth.
     pub cause: BucketCause,
-    /// Delay of the queue that the rule saw; `None` before there was a round trip.
+    /// Queueing delay that the rule used; `None` before the first round trip.
     pub queue_delay: Option<TimeDelta>,
-    /// The capacity by which that delay was made an amount; the target before packets have
-    /// told it.
+    /// Capacity by which the delay was converted to bytes; the target while no capacity has been
+    /// measured.
     pub capacity: Rate,
-    /// That amount.
+    /// Bytes in the queue, from the delay and the capacity.
     pub queue: Option<Bytes>,
 }

@@ -1,82 +1,81 @@
-//! Why a decision is what it is.
+//! The causes of decisions.
 
-/// The rule behind a decision. Names are shared between algorithms where the
-/// rule is of one kind, so that recordings can be read side by side.
+/// The rule behind a decision. Algorithms share the name of a rule of the same kind, so that
+/// recordings of different algorithms can be compared.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// Nothing is known yet.
+    /// Nothing is known yet: the starting rate.
     Start,
-    /// The last change's own feedback has not come back.
+    /// Feedback about the last change has not come yet: unchanged.
     AwaitFeedback,
-    /// Use is low: raised by a factor.
+    /// Utilisation is low: raised by a factor.
     MultiplicativeIncrease,
-    /// Use is high: moved by a step towards the fair share.
+    /// Utilisation is high: moved by a step towards the fair share.
     FairnessStep,
-    /// Use is above one, but not for long: left as it is.
+    /// Utilisation is above one, but not for long: unchanged.
     Overuse,
-    /// One frame met a queue: the next one alone is smaller.
+    /// One frame met a queue: only the next one is smaller.
     FrameFallback,
-    /// The oldest frame is overdue: the next one alone is smaller.
+    /// The oldest frame is overdue: only the next one is smaller.
     NextDelayFallback,
-    /// A queue has built up: below the receiving rate until it is gone.
+    /// A queue has built up: below the receiving rate until the queue is gone.
     Drain,
-    /// The queue is gone: to the receiving rate in one step.
+    /// The queue is gone: set to the receiving rate in one step.
     Recover,
-    /// No feedback for long: reduced.
+    /// Feedback has not come for long: reduced.
     FeedbackTimeout,
-    /// The smallest delay has changed for good: it is measured anew.
+    /// The smallest delay has changed lastingly: measured again.
     PathChange,
-    /// The encoder uses much less than it was given: not raised.
+    /// The encoder uses much less than allowed: not raised.
     ApplicationLimited,
-    /// The configured maximum is reached.
+    /// The configured maximum is reached: not raised.
     AtMaximum,
     /// No queue has shown yet: raised with every acknowledgement.
     SlowStart,
-    /// Above the estimate of what the path can carry, to learn whether it is more.
+    /// Above the estimate of the path's capacity, to find out whether the path carries more.
     Probing,
-    /// Little in flight for a while, to learn the path's delay without a queue.
+    /// Little in flight for a while, to measure the path's delay without a queue.
     ProbeRtt,
-    /// Less queue than the algorithm aims at: raised.
+    /// The queue is shorter than the algorithm aims at: raised.
     BelowQueueTarget,
-    /// More queue than the algorithm aims at: lowered.
+    /// The queue is longer than the algorithm aims at: lowered.
     AboveQueueTarget,
-    /// Moved towards the estimate of what the path can carry.
+    /// Moved towards the estimate of the path's capacity.
     TowardsEstimate,
-    /// As much as arrives within the delay allowed, by the estimate of what the path
-    /// can carry.
+    /// As much as arrives within the delay budget, by the estimate of the path's capacity.
     DelayBudget,
-    /// The rate is what the controller was told.
+    /// Set to the rate that the controller was told.
     Told,
     /// Packets were lost: reduced.
     Loss,
-    /// Packets came with congestion experienced (ECN): reduced.
+    /// Packets were marked as having met congestion (ECN): reduced.
     Marked,
     /// The queueing delay is above its target: reduced.
     QueueDelay,
     /// No sign of congestion: raised by a step.
     AdditiveIncrease,
-    /// Moved in proportion to the congestion signal's distance from its target and to
-    /// its change.
+    /// Changed in proportion to the congestion signal's distance from its target, and to the
+    /// signal's change.
     GradualUpdate,
-    /// Nothing speaks for a change: left as it is.
+    /// There is no reason for a change: unchanged.
     Hold,
-    /// Lower rates have done better: lowered by a step.
+    /// Lower rates did better: lowered by a step.
     StepBack,
-    /// More in flight than the path holds: lowered by a factor.
+    /// More is in flight than the path holds: lowered by a factor.
     MultiplicativeDecrease,
-    /// The delay rises: below the receiving rate.
+    /// The delay rises: set below the receiving rate.
     DelayTrend,
-    /// Others fill the queue: moved towards the part of it that losses leave.
+    /// Other flows fill the queue: moved towards the share of it that losses allow.
     Competing,
-    /// A probe has found what the link carries: set to it.
+    /// A probe has measured the link's rate: set to it.
     ProbeResult,
     /// The rate is set by configuration alone.
     Fixed,
 }
 
 impl Cause {
-    /// The name in recordings and statistics.
+    /// The cause's name in recordings and statistics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -116,7 +115,7 @@ impl Cause {
         }
     }
 
-    /// The same as a clause for people: what was seen, and what came of it.
+    /// The cause as a clause for people: what was observed, and what was done.
     #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {

@@ -9,24 +9,25 @@ use crate::event::Event;
 
 /// A congestion controller: a pure state machine driven by `handle`.
 ///
-/// The same sequence of `(now, event)` gives the same decisions. No sequence
-/// makes it panic, leave its [`Limits`] or grow without bound: feedback may be
-/// lost, late, repeated or out of order, and may speak of packets that the
-/// controller never saw.
+/// The same sequence of `(now, event)` gives the same decisions. No sequence makes a controller
+/// panic, leave its [`Limits`] or grow without bound: feedback may be lost, late, repeated or out
+/// of order, and may be about packets that the controller never saw.
 pub trait Controller: Debug + Send {
-    /// Feeds one event that happened at `now`; `now` never decreases.
+    /// Takes an event that happened at `now`, which never decreases, and returns the decision after
+    /// it.
     fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision;
 
-    /// The decision that stands.
+    /// The present decision.
     fn decision(&self) -> &Decision;
 
-    /// When to give [`Event::Timer`] if nothing happens before; `None` for never.
+    /// When to give the controller [`Event::Timer`], unless another event comes before; `None` for
+    /// never.
     fn deadline(&self) -> Option<Time> {
         None
     }
 }
 
-/// The rates between which a controller moves, and where it begins.
+/// The bounds of a controller's target, and the target with which it begins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
     min: Rate,
@@ -35,8 +36,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Limits with `min <= start <= max`; `start` is moved between the others,
-    /// and a `max` below `min` is raised to it.
+    /// Limits with `min <= start <= max`. A `max` below `min` is raised to `min`, and `start` is
+    /// clamped to the two.
     #[must_use]
     pub fn new(min: Rate, start: Rate, max: Rate) -> Self {
         let max = max.max(min);

@@ -1,32 +1,32 @@
-//! What a controller wants done.
+//! What a controller decides.
 
 use mimosa_units::{Bytes, Rate, TimeDelta};
 
 use crate::cause::Cause;
 use crate::event::FrameId;
 
-/// A controller's whole output; it stands until the next one.
+/// A controller's whole output, which is valid until the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decision {
     /// Target bitrate for the encoder.
     pub target: Rate,
-    /// Size limit of the frame last asked for by `FrameDue`, where it differs
-    /// from `target` over the frame interval. Zero: skip this frame.
+    /// Size limit of the frame of the last `FrameDue`, if it differs from `target` times the frame
+    /// interval. Zero means that the frame is skipped.
     pub frame_limit: Option<Bytes>,
-    /// How packets leave from now on; a frame already being sent keeps its pace.
+    /// How packets leave from now on. A frame that is already being sent keeps its pacing.
     pub pacing: Pacing,
-    /// Probes to send. An `id` that was seen before asks for nothing new.
+    /// Probes to send. A probe with an `id` that was seen before is not sent again.
     pub probe: Option<Probe>,
-    /// Data allowed in flight, for algorithms that have a window.
+    /// Bytes allowed in flight, for algorithms that have a window.
     pub window: Option<Bytes>,
-    /// The rule that set `target`, or `frame_limit` where there is one.
+    /// The rule that set `target`, or `frame_limit` if there is one.
     pub cause: Cause,
-    /// What that rule saw.
+    /// The measurements that the rule used.
     pub evidence: Evidence,
 }
 
 impl Decision {
-    /// A decision to begin with: `target`, sent frame by frame in one burst.
+    /// An initial decision: the rate `target`, and each frame sent in one burst.
     #[must_use]
     pub const fn starting_at(target: Rate) -> Self {
         Self {
@@ -44,23 +44,23 @@ impl Decision {
 /// How packets leave the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pacing {
-    /// As soon as they are there.
+    /// Packets leave as soon as they are there.
     Burst,
-    /// Each frame evenly over this span from its hand-over, shared out in
-    /// proportion to the packets' sizes.
+    /// The packets of each frame leave evenly over a time span from the frame's hand-over, in
+    /// proportion to their sizes.
     Spread {
-        /// The paper's `L / rho` for a pace multiplier `rho`.
+        /// The time span, `L / rho` in the Pudica paper for a pace multiplier `rho`.
         over: TimeDelta,
-        /// The first so many packets leave together, and the next one when it would have
-        /// anyway. From the gaps in which such a train arrives comes the rate of the
-        /// bottleneck itself, whoever else uses it. Zero and one are the same.
+        /// Number of packets at the head of the frame that leave together; the next packet leaves
+        /// when it would have anyway. The gaps between the arrivals of such a train show the
+        /// bottleneck's own rate, whoever else uses it. Zero means the same as one.
         lead: u16,
     },
-    /// A bucket that leaks at `rate` and takes `burst` before it makes wait.
+    /// Packets leave through a token bucket, which drains at `rate` and has room for `burst`.
     Bucket {
         /// The rate at which packets leave in the long run.
         rate: Rate,
-        /// What may leave at once after a rest; zero spaces every packet.
+        /// Bytes that may leave at once after a pause. With zero, all packets are spaced.
         burst: Bytes,
     },
 }
@@ -68,47 +68,47 @@ pub enum Pacing {
 /// A group of packets without payload, sent to learn from their arrival.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Probe {
-    /// Tells this group from the ones before.
+    /// Number that distinguishes this group from earlier ones.
     pub id: u64,
-    /// How many packets.
+    /// Number of packets in the group.
     pub packets: u16,
-    /// The time between them, and between `start` and the first.
+    /// Time between the packets, and between `start` and the first.
     pub interval: TimeDelta,
-    /// The size of each; `None` for the smallest packet there is.
+    /// Size of each packet; `None` for the smallest possible.
     pub size: Option<Bytes>,
-    /// When the group begins.
+    /// When the first interval of the group begins.
     pub start: ProbeStart,
 }
 
-/// When a group of probes begins.
+/// When a group of probe packets begins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ProbeStart {
-    /// When the last packet of this frame has left. The next frame ends the
-    /// group, sent or not: probes never delay a picture.
+    /// When the last packet of this frame has left. The next frame ends the group, whether or not
+    /// all of it was sent: probes never delay a frame.
     AfterFrame(FrameId),
-    /// At once.
+    /// Immediately.
     Now,
 }
 
-/// What a controller believed when it decided, in terms that mean the same for
-/// every algorithm. `None` where an algorithm has no such notion, or not yet.
+/// A controller's measurements at the time of a decision, in terms with the same meaning for all
+/// algorithms. A field is `None` if the algorithm has no such quantity, or not yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// Share of the bottleneck in use, from the newest sample; above one when
-    /// a queue stood at the end of the interval.
+    /// Share of the bottleneck in use, from the newest sample; above 1 if a queue remained at the
+    /// end of the interval.
     pub utilization: Option<f64>,
-    /// The same, smoothed.
+    /// Share of the bottleneck in use, smoothed.
     pub smoothed_utilization: Option<f64>,
     /// Rate at which the bottleneck serves this flow.
     pub service_rate: Option<Rate>,
-    /// Own data thought to be queued in the network.
+    /// Estimate of the flow's own bytes in the network's queues.
     pub backlog: Option<Bytes>,
-    /// Delay above the smallest seen, of the newest packet.
+    /// The newest packet's delay above the smallest delay measured.
     pub queue_delay: Option<TimeDelta>,
 }
 
 impl Evidence {
-    /// Nothing seen yet.
+    /// The evidence before any measurement.
     pub const NONE: Self = Self {
         utilization: None,
         smoothed_utilization: None,

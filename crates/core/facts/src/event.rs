@@ -1,30 +1,31 @@
-//! What a controller may learn.
+//! The events that a controller takes.
 
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
-/// A frame's number in its stream, counted from zero.
+/// Number of a frame in its stream, from zero.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct FrameId(pub u64);
 
-/// A packet's number in its transport, counted from zero without wrapping.
+/// Number of a packet in its transport, from zero, without wrapping.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Sequence(pub u64);
 
 /// What a packet carries.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum PacketKind {
-    /// Part of a frame, for the first time.
+    /// Part of a frame, sent for the first time.
     Media,
-    /// Part of a frame, again, or a repair packet in place of that.
+    /// Part of a frame that is sent again, or a repair packet in its place.
     Retransmission,
-    /// Nothing: sent only to learn from its arrival.
+    /// Nothing: the packet is sent only to learn from its arrival.
     Probe,
-    /// Stands for any packet of its frame that is lost, and leaves behind the last of them.
+    /// A repair packet, which replaces any lost packet of its frame and leaves after the last of
+    /// them.
     Repair,
 }
 
 impl PacketKind {
-    /// Whether it leaves with its frame, once and in order: media and repair.
+    /// Whether the packet leaves with its frame, once and in order, as media and repair packets do.
     #[must_use]
     pub const fn is_first(self) -> bool {
         matches!(self, Self::Media | Self::Repair)
@@ -34,31 +35,31 @@ impl PacketKind {
 /// A packet that left the pacer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SentPacket {
-    /// Its number.
+    /// The packet's number.
     pub sequence: Sequence,
-    /// The frame it belongs to; for a probe, the frame it follows.
+    /// The frame of the packet; for a probe, the frame that it follows.
     pub frame: FrameId,
-    /// What it carries.
+    /// What the packet carries.
     pub kind: PacketKind,
     /// Size on the wire.
     pub size: Bytes,
-    /// When it left, on the local clock.
+    /// When the packet left, on the local clock.
     pub sent: Time,
 }
 
-/// What became of a packet.
+/// What happened to a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PacketOutcome {
-    /// It arrived.
+    /// The packet arrived.
     Arrived {
-        /// When, on the receiver's clock.
+        /// When the packet arrived, on the receiver's clock.
         at: PeerTime,
-        /// The ECN field it arrived with.
+        /// The ECN field with which the packet arrived.
         ecn: Ecn,
-        /// An earlier report called it [`PacketOutcome::Lost`], too early.
+        /// Whether an earlier report said [`PacketOutcome::Lost`] too early.
         after_loss: bool,
     },
-    /// Packets sent well after it arrived, and it did not.
+    /// The packet has not arrived, although packets that were sent well after it have.
     Lost,
 }
 
@@ -67,62 +68,62 @@ pub enum PacketOutcome {
 pub struct PacketReport {
     /// The packet.
     pub packet: SentPacket,
-    /// What became of it.
+    /// What happened to the packet.
     pub outcome: PacketOutcome,
 }
 
-/// One thing that happened, as a controller hears of it. It is also the fuzz
-/// input and what a recording replays.
+/// Something that happened, as a controller is told it. Fuzz targets generate these events, and
+/// recordings replay them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The encoder is about to start a frame and asks how large it may be.
+    /// The encoder is about to start a frame, and asks how large the frame may be.
     FrameDue {
         /// The frame.
         frame: FrameId,
-        /// Time to the next one, as the encoder plans it: the paper's `L`.
+        /// Time to the next frame, as the encoder plans it: `L` in the Pudica paper.
         interval: TimeDelta,
     },
     /// A frame was handed to the pacer.
     FrameEncoded {
         /// The frame.
         frame: FrameId,
-        /// All of its packets together, on the wire, repair packets included.
+        /// Size of all packets of the frame on the wire, repair packets included.
         size: Bytes,
-        /// How many packets it makes, likewise; at least one.
+        /// Number of the frame's packets, repair packets included; at least one.
         packets: u32,
     },
-    /// The pacer gave a frame up: what has not left of it never will. Without
-    /// this, packets that never left could not be told from overdue ones.
+    /// The pacer gave a frame up: those of its packets that have not left never will. Without this
+    /// event, a controller could not tell packets that never left from overdue ones.
     FrameGivenUp {
         /// The frame.
         frame: FrameId,
     },
-    /// The receiver has the frame whole, by a word that comes sooner than the
-    /// reports of its packets and says nothing of their arrival.
+    /// The receiver has the whole frame. This message comes sooner than the reports about the
+    /// frame's packets, and does not say when they arrived.
     FrameDecoded {
         /// The frame.
         frame: FrameId,
     },
-    /// A packet left the pacer at `sent`.
+    /// A packet left the pacer.
     PacketSent(SentPacket),
-    /// Everything that one feedback message made known, each packet at most
-    /// once per outcome, in the order of sequence numbers.
+    /// Everything that became known from one feedback message, in the order of sequence numbers. No
+    /// packet is in it twice with the same outcome.
     Feedback {
-        /// The news. Empty when the message repeated what was known.
+        /// What became known; empty if the message only repeated earlier ones.
         reports: &'a [PacketReport],
-        /// Data sent and neither arrived nor lost, as far as is known now.
+        /// Bytes that were sent and, as far as is known now, have neither arrived nor been lost.
         in_flight: Bytes,
     },
-    /// Somebody who knows the network tells what of the link was this flow's to use
-    /// `age` ago. Simulations and emulations can, before each frame; for a bound that
-    /// others are measured against.
+    /// The rate that was available to this flow `age` ago, from an environment that knows the
+    /// network. Simulations and emulations give this event before each frame to the oracle, the
+    /// bound against which other controllers are measured.
     Told {
-        /// The rate then.
+        /// The available rate at that time.
         rate: Rate,
-        /// The mean rate since the moment that was told of before.
+        /// The mean of the available rate since the time of the event before.
         mean: Rate,
-        /// How long ago it held.
+        /// How long ago the rate was available.
         age: TimeDelta,
     },
     /// The time named by `Controller::deadline` has come.

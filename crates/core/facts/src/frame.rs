@@ -1,4 +1,4 @@
-//! The life of a frame, as the sender knows it.
+//! The life of a frame, from the sender's point of view.
 
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
@@ -8,90 +8,91 @@ use crate::decision::{Decision, Pacing};
 use crate::event::FrameId;
 use crate::loss::Loss;
 
-/// What the encoder may make of the next frame.
+/// How large the next frame may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameGrant {
-    /// Its number.
+    /// Number of the frame.
     pub frame: FrameId,
-    /// The bitrate that the controller wants in the long run.
+    /// The controller's target in the long run.
     pub target: Rate,
-    /// The most this frame may have; nothing: skip it.
+    /// The most that this frame may have; zero means that the frame is skipped.
     pub size: Bytes,
-    /// It is this frame's alone, not what frames have at the target.
+    /// Whether `size` is a limit of this frame alone, rather than its share of the target.
     pub is_limit: bool,
-    /// Why.
+    /// The rule behind `size`.
     pub cause: Cause,
 }
 
 /// How a frame's life ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FrameEnd {
-    /// The sender holds the acknowledgement of all of its packets since then, or of as many
-    /// of them and its repair packets as make it whole.
+    /// When the sender held the acknowledgement of all packets of the frame, or of as many media
+    /// and repair packets as make it whole.
     Acknowledged(Time),
-    /// Given up in the pacer or after too long without acknowledgement.
+    /// The frame was given up in the pacer, or after too long a time without acknowledgement.
     GivenUp,
 }
 
-/// What was sent with a frame so that losses do not make it late, and why.
+/// The protection of a frame against losses, and the plan behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameProtection {
-    /// Repair packets handed over with it.
+    /// Number of repair packets handed over with the frame.
     pub repairs: u32,
-    /// Rounds of retransmission that were thought to fit before its deadline.
+    /// Number of rounds of retransmission that were expected to fit before the frame's deadline.
     pub rounds: u32,
-    /// How packets were thought to be lost.
+    /// The model of losses behind the plan.
     pub loss: Loss,
-    /// Probability that it is late for a loss, as planned.
+    /// Planned probability that losses make the frame late, from 0 to 1.
     pub late: f64,
-    /// Media packets of it that repair packets stood for in the end.
+    /// Number of the frame's media packets that repair packets replaced in the end.
     pub repaired: u32,
 }
 
-/// Everything the sender learnt about one frame.
+/// Everything that the sender learnt about one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameLife {
-    /// Its number.
+    /// Number of the frame.
     pub frame: FrameId,
-    /// When the encoder asked for it.
+    /// When the encoder asked for the frame's size.
     pub due: Time,
     /// Time to the next frame.
     pub interval: TimeDelta,
-    /// The decision it was encoded under.
+    /// The decision under which the frame was encoded.
     pub decision: Decision,
-    /// When it was handed over to the pacer.
+    /// When the frame was handed to the pacer.
     pub handed_over: Time,
-    /// How its packets were paced.
+    /// How the frame's packets were paced.
     pub pacing: Pacing,
-    /// Why its bucket is as deep as it is, where the pacer's policy adapts it.
+    /// The last change of the bucket's depth, if the pacing policy adapts it.
     pub bucket: Option<BucketChange>,
-    /// All of its packets, on the wire, without repair packets.
+    /// Size of the frame's packets on the wire, without repair packets.
     pub size: Bytes,
-    /// How many packets, without repair packets. Any so many make it whole.
+    /// Number of the frame's packets, without repair packets. Any so many packets of both kinds
+    /// make the frame whole.
     pub packets: u32,
-    /// First departure of its packets, probes aside.
+    /// First departure of a packet of the frame, without probes.
     pub first_sent: Option<Time>,
-    /// Last departure.
+    /// Last departure of a packet of the frame.
     pub last_sent: Option<Time>,
-    /// First arrival, on the receiver's clock.
+    /// First arrival of a packet of the frame, on the receiver's clock.
     pub first_arrival: Option<PeerTime>,
-    /// Last arrival.
+    /// Last arrival of a packet of the frame, on the receiver's clock.
     pub last_arrival: Option<PeerTime>,
-    /// Packets that arrived, repair packets among them, each counted once.
+    /// Number of packets that arrived, repair packets included, each counted once.
     pub arrived: u32,
-    /// Packets declared lost, retransmissions included.
+    /// Number of packets declared lost, retransmissions included.
     pub lost: u32,
-    /// Packets sent again, and repair packets in place of them.
+    /// Number of packets sent again, including repair packets in their place.
     pub retransmitted: u32,
-    /// How it ended; `None` while it is on its way.
+    /// How the frame's life ended; `None` while the frame is on its way.
     pub end: Option<FrameEnd>,
-    /// What went with it, where repair packets may.
+    /// The protection of the frame, if the stream may use repair packets.
     pub protection: Option<FrameProtection>,
 }
 
 impl FrameLife {
-    /// From hand-over to the acknowledgement of the last packet: the *frame
-    /// delay* of the Pudica paper, section 5.1. `None` unless acknowledged.
+    /// The *frame delay* of the Pudica paper, section 5.1: from the hand-over to the
+    /// acknowledgement of the last packet. `None` if the frame was not acknowledged.
     #[must_use]
     pub fn delay(&self) -> Option<TimeDelta> {
         match self.end? {

@@ -5,35 +5,35 @@
 //!
 //! | module | facts about |
 //! | --- | --- |
-//! | `event`, `decision`, `cause` | what a controller hears, what it decides, and why |
-//! | `controller` | the one trait, which turns the first into the second |
+//! | `event`, `decision`, `cause` | a controller's events, its decisions, and their causes |
+//! | `controller` | the trait that turns events into decisions |
 //! | `frame`, `bucket`, `loss` | a frame's life at its sender |
 //! | `passage` | a packet's passage through a network, and its one fate |
 //! | `number` | the numbers of packets on the wire, a type for each space |
 //! | `report` | arrivals, as a receiver reports them |
-//! | `session` | a frame from capture to screen, and how a session goes |
-//! | `action`, `media`, `sound` | what a player does, how frames are coded, how sound is counted |
-//! | `observer` | who watches |
+//! | `session` | a frame from capture to screen, and the course of a session |
+//! | `action`, `media`, `sound` | a player's actions, the coding of frames, the counting of sound |
+//! | `observer` | the trait of what watches a run |
 //!
 //! # Controllers
 //!
-//! Events go in, one standing [`Decision`] comes out. The same sequence of `(now, event)`
-//! gives the same decisions. The vocabulary is wide enough for rate-based, window-based and
-//! per-frame algorithms, so that a caller never asks which one it is driving:
+//! Events go in, and one standing [`Decision`] comes out. The same sequence of `(now, event)` gives
+//! the same decisions. The vocabulary is wide enough for rate-based, window-based and per-frame
+//! algorithms, so that a caller never has to know which kind it drives:
 //!
-//! 1. [`Event::FrameDue`]: before each frame is encoded. The decision that
-//!    stands then says how large this frame may be.
-//! 2. [`Event::FrameEncoded`]: the frame is handed to the pacer. The decision
-//!    says how to pace it and which probes follow it.
-//! 3. [`Event::PacketSent`]: once for each packet as it leaves; or
-//!    [`Event::FrameGivenUp`] when a frame has waited too long to leave whole.
-//! 4. [`Event::Feedback`]: whatever became known about packets at once: one
-//!    packet, a frame's, or those of 50 ms.
-//!    Where feedback comes seldom, [`Event::FrameDecoded`] may come before it.
+//! 1. [`Event::FrameDue`]: before each frame is encoded. The decision after it says how large this
+//!    frame may be.
+//! 2. [`Event::FrameEncoded`]: the frame is handed to the pacer. The decision after it says how to
+//!    pace the frame and which probes follow it.
+//! 3. [`Event::PacketSent`]: once for each packet as it leaves; or [`Event::FrameGivenUp`] when a
+//!    frame has waited too long to leave whole.
+//! 4. [`Event::Feedback`]: everything that became known about packets at once, be it about one
+//!    packet, a frame's packets, or those of 50 ms. Where feedback is infrequent,
+//!    [`Event::FrameDecoded`] may come before it.
 //! 5. [`Event::Timer`]: the controller's own deadline has come.
 //!
-//! A stream that pauses simply stops giving the first two; a controller must
-//! take a gap of any length between them.
+//! A stream that pauses simply stops giving the first two events. A controller has to cope with a
+//! gap of any length between them.
 
 mod action;
 mod bucket;

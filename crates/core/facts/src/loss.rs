@@ -1,22 +1,22 @@
-//! How packets are thought to be lost.
+//! A model of packet losses.
 
-/// How packets are lost: Gilbert's model with two states, by its two probabilities.
+/// Gilbert's model of packet losses, which has two states and two probabilities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// Probability that a packet is lost after one that arrived.
+    /// Probability that a packet is lost after one that arrived, from 0 to 1.
     pub begins: f64,
-    /// Probability that a packet arrives after one that was lost.
+    /// Probability that a packet arrives after one that was lost, from 0 to 1.
     pub ends: f64,
 }
 
 impl Loss {
-    /// Nothing is lost.
+    /// A model in which nothing is lost.
     pub const NONE: Self = Self {
         begins: 0.0,
         ends: 1.0,
     };
 
-    /// Each packet is lost with this probability, whatever became of the others.
+    /// A model in which each packet is lost with this probability, independently of the others.
     #[must_use]
     pub fn independent(rate: f64) -> Self {
         Self {
@@ -25,7 +25,7 @@ impl Loss {
         }
     }
 
-    /// Share of packets that are lost.
+    /// Share of packets that are lost, from 0 to 1.
     #[must_use]
     pub fn rate(&self) -> f64 {
         if self.begins > 0.0 {
@@ -35,7 +35,7 @@ impl Loss {
         }
     }
 
-    /// Mean number of packets lost one after the other.
+    /// Mean number of packets that are lost in a row.
     #[must_use]
     pub fn burst(&self) -> f64 {
         1.0 / self.ends

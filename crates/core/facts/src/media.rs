@@ -13,10 +13,10 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// All of them.
+    /// All codecs.
     pub const ALL: [Self; 3] = [Self::H264, Self::H265, Self::Av1];
 
-    /// Its name in RTP (the encoding name of `a=rtpmap`), settings and recordings.
+    /// The codec's name in RTP (the encoding name of `a=rtpmap`), settings and recordings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -26,7 +26,7 @@ impl Codec {
         }
     }
 
-    /// What the name of a file with its stream ends with.
+    /// The suffix of files that hold a stream of the codec.
     #[must_use]
     pub const fn suffix(self) -> &'static str {
         match self {
@@ -54,10 +54,10 @@ pub enum Complexity {
 }
 
 impl Complexity {
-    /// From the least work on.
+    /// All levels, from the least work to the most.
     pub const ALL: [Self; 4] = [Self::C0, Self::C0Plus, Self::C1, Self::C2];
 
-    /// Its name in settings and recordings.
+    /// The level's name in settings and recordings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
-//! The numbers that packets have on the wire. Each of the three spaces is a type of its own,
-//! so that a number of one cannot be looked up among those of another.
+//! The numbers that packets have on the wire. Each of the three spaces is its own type, so that a
+//! number of one cannot be looked up among those of another.
 
-/// Makes a number of 16 bits that wraps.
+/// Declares a 16-bit number that wraps.
 macro_rules! wire_number {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -28,8 +28,7 @@ macro_rules! wire_number {
                 Self(self.0.wrapping_sub(count))
             }
 
-            /// How many numbers lie between `earlier` and this one, around the wrap if need
-            /// be.
+            /// Distance from `earlier` to this number, modulo 2^16.
             #[must_use]
             pub const fn since(self, earlier: Self) -> u16 {
                 self.0.wrapping_sub(earlier.0)
@@ -45,25 +44,25 @@ macro_rules! wire_number {
 }
 
 wire_number! {
-    /// Transport-wide number: counts every packet of the video, on whichever stream it is
+    /// Transport-wide number, which counts every packet of the video on all of its streams
     /// (draft-holmer-rmcat-transport-wide-cc-extensions-01, section 2).
     TransportSequence
 }
 wire_number! {
-    /// RTP sequence number on the stream of first transmissions (RFC 3550, section 5.1).
+    /// RTP number on the stream of first transmissions (RFC 3550, section 5.1).
     MediaSequence
 }
 wire_number! {
-    /// RTP sequence number on the stream of retransmissions (RFC 4588, section 4), which
-    /// carries probes and our own repair packets as well.
+    /// RTP number on the stream of retransmissions (RFC 4588, section 4), which also carries probes
+    /// and repair packets of our own format.
     RtxSequence
 }
 wire_number! {
-    /// RTP sequence number on the stream of `FlexFEC`'s repair packets (RFC 8627, section 4.2).
+    /// RTP number on the stream of `FlexFEC`'s repair packets (RFC 8627, section 4.2).
     FecSequence
 }
 
-/// Which RTP packet of the video it is: stream and number in one.
+/// The stream and the RTP number of a packet of the video.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum StreamSequence {
     /// A packet on the stream of first transmissions.
@@ -75,7 +74,7 @@ pub enum StreamSequence {
 }
 
 impl StreamSequence {
-    /// The sequence number as RTP's header has it.
+    /// The number as it is in the RTP header.
     #[must_use]
     pub const fn get(self) -> u16 {
         match self {

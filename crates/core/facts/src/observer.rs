@@ -1,26 +1,26 @@
-//! Who watches what happens: figures, recordings, tests.
+//! The trait of what watches a run: figures, recordings and tests.
 
 use crate::frame::FrameLife;
 use crate::passage::{Passage, StreamPacket};
 
-/// Watches a run. Frames come when they end, packets when their fate is known;
-/// at the end of the run come the frames still on their way.
+/// Watches a run. Frames are reported when they end and packets when their fate is known. At the
+/// end of the run, frames that are still on their way are reported.
 pub trait Observer {
-    /// A frame's life has ended, or the run has.
+    /// Takes a frame whose life has ended, or that was open when the run ended.
     fn frame(&mut self, flow: usize, life: &FrameLife) {
         let _ = (flow, life);
     }
 
-    /// A packet's fate is known.
+    /// Takes a packet whose fate is known.
     fn packet(&mut self, passage: &Passage<StreamPacket>) {
         let _ = passage;
     }
 }
 
-/// Sees nothing, at no cost.
+/// Ignores everything, at no cost.
 impl Observer for () {}
 
-/// Both see everything.
+/// Reports everything to both observers.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn frame(&mut self, flow: usize, life: &FrameLife) {
         self.0.frame(flow, life);
@@ -33,7 +33,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 }
 
-/// Sees when it is there.
+/// Reports everything to the observer, if there is one.
 impl<A: Observer> Observer for Option<A> {
     fn frame(&mut self, flow: usize, life: &FrameLife) {
         if let Some(observer) = self {

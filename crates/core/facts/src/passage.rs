@@ -1,4 +1,4 @@
-//! The passage of a packet through a network, and what became of it.
+//! The passage of a packet through a network, and its fate.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -7,14 +7,14 @@ use mimosa_units::{Bytes, Ecn, Time};
 use crate::event::PacketKind;
 use crate::number::TransportSequence;
 
-/// What became of a packet in a network, simulated or emulated.
+/// The fate of a packet in a simulated or emulated network.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
     /// The packet reaches the other end at this time.
     Arrived(Time),
     /// A queue dropped the packet.
     Dropped,
-    /// The packet was lost behind the last link.
+    /// The packet was lost after the last link.
     Lost,
 }
 
@@ -29,35 +29,35 @@ impl Fate {
     }
 }
 
-/// One packet's passage through a queue, a link and a path, or through several links in a
-/// row. `P` says which packet it was: a [`StreamPacket`] where the sender is known, a
-/// [`LinkPacket`] where only its IP header is.
+/// One packet's passage through a queue, a link and a path, or through several links in a row. `P`
+/// identifies the packet: a [`StreamPacket`] if the sender is known, a [`LinkPacket`] if only its
+/// IP header is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Passage<P> {
     /// The packet.
     pub packet: P,
     /// Size of the packet on the wire, IP header included.
     pub size: Bytes,
-    /// ECN field that the packet came with.
+    /// ECN field with which the packet came.
     pub sent_ecn: Ecn,
-    /// ECN field that the packet left the last queue with.
+    /// ECN field with which the packet left the last queue.
     pub ecn: Ecn,
     /// When the packet was offered to the first queue.
     pub offered: Time,
-    /// First bit on the last link; `None` if a queue dropped the packet.
+    /// When the packet's first bit left on the last link; `None` if a queue dropped the packet.
     pub started: Option<Time>,
-    /// Last bit on the last link; `None` if a queue dropped the packet.
+    /// When the packet's last bit left on the last link; `None` if a queue dropped the packet.
     pub finished: Option<Time>,
-    /// What became of the packet.
+    /// The fate of the packet.
     pub fate: Fate,
 }
 
-/// A packet that a sender of a simulation sent.
+/// A packet from a sender in a simulation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StreamPacket {
     /// Number of the packet's flow, counted from zero in the order of the scenario.
     pub flow: usize,
-    /// Number of the packet on the wire; zero for cross traffic.
+    /// Transport-wide number of the packet; zero for cross traffic.
     pub sequence: TransportSequence,
     /// What the packet carries; `None` for cross traffic.
     pub kind: Option<PacketKind>,
@@ -72,35 +72,35 @@ pub struct StreamPacket {
 pub struct LinkPacket {
     /// Whether the packet goes from the sender's side to the receiver's.
     pub is_forward: bool,
-    /// Who sends the packet to whom.
+    /// The fields of the packet's headers that identify its flow.
     pub header: Header,
-    /// Stream and number that RTP's header names, if the packet looks like RTP.
+    /// RTP stream and number, if the packet looks like RTP.
     pub rtp: Option<RtpPacket>,
-    /// Number of the queue that took the packet, counted from zero among those of its
-    /// direction; a number beyond them all has no name.
+    /// Number of the queue that took the packet, from zero among those of its direction. A number
+    /// beyond all queues has no name.
     pub queue: usize,
     /// Bytes that waited in the queue when the packet came.
     pub backlog: Bytes,
 }
 
-/// The two fields of RTP's header that name a packet; SRTP leaves them in the clear
-/// (RFC 3711, section 3.1).
+/// The two fields of the RTP header that identify a packet, which SRTP leaves in the clear (RFC
+/// 3711, section 3.1).
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct RtpPacket {
-    /// Synchronisation source: one stream.
+    /// SSRC, which identifies the RTP stream.
     pub ssrc: u32,
-    /// Sequence number in that stream, of whichever kind the stream is.
+    /// RTP number in that stream.
     pub sequence: u16,
 }
 
-/// The fields of a packet that tell flows and classes apart.
+/// The fields of a packet's headers by which flows and classes are distinguished.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Header {
     /// Address of the sender.
     pub source: IpAddr,
     /// Address of the receiver.
     pub destination: IpAddr,
-    /// IANA's number of what is above IP: 6 for TCP, 17 for UDP.
+    /// IANA's number of the protocol above IP: 6 for TCP, 17 for UDP.
     pub protocol: u8,
     /// Port of the sender; zero where the protocol has none, or in a fragment.
     pub source_port: u16,
@@ -116,7 +116,7 @@ impl Header {
     /// UDP's protocol number.
     pub const UDP: u8 = 17;
 
-    /// The header of a simulated flow: every flow has addresses of its own.
+    /// The header of a simulated flow's packets. Every flow has its own addresses.
     #[must_use]
     pub const fn of_flow(flow: u32, protocol: u8, dscp: u8) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "bytes of a number")]

@@ -9,68 +9,67 @@ use crate::number::{MediaSequence, RtxSequence};
 /// One frame of a session, from the capture to the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionFrame {
-    /// When the source had the picture: the damage or the drawing began.
+    /// When the source reported the change, or began to draw the picture.
     pub captured: Time,
-    /// When the encoder was given it.
+    /// When the encoder took the picture.
     pub encode_begun: Time,
-    /// When the encoder was done.
+    /// When the encoder had the frame ready.
     pub encode_ended: Time,
-    /// Its life at the sender.
+    /// The frame's life at the sender.
     pub life: FrameLife,
-    /// What the encoder made of it.
+    /// Size of the frame as it was coded.
     pub coded: Bytes,
-    /// What the encoder was allowed.
+    /// The budget of the frame.
     pub budget: Bytes,
-    /// What it was meant to be.
+    /// What the frame was planned to be.
     pub plan: FramePlan,
-    /// Whether it can be decoded without the frames before.
+    /// Whether the frame can be decoded without any earlier frame.
     pub is_keyframe: bool,
-    /// The encoder's quantiser, where it tells.
+    /// The quantiser that the encoder used, if it says.
     pub quantiser: Option<f32>,
-    /// How often it was encoded until it fitted.
+    /// How many times the frame was encoded until it fitted.
     pub attempts: u32,
-    /// When the browser had its last packet, on the host's clock.
+    /// When the browser received the frame's last packet, on the host's clock.
     pub received: Option<Time>,
-    /// When the browser had decoded it, on the host's clock.
+    /// When the browser had decoded the frame, on the host's clock.
     pub decoded: Option<Time>,
-    /// When the browser had it on the screen, on the host's clock.
+    /// When the frame was on the screen, on the host's clock.
     pub shown: Option<Time>,
-    /// The player's actions since the frame before, all applied before the
-    /// capture.
+    /// Number of the player's actions since the frame before, all of which this frame shows.
     pub inputs: u32,
-    /// When the newest of them was made and came; `None` without any.
+    /// When the newest of those actions was made and came; `None` without any.
     pub newest_input: Option<InputTimes>,
-    /// By how much later sound was heard than the picture of the same time was seen, as
-    /// the page had told last.
+    /// The skew that the page had last reported: how much later sound was heard than the picture of
+    /// the same moment was seen.
     pub sound_skew: Option<TimeDelta>,
-    /// Samples of sound that the page had made up by then, since the session's start.
+    /// Number of samples of sound that the page had made up since the session's start.
     pub sound_concealed: Option<u64>,
-    /// Its packets on the wire; `None` when they are not known or none left.
+    /// The frame's packets on the wire; `None` if they are unknown or none left.
     pub rtp: Option<FrameRtp>,
 }
 
-/// When an action of the player was made and came, on the host's clock.
+/// When an action of the player was made and when it came, on the host's clock.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct InputTimes {
-    /// When the browser told the page of it, if the page's clock is known.
+    /// When the browser told its page of the action; `None` if the page's clock is unknown.
     pub made: Option<Time>,
-    /// When the host had it.
+    /// When the host received the action.
     pub received: Time,
 }
 
-/// What a frame was meant to be when it was given to the encoder.
+/// What a frame was planned to be when it was handed to the encoder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FramePlan {
-    /// The work that was put in.
+    /// The complexity level.
     pub complexity: Complexity,
-    /// The size it was encoded for: the budget, where nothing else decides.
+    /// The size for which the frame was encoded: the budget, unless something else decides.
     pub size: Bytes,
-    /// Its predicted size over that of others, where sizes are predicted.
+    /// The frame's predicted size as a share of other frames' sizes, if sizes are predicted.
     pub relative: Option<f64>,
 }
 
 impl FramePlan {
-    /// As it was asked for: `size`, with the least work.
+    /// The plan without a prediction: `size`, with the least work.
     #[must_use]
     pub const fn as_asked(size: Bytes) -> Self {
         Self {
@@ -80,42 +79,42 @@ impl FramePlan {
         }
     }
 
-    /// Whether more than the least work was put in.
+    /// Whether the complexity level is above the lowest.
     #[must_use]
     pub fn is_more_work(&self) -> bool {
         self.complexity > Complexity::C0
     }
 }
 
-/// Where a frame's packets are among a session's, by the numbers that RTP's header
-/// has in the clear.
+/// The RTP numbers of a frame's packets, which are in the clear on the wire.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FrameRtp {
-    /// The stream of first transmissions.
+    /// SSRC of the stream of first transmissions.
     pub ssrc: u32,
-    /// Sequence number of the first of its packets that left.
+    /// RTP number of the first of the frame's packets that left.
     pub first: MediaSequence,
-    /// Sequence number of the last; those between are the frame's as well.
+    /// RTP number of the last of the frame's packets that left. All numbers in between are the
+    /// frame's.
     pub last: MediaSequence,
-    /// Those that were sent again.
+    /// The packets of the frame that were sent again.
     pub again: Option<SentAgain>,
 }
 
-/// A frame's packets that were sent again. The stream that they are on has other
-/// frames' between them, and probes.
+/// The packets of a frame that were sent again. In between, the stream of retransmissions carries
+/// other frames' packets and probes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SentAgain {
-    /// The stream of retransmissions.
+    /// SSRC of the stream of retransmissions.
     pub ssrc: u32,
-    /// Sequence number of the first there.
+    /// RTX number of the first of these packets.
     pub first: RtxSequence,
-    /// Bit *n* from the least one says that `first` + 1 + *n* is the frame's too.
-    /// What comes later than that is left out.
+    /// Bit *n*, from the least significant one, says that the packet with the number `first` + 1 +
+    /// *n* is the frame's. Later packets are left out.
     pub others: u64,
 }
 
 impl FrameRtp {
-    /// The first transmission with this number.
+    /// The numbers of a frame of which one packet has left.
     #[must_use]
     pub const fn new(ssrc: u32, sequence: MediaSequence) -> Self {
         Self {
@@ -126,7 +125,8 @@ impl FrameRtp {
         }
     }
 
-    /// Adds a packet that was sent again.
+    /// Adds a packet that was sent again. A packet on another stream, or too far from the first, is
+    /// left out.
     pub fn add_again(&mut self, ssrc: u32, sequence: RtxSequence) {
         let again = self.again.get_or_insert(SentAgain {
             ssrc,
@@ -141,14 +141,14 @@ impl FrameRtp {
         }
     }
 
-    /// The sequence numbers of first transmissions.
+    /// The RTP numbers of the first transmissions.
     pub fn sequences(self) -> impl Iterator<Item = MediaSequence> {
         (0..=self.last.since(self.first)).map(move |after| self.first.plus(after))
     }
 }
 
 impl SentAgain {
-    /// Their sequence numbers.
+    /// The RTX numbers of the packets that were sent again.
     pub fn sequences(self) -> impl Iterator<Item = RtxSequence> {
         let others = (0..64_u16).filter(move |bit| self.others >> bit & 1 == 1);
         std::iter::once(0)
@@ -158,8 +158,8 @@ impl SentAgain {
 }
 
 impl SessionFrame {
-    /// Where its time went; `None` unless it was shown and all moments between
-    /// are known.
+    /// How long each stage took; `None` unless the frame was displayed and all times in between are
+    /// known.
     #[must_use]
     pub fn stages(&self) -> Option<Stages> {
         let sent = self.life.last_sent?;
@@ -176,38 +176,38 @@ impl SessionFrame {
     }
 }
 
-/// Where a frame's time went. The parts add up to the total exactly; one of
-/// them is negative where the browser's clock is mapped a little wrong.
+/// How long each stage of a frame took. The parts add up to the total exactly. A part is negative
+/// if the map to the browser's clock is slightly wrong.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Stages {
     /// From the capture to the beginning of encoding.
     pub capture: TimeDelta,
-    /// Encoding.
+    /// Duration of encoding.
     pub encode: TimeDelta,
-    /// Until the last packet has left.
+    /// From the end of encoding until the last packet left.
     pub pace: TimeDelta,
-    /// Until the last packet has arrived.
+    /// From the departure of the last packet to its arrival.
     pub network: TimeDelta,
-    /// Decoding.
+    /// Duration of decoding.
     pub decode: TimeDelta,
-    /// Until it is on the screen.
+    /// From the end of decoding until the frame was on the screen.
     pub present: TimeDelta,
     /// From the capture to the screen.
     pub total: TimeDelta,
 }
 
-/// Something that happened to a session, as the host's end tells its observers.
+/// Something that happened to a session, as the host's end reports it to observers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SessionEvent {
-    /// Media flows.
+    /// The connection is established, and media flows.
     Connected,
-    /// All that will be known about a frame is known.
+    /// All that will ever be known about a frame is known.
     Frame(Box<SessionFrame>),
-    /// The player's decoder has stopped, and the player was told so.
+    /// The player's decoder has stopped, and the page was notified.
     DecoderStopped,
     /// The session is over.
     Ended {
-        /// Why, in words for a person.
+        /// Why the session ended, in words.
         reason: String,
     },
 }

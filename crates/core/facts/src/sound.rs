@@ -1,22 +1,22 @@
-//! How sound is counted: in blocks of ten milliseconds.
+//! Constants of sound, which is handled in blocks of ten milliseconds.
 
 use mimosa_units::TimeDelta;
 
-/// The sample frames per second. Opus has no higher rate (RFC 6716, section 2.1.3), and its
-/// RTP clock has this rate whatever the actual one is (RFC 7587, section 4.1).
+/// Sample frames in a second. Opus has no higher rate (RFC 6716, section 2.1.3), and its RTP clock
+/// always has this one (RFC 7587, section 4.1).
 pub const RATE: u32 = 48_000;
-/// The number of channels: left and right.
+/// Number of channels: left and right.
 pub const CHANNELS: usize = 2;
-/// The length of a block: the shortest frame of Opus that can have forward error correction
-/// (RFC 6716, section 2.1.4).
+/// Duration of a block: the shortest Opus frame that can have forward error correction (RFC 6716,
+/// section 2.1.4).
 pub const BLOCK: TimeDelta = TimeDelta::from_millis(10);
-/// The number of sample frames in a block.
+/// Number of sample frames in a block.
 pub const FRAMES: usize = 480;
 
-/// The samples of a block, left and right in turn.
+/// The samples of a block, with left and right alternating.
 pub type Block = [i16; FRAMES * CHANNELS];
 
-/// The length of so many sample frames.
+/// Duration of this many sample frames.
 #[must_use]
 pub fn span_of(frames: i64) -> TimeDelta {
     let nanos = i128::from(frames) * 1_000_000_000 / i128::from(RATE);

@@ -1,9 +1,8 @@
 //! How long the code takes for a block: `cargo bench -p mimosa-fec`.
 //!
-//! Beside each time stands how many times it is that of the reference: the exclusive or of
-//! the same media packets, once for each repair packet. Times are the least of several
-//! rounds. Below, how long a plan takes when loss has changed, and how many times that is one
-//! exclusive or of 40 packets.
+//! Beside each time stands its ratio to the reference: the exclusive or of the same media packets,
+//! once for each repair packet. Times are the least of several rounds. The second table shows how
+//! long a plan takes after the loss has changed, and its ratio to one exclusive or of 40 packets.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may")]
 #![expect(
@@ -65,7 +64,7 @@ fn main() {
     plans();
 }
 
-/// Of 40 media packets that are lost in bursts of eight.
+/// Times plans for 40 media packets that are lost in bursts of eight.
 fn plans() {
     println!("\n| plan | rounds | µs | times |\n|---|--:|--:|--:|");
     let media = vec![vec![7_u8; PACKET]; 40];

@@ -1,4 +1,4 @@
-//! What the code refuses.
+//! Errors of the code.
 
 use crate::reed_solomon::MOST_PACKETS;
 
@@ -6,54 +6,54 @@ use crate::reed_solomon::MOST_PACKETS;
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeError {
-    /// A block without media packets.
+    /// The block has no media packets.
     #[error("the block has no media packets; give it at least one")]
     NoPackets,
-    /// More packets than the field has elements.
+    /// The block has more packets than the field has elements.
     #[error(
         "a block of {media} media and {repairs} repair packets is too large; make it of at most \
          {MOST_PACKETS} packets in all"
     )]
     TooManyPackets {
-        /// Media packets.
+        /// Number of media packets.
         media: usize,
-        /// Repair packets.
+        /// Number of repair packets.
         repairs: usize,
     },
-    /// A media packet whose length does not fit its prefix.
+    /// A media packet is too long for its length prefix.
     #[error("packet {index} has {length} bytes; give it at most 65535")]
     PacketTooLong {
-        /// Its place in the block.
+        /// Place of the packet in the block.
         index: usize,
-        /// Its length.
+        /// Length of the packet in bytes.
         length: usize,
     },
-    /// Fewer packets than the block has media packets.
+    /// Fewer packets are available than the block has media packets.
     #[error("{available} of the {needed} packets needed are there; wait for more")]
     TooFew {
-        /// Media packets in the block.
+        /// Number of media packets in the block.
         needed: usize,
-        /// Packets that are there.
+        /// Number of packets that are available.
         available: usize,
     },
-    /// The same packet twice, or one that no block of so many media packets has.
+    /// A packet is there twice, or its place is not one of the block.
     #[error("packet {index} is there twice or is none of the block; give each of its packets once")]
     BadIndex {
-        /// The place it was said to have.
+        /// The place that was given for the packet.
         index: usize,
     },
-    /// A repair packet of another length than the others, or shorter than a media packet.
-    #[error("repair packet {index} has {length} bytes, which does not go with the others")]
+    /// A repair packet has another length than the others, or is shorter than a media packet.
+    #[error("repair packet {index} has {length} bytes, which does not fit the others")]
     BadLength {
-        /// Its place in the block.
+        /// Place of the packet in the block.
         index: usize,
-        /// Its length.
+        /// Length of the packet in bytes.
         length: usize,
     },
-    /// A packet came out whose length is none: some packet is not of this block.
+    /// A decoded packet has an impossible length: some packet belongs to another block.
     #[error("packet {index} comes out with an impossible length; some packet is of another block")]
     Inconsistent {
-        /// The place of the packet that came out.
+        /// Place of the decoded packet.
         index: usize,
     },
 }

@@ -1,14 +1,14 @@
-//! The field of 256 elements, as polynomials over GF(2) modulo
-//! x^8 + x^4 + x^3 + x^2 + 1 (0x11d), of which x is a generator.
+//! Arithmetic in the field of 256 elements: polynomials over GF(2) modulo x^8 + x^4 + x^3 + x^2 + 1
+//! (0x11d), of which x is a generator.
 //!
-//! Addition is exclusive or; multiplication goes by logarithms.
+//! Addition is exclusive or; multiplication adds logarithms.
 
 /// The modulus without its highest term.
 const MODULUS: u8 = 0x1d;
 
-/// Powers of x, twice over, so that a sum of two logarithms needs no remainder.
+/// The powers of x, twice in a row, so that a sum of two logarithms needs no remainder.
 const POWERS: [u8; 510] = powers();
-/// The power of x that an element is; that of zero is not used.
+/// The exponent of x that gives an element; the entry of zero is not used.
 const LOGARITHMS: [u8; 256] = logarithms();
 
 const fn powers() -> [u8; 510] {
@@ -53,7 +53,7 @@ pub(crate) const fn divide(a: u8, b: u8) -> u8 {
     POWERS[LOGARITHMS[a as usize] as usize + 255 - LOGARITHMS[b as usize] as usize]
 }
 
-/// Adds `factor` times `from` to `to`, element by element, as far as both reach.
+/// Adds `factor` times `from` to `to`, element by element, up to the end of the shorter one.
 pub(crate) fn add_scaled(to: &mut [u8], from: &[u8], factor: u8) {
     match factor {
         0 => {}
@@ -85,7 +85,7 @@ pub(crate) fn scale(elements: &mut [u8], factor: u8) {
 mod tests {
     use super::*;
 
-    /// Against multiplication bit by bit.
+    /// Compares with multiplication bit by bit.
     #[test]
     fn products_are_those_of_polynomials() {
         for a in 0..=u8::MAX {

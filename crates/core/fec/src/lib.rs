@@ -1,10 +1,10 @@
-//! Forward error correction of frames: what to send besides a frame's packets so that it
-//! is whole in time though some are lost.
+//! Forward error correction of frames: what to send beside a frame's packets so that the frame is
+//! whole in time although some are lost.
 //!
-//! [`encode`] and [`decode`] are the code: any `k` packets of `k` media and `r` repair
-//! packets give the `k` media packets back; [`xor`] is what browsers know. [`LossEstimator`]
-//! says how packets are lost, [`Planner`] how many repair packets a frame needs for that,
-//! given the rounds of retransmission that fit before its deadline.
+//! [`encode`] and [`decode`] are the code: any `k` packets of `k` media and `r` repair packets give
+//! the `k` media packets back. [`xor`] is the code that browsers know. [`LossEstimator`] estimates
+//! how packets are lost, and [`Planner`] decides how many repair packets a frame needs for that
+//! loss and for the rounds of retransmission that fit before its deadline.
 
 mod error;
 mod gf256;

@@ -1,40 +1,39 @@
-//! How packets are lost: a two-state model, fitted by counts that forget.
+//! Estimates a two-state model of losses from counts with a limited memory.
 //!
-//! In Gilbert's model (1960; without losses in the good state and without arrivals in the
-//! bad one) a packet is lost with one probability after one that arrived, and with another
-//! after one that was lost. Two probabilities say both how much is lost and in what bursts;
-//! independent losses are the case in which they are equal.
+//! In Gilbert's model (1960; without losses in the good state and without arrivals in the bad one),
+//! a packet is lost with one probability after a packet that arrived, and with another after a
+//! packet that was lost. The two probabilities give the share of packets lost and the length of
+//! bursts; losses are independent if the two are equal.
 //!
-//! Counts are kept over two memories, [`LONG`] and [`SHORT`]. The probability of a first
-//! loss is the upper side of its uncertainty in the long one, since few packets cannot show
-//! that there is no loss, and the lower side in the short one, which says that there is more
-//! loss now than before only when it is sure. The model that loses more counts.
+//! Counts are kept over two memories, [`LONG`] and [`SHORT`]. From the long one, the upper limit of
+//! the uncertainty of a first loss is used, because a few packets cannot show that there is no
+//! loss. From the short one, the lower limit is used, so that it only says that there is more loss
+//! than before when that is certain. The model with more loss counts.
 
 use mimosa_facts::Loss;
 use mimosa_units::{Time, TimeDelta};
 
-/// A frame later than one in a thousand can be told apart after a thousand frames: 17 s at
-/// 60 a second. Our choice.
+/// Memory of the long counts. A share of late frames of one in a thousand shows after a thousand
+/// frames, which are 17 s at 60 frames a second. Our choice.
 const LONG: TimeDelta = TimeDelta::from_millis(30_000);
-/// A change for the worse is to be known within a second. Our choice.
+/// Memory of the short counts: more loss should be known within a second. Our choice.
 const SHORT: TimeDelta = TimeDelta::from_millis(1_000);
-/// At first it is as if so many packets had arrived. Our choice: about a second's.
+/// Initial count of packets that arrived. Our choice: about a second's.
 const ARRIVED_BEFORE: f64 = 1_000.0;
-/// And as if so many losses had been single: bursts are believed when a few were seen. Our
+/// Initial count of single losses, so that bursts are only assumed after several were seen. Our
 /// choice.
 const SINGLE_BEFORE: f64 = 4.0;
-/// Sides of the uncertainty lie this many standard deviations away (Wilson, 1927). Our
-/// choice.
+/// Distance of the limits of the uncertainty, in standard deviations (Wilson, 1927). Our choice.
 const DEVIATIONS: f64 = 1.0;
 
-/// Counts that forget: after each `memory` a part of 1 / e is left.
+/// Counts with exponential forgetting: after each `memory`, a share of 1 / e is left.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
     memory: TimeDelta,
-    /// Packets after one that arrived, and those of them that were lost.
+    /// Packets after one that arrived, and how many of them were lost.
     after_arrived: f64,
     begun: f64,
-    /// Packets after one that was lost, and those of them that arrived.
+    /// Packets after one that was lost, and how many of them arrived.
     after_lost: f64,
     ended: f64,
 }
@@ -72,7 +71,7 @@ impl Counts {
         }
     }
 
-    /// The model, with the probability of a first loss on this `side` of its uncertainty.
+    /// The model of losses, with the probability of a first loss `side` deviations from its middle.
     fn loss(&self, side: f64) -> Loss {
         Loss {
             begins: wilson(self.begun, self.after_arrived, side),
@@ -91,12 +90,12 @@ fn wilson(hits: f64, trials: f64, side: f64) -> f64 {
     ((hits + square / 2.0 + side * spread) / (trials + square)).clamp(0.0, 1.0)
 }
 
-/// Learns how packets are lost from what becomes of them, in the order of departure.
+/// Estimates how packets are lost from their fates, in the order of departure.
 #[derive(Clone, Copy, Debug)]
 pub struct LossEstimator {
     long: Counts,
     short: Counts,
-    /// What became of the packet before, and when it left.
+    /// The departure of the packet before, and whether it was lost.
     before: Option<(Time, bool)>,
 }
 
@@ -111,7 +110,7 @@ impl Default for LossEstimator {
 }
 
 impl LossEstimator {
-    /// What became of the next packet, which left at `sent`.
+    /// Takes the fate of the next packet, which left at `sent`.
     pub fn packet(&mut self, sent: Time, is_lost: bool) {
         if let Some((before, was_lost)) = self.before {
             let time = sent.since(before).max(TimeDelta::ZERO);
@@ -123,7 +122,7 @@ impl LossEstimator {
         self.before = Some((sent, is_lost));
     }
 
-    /// How packets are lost, as far as is known.
+    /// The estimated model of losses.
     #[must_use]
     pub fn loss(&self) -> Loss {
         let (long, short) = (self.long.loss(DEVIATIONS), self.short.loss(-DEVIATIONS));
@@ -139,7 +138,7 @@ impl LossEstimator {
 mod tests {
     use super::*;
 
-    /// Feeds so many packets, a millisecond apart from `from` on, lost as `is_lost` says.
+    /// Feeds `packets` packets a millisecond apart, from `from` on, lost as `is_lost` says.
     fn feed(
         estimator: &mut LossEstimator,
         from: u64,
@@ -159,9 +158,9 @@ mod tests {
         assert!((first.ends - 1.0).abs() < 1e-9);
         feed(&mut estimator, 0, 1_000, |_| false);
         let second = estimator.loss().rate();
-        // 1000 e^(-1/30) + 30000 (1 - e^(-1/30)) = 1950.9 of which none was lost.
+        // 1000 e^(-1/30) + 30000 (1 - e^(-1/30)) = 1950.9 packets, none of which was lost.
         assert!((5.11e-4..5.14e-4).contains(&second), "{second}");
-        // What is remembered is worth 30 s of packets: 30000 of them.
+        // The memory is worth 30 s of packets: 30000 of them.
         feed(&mut estimator, 1_000, 300_000, |_| false);
         let last = estimator.loss().rate();
         assert!((3.2e-5..3.4e-5).contains(&last), "{last}");
@@ -169,7 +168,7 @@ mod tests {
 
     #[test]
     fn rate_and_burst_are_found() {
-        // Every 100th packet; then four in a row of each 400.
+        // Every 100th packet is lost; then four in a row in each 400.
         for (period, length) in [(100, 1), (400, 4)] {
             let mut estimator = LossEstimator::default();
             feed(&mut estimator, 0, 120_000, |n| n % period < length);
@@ -180,8 +179,8 @@ mod tests {
         }
     }
 
-    /// A link that begins to lose a twentieth is known for it in two seconds, and forgiven
-    /// in a few minutes.
+    /// A link that begins to lose a twentieth of its packets is recognised within two seconds, and
+    /// considered good again after a few minutes without loss.
     #[test]
     fn a_change_for_the_worse_is_soon_known() {
         let mut estimator = LossEstimator::default();

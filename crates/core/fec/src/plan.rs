@@ -1,8 +1,8 @@
-//! How many repair packets a frame needs.
+//! Decides how many repair packets a frame needs.
 //!
-//! Any `k` of a frame's packets make it whole: its `k` media packets and whatever repair
-//! packets are sent with them. With `r` of those, `X(n)` for how many of `n` packets in a
-//! row are lost and `m` rounds of retransmission before the deadline, it goes on so:
+//! Any `k` packets of a frame make it whole, of its `k` media packets and its `r` repair packets.
+//! With `X(n)` for the number of packets lost of `n` in a row, and `m` rounds of retransmission
+//! before the deadline, the number of packets lacking is:
 //!
 //! ```text
 //! lacking after the first transmission   D(0) = max(0, X(k + r) - r)
@@ -10,24 +10,24 @@
 //! after the last, which sends e more     D(m) = max(0, X(D(m - 1) + e) - e)
 //! ```
 //!
-//! Packets of one round follow each other, those of two are a round trip apart, so that
-//! `X` of different rounds are independent. The distribution of `X` is exact for Gilbert's
-//! model: a recursion over the packets, with what became of the last one as its state
-//! ([`losses`]); where losses are independent it is the binomial one.
+//! Packets of one round follow each other, and those of two rounds are a round trip apart, so that
+//! `X` of different rounds are independent. The distribution of `X` is exact for Gilbert's model: a
+//! recursion over the packets with the fate of the last one as its state ([`losses`]). For
+//! independent losses it is the binomial distribution.
 //!
-//! The *last* round sends so many further repair packets `e` as make
+//! The *last* round sends so many further repair packets, `e`, that
 //!
 //! ```text
 //! P(D(m) > 0 | D(m - 1) = d)  <=  late / (P(D(0) > 0) q^(m - 1))
 //! ```
 //!
-//! with `q` the share of packets that are lost: what is allowed to be late, over how often a
-//! frame comes to this round. A packet more is dear for every frame and cheap for the few
-//! that have lost something. [`Plan::repairs`] is the least `r` with `P(D(m) > 0) <= late`;
-//! both `r` and `r + e` are at most `most_overhead` of `k`, rounded up.
+//! with `q` the share of packets that are lost: the share of frames that may be late, divided by
+//! how often a frame comes to this round. A further packet is expensive for every frame, and cheap
+//! for the few that have lost something. [`Plan::repairs`] is the least `r` with
+//! `P(D(m) > 0) <= late`. Both `r` and `r + e` are at most `most_overhead` of `k`, rounded up.
 //!
-//! That first transmissions and retransmissions have each their own redundancy is the idea of
-//! Hairpin (Meng et al., NSDI 2024). Only its abstract was read: the formulas are ours.
+//! Separate redundancy for first transmissions and retransmissions is the idea of Hairpin (Meng et
+//! al., NSDI 2024). Only its abstract was read: the formulas are ours.
 
 use std::collections::BTreeMap;
 
@@ -36,60 +36,61 @@ use mimosa_facts::Loss;
 use crate::reed_solomon::MOST_PACKETS;
 use crate::xor;
 
-/// Plans are made again when the loss has changed by this part. Our choice.
+/// Relative change of the loss from which plans are made again. Our choice.
 const SAME: f64 = 0.05;
-/// What is less likely than this part of what may be late is not worked out: it counts as
+/// Outcomes less likely than this share of the allowed lateness are not computed, and count as
 /// late. Our choice.
 const UNLIKELY: f64 = 1e-4;
 
-/// Which losses repair packets make good.
+/// A code of repair packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Code {
-    /// As many as there are repair packets, whichever ([`encode`](crate::encode)).
+    /// Reed-Solomon ([`encode`](crate::encode)): recovers any losses up to the number of repair
+    /// packets.
     #[default]
     ReedSolomon,
-    /// Those that peeling finds ([`xor`]).
+    /// Exclusive or ([`xor`]): recovers the losses that peeling can resolve.
     Xor,
 }
 
-/// What a planner is to reach.
+/// The goal of a planner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
-    /// Share of frames that may be late for what was lost of them.
+    /// Share of frames that losses may make late, from 0 to 1.
     pub late: f64,
-    /// Most repair packets over media packets of a frame.
+    /// Most repair packets of a frame, as a share of its media packets.
     pub most_overhead: f64,
 }
 
-/// What is sent with a frame, and why.
+/// The protection of a frame, and its probabilities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// Repair packets.
+    /// Number of repair packets.
     pub repairs: u32,
-    /// Rounds of retransmission that fit.
+    /// Number of rounds of retransmission that fit.
     pub rounds: u32,
-    /// Probability that something has to be sent again.
+    /// Probability that packets have to be sent again, from 0 to 1.
     pub again: f64,
-    /// Probability that the frame is late all the same.
+    /// Probability that the frame is late all the same, from 0 to 1.
     pub late: f64,
 }
 
-/// What is lacking of a frame when it is sent again.
+/// The state of a frame of which packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lacking {
-    /// Media packets of the frame.
+    /// Number of the frame's media packets.
     pub media: u32,
-    /// Repair packets sent so far.
+    /// Number of repair packets sent so far.
     pub repairs: u32,
-    /// Packets without which it is not whole.
+    /// Number of packets without which the frame is not whole.
     pub packets: u32,
-    /// Rounds of retransmission before this one.
+    /// Number of rounds of retransmission before this one.
     pub rounds: u32,
-    /// As its plan had it.
+    /// [`Plan::again`] of the frame's plan.
     pub again: f64,
 }
 
-/// [`losses`] of each number of packets that was asked for.
+/// The [`losses`] of each number of packets, once they were needed.
 #[derive(Clone, Debug)]
 struct Chances(Vec<Option<Vec<f64>>>);
 
@@ -102,7 +103,7 @@ impl Chances {
     }
 }
 
-/// Plans, kept as long as the loss stays the same.
+/// Makes plans, and keeps them as long as the loss stays the same.
 #[derive(Clone, Debug)]
 pub struct Planner {
     target: Target,
@@ -113,7 +114,7 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// A planner that knows of no loss.
+    /// A planner for a path without losses.
     #[must_use]
     pub const fn new(target: Target, code: Code) -> Self {
         Self {
@@ -125,7 +126,7 @@ impl Planner {
         }
     }
 
-    /// How packets are lost from now on.
+    /// Sets the model of losses from now on.
     pub fn set_loss(&mut self, loss: Loss) {
         let differs = |new: f64, old: f64| (new - old).abs() > SAME * old;
         if differs(loss.begins, self.loss.begins) || differs(loss.ends, self.loss.ends) {
@@ -135,14 +136,14 @@ impl Planner {
         }
     }
 
-    /// The loss that plans are made for.
+    /// The model of losses for which plans are made.
     #[must_use]
     pub const fn loss(&self) -> Loss {
         self.loss
     }
 
-    /// What to send with a frame of so many media packets, when so many rounds of
-    /// retransmission fit before its deadline.
+    /// The plan for a frame of `media` packets when `rounds` rounds of retransmission fit before
+    /// its deadline.
     pub fn plan(&mut self, media: u32, rounds: u32) -> Plan {
         if let Some(plan) = self.plans.get(&(media, rounds)) {
             return *plan;
@@ -152,7 +153,7 @@ impl Planner {
         plan
     }
 
-    /// Further repair packets for the last round that fits.
+    /// Number of further repair packets for the last round that fits.
     #[must_use]
     pub fn extra(&mut self, lacking: &Lacking) -> u32 {
         let allowed = self.allowed(lacking.again, lacking.rounds);
@@ -172,10 +173,10 @@ impl Planner {
         }
     }
 
-    /// What comes of so many repair packets.
+    /// The plan with a given number of repair packets.
     fn with(&mut self, media: u32, repairs: u32, rounds: u32) -> Plan {
         let first = self.chances.of(self.loss, (media + repairs) as usize);
-        // Index: how many packets lack.
+        // The probability of each number of lacking packets, by index.
         let mut lacking: Vec<f64> = match self.code {
             Code::ReedSolomon => first[(repairs as usize).min(first.len())..].to_vec(),
             Code::Xor => Self::unmendable(first, media as usize, repairs as usize),
@@ -206,8 +207,8 @@ impl Planner {
         }
     }
 
-    /// What the last round may leave undone, when `again` of all frames come to the first
-    /// and so many were before it.
+    /// Share of frames in the last round that may stay incomplete, if a share of `again` of all
+    /// frames needs a first round and `rounds` rounds were before this one.
     fn allowed(&self, again: f64, rounds: u32) -> f64 {
         let comes = again * libm::pow(self.loss.rate(), f64::from(rounds));
         if comes > self.target.late {
@@ -217,8 +218,8 @@ impl Planner {
         }
     }
 
-    /// The further repair packets for a last round of so many packets, at most `most`, and
-    /// the probability that it leaves the frame incomplete.
+    /// The number of further repair packets, at most `most`, for a last round of `packets` packets,
+    /// and the probability that the round leaves the frame incomplete.
     fn last_round(&mut self, packets: u32, allowed: f64, most: u32) -> (u32, f64) {
         let mut extra = 0;
         loop {
@@ -231,7 +232,7 @@ impl Planner {
         }
     }
 
-    /// Index: how many packets lack after a round that is not the last.
+    /// The probability of each number of lacking packets after a round that is not the last.
     fn after_round(&mut self, lacking: &[f64]) -> Vec<f64> {
         let mut after = vec![0.0; lacking.len()];
         for (packets, chance) in lacking.iter().enumerate() {
@@ -243,8 +244,8 @@ impl Planner {
         after
     }
 
-    /// Of the chances that so many packets are lost those that peeling does not make good;
-    /// all that are lost lack then.
+    /// The probability of each number of lacking packets with peeling, from the probabilities of
+    /// the numbers lost. If peeling fails, all lost packets are lacking.
     fn unmendable(first: &[f64], media: usize, repairs: usize) -> Vec<f64> {
         let chances = first.iter().enumerate();
         let chances = chances.map(|(lost, &chance)| match lost {
@@ -254,7 +255,7 @@ impl Planner {
         chances.collect()
     }
 
-    /// Further repair packets that a last round may have.
+    /// Most further repair packets of a last round.
     fn most_extra(&self, media: u32, repairs: u32) -> u32 {
         match self.code {
             Code::ReedSolomon => self.most(media).saturating_sub(repairs),
@@ -280,14 +281,14 @@ impl Planner {
     }
 }
 
-/// The probabilities that none, one, … all of so many packets in a row are lost, whatever
-/// became of the packets before.
+/// The probabilities that 0, 1, … or all of `packets` packets in a row are lost, whatever happened
+/// to the packets before.
 #[must_use]
 pub fn losses(loss: Loss, packets: usize) -> Vec<f64> {
-    // By what became of the last packet: it arrived, or it was lost.
+    // By the fate of the last packet: it arrived, or it was lost.
     let mut good = vec![0.0; packets + 1];
     let mut bad = vec![0.0; packets + 1];
-    // Before the first packet: the state that the model is in at any time.
+    // Before the first packet, the model is in its stationary state.
     good[0] = 1.0 - loss.rate();
     bad[0] = loss.rate();
     for packet in 0..packets {

@@ -1,43 +1,43 @@
-//! A systematic Reed-Solomon code over GF(2^8) by a Cauchy matrix.
+//! A systematic Reed-Solomon code over GF(2^8) with a Cauchy matrix.
 //!
-//! Media packet `i` has the element `i`, repair packet `j` the element `255 - j`. Repair
-//! packet `j` is the sum over all media packets of
+//! Media packet `i` has the element `i`, and repair packet `j` the element `255 - j`. Repair packet
+//! `j` is the sum over all media packets of
 //!
 //! ```text
 //! c(j, i) = (255 + i) / (255 - j + i)      (additions are exclusive or)
 //! ```
 //!
-//! times packet `i`. That is the Cauchy matrix 1 / (x + y) with each column multiplied so
-//! that the first row is all ones: the first repair packet is the exclusive or of the media
-//! packets, and every square part can be inverted still, so that any `k` packets do.
+//! times packet `i`. This is the Cauchy matrix 1 / (x + y) with each column multiplied so that the
+//! first row is all ones. The first repair packet is therefore the exclusive or of the media
+//! packets, and every square submatrix is still invertible, so that any `k` packets suffice.
 //!
-//! What is coded of a packet is its length in two bytes, the packet, and zeros up to the
-//! longest of the block, so that packets may be of unequal length.
+//! A packet is coded as its length in two bytes, its content, and zeros up to the longest packet of
+//! the block, so that packets may be of unequal length.
 
 use crate::error::CodeError;
 use crate::gf256::{add_scaled, divide, multiply, scale};
 
-/// Most packets in a block, media and repair.
+/// Most packets in a block, media and repair packets together.
 pub const MOST_PACKETS: usize = 255;
-/// The length in front of each packet.
+/// Bytes of the length before each packet.
 const PREFIX: usize = 2;
 
-/// The repair packets number zero to `repairs` of a block of `media` packets.
+/// The repair packets with the numbers from zero up to `repairs` of a block of `media` packets.
 ///
 /// # Errors
 ///
-/// [`CodeError::NoPackets`], [`CodeError::TooManyPackets`] and
-/// [`CodeError::PacketTooLong`] when the block is none that can be coded.
+/// [`CodeError::NoPackets`], [`CodeError::TooManyPackets`] or [`CodeError::PacketTooLong`] if the
+/// block cannot be coded.
 pub fn encode(media: &[&[u8]], repairs: usize) -> Result<Vec<Vec<u8>>, CodeError> {
     check_size(media.len(), repairs)?;
     (0..repairs).map(|number| repair(media, number)).collect()
 }
 
-/// One of them: the repair packet with this number, counted from zero.
+/// The repair packet with this number, from zero, of a block of `media` packets.
 ///
 /// # Errors
 ///
-/// As [`encode`] has for a block with it.
+/// The errors of [`encode`] for a block with this repair packet.
 pub fn repair(media: &[&[u8]], number: usize) -> Result<Vec<u8>, CodeError> {
     check_size(media.len(), number.saturating_add(1))?;
     let longest = media.iter().map(|packet| packet.len()).max().unwrap_or(0);
@@ -48,12 +48,13 @@ pub fn repair(media: &[&[u8]], number: usize) -> Result<Vec<u8>, CodeError> {
     Ok(sum)
 }
 
-/// The `count` media packets of a block, from `available`: packets and their places, media
-/// first from zero, then repair packets from `count` on. More than `count` are no mistake.
+/// Decodes the `count` media packets of a block from `available`, which are packets with their
+/// places: media packets have the places from zero, repair packets those from `count` on. More than
+/// `count` packets are allowed.
 ///
 /// # Errors
 ///
-/// [`CodeError`] when there are too few packets, or some cannot be of one block.
+/// [`CodeError`] if there are too few packets, or some cannot be of the same block.
 pub fn decode(count: usize, available: &[(usize, &[u8])]) -> Result<Vec<Vec<u8>>, CodeError> {
     check_size(count, 0)?;
     let mut media: Vec<Option<&[u8]>> = vec![None; count];
@@ -88,7 +89,7 @@ pub fn decode(count: usize, available: &[(usize, &[u8])]) -> Result<Vec<Vec<u8>>
     whole.collect()
 }
 
-/// The packets at the places `missing`, from as many repair packets.
+/// Computes the packets at the places `missing` from as many repair packets.
 fn solve(
     count: usize,
     media: &[Option<&[u8]>],
@@ -108,7 +109,7 @@ fn solve(
         if length < PREFIX || length != first.len() {
             return Err(bad);
         }
-        // What is left of the sum without the packets that are there.
+        // The sum without the packets that are there.
         let mut sum = packet.to_vec();
         for (index, known) in media.iter().enumerate() {
             if let Some(known) = known {
@@ -135,8 +136,8 @@ fn solve(
     packets.collect()
 }
 
-/// Gauss and Jordan: what begins as equations ends as solutions. Every square part of a
-/// Cauchy matrix can be inverted, and so can what is left of one: no pivot is zero.
+/// Gauss-Jordan elimination, which turns equations into solutions. Every square submatrix of a
+/// Cauchy matrix is invertible, and stays so during the elimination: no pivot is zero.
 fn eliminate(rows: &mut [(Vec<u8>, Vec<u8>)]) {
     for column in 0..rows.len() {
         let (mut factors, mut sum) = std::mem::take(&mut rows[column]);
@@ -144,7 +145,7 @@ fn eliminate(rows: &mut [(Vec<u8>, Vec<u8>)]) {
         scale(&mut factors, inverse);
         scale(&mut sum, inverse);
         for (other_factors, other_sum) in rows.iter_mut() {
-            // The row in hand is empty.
+            // The pivot's own row is empty at this point.
             if let Some(&factor) = other_factors.get(column) {
                 add_scaled(other_factors, &factors, factor);
                 add_scaled(other_sum, &sum, factor);
@@ -154,7 +155,7 @@ fn eliminate(rows: &mut [(Vec<u8>, Vec<u8>)]) {
     }
 }
 
-/// Adds `factor` times what is coded of a packet.
+/// Adds `factor` times the coded form of a packet.
 fn add_coded(sum: &mut [u8], index: usize, packet: &[u8], factor: u8) -> Result<(), CodeError> {
     let length = packet.len();
     let prefix = u16::try_from(length).map_err(|_| CodeError::PacketTooLong { index, length })?;
@@ -167,7 +168,7 @@ fn add_coded(sum: &mut [u8], index: usize, packet: &[u8], factor: u8) -> Result<
     Ok(())
 }
 
-/// What media packet `index` counts in repair packet `repair`.
+/// The coefficient of media packet `index` in repair packet `repair`.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a block has at most 255 packets"
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(coded, [[0, 3 ^ 1, 1 ^ 0xff, 2, 3]]);
     }
 
-    /// Every pair of repair packets makes good every pair of losses.
+    /// Every pair of repair packets recovers every pair of losses.
     #[test]
     fn any_two_repair_packets_make_good_any_two_losses() {
         let packets: [&[u8]; 4] = [b"a", b"bcd", b"", b"efghij"];
@@ -213,7 +214,7 @@ mod tests {
         }
     }
 
-    /// No coefficient is zero or not there, for the largest blocks.
+    /// No coefficient is zero or undefined, for the largest blocks.
     #[test]
     fn the_matrix_has_no_zero() {
         for media in 1..MOST_PACKETS {

@@ -1,34 +1,34 @@
-//! Repair packets that are each the exclusive or of some of a frame's: what a browser's
-//! `FlexFEC` decoder understands.
+//! Repair packets that are exclusive ors of some of a frame's packets, as a browser's `FlexFEC`
+//! decoder supports them.
 //!
-//! *Source:* our own choice of who is in which; the decoder is that of the
-//! draft-ietf-payload-flexible-fec-scheme-03 as libwebrtc has it: a repair packet of which
-//! one packet lacks gives that one, again and again ("peeling").
+//! *Source:* our choice of which packets are in which repair packet. The decoder is that of
+//! draft-ietf-payload-flexible-fec-scheme-03 as libwebrtc implements it: a repair packet with one
+//! packet missing gives that one, repeatedly ("peeling").
 //!
-//! Each media packet has a column of bits, one for each repair packet that it is in. Two
-//! packets with different columns can both be lost: some repair packet has one of them alone.
-//! A column of two bits or more bears that one of its repair packets is lost. So with `r`
-//! repair packets, from three on, the columns are the numbers of `r` bits with at least two
-//! set, those with the fewest first, given out in turn; with one or two, all numbers but
-//! zero, those of one bit last. Any two losses of 4, 11, 26, 57 packets are made good by 3, 4,
-//! 5, 6 repair packets.
+//! Each media packet has a column of bits, one for each repair packet that it is in. Two packets
+//! with different columns can both be lost: some repair packet has one of them alone. A column of
+//! two or more bits tolerates the loss of one of its repair packets. So with `r` repair packets,
+//! from three on, the columns are the numbers of `r` bits with at least two set, those with the
+//! fewest first, assigned in turn; with one or two repair packets, they are all numbers but zero,
+//! with those of one bit last. Any two losses of 4, 11, 26 or 57 packets can be recovered with 3,
+//! 4, 5 or 6 repair packets.
 //!
-//! *Deviations.* A Reed-Solomon code would make good any `r` losses; no browser has one.
+//! *Deviations.* A Reed-Solomon code would recover any `r` losses, but no browser has one.
 
 use std::sync::LazyLock;
 
-/// Most repair packets of a frame: more columns than a frame has packets.
+/// Most repair packets of a frame; they have more columns than a frame has packets.
 pub const MOST_REPAIRS: usize = 12;
-/// Most media packets of one: the longest mask of the format.
+/// Most media packets of a frame: the longest mask of the format.
 pub const MOST_MEDIA: usize = 109;
-/// Of the sets of lost packets so many are tried out, or all, where they are no more. Our
-/// choice: an error of a fortieth.
+/// Number of sets of lost packets that are tried at random; all sets are tried if there are no
+/// more. Our choice: an error of a fortieth.
 const TRIALS: u32 = 400;
-/// Frames of these many media packets are looked at; another is as bad as the next larger.
-/// Our choice.
+/// Numbers of media packets for which the table has entries. Another number counts as the next
+/// larger one. Our choice.
 const SIZES: [usize; 14] = [1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64, 90, MOST_MEDIA];
 
-/// The repair packets that each of `media` packets is in, a bit for each of `repairs`.
+/// The repair packets that each of `media` packets is in, as a bit set of `repairs` bits.
 #[must_use]
 pub fn columns(media: usize, repairs: usize) -> Vec<u32> {
     let repairs = repairs.min(MOST_REPAIRS);
@@ -42,8 +42,8 @@ pub fn columns(media: usize, repairs: usize) -> Vec<u32> {
     all.into_iter().cycle().take(media).collect()
 }
 
-/// Which of the lost places cannot be made good: media packets alone, which are in front of
-/// the repair packets.
+/// The lost media packets that cannot be recovered. Places of media packets come before those of
+/// repair packets.
 #[must_use]
 pub fn residual(columns: &[u32], repairs: usize, lost: &[usize]) -> Vec<usize> {
     let media = columns.len();
@@ -58,14 +58,14 @@ pub fn residual(columns: &[u32], repairs: usize, lost: &[usize]) -> Vec<usize> {
     }
 }
 
-/// The repair packets that are not lost.
+/// The repair packets that are not lost, as a bit set.
 fn there(media: usize, repairs: usize, lost: &[usize]) -> u32 {
     let all = (1 << repairs.min(MOST_REPAIRS)) - 1;
     let gone = lost.iter().filter_map(|place| place.checked_sub(media));
     gone.fold(all, |there, number| there & !(1 << number))
 }
 
-/// The repair packets that have exactly one of these.
+/// The repair packets that contain exactly one of these columns, as a bit set.
 fn alone(columns: impl Iterator<Item = u32>) -> u32 {
     let (once, again) = columns.fold((0, 0), |(once, again), column| {
         (once | column, again | once & column)
@@ -73,11 +73,11 @@ fn alone(columns: impl Iterator<Item = u32>) -> u32 {
     once & !again
 }
 
-/// About the share of the ways to lose `lost` of a frame's packets that cannot be made good:
-/// looked up, or that of a frame that is a little larger.
+/// Approximate share of the ways to lose `lost` of a frame's packets that cannot be recovered. It
+/// is taken from a table, for this number of media packets or the next larger one.
 #[must_use]
 pub fn fails(media: usize, repairs: usize, lost: usize) -> f64 {
-    // Each repair packet makes one good.
+    // A repair packet recovers one packet at most.
     if lost == 0 || lost > repairs || repairs > MOST_REPAIRS {
         return if lost == 0 { 0.0 } else { 1.0 };
     }
@@ -86,8 +86,8 @@ pub fn fails(media: usize, repairs: usize, lost: usize) -> f64 {
     TABLE.get(row).map_or(1.0, |row| row[lost - 1])
 }
 
-/// [`fails`] of [`SIZES`], each number of repair packets, and each of lost ones. It takes some
-/// ten milliseconds, at the first look.
+/// [`fails`] for all [`SIZES`], numbers of repair packets and numbers of lost packets. Computing
+/// the table takes some ten milliseconds, at its first use.
 static TABLE: LazyLock<Vec<[f64; MOST_REPAIRS]>> = LazyLock::new(|| {
     let rows = SIZES.iter().flat_map(|&media| {
         (1..=MOST_REPAIRS).map(move |repairs| {
@@ -98,13 +98,13 @@ static TABLE: LazyLock<Vec<[f64; MOST_REPAIRS]>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// Looks everything up once, so that nobody waits for it later.
+/// Computes the table, so that no later call has to wait for it.
 pub fn prepare() {
     LazyLock::force(&TABLE);
 }
 
-/// The share of the ways to lose `lost` packets that cannot be made good; all of them, where
-/// there are more than repair packets.
+/// Share of the ways to lose `lost` packets that cannot be recovered; all of them if more are lost
+/// than there are repair packets.
 fn share(columns: &[u32], repairs: usize, lost: usize) -> f64 {
     if lost > repairs {
         return 1.0;
@@ -133,7 +133,7 @@ fn share(columns: &[u32], repairs: usize, lost: usize) -> f64 {
         loop {
             all += 1;
             bad += u32::from(is_bad(&set));
-            // The next in order: the last that can move does, and those after it follow.
+            // The next set in order: the last place that can move does, and those after it follow.
             let Some(moves) = (0..lost).rev().find(|&i| set[i] < places - lost + i) else {
                 break;
             };
@@ -148,7 +148,7 @@ fn share(columns: &[u32], repairs: usize, lost: usize) -> f64 {
     let mut order: Vec<usize> = (0..places).collect();
     for _ in 0..TRIALS {
         for chosen in 0..lost {
-            // Marsaglia's xorshift, 2003: any generator would do.
+            // Marsaglia's xorshift, 2003; any generator would do.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
@@ -190,7 +190,7 @@ mod tests {
         assert!(fails(12, 1, 1) < 1e-9);
     }
 
-    /// What is looked up is what tries say, or a little worse.
+    /// The table agrees with trials, or is slightly worse.
     #[test]
     fn what_is_looked_up_is_on_the_safe_side() {
         for (media, repairs, lost) in [(10, 4, 3), (12, 6, 5), (24, 8, 7), (40, 12, 9), (7, 4, 3)] {
@@ -213,7 +213,7 @@ mod tests {
         assert!(fails(MOST_MEDIA + 1, 12, 1) > 0.999, "no mask is so long");
     }
 
-    /// By hand: the columns 011, 101 and 110 sum up to nothing, so no repair packet has one
+    /// By hand: the sum of the columns 011, 101 and 110 is zero, so that no repair packet has one
     /// of them alone.
     #[test]
     fn what_hangs_together_is_not_made_good() {
@@ -224,8 +224,8 @@ mod tests {
         assert_eq!(residual(&columns, 3, &[0, 1]).len(), 0);
     }
 
-    /// By hand: of the 36 pairs of six media packets and three repair packets, with columns
-    /// for four, those of the first and fifth and of the second and sixth are alike.
+    /// By hand: of the 36 pairs of six media packets and three repair packets, with four columns,
+    /// the first and the fifth packet are alike, as are the second and the sixth.
     #[test]
     fn few_sets_are_all_looked_at() {
         assert!((fails(6, 3, 2) - 2.0 / 36.0).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! The code: any `k` of `n` packets do, and what is no block is refused.
+//! The code: any `k` of `n` packets suffice, and what is not a block is refused.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -6,7 +6,7 @@ use mimosa_fec::{CodeError, MOST_PACKETS, decode, encode};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
-/// Packets of unequal length, repair packets for them, and which of all arrive.
+/// Packets of unequal length, their number of repair packets, and which of all packets arrive.
 fn blocks() -> impl Strategy<Value = (Vec<Vec<u8>>, usize, Vec<usize>)> {
     let packet = prop::collection::vec(any::<u8>(), 0..40);
     (prop::collection::vec(packet, 1..30), 0_usize..12).prop_flat_map(|(media, repairs)| {
@@ -36,7 +36,7 @@ proptest! {
         prop_assert_eq!(decode(media.len(), fewer), Err(error));
     }
 
-    /// Whatever comes in, something comes out: packets, or the reason why not.
+    /// Whatever the input, the result is packets or an error.
     #[test]
     fn anything_is_decoded_or_refused(
         count in 0_usize..300,
@@ -50,7 +50,7 @@ proptest! {
     }
 }
 
-/// As large as blocks can be, with as many losses as can be made good.
+/// The largest blocks, with as many losses as can be recovered.
 #[test]
 fn the_largest_blocks_are_made_good() {
     for count in [1, 2, 100, 128, 254] {
@@ -104,13 +104,13 @@ fn what_is_no_block_is_refused_with_the_reason() {
         length: 3,
     };
     assert_eq!(decode(2, &shorter_than_media), Err(bad));
-    // A length of 0x0102 in a packet of one byte.
+    // The packet of one byte says that its length is 0x0102.
     let of_another = [(1, packet)];
     assert_eq!(
         decode(1, &of_another),
         Err(CodeError::Inconsistent { index: 0 })
     );
-    // A length of one, and a byte that is no padding behind it.
+    // The packet says that its length is one, and a byte after it is not padding.
     let of_another: [(usize, &[u8]); 1] = [(1, &[0, 1, 7, 7])];
     assert_eq!(
         decode(1, &of_another),

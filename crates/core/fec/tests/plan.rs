@@ -1,4 +1,4 @@
-//! Plans: the probabilities are those of the model, and no repair packet is too many.
+//! Plans have the probabilities of the model, and no needless repair packet.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -11,7 +11,7 @@ const TARGET: Target = Target {
     most_overhead: 0.5,
 };
 
-/// One percent in bursts of four.
+/// One percent of packets is lost, in bursts of four.
 const BURSTS: Loss = Loss {
     begins: 0.01 / 0.99 * 0.25,
     ends: 0.25,
@@ -23,7 +23,7 @@ fn planner(loss: Loss) -> Planner {
     planner
 }
 
-/// More than so many of so many packets are lost.
+/// Probability that more than `repairs` of `packets` packets are lost.
 fn beyond(loss: Loss, packets: u32, repairs: u32) -> f64 {
     let chances = losses(loss, packets as usize);
     chances.iter().skip(repairs as usize + 1).sum()
@@ -49,7 +49,7 @@ fn independent_losses_are_binomial() {
     }
 }
 
-/// Against all ways in which eight packets can fare.
+/// Compares with all possible fates of eight packets.
 #[test]
 fn bursts_are_those_of_the_chain() {
     let loss = Loss {
@@ -79,7 +79,7 @@ fn bursts_are_those_of_the_chain() {
     }
 }
 
-/// Without a round the repair packets have to do it alone, and one less would not.
+/// Without a round, the repair packets have to suffice alone, and one less would not.
 #[test]
 fn without_a_round_the_least_repair_that_does_is_sent() {
     for loss in [0.005, 0.01, 0.02, 0.05]
@@ -102,7 +102,7 @@ fn without_a_round_the_least_repair_that_does_is_sent() {
     assert_eq!(planner(Loss::NONE).plan(12, 0).repairs, 0);
 }
 
-/// One round is worth nearly all repair packets: few frames need more in it.
+/// One round is worth nearly all repair packets, because few frames need more in it.
 #[test]
 fn a_round_takes_the_place_of_repair() {
     let planner = &mut planner(Loss::independent(0.01));
@@ -130,7 +130,7 @@ fn a_round_takes_the_place_of_repair() {
     assert!(two.late <= TARGET.late, "{two:?}");
 }
 
-/// The model drawn at random, and the plan carried out: as many frames are late as it says.
+/// As many frames are late as the plan says when losses are drawn from the model.
 #[test]
 fn as_many_frames_are_late_as_planned() {
     let cases = [
@@ -223,7 +223,7 @@ fn as_many_frames_are_late_as_planned() {
     }
 }
 
-/// A block of the code has 255 packets, and larger frames no repair.
+/// A block of the code has 255 packets, and larger frames get no repair packets.
 #[test]
 fn no_block_is_larger_than_the_code_has() {
     let mut planner = planner(Loss::independent(0.5));
@@ -233,7 +233,7 @@ fn no_block_is_larger_than_the_code_has() {
 }
 
 proptest! {
-    /// Whatever the loss: probabilities add up, bounds hold, and a round never asks for more.
+    /// Whatever the loss, probabilities add up, bounds hold, and a round never asks for more.
     #[test]
     fn plans_keep_their_bounds(
         begins in 0.0_f64..1.0, ends in 0.01_f64..1.0, packets in 1_u32..40, rounds in 0_u32..4,
@@ -250,7 +250,7 @@ proptest! {
     }
 }
 
-/// Losses drawn at random, one at a time: as many frames lack something as planned.
+/// As many frames lack something as planned when losses are drawn one at a time.
 #[test]
 fn the_exclusive_or_needs_more_and_fails_as_often_as_planned() {
     let target = Target {

@@ -1,11 +1,11 @@
-//! The dependency descriptor: what a frame refers to, in a header extension
+//! The dependency descriptor: a header extension that says which frames a frame refers to
 //! (`https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension`,
-//! appendix A of the AV1 RTP specification). A receiver that has it can go on after
-//! a frame that it will never have, if the next one does not refer to it.
+//! appendix A of the AV1 RTP specification). A receiver that has it can skip a frame that will
+//! never arrive, if the next one does not refer to it.
 //!
-//! Written here for one stream without layers: a structure of two templates, a
-//! keyframe and a frame that refers to the one before it, and one decode target
-//! without chains. Section numbers are those of the appendix.
+//! Descriptors are written here for one stream without layers: a structure of two templates, a
+//! keyframe and a frame that refers to the one before it, and one decode target without chains.
+//! Section numbers are those of the appendix.
 
 /// URI of the header extension.
 pub const DEPENDENCY_DESCRIPTOR: &str =
@@ -16,67 +16,67 @@ const KEYFRAME: u64 = 0;
 /// Template of a frame that refers to the one before it.
 const FOLLOWS: u64 = 1;
 
-/// Of `extended_descriptor_fields` (A.8.3): the structure of the stream is there.
+/// The bit of `extended_descriptor_fields` (A.8.3) that says that the stream's structure follows.
 const STRUCTURE: u8 = 0b1_0000;
-/// Distances of the frame's own are.
+/// The bit of `extended_descriptor_fields` (A.8.3) that says that the frame has its own distances.
 const DISTANCES: u8 = 0b0_0010;
 
-/// What a frame refers to.
+/// The frame that a frame refers to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reference {
-    /// Nothing.
+    /// The frame refers to no other frame.
     None,
-    /// The frame this many numbers before it, from 1 to 4096.
+    /// The frame refers to the frame this many numbers before it, from 1 to 4096.
     Back(u16),
 }
 
 /// The descriptor of one packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Dependency {
-    /// The packet is the first of its frame.
+    /// Whether the packet is the first of its frame.
     pub is_first: bool,
-    /// It is the last.
+    /// Whether the packet is the last of its frame.
     pub is_last: bool,
-    /// Low bits of the frame's number.
+    /// The low 16 bits of the frame's number.
     pub frame_number: u16,
-    /// What the frame refers to.
+    /// The frame that this frame refers to.
     pub reference: Reference,
 }
 
-/// Why bytes are no descriptor that can be used. The sender is to blame.
+/// Why bytes are not a usable dependency descriptor. The sender is to blame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DependencyError {
-    /// It ends too early.
+    /// The descriptor ends within its fields.
     #[error("a dependency descriptor of {length} bytes ends within its fields; 3 are the least")]
     TooShort {
-        /// How many there are.
+        /// Number of bytes in the descriptor.
         length: usize,
     },
-    /// A template that streams without layers do not have.
+    /// The descriptor names a template that streams without layers do not have.
     #[error("the dependency template {template}; streams without layers have 0 and 1")]
     UnknownTemplate {
-        /// Its number.
+        /// Number of the template.
         template: u8,
     },
-    /// Fields of streams with layers.
+    /// The descriptor has fields of streams with layers.
     #[error(
         "the fields {flags:#07b} of a dependency descriptor; a structure alone or distances \
          alone are known"
     )]
     UnknownFields {
-        /// Which there are: the five bits of A.8.3, `extended_descriptor_fields`.
+        /// The five bits of `extended_descriptor_fields` (A.8.3).
         flags: u8,
     },
 }
 
 impl Dependency {
-    /// Reads the extension's data, as [`Self::to_bytes`] writes it. Of the structure of the
-    /// stream nothing is read: it is taken for that one.
+    /// Reads the extension's data in the form that [`Self::to_bytes`] writes. The structure of the
+    /// stream is not read: it is taken for the one written here.
     ///
     /// # Errors
     ///
-    /// [`DependencyError`] for what is too short, and for streams with layers.
+    /// [`DependencyError`] for data that is too short, and for streams with layers.
     pub fn parse(bytes: &[u8]) -> Result<Self, DependencyError> {
         let length = bytes.len();
         let too_short = DependencyError::TooShort { length };
@@ -102,7 +102,7 @@ impl Dependency {
         })
     }
 
-    /// The extension's data: 3 to 8 bytes.
+    /// Writes the extension's data: 3 to 8 bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bits = Bits::default();
@@ -124,7 +124,7 @@ impl Dependency {
     }
 }
 
-/// A.8.3, `extended_descriptor_fields` with the structure of the stream in it.
+/// Writes the `extended_descriptor_fields` (A.8.3) with the structure of the stream.
 fn structure(bits: &mut Bits) {
     // The structure is there; no active targets, no custom fields.
     bits.put(0b1_0000, 5);
@@ -144,7 +144,8 @@ fn structure(bits: &mut Bits) {
     bits.put(0b00, 2);
 }
 
-/// The same fields with a distance of the frame's own (A.8.3, `frame_fdiffs`).
+/// Writes the `extended_descriptor_fields` with a distance of the frame's own (A.8.3,
+/// `frame_fdiffs`).
 fn other_distance(bits: &mut Bits, distance: u16) {
     bits.put(0b0_0010, 5);
     let less_one = u64::from(distance.min(4096) - 1);
@@ -158,8 +159,8 @@ fn other_distance(bits: &mut Bits, distance: u16) {
     bits.put(0, 2);
 }
 
-/// The first distance in the fields behind the mandatory ones: its nibbles, itself less
-/// one (A.8.3, `frame_fdiffs`); no reference when the list is empty.
+/// Reads the first distance in the fields behind the mandatory ones: the number of its nibbles,
+/// then the distance less one (A.8.3, `frame_fdiffs`); an empty list means no reference.
 fn distance(fields: &[u8]) -> Option<Reference> {
     let bit = |at: usize| Some(u16::from(fields.get(at / 8)? >> (7 - at % 8) & 1));
     let number = |from: usize, count: usize| {
@@ -172,11 +173,11 @@ fn distance(fields: &[u8]) -> Option<Reference> {
     Some(Reference::Back(number(7, 4 * usize::from(nibbles))? + 1))
 }
 
-/// Bits, most significant first; what is missing of the last byte is zero.
+/// Bits, most significant first; unused bits of the last byte are zero.
 #[derive(Debug, Default)]
 struct Bits {
     bytes: Vec<u8>,
-    /// Bits in `bytes`.
+    /// Number of bits in `bytes`.
     length: usize,
 }
 

@@ -1,27 +1,27 @@
-//! RTCP within an application's feedback (RFC 4585, section 6.4): packets that a WebRTC
-//! library does not know, in one that it does.
+//! RTCP packets enclosed in an application's feedback (RFC 4585, section 6.4): this carries packets
+//! that a WebRTC library does not know in one that it does.
 //!
-//! The packet is payload-specific feedback of format 15; its contents are the SSRCs of who
-//! sends it and of whom it is about, the name `MIMO`, and a compound of RTCP packets.
+//! The packet is payload-specific feedback of format 15. Its contents are the SSRCs of its sender
+//! and of the stream it is about, the name `MIMO`, and a compound of RTCP packets.
 
 use crate::rtcp::Packet;
 
-/// Payload-specific feedback (RFC 4585, section 6.1).
+/// RTCP payload type of payload-specific feedback (RFC 4585, section 6.1).
 const PAYLOAD_FEEDBACK: u8 = 206;
-/// The application's format (RFC 4585, section 6.4).
+/// Format number of an application's feedback (RFC 4585, section 6.4).
 const APPLICATION: u8 = 15;
-/// The two SSRCs.
+/// Bytes of the two SSRCs.
 const NAMES: usize = 8;
-/// What tells these contents from other applications'.
+/// The name that distinguishes these contents from other applications'.
 const NAME: &[u8; 4] = b"MIMO";
 
-/// The contents behind the SSRCs, with `compound` in them.
+/// The contents of a feedback packet behind the SSRCs, with `compound` in them.
 #[must_use]
 pub fn write(compound: &[u8]) -> Vec<u8> {
     [NAME, compound].concat()
 }
 
-/// The compound in a packet, if there is one.
+/// The compound enclosed in a packet, if there is one.
 #[must_use]
 pub fn compound<'a>(packet: &Packet<'a>) -> Option<&'a [u8]> {
     let is_application = packet.payload_type == PAYLOAD_FEEDBACK && packet.format == APPLICATION;

@@ -1,7 +1,7 @@
-//! Payloads of `FlexFEC` packets as browsers know them: exclusive ors of whole RTP packets.
+//! Payloads of `FlexFEC` packets as browsers use them: exclusive ors of whole RTP packets.
 //!
 //! *Source:* draft-ietf-payload-flexible-fec-scheme-03, section 4.2.2.1 (flexible masks) for one
-//! protected stream, which libwebrtc calls `flexfec-03`; RFC 8627 came of it with another
+//! protected stream, which libwebrtc calls `flexfec-03`; RFC 8627, its later form, has another
 //! header.
 //!
 //! ```text
@@ -25,21 +25,22 @@
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! A `k` that is set ends the mask. What follows is the exclusive or of what stands behind
-//! the fixed header of the packets: header extensions and payload. Of the former a receiver
-//! takes those for zero that change on the way, the transport-wide number among them
-//! ([`zero_extension`]).
+//! A `k` bit that is set ends the mask. Behind the mask is the exclusive or of the packets' bytes
+//! behind their fixed header: header extensions and payload. Extensions that change on the way,
+//! such as the transport-wide number, count as zero at the receiver ([`zero_extension`]).
 
-/// Length of RTP's fixed header (RFC 3550, section 5.1).
+/// Length in bytes of RTP's fixed header (RFC 3550, section 5.1).
 const RTP_HEADER: usize = 12;
-/// Header extensions of one byte, and of two (RFC 8285, sections 4.2 and 4.3).
+/// Profiles of header extensions with one-byte and two-byte headers (RFC 8285, sections 4.2 and
+/// 4.3).
 const ONE_BYTE: u16 = 0xBEDE;
 const TWO_BYTES: u16 = 0x1000;
-/// Numbers that a mask reaches, by how long it is.
+/// How many sequence numbers a mask of each of the three lengths covers.
 const MASKS: [usize; 3] = [15, 46, 109];
 
-/// The payload that protects `packets` of the stream `ssrc`, each with how far its sequence
-/// number is behind `base`. `None` when a packet is none, or further than a mask reaches.
+/// The payload that protects `packets` of the stream `ssrc`, each given with the offset of its
+/// sequence number from `base`. `None` when a packet is not RTP, or its offset is beyond the
+/// longest mask.
 #[must_use]
 pub fn protect(ssrc: u32, base: u16, packets: &[(usize, &[u8])]) -> Option<Vec<u8>> {
     let furthest = packets.iter().map(|(offset, _)| *offset).max()?;
@@ -95,7 +96,7 @@ fn xor(sum: &mut [u8], other: &[u8]) {
     }
 }
 
-/// Where the payload of an RTP packet begins; `None` when it is none.
+/// Offset of the payload in an RTP packet; `None` when the bytes are not RTP.
 #[must_use]
 pub fn header_length(packet: &[u8]) -> Option<usize> {
     let &first = packet.first()?;
@@ -109,7 +110,7 @@ pub fn header_length(packet: &[u8]) -> Option<usize> {
     (first >> 6 == 2 && packet.len() >= length).then_some(length)
 }
 
-/// Makes the data of a header extension zero, wherever it is in `header`.
+/// Sets the data of the header extension `id` to zero, wherever it is in `header`.
 pub fn zero_extension(header: &mut [u8], id: u8) {
     let Some(length) = header_length(header).filter(|_| header[0] & 0x10 != 0) else {
         return;

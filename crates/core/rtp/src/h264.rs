@@ -1,8 +1,8 @@
 //! H.264 in RTP, by RFC 6184 in packetization-mode 1.
 //!
-//! An encoder gives access units as a byte stream (H.264, annex B).
-//! [`Packetiser`] cuts one into RTP payloads, [`depacketise`] puts it together
-//! again. Interleaving (STAP-B, FU-B) and MTAPs belong to packetization-mode 2.
+//! An encoder gives access units as a byte stream (H.264, annex B). [`Packetiser`] cuts an access
+//! unit into RTP payloads, and [`depacketise`] joins them again. Interleaving (STAP-B, FU-B) and
+//! MTAPs belong to packetization-mode 2.
 
 use mimosa_units::Bytes;
 
@@ -12,11 +12,11 @@ use crate::video::DepacketiseError;
 
 pub use crate::nal::units;
 
-/// Type of a NAL unit, the low five bits of its first byte (RFC 6184, 1.3).
+/// The bits of a NAL unit's first byte that hold its type (RFC 6184, 1.3).
 const KIND_MASK: u8 = 0x1f;
 /// The forbidden bit, which says that a unit is damaged (RFC 6184, 1.3).
 const FORBIDDEN_MASK: u8 = 0x80;
-/// How much other units depend on this one (RFC 6184, 1.3).
+/// The bits that say how much other units depend on this one (RFC 6184, 1.3).
 const IMPORTANCE_MASK: u8 = 0x60;
 /// Supplemental enhancement information (H.264, table 7-1).
 const KIND_SEI: u8 = 6;
@@ -36,8 +36,8 @@ pub struct Packetiser {
 }
 
 impl Packetiser {
-    /// Payloads of at most `largest`, taken as 3 bytes when it is less and as
-    /// 65535 when it is more.
+    /// A packetiser that makes payloads of at most `largest` bytes, a limit from 3 to 65535; values
+    /// outside are clamped.
     #[must_use]
     pub fn new(largest: Bytes) -> Self {
         Self {
@@ -45,21 +45,21 @@ impl Packetiser {
         }
     }
 
-    /// The payloads of an access unit in annex B form. Delimiters, supplemental
-    /// information and filler are left out; a decoder does without. None at all
-    /// when there is no unit to send.
+    /// The payloads of an access unit in annex B form. Delimiters, supplemental information and
+    /// filler are left out, as a decoder does not need them. The result is empty when there is no
+    /// unit to send.
     #[must_use]
     pub fn packetise(&self, access_unit: &[u8]) -> Payloads {
         nal::packetise::<H264>(access_unit, self.largest)
     }
 }
 
-/// Puts the payloads of one access unit together, in the order of their sequence
-/// numbers. The result is in annex B form.
+/// Joins the payloads of one access unit, given in the order of their sequence numbers. The result
+/// is in annex B form.
 ///
 /// # Errors
 ///
-/// [`DepacketiseError`] with the first payload that does not fit, and why.
+/// [`DepacketiseError`] names the first payload that does not fit, and why.
 pub fn depacketise<'a>(
     payloads: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<Vec<u8>, DepacketiseError> {
@@ -83,7 +83,7 @@ impl Format for H264 {
         first & !KIND_MASK | kind
     }
 
-    /// Neither do the types count that RFC 6184 has taken for itself.
+    /// Whether `kind` is the type of a NAL unit; the types that RFC 6184 uses for payloads are not.
     fn is_unit(kind: u8) -> bool {
         (1..KIND_STAP_A).contains(&kind)
     }
@@ -92,8 +92,8 @@ impl Format for H264 {
         !matches!(kind, KIND_SEI | KIND_DELIMITER | KIND_FILLER)
     }
 
-    /// A STAP-A (RFC 6184, 5.7.1). It is as important as its most important unit, and
-    /// damaged when one of them is.
+    /// Begins a STAP-A (RFC 6184, 5.7.1): as important as its most important unit, and damaged when
+    /// one of its units is.
     fn begin_aggregate(units: &[&[u8]], payloads: &mut Payloads) {
         let firsts = || units.iter().filter_map(|unit| unit.first());
         let importance = firsts().map(|first| first & IMPORTANCE_MASK).max();

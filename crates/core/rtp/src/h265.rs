@@ -1,8 +1,8 @@
 //! H.265 in RTP, by RFC 7798 without decoding order numbers.
 //!
-//! An encoder gives access units as a byte stream (H.265, annex B).
-//! [`Packetiser`] cuts one into RTP payloads, [`depacketise`] puts it together
-//! again. Decoding order numbers and PACI packets come only where they were agreed on.
+//! An encoder gives access units as a byte stream (H.265, annex B). [`Packetiser`] cuts an access
+//! unit into RTP payloads, and [`depacketise`] joins them again. Decoding order numbers and PACI
+//! packets come only where both sides agreed on them.
 
 use mimosa_units::Bytes;
 
@@ -12,7 +12,7 @@ use crate::video::DepacketiseError;
 
 pub use crate::nal::units;
 
-/// Type of a NAL unit, in its first byte (RFC 7798, 1.1.4).
+/// The bits of a NAL unit's first byte that hold its type (RFC 7798, 1.1.4).
 const KIND_MASK: u8 = 0x7e;
 /// Access unit delimiter (H.265, table 7-1).
 const KIND_DELIMITER: u8 = 35;
@@ -34,8 +34,8 @@ pub struct Packetiser {
 }
 
 impl Packetiser {
-    /// Payloads of at most `largest`, taken as 4 bytes when it is less and as
-    /// 65535 when it is more.
+    /// A packetiser that makes payloads of at most `largest` bytes, a limit from 4 to 65535; values
+    /// outside are clamped.
     #[must_use]
     pub fn new(largest: Bytes) -> Self {
         Self {
@@ -43,21 +43,21 @@ impl Packetiser {
         }
     }
 
-    /// The payloads of an access unit in annex B form. Delimiters, supplemental
-    /// information and filler are left out; a decoder does without. None at all
-    /// when there is no unit to send.
+    /// The payloads of an access unit in annex B form. Delimiters, supplemental information and
+    /// filler are left out, as a decoder does not need them. The result is empty when there is no
+    /// unit to send.
     #[must_use]
     pub fn packetise(&self, access_unit: &[u8]) -> Payloads {
         nal::packetise::<H265>(access_unit, self.largest)
     }
 }
 
-/// Puts the payloads of one access unit together, in the order of their sequence
-/// numbers. The result is in annex B form.
+/// Joins the payloads of one access unit, given in the order of their sequence numbers. The result
+/// is in annex B form.
 ///
 /// # Errors
 ///
-/// [`DepacketiseError`] with the first payload that does not fit, and why.
+/// [`DepacketiseError`] names the first payload that does not fit, and why.
 pub fn depacketise<'a>(
     payloads: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<Vec<u8>, DepacketiseError> {
@@ -90,8 +90,8 @@ impl Format for H265 {
         !is_spare && !matches!(kind, KIND_DELIMITER | KIND_FILLER)
     }
 
-    /// An AP (RFC 7798, 4.4.2). It is of the lowest layer and sub-layer of its units, and
-    /// damaged when one of them is.
+    /// Begins an AP (RFC 7798, 4.4.2): of the lowest layer and sub-layer of its units, and damaged
+    /// when one of its units is.
     fn begin_aggregate(units: &[&[u8]], payloads: &mut Payloads) {
         let headers = || {
             let header = |unit: &&[u8]| unit.first_chunk().map(|&two| u16::from_be_bytes(two));

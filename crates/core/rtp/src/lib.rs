@@ -1,8 +1,8 @@
 //! RTP and RTCP as bytes: payloads of H.264, H.265 and AV1, header extensions, feedback,
 //! retransmissions and repair packets.
 //!
-//! Everything read may come from anybody: no input makes anything here panic, and an
-//! error says what is wrong, where, and what is expected.
+//! All input may come from anybody: no input makes this crate panic, and an error says what is
+//! wrong, where, and what is expected.
 
 pub mod av1;
 pub mod congestion_control;

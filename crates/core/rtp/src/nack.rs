@@ -1,56 +1,56 @@
-//! Generic NACK: which packets a receiver lacks (RFC 4585, section 6.2.1).
+//! Generic NACK: a receiver's report of the packets that it lacks (RFC 4585, section 6.2.1).
 
 use crate::reader::Reader;
 use crate::rtcp::{self, Packet, TRANSPORT_FEEDBACK};
 
-/// Generic NACK among the formats of transport-layer feedback.
+/// The format number of a generic NACK in transport-layer feedback.
 const FORMAT: u8 = 1;
-/// Sequence numbers behind the first that the mask of a pair can name.
+/// The number of sequence numbers behind the first that a pair's mask can name.
 const MASK_BITS: u16 = 16;
 
-/// Packets of one stream that a receiver lacks.
+/// The packets of one stream that a receiver lacks.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Nack {
-    /// Who says so.
+    /// SSRC of the receiver, which sends the NACK.
     pub sender_ssrc: u32,
-    /// The stream.
+    /// SSRC of the stream whose packets are lacking.
     pub media_ssrc: u32,
-    /// RTP sequence numbers.
+    /// RTP sequence numbers of the lacking packets.
     pub lost: Vec<u16>,
 }
 
-/// Why a packet is no generic NACK. The sender is to blame.
+/// Why a packet is not a valid generic NACK. The sender is to blame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NackError {
-    /// Another kind of packet.
+    /// The packet is of another kind.
     #[error("a packet of type {payload_type}, format {format}; a generic NACK is 205, 1")]
     OtherPacket {
-        /// Its type.
+        /// RTCP payload type of the packet.
         payload_type: u8,
-        /// Its format.
+        /// Feedback format of the packet.
         format: u8,
     },
-    /// Not two stream names and at least one pair.
+    /// The packet does not consist of two SSRCs and at least one pair.
     #[error("a generic NACK of {length} bytes; it has 8, and 4 for each of one or more pairs")]
     Length {
-        /// Bytes behind the common header.
+        /// Number of bytes behind the common header.
         length: usize,
     },
 }
 
 impl Nack {
-    /// Whether a packet is one.
+    /// Whether an RTCP packet is a generic NACK.
     #[must_use]
     pub const fn is(packet: &Packet<'_>) -> bool {
         packet.payload_type == TRANSPORT_FEEDBACK && packet.format == FORMAT
     }
 
-    /// Reads a packet.
+    /// Reads a NACK from an RTCP packet.
     ///
     /// # Errors
     ///
-    /// [`NackError`] when it is another one, or of a wrong length.
+    /// [`NackError`] when the packet is of another kind or of a wrong length.
     pub fn parse(packet: &Packet<'_>) -> Result<Self, NackError> {
         if !Self::is(packet) {
             return Err(NackError::OtherPacket {
@@ -80,8 +80,8 @@ impl Nack {
         })
     }
 
-    /// The packet. `lost` should not be empty; each number in it is named once, in
-    /// their order from the first on.
+    /// The NACK as the bytes of an RTCP packet. `lost` should not be empty; each number in it is
+    /// written once, in the order of the sequence from the first on.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut lost = self.lost.clone();

@@ -7,7 +7,7 @@ use mimosa_units::Bytes;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Payloads {
     bytes: Vec<u8>,
-    /// Where each payload ends.
+    /// Offset in `bytes` at which each payload ends.
     ends: Vec<usize>,
 }
 
@@ -28,13 +28,13 @@ impl Payloads {
         self.ends.push(self.bytes.len());
     }
 
-    /// How many there are.
+    /// The number of payloads.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none: the frame had nothing to send.
+    /// Whether there are no payloads: the frame had nothing to send.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -51,19 +51,19 @@ impl Payloads {
         self.bytes.get(start..end)
     }
 
-    /// All of them.
+    /// The payloads in order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
         (0..self.len()).map(|index| self.get(index).unwrap_or_default())
     }
 
-    /// Their sizes.
+    /// The size of each payload, in order.
     #[must_use]
     pub fn sizes(&self) -> impl ExactSizeIterator<Item = Bytes> + Clone {
         self.iter().map(|payload| Bytes::new(payload.len() as u64))
     }
 
-    /// The size of all of them together.
+    /// The size of all payloads together.
     #[must_use]
     pub fn size(&self) -> Bytes {
         Bytes::new(self.bytes.len() as u64)

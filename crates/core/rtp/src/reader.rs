@@ -1,6 +1,6 @@
-//! Bytes taken one field after another.
+//! Reads bytes one field after another.
 
-/// What is left of a message.
+/// The bytes of a message that have not been read yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 

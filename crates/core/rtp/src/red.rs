@@ -1,24 +1,24 @@
-//! Payloads with redundancy (RFC 2198): a frame of sound, and in front of it those
-//! before, so that a packet makes up for the one that was lost.
+//! Payloads with redundancy (RFC 2198): each packet carries a frame of sound and, in front of it,
+//! the frames before, so that a packet makes up for lost ones.
 
-/// Largest age: 14 bits (RFC 2198, section 3).
+/// The largest age of a block in units of the RTP timestamp: 14 bits (RFC 2198, section 3).
 const LARGEST_AGE: u32 = (1 << 14) - 1;
-/// Longest redundant block: 10 bits.
+/// The longest redundant block in bytes: 10 bits.
 const LONGEST: usize = (1 << 10) - 1;
-/// Set where another header follows.
+/// The bit that says that another header follows.
 const FOLLOWS: u8 = 0x80;
 
 /// A frame that was sent before.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Earlier<'a> {
-    /// How much earlier, in units of the RTP timestamp.
+    /// Age in units of the RTP timestamp.
     pub age: u32,
-    /// Its payload.
+    /// Payload of the frame.
     pub payload: &'a [u8],
 }
 
-/// The payload of a packet with `newest` and, the oldest first, `earlier`, all of one
-/// payload type. What is too old or too long for the format is left out.
+/// The payload of a packet with `newest` and, the oldest first, `earlier`, all of one payload type.
+/// Frames too old or too long for the format are left out.
 #[must_use]
 pub fn write(payload_type: u8, earlier: &[Earlier<'_>], newest: &[u8]) -> Vec<u8> {
     let payload_type = payload_type & !FOLLOWS;
@@ -39,30 +39,30 @@ pub fn write(payload_type: u8, earlier: &[Earlier<'_>], newest: &[u8]) -> Vec<u8
 /// A block of a payload with redundancy.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Block<'a> {
-    /// Its payload type.
+    /// Payload type of the block.
     pub payload_type: u8,
-    /// How much earlier than the packet's timestamp it is; zero for the newest.
+    /// Age of the block relative to the packet's timestamp, in its units; zero for the newest.
     pub age: u32,
-    /// Its payload.
+    /// Payload of the block.
     pub payload: &'a [u8],
 }
 
-/// Why bytes are no payload with redundancy. The sender is to blame.
+/// Why bytes are not a payload with redundancy. The sender is to blame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RedError {
     /// The headers end before the last one.
     #[error("the redundant headers of {length} bytes end before the last one, of one byte")]
     HeaderMissing {
-        /// Bytes in all.
+        /// Number of bytes in the payload.
         length: usize,
     },
     /// A block is longer than what is left.
     #[error("a redundant block of {needed} bytes, where {left} are left")]
     TooShort {
-        /// As its header says.
+        /// Number of bytes that the block's header announces.
         needed: usize,
-        /// How much there is.
+        /// Number of bytes left.
         left: usize,
     },
 }
@@ -71,7 +71,7 @@ pub enum RedError {
 ///
 /// # Errors
 ///
-/// [`RedError`] when it ends too early.
+/// [`RedError`] when the payload ends too early.
 pub fn parse(payload: &[u8]) -> Result<Vec<Block<'_>>, RedError> {
     let length = payload.len();
     let missing = RedError::HeaderMissing { length };

@@ -1,4 +1,4 @@
-//! Payloads of repair packets: what is coded of a frame's packets (`mimosa-fec`), and of which.
+//! Payloads of repair packets: coded bytes (`mimosa-fec`), and the packets of a frame they cover.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -12,61 +12,61 @@
 //! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 //! ```
 //!
-//! `media` is how many packets the frame has; their RTP sequence numbers follow `sequence
-//! before`. `place` is this packet's among media and repair packets, `media` for the first
-//! repair packet. `frame` is the low part of the frame's number and `distance` how far back
-//! the one is that it refers to, zero for a keyframe, as in a dependency descriptor, which
-//! such a packet is without.
+//! `media` is the number of the frame's media packets; their RTP sequence numbers follow
+//! `sequence before`. `place` is this packet's place among media and repair packets: `media` for
+//! the first repair packet. `frame` is the low part of the frame's number, and `distance` tells how
+//! many frames before it the frame is that it refers to, zero for a keyframe; other packets have
+//! these two in a dependency descriptor.
 //!
-//! The format is our own. Repair packets are on the stream of retransmissions (RFC 4588),
-//! where packets with a payload and no dependency descriptor are none: a receiver that takes
-//! them for ones reads the sequence number of a packet that is done with. Both ends say with
-//! [`ATTRIBUTE`] in the session description that they know it.
+//! The format is our own. Repair packets are sent on the stream of retransmissions (RFC 4588), on
+//! which a packet with a payload and without a dependency descriptor is not a retransmission. A
+//! receiver that takes it for one reads the sequence number of a packet that it no longer needs.
+//! Both ends say with [`ATTRIBUTE`] in the session description that they know the format.
 
-/// The line of the session description.
+/// The line of the session description that says that an end knows repair packets.
 pub const ATTRIBUTE: &str = "a=x-mimosa-repair";
 
-/// Length of what is in front of the coded bytes.
+/// Number of bytes in front of the coded bytes.
 const HEADER: usize = 8;
 
 /// A repair packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Repair<'a> {
-    /// RTP sequence number before that of the frame's first packet.
+    /// RTP sequence number before the first packet of the frame.
     pub before: u16,
-    /// Its place among the packets of its frame, behind all media packets.
+    /// The packet's place among the packets of its frame, behind all media packets.
     pub place: u8,
-    /// How many media packets the frame has, at least one.
+    /// Number of media packets in the frame, at least one.
     pub media: u8,
     /// The low 16 bits of the frame's number.
     pub frame: u16,
-    /// How many frames back the one is that it refers to; zero for a keyframe.
+    /// How many frames before this one the frame is that it refers to; zero for a keyframe.
     pub distance: u16,
-    /// What is coded of them.
+    /// The bytes coded from the frame's media packets.
     pub coded: &'a [u8],
 }
 
-/// Why a payload is no repair packet.
+/// Why a payload is not a repair packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum RepairError {
-    /// There is no room for the header and the coded length.
+    /// The payload is too short for the header and the coded length.
     #[error("a repair packet of {length} bytes; it has at least 10")]
     TooShort {
-        /// Length of the payload.
+        /// Length of the payload in bytes.
         length: usize,
     },
-    /// Its place is a media packet's, or there is none.
+    /// The packet's place is that of a media packet, or the frame has no media packets.
     #[error("a repair packet at place {place} of {media} media packets; its place is behind them")]
     BadPlace {
-        /// Its place.
+        /// The packet's place.
         place: u8,
-        /// How many media packets there are.
+        /// Number of media packets in the frame.
         media: u8,
     },
 }
 
 impl<'a> Repair<'a> {
-    /// The payload.
+    /// The repair packet as a payload.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let [before, frame, distance] =
@@ -79,13 +79,13 @@ impl<'a> Repair<'a> {
     ///
     /// # Errors
     ///
-    /// [`RepairError`] when it is none.
+    /// [`RepairError`] when the payload is not a repair packet.
     pub fn parse(payload: &'a [u8]) -> Result<Self, RepairError> {
         let length = payload.len();
         let too_short = RepairError::TooShort { length };
         let (header, coded) = payload.split_first_chunk::<HEADER>().ok_or(too_short)?;
         let &[b0, b1, place, media, f0, f1, d0, d1] = header;
-        // Coded are two bytes of length at least.
+        // The coded bytes begin with a length of two bytes.
         if coded.len() < 2 {
             return Err(too_short);
         }

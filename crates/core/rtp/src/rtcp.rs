@@ -2,71 +2,71 @@
 
 /// Bytes of the common header (RFC 3550, section 6.4.1).
 const HEADER: usize = 4;
-/// Version, the upper two bits of the first byte (RFC 3550, section 5.1).
+/// The known version, in the upper two bits of the first byte (RFC 3550, section 5.1).
 const VERSION: u8 = 2;
-/// There is padding; its length is the packet's last byte.
+/// The bit that announces padding, whose length is the packet's last byte.
 const PADDING_MASK: u8 = 0x20;
-/// Number of reports, or format of the feedback.
+/// The bits with the number of reports or the format of the feedback.
 const FORMAT_MASK: u8 = 0x1f;
-/// Lengths are counted in words of four bytes.
+/// Bytes in a word; lengths are counted in words.
 const WORD: usize = 4;
-/// Most bytes of a packet: its length has 16 bits.
+/// The most bytes of a packet: its length has 16 bits.
 pub(crate) const LONGEST: usize = HEADER + WORD * u16::MAX as usize;
 
-/// Transport-layer feedback (RFC 4585, section 6.1).
+/// RTCP payload type of transport-layer feedback (RFC 4585, section 6.1).
 pub const TRANSPORT_FEEDBACK: u8 = 205;
 
 /// One packet of a compound.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Packet<'a> {
-    /// What it is.
+    /// RTCP payload type of the packet.
     pub payload_type: u8,
-    /// Which format of feedback; in reports, how many blocks.
+    /// Format of a feedback packet; number of blocks in a report.
     pub format: u8,
-    /// What follows the common header, without padding.
+    /// The bytes behind the common header, without padding.
     pub contents: &'a [u8],
 }
 
-/// Why bytes are no compound of RTCP packets. The sender is to blame.
+/// Why bytes are not a compound of RTCP packets. The sender is to blame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RtcpError {
-    /// Less than a header is left.
+    /// Fewer bytes than a header has are left.
     #[error("{left} bytes at byte {at}; an RTCP packet has at least 4")]
     NoHeader {
-        /// Where the packet begins.
+        /// Offset of the packet in bytes.
         at: usize,
-        /// How much there is.
+        /// Number of bytes left.
         left: usize,
     },
-    /// Another version of RTP.
+    /// The packet is of another version of RTP.
     #[error("version {version} of RTCP at byte {at}; version 2 is known")]
     Version {
-        /// Where the packet begins.
+        /// Offset of the packet in bytes.
         at: usize,
-        /// What it says.
+        /// Version that the packet names.
         version: u8,
     },
-    /// The packet ends behind the compound.
+    /// The packet announces more bytes than the compound has.
     #[error("the RTCP packet at byte {at} says that it has {length} bytes, but {left} are left")]
     TooLong {
-        /// Where it begins.
+        /// Offset of the packet in bytes.
         at: usize,
-        /// What it says.
+        /// Number of bytes that the packet announces.
         length: usize,
-        /// How much there is.
+        /// Number of bytes left.
         left: usize,
     },
-    /// More padding than packet, or none where some is announced.
+    /// The packet announces padding of no bytes, or more padding than it has room for.
     #[error(
         "{padding} bytes of padding in the RTCP packet at byte {at}, which has room for {room}"
     )]
     Padding {
-        /// Where the packet begins.
+        /// Offset of the packet in bytes.
         at: usize,
-        /// What its last byte says.
+        /// Number of bytes of padding that the packet's last byte names.
         padding: usize,
-        /// How much follows the header.
+        /// Number of bytes behind the header.
         room: usize,
     },
 }
@@ -74,8 +74,8 @@ pub enum RtcpError {
 /// The packets of a compound, in their order. The first error is the last item:
 /// nothing says where the next packet would begin.
 ///
-/// A compound of feedback alone, without the report in front that RFC 3550 wants,
-/// is as good as any (RFC 5506).
+/// A compound of feedback alone, without the report in front that RFC 3550 wants, is valid (RFC
+/// 5506).
 pub fn packets(compound: &[u8]) -> impl Iterator<Item = Result<Packet<'_>, RtcpError>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -91,7 +91,7 @@ pub fn packets(compound: &[u8]) -> impl Iterator<Item = Result<Packet<'_>, RtcpE
     })
 }
 
-/// The packet at `at` and where it ends.
+/// Reads the packet at offset `at`, and returns it with the offset of its end.
 fn packet(compound: &[u8], at: usize) -> Result<(Packet<'_>, usize), RtcpError> {
     let rest = compound.get(at..).unwrap_or_default();
     let left = rest.len();
@@ -120,8 +120,8 @@ fn packet(compound: &[u8], at: usize) -> Result<(Packet<'_>, usize), RtcpError> 
     Ok((packet, at + length))
 }
 
-/// A packet with these contents, of at most 65535 words, filled up with zeros to a
-/// whole word.
+/// Writes a packet with these contents, of at most 65535 words, filled up with zeros to a whole
+/// word.
 pub(crate) fn write(payload_type: u8, format: u8, contents: &[u8]) -> Vec<u8> {
     let words = contents.len().div_ceil(WORD);
     let length = u16::try_from(words).unwrap_or(u16::MAX);

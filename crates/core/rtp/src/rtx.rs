@@ -1,26 +1,25 @@
-//! Payloads of retransmissions (RFC 4588, section 4): the sequence number that the
-//! packet had at first, then its payload.
+//! Payloads of retransmissions (RFC 4588, section 4): the packet's original sequence number, then
+//! its payload.
 
-/// Length of the original sequence number.
+/// Length in bytes of the original sequence number.
 const SEQUENCE: usize = 2;
 
 /// A packet that was sent again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Original<'a> {
-    /// RTP sequence number that it had at first.
+    /// RTP sequence number of the first transmission.
     pub sequence: u16,
-    /// Its payload.
+    /// Payload of the first transmission.
     pub payload: &'a [u8],
 }
 
-/// Why a payload is no retransmission.
+/// Why a payload is not a retransmission.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum RtxError {
-    /// There is no room for the original sequence number. A probe has no payload
-    /// at all.
+    /// The payload is too short for the original sequence number. A probe has no payload at all.
     #[error("a retransmission of {length} bytes; two are the original sequence number")]
     TooShort {
-        /// Length of the payload.
+        /// Length of the payload in bytes.
         length: usize,
     },
 }
@@ -35,7 +34,7 @@ pub fn write(original_sequence: u16, payload: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// [`RtxError::TooShort`] when it has less than two bytes.
+/// [`RtxError::TooShort`] when the payload has less than two bytes.
 pub fn parse(payload: &[u8]) -> Result<Original<'_>, RtxError> {
     let length = payload.len();
     let (sequence, payload) = payload

@@ -1,4 +1,4 @@
-//! Frames of any codec into RTP payloads, and together again.
+//! Cuts frames of any codec into RTP payloads, and joins them again.
 //!
 //! | codec | payload format | a frame |
 //! |---|---|---|
@@ -13,83 +13,83 @@ use crate::{av1, h264, h265};
 
 pub use crate::payloads::Payloads;
 
-/// Why payloads make no frame. The sender, or a packet lost, is to blame.
+/// Why payloads do not make a frame. The sender, or a lost packet, is to blame.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("packet {packet}: {problem}")]
 pub struct DepacketiseError {
-    /// The packet, counted from one. That behind the last when the end is missing.
+    /// The packet, counted from one; the number behind the last when the end is missing.
     pub packet: usize,
-    /// What is wrong with it.
+    /// The fault in the packet.
     pub problem: Malformed,
 }
 
-/// What is wrong with a payload.
+/// A fault in a payload.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// A payload that ends within its header.
+    /// The payload ends within its header.
     #[error("a payload of {length} bytes; {needed} say what it holds")]
     TooShort {
-        /// How many bytes there are.
+        /// Number of bytes in the payload.
         length: usize,
-        /// How many its header has.
+        /// Number of bytes in its header.
         needed: usize,
     },
-    /// A type of payload that is not sent here.
+    /// The payload is of an unknown type.
     #[error("a payload of type {kind}; types {known} are known")]
     UnknownKind {
-        /// The type.
+        /// Type of the payload.
         kind: u8,
-        /// Which there are.
+        /// The known types, as text.
         known: &'static str,
     },
-    /// It ends within a size, a unit or an element.
+    /// The payload ends within a size, a unit or an element.
     #[error("{needed} bytes are due at byte {at} of the payload, but {left} are left")]
     Cut {
-        /// Where what is cut begins.
+        /// Offset in bytes of the field that is cut.
         at: usize,
-        /// How long it is.
+        /// Length in bytes of the field that is cut.
         needed: usize,
-        /// How much there is.
+        /// Number of bytes left.
         left: usize,
     },
-    /// A unit or an element without so much as a header.
+    /// A unit or an element is shorter than its header.
     #[error("{length} bytes at byte {at} of the payload; a header alone has {needed}")]
     NoHeader {
-        /// Where its size stands.
+        /// Offset of its size in bytes.
         at: usize,
-        /// How long it is.
+        /// Length of the unit or element in bytes.
         length: usize,
-        /// How long a header is.
+        /// Length of its header in bytes.
         needed: usize,
     },
-    /// A fragment without anything of its unit.
+    /// A fragment holds no bytes of its unit.
     #[error("a fragment of {length} bytes; {header} come before what it is of")]
     EmptyFragment {
-        /// How many there are.
+        /// Number of bytes in the fragment.
         length: usize,
-        /// How many are not the unit's.
+        /// Number of bytes in its header.
         header: usize,
     },
     /// The first fragment is also the last.
     #[error("a fragment that is first and last at once; a whole unit is sent as it is")]
     FragmentIsWhole,
-    /// A fragment that continues nothing, or something else.
+    /// A fragment continues a unit that has not begun, or another unit.
     #[error("a fragment that continues what has not begun")]
     NotBegun,
-    /// Another payload, or the end, while a unit or an element lacks its last fragment.
+    /// Another payload, or the end, comes while a unit or an element lacks its last fragment.
     #[error("what was cut into fragments has not ended; the last of them is missing")]
     NotEnded,
-    /// A number in more bytes than sizes have (AV1, 4.10.5).
+    /// A size takes more bytes than sizes may have (AV1, 4.10.5).
     #[error("no size at byte {at} of the payload; it has 1 to 4 bytes, the last below 128")]
     NoSize {
-        /// Where it begins.
+        /// Offset of the size in bytes.
         at: usize,
     },
-    /// An OBU's own size, which it need not have, is not that of its element.
+    /// An OBU's own size, which is optional, is not that of its element.
     #[error("an OBU whose size field does not fit its element of {length} bytes")]
     OtherSize {
-        /// How long the element is.
+        /// Length of the element in bytes.
         length: usize,
     },
 }
@@ -102,13 +102,13 @@ pub struct Packetiser {
 }
 
 impl Packetiser {
-    /// Payloads of at most `largest`.
+    /// A packetiser that makes payloads of at most `largest` bytes.
     #[must_use]
     pub const fn new(codec: Codec, largest: Bytes) -> Self {
         Self { codec, largest }
     }
 
-    /// The payloads of a frame; none at all when there is nothing in it to send.
+    /// The payloads of a frame; empty when the frame has nothing to send.
     #[must_use]
     pub fn packetise(&self, frame: &[u8]) -> Payloads {
         match self.codec {
@@ -119,14 +119,13 @@ impl Packetiser {
     }
 }
 
-/// Puts the payloads of one frame together, in the order of their sequence numbers, as
-/// decoders of the codec take it.
+/// Joins the payloads of one frame, given in the order of their sequence numbers, into the form
+/// that decoders of the codec take.
 ///
 /// # Errors
 ///
-/// [`DepacketiseError`] with the first payload that does not fit, and why. A packet
-/// that was lost in the midst of a unit leaves a unit damaged that is not always
-/// noticed here: the caller has the sequence numbers.
+/// [`DepacketiseError`] names the first payload that does not fit, and why. A packet lost in the
+/// middle of a unit can damage the unit without an error here: the caller has the sequence numbers.
 pub fn depacketise<'a>(
     codec: Codec,
     payloads: impl IntoIterator<Item = &'a [u8]>,
@@ -138,8 +137,7 @@ pub fn depacketise<'a>(
     }
 }
 
-/// A payload that decoders make nothing of: what a probe carries to a receiver that takes
-/// no empty packets.
+/// A payload that decoders ignore; probes carry it to receivers that take no empty packets.
 #[must_use]
 pub const fn filler(codec: Codec) -> &'static [u8] {
     match codec {

@@ -1,4 +1,4 @@
-//! What a sender is told once.
+//! The settings that a sender is given once, when it is created.
 
 use crate::pace::{Bounds, Policy};
 use mimosa_units::TimeDelta;
@@ -7,20 +7,20 @@ use crate::ecn::EcnUse;
 use crate::protection::Protection;
 use crate::retransmission::RetransmissionDeadline;
 
-/// What a sender needs to know besides its controller.
+/// The settings of a sender, besides its controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SenderConfig {
-    /// Which pacing applies.
+    /// The policy that picks the pacing.
     pub policy: Policy,
-    /// How much may wait in the pacer.
+    /// Limits on the packets that wait in the pacer.
     pub bounds: Bounds,
-    /// Until when lost packets are sent again.
+    /// How long a lost packet of a frame is sent again.
     pub retransmission_deadline: RetransmissionDeadline,
-    /// A frame not acknowledged by this age is given up.
+    /// A frame that is not acknowledged by this age is given up.
     pub give_up_after: TimeDelta,
-    /// The ECN field of packets.
+    /// How the ECN field of packets is chosen.
     pub ecn: EcnUse,
-    /// How frames are kept whole though packets are lost.
+    /// How frames are kept whole when packets are lost.
     pub protection: Protection,
 }
 
@@ -29,8 +29,8 @@ impl Default for SenderConfig {
         Self {
             policy: Policy::Controller,
             bounds: Bounds::default(),
-            // The presentation deadline of the C3G paper, section V: a frame
-            // that comes later is not shown.
+            // The presentation deadline of the C3G paper, section V: a frame that comes later is
+            // not shown.
             retransmission_deadline: RetransmissionDeadline::Age(TimeDelta::from_millis(100)),
             give_up_after: TimeDelta::from_millis(3_000),
             ecn: EcnUse::default(),

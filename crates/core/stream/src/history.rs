@@ -1,10 +1,9 @@
-//! The memory of packets sent, and what became of them.
+//! The memory of packets sent, and of which arrived or were lost.
 //!
-//! Loss is declared in the manner of RACK (RFC 8985, section 6.2): a packet is
-//! lost when one sent well after it has arrived. *Deviations:* the reordering
-//! window is a quarter of the minimum RTT from the start (section 7.1 begins
-//! there) and does not adapt; a packet of which nothing is heard for
-//! [`FORGOTTEN_AFTER`] is lost without any other having arrived.
+//! Loss is declared in the manner of RACK (RFC 8985, section 6.2): a packet is lost when one sent
+//! well after it has arrived. *Deviations:* the reordering window is a quarter of the minimum RTT
+//! from the start (section 7.1 begins there) and does not adapt; a packet that no report mentions
+//! for [`FORGOTTEN_AFTER`] is lost even if no later one has arrived.
 
 use std::collections::VecDeque;
 
@@ -16,14 +15,15 @@ use mimosa_units::{Bytes, Ecn, PeerTime, Time, TimeDelta};
 
 use crate::ecn::{EcnState, EcnUse, Marker};
 
-/// The reordering window is at least this, for paths of almost no delay.
+/// The smallest reordering window, for paths of almost no delay.
 const LEAST_REORDERING: TimeDelta = TimeDelta::from_millis(1);
-/// Longer than any queue one would call interactive; beyond it a packet counts
-/// as lost though nothing later arrived, so that memory stays bounded.
+/// The age at which a packet counts as lost though nothing later arrived, so that memory stays
+/// bounded. Longer than any queue of an interactive stream.
 const FORGOTTEN_AFTER: TimeDelta = TimeDelta::from_millis(3_000);
-/// What is settled is remembered this long, for reports that come late or twice.
+/// How long a packet that has arrived or is lost is remembered, for reports that come late or
+/// twice.
 const REMEMBERED_FOR: TimeDelta = TimeDelta::from_millis(1_000);
-/// Most packets remembered: half of the sequence space, as unwrapping needs.
+/// The most packets remembered: half of the sequence space, as unwrapping needs.
 const MOST_REMEMBERED: usize = 1 << 15;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -40,11 +40,11 @@ struct Entry {
     state: State,
     /// The ECN field it left with.
     ecn: Ecn,
-    /// Its place in the frame.
+    /// The packet's place in its frame.
     index: u32,
-    /// The first transmission of the same data; itself unless sent again.
+    /// The first transmission of the same data: this packet itself unless it was sent again.
     origin: Sequence,
-    /// Some transmission of the data whose origin this is has arrived.
+    /// Whether any transmission of the data whose first transmission is this packet has arrived.
     delivered: bool,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Media {
     pub(crate) size: Bytes,
 }
 
-/// Everything sent lately.
+/// All packets sent lately.
 #[derive(Debug)]
 pub(crate) struct History {
     entries: VecDeque<Entry>,
@@ -66,17 +66,17 @@ pub(crate) struct History {
     /// Everything before this number has arrived or is lost.
     settled: u64,
     in_flight: Bytes,
-    /// Departure of the newest packet known to have arrived.
+    /// Departure time of the newest packet known to have arrived.
     newest_arrived: Time,
     min_rtt: Option<TimeDelta>,
-    /// A packet sent this long before one that arrived is lost.
+    /// The reordering window: a packet sent this long before one that arrived is lost.
     reordering: TimeDelta,
-    /// Hears of all that arrives or is lost.
+    /// Chooses the ECN field; learns of each packet that arrives or is lost.
     marker: Marker,
 }
 
 impl History {
-    /// Nothing sent yet.
+    /// A history without packets.
     pub(crate) fn new(ecn: EcnUse) -> Self {
         Self {
             entries: VecDeque::new(),
@@ -94,7 +94,7 @@ impl History {
         self.in_flight
     }
 
-    /// What the ECN policy thinks of the path, where there is one.
+    /// The ECN policy's judgement of the path; `None` for a fixed field.
     pub(crate) const fn ecn_state(&self) -> Option<EcnState> {
         self.marker.state()
     }
@@ -104,9 +104,8 @@ impl History {
         Sequence(self.first + self.entries.len() as u64)
     }
 
-    /// Remembers a packet that leaves; `origin` is the first transmission of
-    /// the same data, if this is not it. `packet.sequence` must be `next()`. Gives the ECN
-    /// field to send it with.
+    /// Remembers a packet that leaves, and returns the ECN field to send it with. `origin` is the
+    /// first transmission of the same data, if this is not it. `packet.sequence` must be `next()`.
     pub(crate) fn sent(&mut self, packet: SentPacket, index: u32, origin: Option<Sequence>) -> Ecn {
         debug_assert_eq!(packet.sequence, self.next());
         self.in_flight += packet.size;
@@ -122,8 +121,8 @@ impl History {
         ecn
     }
 
-    /// Takes a feedback message in: what is new goes to `reports`, data that
-    /// arrived for the first time to `delivered`, and data lost to `lost`.
+    /// Takes in a feedback message: adds new packet reports to `reports`, data that arrived for the
+    /// first time to `delivered`, and lost data to `lost`.
     pub(crate) fn feedback(
         &mut self,
         now: Time,
@@ -190,7 +189,7 @@ impl History {
         self.forget(now);
     }
 
-    /// Declares lost what is overdue at `now`.
+    /// Declares lost the packets that are overdue at `now`.
     pub(crate) fn declare_lost(
         &mut self,
         now: Time,
@@ -199,7 +198,8 @@ impl History {
     ) {
         let reordering = self.reordering;
         while let Some(index) = self.index(self.settled) {
-            // Of those that are not settled: remembering the others costs no packet in flight.
+            // Counts from this unsettled packet on: the settled ones before it cost no packet in
+            // flight.
             let too_many = self.entries.len() - index > MOST_REMEMBERED;
             let entry = &mut self.entries[index];
             if entry.state == State::InFlight {
@@ -232,8 +232,8 @@ impl History {
         }
     }
 
-    /// The receiver says that it lacks a packet of a frame: what was last sent of
-    /// it is lost, unless it can still be on its way.
+    /// The receiver says that it lacks a packet of a frame: the last transmission of the packet
+    /// counts as lost, unless that transmission can still be on its way.
     pub(crate) fn missing(
         &mut self,
         now: Time,
@@ -273,12 +273,12 @@ impl History {
         }
     }
 
-    /// Packets that a report may still be about.
+    /// Number of packets that a report may still be about.
     pub(crate) fn remembered(&self) -> usize {
         self.entries.len()
     }
 
-    /// Forgets what is settled and old enough that no report will name it.
+    /// Forgets settled packets that are so old that no report will name them.
     fn forget(&mut self, now: Time) {
         while self.first < self.settled
             && let Some(entry) = self.entries.front()
@@ -289,7 +289,7 @@ impl History {
         }
     }
 
-    /// The number closest below `next()` that ends in these 16 bits.
+    /// The closest number below `next()` whose low 16 bits are `wire`.
     fn unwrap(&self, wire: TransportSequence) -> u64 {
         let next = self.next().0;
         let newest = next.wrapping_sub(1);

@@ -1,4 +1,4 @@
-//! Frames whole in time though packets are lost: repair packets, and what is sent again.
+//! Keeps frames whole in time when packets are lost, by repair packets and retransmissions.
 
 use std::collections::VecDeque;
 
@@ -9,32 +9,32 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 use crate::history::Media;
 use crate::retransmission::RetransmissionDeadline;
 
-/// What a repair packet has besides the longest packet of its frame: a header of 8 bytes
-/// (`mimosa_rtp::repair`) and that one's length, which is coded with it, without the
-/// dependency descriptor that media packets have.
+/// Size that a repair packet has in addition to the longest packet of its frame: a header of 8
+/// bytes (`mimosa_rtp::repair`) and the coded packet length, less the dependency descriptor of
+/// media packets.
 pub const REPAIR_HEADER: Bytes = Bytes::new(8);
-/// The same of `FlexFEC`: its header of 20 or 24 bytes, and the header extensions of the
-/// packets, which are coded with them.
+/// Size that a `FlexFEC` repair packet has in addition to the longest packet of its frame: a header
+/// of 20 or 24 bytes, and the packets' header extensions, which are coded with them.
 pub const FLEXFEC_HEADER: Bytes = Bytes::new(56);
 
-/// More rounds than this are not planned for: what comes to the fourth is rare enough.
+/// The most rounds of retransmission that are planned for; few packets need a fourth.
 const MOST_ROUNDS: u32 = 3;
-/// A frame that would have less than this beside its repair packets has none: a picture of so
-/// few bytes is worth more than that it is on time. Our choice.
+/// A frame that would have fewer bytes than this beside its repair packets gets no repair packets:
+/// such a small picture needs the bytes more than it needs to be on time. Our choice.
 const LEAST_PROTECTED: Bytes = Bytes::new(600);
-/// Times are smoothed as in RFC 6298, section 2: alpha = 1/8.
+/// The divisor of a time's smoothing: alpha = 1/8, as in RFC 6298, section 2.
 const SMOOTHING: u32 = 8;
-/// And their deviation with beta = 1/4.
+/// The divisor of the smoothing of a time's deviation: beta = 1/4, as in RFC 6298, section 2.
 const DEVIATION_SMOOTHING: u32 = 4;
 
-/// Which kind of [`Protection`] frames have, as settings name it.
+/// The kind of [`Protection`], as settings name it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ProtectionKind {
     /// Lost packets are sent again.
     Retransmission,
-    /// Repair packets stand for lost ones.
+    /// Repair packets replace lost packets.
     Fec,
-    /// Repair packets as far as there is no time to send again.
+    /// Repair packets are sent where there is no time for retransmissions.
     #[default]
     Joint,
 }
@@ -54,39 +54,40 @@ impl ProtectionKind {
     }
 }
 
-/// How frames are kept whole.
+/// How frames are kept whole when packets are lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Protection {
-    /// Not at all: what is lost stays lost.
+    /// No protection: a lost packet stays lost.
     None,
-    /// What is lost is sent again while its frame is young enough.
+    /// Lost packets are sent again while their frame is young enough.
     #[default]
     Retransmission,
-    /// Repair packets, and nothing is sent again.
+    /// Frames have repair packets, and no packet is sent again.
     Fec(RepairConfig),
-    /// Both: repair packets as far as there is no time to send again.
+    /// Lost packets are sent again, and frames have repair packets where there is no time for that.
     Joint(RepairConfig),
 }
 
 impl Protection {
-    /// Whether what is lost may be sent again.
+    /// Whether a lost packet may be sent again.
     pub(crate) const fn retransmits(&self) -> bool {
         matches!(self, Self::Retransmission | Self::Joint(_))
     }
 }
 
-/// What repair packets are to reach.
+/// The aims and limits of repair packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RepairConfig {
-    /// When a frame has to be whole at the receiver, from its hand-over on.
+    /// The age, from its hand-over, by which a frame has to be whole at the receiver.
     pub deadline: TimeDelta,
-    /// Share of frames that may be late for what was lost of them.
+    /// The share of frames, 0 to 1, that may be late because of lost packets.
     pub late_target: f64,
-    /// Most repair packets over media packets of a frame, rounded up to whole packets.
+    /// The most repair packets of a frame as a share of its media packets, rounded up to whole
+    /// packets.
     pub most_overhead: f64,
-    /// The largest packet that a frame is cut into, on the wire.
+    /// Size on the wire of the largest packet that a frame is cut into.
     pub largest_packet: Bytes,
-    /// What repair packets are made of.
+    /// The erasure code that makes repair packets.
     pub code: Code,
 }
 
@@ -100,9 +101,9 @@ impl RepairConfig {
 }
 
 impl Default for RepairConfig {
-    /// 100 ms as for retransmissions; one frame of a thousand, one in 17 s at 60 a second;
-    /// half of the frame again, so that a bad link halves nobody's picture. The last two are
-    /// our choice.
+    /// A deadline of 100 ms as for retransmissions; one late frame in a thousand, one in 17 s at 60
+    /// a second; at most half as many repair packets as media packets, which limits the loss of
+    /// picture quality on a bad link. The last two are our choice.
     fn default() -> Self {
         Self {
             deadline: TimeDelta::from_millis(100),
@@ -114,18 +115,18 @@ impl Default for RepairConfig {
     }
 }
 
-/// A packet to be sent again, or in place of one.
+/// What a lost packet leads to: a packet to send, or a broken frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Again {
-    /// What was lost.
+    /// A lost packet to be sent again.
     Lost(Media),
-    /// A further repair packet.
+    /// A further repair packet of a frame.
     Further {
         frame: FrameId,
         index: u32,
         size: Bytes,
     },
-    /// Nothing: the frame will never be whole.
+    /// No packet: the frame will never be whole.
     Broken(FrameId),
 }
 
@@ -138,7 +139,7 @@ impl Again {
         }
     }
 
-    /// What is sent, if anything is.
+    /// The size of the packet to send, if there is one.
     pub(crate) const fn size(&self) -> Option<Bytes> {
         match self {
             Self::Lost(Media { size, .. }) | Self::Further { size, .. } => Some(*size),
@@ -147,7 +148,7 @@ impl Again {
     }
 }
 
-/// A time, smoothed, and how far it deviates on the mean.
+/// A smoothed time and its mean deviation.
 #[derive(Clone, Copy, Debug)]
 struct Smoothed {
     mean: TimeDelta,
@@ -176,32 +177,32 @@ struct Coded {
     frame: FrameId,
     handed_over: Time,
     media: u32,
-    /// Packets sent or in the pacer, each place once.
+    /// Number of the frame's packets sent or in the pacer, each place counted once.
     places: u32,
-    /// Size of its repair packets.
+    /// Size of each repair packet of the frame.
     repair: Bytes,
-    /// Probability that something has to be sent again, as planned.
+    /// Probability that a packet of the frame has to be sent again, as planned.
     again: f64,
     rounds: u32,
-    /// Packets that arrived, and those of them that are media.
+    /// Packets of the frame that arrived, and how many of these are media packets.
     arrived: u32,
     media_arrived: u32,
-    /// Packets that may still arrive.
+    /// Packets of the frame that may still arrive.
     expected: u32,
-    /// Packets that were lost.
+    /// Packets of the frame that were lost.
     lost: Vec<Media>,
-    /// Whether each place's packet has arrived, and whether it was lost at first, for codes
-    /// that it matters to.
+    /// Whether each place's packet has arrived, and whether its first transmission was lost; kept
+    /// for the codes that need it.
     there: Vec<bool>,
     lost_first: Vec<bool>,
-    /// Which repair packets each media packet is in, of the exclusive or.
+    /// The repair packets that cover each media packet, in the exclusive-or code.
     columns: Vec<u32>,
     is_broken: bool,
 }
 
 impl Coded {
-    /// How many packets more it takes, with those that are on their way; and of the
-    /// exclusive or which.
+    /// How many packets more the frame needs besides those on their way, and, for the exclusive-or
+    /// code, which.
     fn lacking(&self, code: Code) -> (u32, Vec<usize>) {
         match code {
             Code::ReedSolomon => {
@@ -216,8 +217,8 @@ impl Coded {
         }
     }
 
-    /// Whether what has arrived makes it whole. A browser does not repair by what was sent
-    /// again, so that this stands for itself alone.
+    /// Whether the packets that have arrived make the frame whole. A browser does not use
+    /// retransmitted packets for repair, so each of them replaces only itself.
     fn is_whole(&self, code: Code) -> bool {
         match code {
             Code::ReedSolomon => self.arrived >= self.media,
@@ -228,7 +229,8 @@ impl Coded {
         }
     }
 
-    /// What repair packets do not make good without the places of which this is true.
+    /// The missing places that repair packets cannot restore, if the places for which `is_missing`
+    /// holds are missing.
     fn residual(&self, is_missing: impl Fn(usize) -> bool) -> Vec<usize> {
         let missing: Vec<usize> = (0..self.there.len()).filter(|i| is_missing(*i)).collect();
         if missing.is_empty() {
@@ -239,30 +241,30 @@ impl Coded {
     }
 }
 
-/// Chooses repair packets, and what is sent again.
+/// Chooses repair packets and retransmissions.
 #[derive(Debug)]
 pub(crate) struct Guard {
     config: RepairConfig,
     retransmits: bool,
     planner: Planner,
     estimator: LossEstimator,
-    /// What became of packets from number `first` on, as far as is known.
+    /// Whether each packet from number `first` on arrived or was lost, as far as is known.
     outcomes: VecDeque<Option<(Time, bool)>>,
     first: u64,
-    /// From a departure to the report that it arrived.
+    /// Time from a departure to the report that the packet arrived.
     round_trip: Option<Smoothed>,
-    /// From a departure until it counts as lost.
+    /// Time from a departure until the packet counts as lost.
     noticed: Option<Smoothed>,
     interval: TimeDelta,
-    /// The frame last asked for has no room for repair packets.
+    /// Whether the frame last asked for has no room for repair packets.
     is_too_small: bool,
-    /// From a hand-over to the last departure, as it was last.
+    /// Time from the hand-over of the newest frame to its last packet's departure.
     departs: TimeDelta,
     frames: VecDeque<Coded>,
 }
 
 impl Guard {
-    /// `None` where nothing is coded.
+    /// A guard for this protection; `None` without repair packets.
     pub(crate) fn new(protection: &Protection) -> Option<Self> {
         let (Protection::Fec(config) | Protection::Joint(config)) = protection else {
             return None;
@@ -289,8 +291,8 @@ impl Guard {
         })
     }
 
-    /// How large a frame may be, so that it and its repair packets stay within `granted`: of
-    /// so many packets that they carry most.
+    /// The largest size of a frame that stays within `granted` together with its repair packets,
+    /// with the number of packets that carries most.
     pub(crate) fn grant(&mut self, granted: Bytes, interval: TimeDelta) -> Bytes {
         self.interval = interval;
         self.planner.set_loss(self.estimator.loss());
@@ -307,7 +309,7 @@ impl Guard {
             let repairs = self.planner.plan(media, rounds).repairs;
             best = best.max(bound.min(granted - times(packet + self.config.header(), repairs)));
         }
-        // One packet that is smaller, and its repair packets like it.
+        // One smaller packet, with repair packets of its size.
         let repairs = u64::from(self.planner.plan(1, rounds).repairs);
         let rest = granted - Bytes::new(self.config.header().get() * repairs);
         best = best.max(Bytes::new(rest.get() / (1 + repairs)).min(packet));
@@ -315,7 +317,7 @@ impl Guard {
         if self.is_too_small {
             best = granted;
         }
-        // Nothing would be to skip the frame.
+        // A frame of zero bytes would be skipped.
         if granted == Bytes::ZERO {
             granted
         } else {
@@ -323,8 +325,8 @@ impl Guard {
         }
     }
 
-    /// A frame of so many packets, the largest of this size, is handed over; its last one
-    /// leaves after `departs`. Says how many repair packets go with it, and of what size.
+    /// Takes in a frame of `media` packets, the largest of size `largest`, whose last packet leaves
+    /// after `departs`. Says how many repair packets go with it, and of what size.
     pub(crate) fn hand_over(
         &mut self,
         now: Time,
@@ -371,7 +373,7 @@ impl Guard {
         (protection, repair)
     }
 
-    /// Takes in what became of packets.
+    /// Learns from reports which packets arrived and which were lost.
     pub(crate) fn learn(&mut self, now: Time, reports: &[PacketReport]) {
         for report in reports {
             let sent = report.packet.sent;
@@ -418,7 +420,7 @@ impl Guard {
         }
     }
 
-    /// A packet of which nothing has arrived was lost.
+    /// A packet is lost, and no transmission of it has arrived.
     pub(crate) fn lost(&mut self, packet: Media) {
         if let Some(coded) = self.frame(packet.frame) {
             coded.expected = coded.expected.saturating_sub(1);
@@ -429,7 +431,7 @@ impl Guard {
         }
     }
 
-    /// What to send again now, of frames not past this deadline.
+    /// The packets to send again now, of frames that are not past this deadline.
     pub(crate) fn again(
         &mut self,
         now: Time,
@@ -485,14 +487,13 @@ impl Guard {
         }
     }
 
-    /// Whether a frame of which as many packets have arrived as it has is whole.
+    /// Whether a frame is whole of which as many packets have arrived as it has media packets.
     pub(crate) fn is_whole(&mut self, frame: FrameId) -> bool {
         let code = self.config.code;
         self.frame(frame).is_none_or(|coded| coded.is_whole(code))
     }
 
-    /// The frame's life has ended. Gives how many of its media packets repair packets stood
-    /// for.
+    /// Ends a frame. Returns how many of its media packets were restored by repair packets.
     pub(crate) fn end(&mut self, frame: FrameId) -> u32 {
         let Ok(position) = self
             .frames
@@ -511,15 +512,15 @@ impl Guard {
         self.frames.get_mut(position.ok()?)
     }
 
-    /// From a departure to the arrival: half of the round trip.
+    /// Time from a departure to the arrival: half of the round trip.
     fn one_way(&self) -> TimeDelta {
         self.round_trip
             .map_or(TimeDelta::ZERO, |trip| trip.mean / 2)
     }
 
-    /// From a departure until what was lost is sent again. As long as nothing was lost: a
-    /// round trip, a quarter of it for what may have been overtaken, and the interval in
-    /// which the next packet comes after the last of a frame.
+    /// Time from a departure until a lost packet is sent again. Before the first loss this is a
+    /// round trip, a quarter of it for reordering, and the frame interval, after which a packet
+    /// follows the last one of a frame.
     fn round(&self) -> TimeDelta {
         let round = match (self.noticed, self.round_trip) {
             (Some(noticed), _) => noticed.mean + noticed.deviation,
@@ -529,8 +530,8 @@ impl Guard {
         round.max(TimeDelta::from_nanos(1))
     }
 
-    /// Rounds of retransmission after a departure that fit in this time, the last one's
-    /// arrival included.
+    /// Number of rounds of retransmission after a departure that fit in this time, including the
+    /// last one's arrival.
     fn rounds(&self, left: TimeDelta) -> u32 {
         if !self.retransmits {
             return 0;

@@ -1,4 +1,4 @@
-//! The receiving end: what arrived when, and when to say so.
+//! The receiving end: records arrivals and decides when to report them.
 
 use mimosa_facts::{Arrival, ArrivalReport};
 use mimosa_units::{PeerTime, TimeDelta};
@@ -6,12 +6,12 @@ use mimosa_units::{PeerTime, TimeDelta};
 /// When a receiver reports.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FeedbackMode {
-    /// At every packet.
+    /// The receiver reports each packet.
     PerPacket,
-    /// At packets that ask for it, as transport-wide-cc-02 has it; a sender
-    /// asks with the last packet of each frame and of each group of probes.
+    /// The receiver reports when a packet asks for it, as in transport-wide-cc-02; a sender asks
+    /// with the last packet of each frame and of each group of probes.
     OnRequest,
-    /// Once in this time, as transport-wide-cc v1 and RFC 8888 have it.
+    /// The receiver reports once in this time, as in transport-wide-cc v1 and RFC 8888.
     Every(TimeDelta),
 }
 
@@ -25,7 +25,7 @@ pub struct Receiver {
     arrivals: Vec<Arrival>,
     fresh: usize,
     next_report: Option<PeerTime>,
-    /// Reports given back, for their memory.
+    /// Reports returned by the caller, kept for their memory.
     spare: Vec<ArrivalReport>,
 }
 
@@ -44,8 +44,8 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived; `asks` when it carries a request for feedback. Gives
-    /// the report to send, if it is time for one.
+    /// A packet arrived; `asks` when it carries a request for feedback. Returns the report to send,
+    /// if one is due.
     pub fn packet(&mut self, arrival: Arrival, asks: bool) -> Option<ArrivalReport> {
         if self.mode == FeedbackMode::PerPacket && self.repeat == 0 {
             let mut report = self.spare.pop().unwrap_or_default();
@@ -64,19 +64,19 @@ impl Receiver {
         }
     }
 
-    /// When to call [`Self::timer`].
+    /// When to call [`Self::timer`]; `None` when no report is due.
     #[must_use]
     pub fn deadline(&self) -> Option<PeerTime> {
         self.next_report
     }
 
-    /// Gives the report that is due at `now`.
+    /// Returns the report that is due at `now`.
     pub fn timer(&mut self, now: PeerTime) -> Option<ArrivalReport> {
         self.next_report.take_if(|due| *due <= now)?;
         Some(self.report())
     }
 
-    /// Gives a report back when it has been sent.
+    /// Takes back a report that has been sent, to use its memory again.
     pub fn recycle(&mut self, mut report: ArrivalReport) {
         report.arrivals.clear();
         self.spare.push(report);
@@ -88,7 +88,7 @@ impl Receiver {
         let from = self.arrivals.len() - count;
         report.arrivals.extend_from_slice(&self.arrivals[from..]);
         self.fresh = 0;
-        // Forgets in blocks: what `repeat` can still reach stays.
+        // Forgets in blocks, and keeps what `repeat` can still reach.
         if self.arrivals.len() > 2 * self.repeat {
             let forget = self.arrivals.len() - self.repeat;
             self.arrivals.drain(..forget);

@@ -1,16 +1,15 @@
-//! Until when a lost packet is sent again.
+//! Decides how long a lost packet of a frame is sent again.
 //!
 //! *Source:* our own; the C3G paper, section V, has a fixed deadline of 30 ms.
 //!
-//! What is lost of a frame lacks in every frame after it that refers to it. Two things make
+//! A lost packet damages its frame and every later frame that refers to it. Two things make
 //! pictures whole again: the packet once more, which leaves at once, or the next frame, coded
-//! without reference to what is not whole, which leaves within an interval and takes as long
-//! to send as any frame. So sending again is sooner, however old the frame is, unless what
-//! has to be sent again takes longer than a frame does: after an outage, of which nobody
-//! wants to see the frames one after the other. That is the rule of
-//! [`RetransmissionDeadline::Chain`]: with more to send again than a frame has at the target,
-//! the oldest frame it is of counts as broken, and what refers to that one is not sent again
-//! either.
+//! without reference to damaged frames, which leaves within an interval and takes as long to send
+//! as any frame. So a retransmission is sooner, however old the frame is, unless the data to send
+//! again takes longer to send than a frame: after an outage, whose frames nobody wants to see one
+//! after the other. That is the rule of [`RetransmissionDeadline::Chain`]: when there is more to
+//! send again than a frame has at the target bitrate, the oldest frame among the lost packets
+//! counts as broken, and packets of the frames that refer to it are not sent again either.
 //!
 //! *Deviations.* With a fixed deadline of 30 ms and frames that are spread over their interval
 //! of 16 ms, a round trip of 20 ms makes every retransmission too late.
@@ -20,17 +19,18 @@ use std::collections::VecDeque;
 use mimosa_facts::FrameId;
 use mimosa_units::TimeDelta;
 
-/// Until when a lost packet is sent again.
+/// How long a lost packet of a frame is sent again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RetransmissionDeadline {
-    /// While its frame is younger than this; zero for never.
+    /// A lost packet is sent again while its frame is younger than this; zero for never.
     Age(TimeDelta),
-    /// While frames refer to its own, and it takes no longer to send than a frame.
+    /// A lost packet is sent again while later frames refer to its frame, and while all lost
+    /// packets take no longer to send than a frame.
     Chain,
 }
 
 impl RetransmissionDeadline {
-    /// A frame of this age is too old.
+    /// Whether a frame of this age is too old for retransmissions.
     pub(crate) fn is_past(self, age: TimeDelta) -> bool {
         match self {
             Self::Age(deadline) => age >= deadline,
@@ -39,22 +39,22 @@ impl RetransmissionDeadline {
     }
 }
 
-/// Frames that nobody waits for: the broken ones, and those coded before that was known.
+/// Frames whose packets are not sent again: broken frames, and those coded before the sender knew.
 #[derive(Debug, Default)]
 pub(crate) struct Outdated {
-    /// From the first, up to the second.
+    /// Ranges of frames, each from the first number up to the second, exclusive.
     ranges: VecDeque<(FrameId, FrameId)>,
 }
 
 impl Outdated {
-    /// `frame` is broken, and the next that can do without it is `next`. What is before
-    /// `oldest` need not be remembered.
+    /// Adds the range from the broken `frame` up to `next`, the next frame that does not refer to
+    /// it. Ranges before `oldest` are forgotten.
     pub(crate) fn add(&mut self, frame: FrameId, next: FrameId, oldest: FrameId) {
         self.ranges.retain(|(_, end)| *end > oldest);
         self.ranges.push_back((frame, next));
     }
 
-    /// Whether nobody waits for it.
+    /// Whether the packets of `frame` are not sent again.
     pub(crate) fn has(&self, frame: FrameId) -> bool {
         let is_in = |&(from, to): &(FrameId, FrameId)| from <= frame && frame < to;
         self.ranges.iter().any(is_in)

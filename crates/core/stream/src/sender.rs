@@ -15,38 +15,38 @@ use crate::pace::{Pacer, Rule};
 use crate::protection::{Again, Guard};
 use crate::retransmission::{Outdated, RetransmissionDeadline};
 
-/// Where there is a window, at least so many packets in it ask for a report, so that one
-/// under way can open it again when it becomes smaller. Our choice.
+/// The least number of packets in a congestion window that ask for a report, so that reports can
+/// open the window again after it has become smaller. Our choice.
 const ASKS_PER_WINDOW: u64 = 8;
 
 /// A packet that leaves now.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Outgoing {
-    /// Number on the wire.
+    /// Transport-wide sequence number on the wire.
     pub sequence: TransportSequence,
-    /// What it carries.
+    /// Whether the packet carries media, a retransmission or a probe.
     pub kind: PacketKind,
-    /// The frame it belongs to or follows.
+    /// The frame that the packet belongs to or follows.
     pub frame: FrameId,
-    /// Its place in the frame, counted from zero; zero for a probe.
+    /// The packet's place in the frame, counted from zero; zero for a probe.
     pub index: u32,
-    /// Size on the wire.
+    /// Size of the packet on the wire.
     pub size: Bytes,
-    /// Asks the receiver for a report: the last packet of a frame or of a
-    /// group of probes, every retransmission, and where there is a window, one in
-    /// each eighth of it and the last one that it lets out.
+    /// Whether the packet asks the receiver for a report: the last packet of a frame or of a group
+    /// of probes, every retransmission, and, under a congestion window, one packet in each eighth
+    /// of it and the last one that the window lets out.
     pub asks_feedback: bool,
-    /// The ECN field to send it with.
+    /// The ECN field to send the packet with.
     pub ecn: Ecn,
 }
 
 /// Frames that the receiver will never have whole.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Broken {
-    /// The oldest of them.
+    /// The oldest broken frame.
     pub frame: FrameId,
-    /// Part of one of them has left: the receiver meets a gap. Of the others it
-    /// knows nothing.
+    /// Whether part of a broken frame has left, so that the receiver meets a gap. The receiver
+    /// knows nothing of broken frames of which no packet has left.
     pub has_left: bool,
 }
 
@@ -60,14 +60,14 @@ impl Broken {
     }
 }
 
-/// What the pacer keeps of a packet.
+/// The sender's handle of a packet in the pacer.
 #[derive(Clone, Copy, Debug)]
 struct Handle {
-    /// Its place in the frame.
+    /// The packet's place in its frame.
     index: u32,
-    /// Its first transmission, when it is sent again.
+    /// The first transmission of a packet that is sent again; `None` for others.
     origin: Option<Sequence>,
-    /// It stands for others of its frame.
+    /// Whether the packet is a repair packet.
     is_repair: bool,
 }
 
@@ -77,7 +77,7 @@ struct Due {
     frame: FrameId,
     at: Time,
     interval: TimeDelta,
-    /// The decision that granted its size; the next report may bring another.
+    /// The decision that granted the frame its size; the next report may change the decision.
     decision: Decision,
 }
 
@@ -86,31 +86,31 @@ struct Due {
 pub struct Sender {
     config: SenderConfig,
     controller: Box<dyn Controller>,
-    /// The policy at work.
+    /// The running pacing policy.
     rule: Rule,
     pacer: Pacer<Handle>,
     history: History,
-    /// For frames with repair packets.
+    /// Chooses repair packets; `None` without them.
     guard: Option<Guard>,
     /// Frames in order, from the oldest that has not ended.
     frames: VecDeque<FrameLife>,
-    /// Frames that have ended and not been taken.
+    /// Frames that have ended and that the caller has not taken yet.
     ended: VecDeque<FrameLife>,
-    /// What will never be whole, if not yet taken.
+    /// Frames that will never be whole and that the caller has not taken yet.
     broken: Option<Broken>,
-    /// What is not sent again for it.
+    /// Frames that are not sent again since they refer to a broken one.
     outdated: Outdated,
     next_frame: FrameId,
-    /// The window and the deadline of the decision that stands, kept at hand.
+    /// The congestion window of the current decision.
     window: Bytes,
-    /// Sent after the last packet that asked for a report.
+    /// Size of the packets sent after the last one that asked for a report.
     unasked: Bytes,
     timer: Option<Time>,
     /// When the next packet may leave or the timer ends; [`Time::MAX`] for never.
     next: Time,
     due: Option<Due>,
     interval: TimeDelta,
-    /// Buffers kept for their memory.
+    /// Buffers that are reused to save allocations.
     reports: Vec<PacketReport>,
     delivered: Vec<(Media, PeerTime)>,
     lost: Vec<Media>,
@@ -148,38 +148,38 @@ impl Sender {
         }
     }
 
-    /// The decision that stands.
+    /// The controller's current decision.
     #[must_use]
     pub fn decision(&self) -> &Decision {
         self.controller.decision()
     }
 
-    /// How packets leave now: the decision's wish, or what the policy has made of it.
+    /// The current pacing: the controller's, or the policy's in its place.
     #[must_use]
     pub const fn pacing(&self) -> Pacing {
         self.pacer.pacing()
     }
 
-    /// The last decision about the depth of the pacer's bucket, where a policy adapts it.
+    /// The last decision about the depth of the pacer's bucket; `None` if no policy adapts it.
     #[must_use]
     pub fn bucket(&self) -> Option<BucketChange> {
         self.rule.bucket()
     }
 
-    /// What the ECN policy thinks of the path, where there is one.
+    /// The ECN policy's judgement of the path; `None` for a fixed field.
     #[must_use]
     pub const fn ecn_state(&self) -> Option<EcnState> {
         self.history.ecn_state()
     }
 
-    /// Data sent and neither acknowledged nor lost.
+    /// Size of the packets sent and neither acknowledged nor lost.
     #[must_use]
     pub const fn in_flight(&self) -> Bytes {
         self.history.in_flight()
     }
 
-    /// The encoder is about to start a frame; the next one follows after
-    /// `interval`. Says how large it may be.
+    /// The encoder is about to start a frame; the next one follows after `interval`. Returns how
+    /// large the frame may be.
     pub fn frame_due(&mut self, now: Time, interval: TimeDelta) -> FrameGrant {
         self.expire(now);
         let frame = self.next_frame;
@@ -209,14 +209,14 @@ impl Sender {
         }
     }
 
-    /// Somebody tells the controller what of the link was its own to use, `age` ago and on
-    /// the mean since the time before; see [`Event::Told`].
+    /// Tells the controller which rate of the link was available to it, `age` ago and on the mean
+    /// since the time before; see [`Event::Told`].
     pub fn told(&mut self, now: Time, rate: Rate, mean: Rate, age: TimeDelta) {
         self.decide(now, Event::Told { rate, mean, age });
     }
 
-    /// The frame last asked for is encoded: `packets` gives the sizes on the
-    /// wire of its packets in order. Without packets the frame was skipped.
+    /// The frame last asked for is encoded: `packets` are the sizes of its packets on the wire, in
+    /// order. Without packets the frame was skipped.
     pub fn frame_encoded(
         &mut self,
         now: Time,
@@ -284,7 +284,7 @@ impl Sender {
         self.refresh();
     }
 
-    /// Takes the packet that leaves at `now`; call until it gives `None`.
+    /// Takes the packet that leaves at `now`. Call this until it returns `None`.
     pub fn poll_packet(&mut self, now: Time) -> Option<Outgoing> {
         if self.next > now {
             return None;
@@ -334,7 +334,7 @@ impl Sender {
         })
     }
 
-    /// A report has come.
+    /// Takes in a receiver report.
     pub fn feedback(&mut self, now: Time, report: &ArrivalReport) {
         self.history.feedback(
             now,
@@ -362,8 +362,8 @@ impl Sender {
         self.settle(now);
     }
 
-    /// The receiver says that it lacks this packet of this frame (a NACK, RFC
-    /// 4585, section 6.2.1): it is sent again while its frame can be on time.
+    /// The receiver says that it lacks packet `index` of `frame` (a NACK, RFC 4585, section 6.2.1):
+    /// the packet is sent again while its frame can be on time.
     pub fn missing(&mut self, now: Time, frame: FrameId, index: u32) {
         self.history
             .missing(now, frame, index, &mut self.reports, &mut self.lost);
@@ -400,14 +400,14 @@ impl Sender {
         self.ended.pop_front()
     }
 
-    /// Takes what the receiver will never have whole, since the last call: frames
-    /// given up in the pacer, or with a packet lost that is not sent again. What
-    /// refers to one cannot be decoded, so the encoder has to act.
+    /// Takes the frames that became broken since the last call: frames given up in the pacer, or
+    /// with a lost packet that is not sent again. A frame that refers to one cannot be decoded, so
+    /// the encoder has to act.
     pub fn poll_broken(&mut self) -> Option<Broken> {
         self.broken.take()
     }
 
-    /// How many repair packets were handed over with this frame, which is on its way.
+    /// Number of repair packets handed over with this frame, which is on its way.
     #[must_use]
     pub fn repairs(&self, frame: FrameId) -> u32 {
         let life = self.frames.iter().rev().find(|life| life.frame == frame);
@@ -415,8 +415,8 @@ impl Sender {
         protection.map_or(0, |protection| protection.repairs)
     }
 
-    /// Packets remembered because a report may still be about them, and frames whose end has
-    /// not been taken.
+    /// Number of packets remembered because a report may still be about them, and of frames whose
+    /// end has not been taken.
     #[must_use]
     pub fn remembered(&self) -> usize {
         self.history.remembered() + self.ended.len()
@@ -427,8 +427,8 @@ impl Sender {
         self.frames.iter().filter(|life| life.end.is_none())
     }
 
-    /// Sends again what was lost, hands the news to the controller, and forgets
-    /// frames that have ended.
+    /// Sends lost packets again, passes the reports to the controller, and forgets frames that have
+    /// ended.
     fn settle(&mut self, now: Time) {
         if let Some(guard) = &mut self.guard {
             guard.learn(now, &self.reports);
@@ -457,7 +457,7 @@ impl Sender {
         {}
     }
 
-    /// Sends again what was lost of frames that are worth it.
+    /// Sends again the lost packets whose frames can still use them.
     fn retransmit(&mut self, now: Time) {
         let deadline = self.config.retransmission_deadline;
         let retransmits = self.config.protection.retransmits();
@@ -504,8 +504,8 @@ impl Sender {
         self.again = all;
     }
 
-    /// Leaves what would be sent again and takes longer than a frame does: the oldest frame
-    /// of it is broken.
+    /// Replaces the retransmissions by a broken frame, the oldest of them, if they take longer to
+    /// send than a frame does.
     fn choose(&self, all: &mut Vec<Again>) {
         if self.config.retransmission_deadline != RetransmissionDeadline::Chain {
             return;
@@ -520,7 +520,7 @@ impl Sender {
         }
     }
 
-    /// A frame will never be whole; `has_left` when part of it has.
+    /// Marks a frame that will never be whole; `has_left` when part of it has left.
     fn give_up(&mut self, frame: FrameId, has_left: bool) {
         Broken::add(&mut self.broken, frame, has_left);
         if self.config.retransmission_deadline == RetransmissionDeadline::Chain {
@@ -529,7 +529,7 @@ impl Sender {
         }
     }
 
-    /// How long after its hand-over the last packet of a frame of this size leaves.
+    /// Time from the hand-over of a frame of this size to its last packet's departure.
     fn departs(&self, size: Bytes) -> TimeDelta {
         match self.pacer.pacing() {
             Pacing::Burst => TimeDelta::ZERO,
@@ -540,7 +540,7 @@ impl Sender {
         }
     }
 
-    /// Gives up what has waited too long, in the pacer or for feedback.
+    /// Gives up frames that have waited too long, in the pacer or for feedback.
     fn expire(&mut self, now: Time) {
         self.pacer.expire(now, &mut self.given_up);
         for frame in std::mem::take(&mut self.given_up) {
@@ -568,8 +568,8 @@ impl Sender {
         }
     }
 
-    /// Feeds the controller, and makes the pacer do what was decided. Says
-    /// whether that can have moved the time of the next packet.
+    /// Passes the event to the controller and applies its decision to the pacer. Returns whether
+    /// that can have moved the time of the next packet.
     fn decide(&mut self, now: Time, event: Event<'_>) -> bool {
         let decision = self.controller.handle(now, event);
         let window = decision.window.unwrap_or(Bytes::MAX);
@@ -595,14 +595,14 @@ impl Sender {
         changed
     }
 
-    /// Finds out anew when the next packet may leave.
+    /// Computes again when the next packet may leave.
     fn refresh(&mut self) {
         let packet = self.pacer.next_due(self.room()).unwrap_or(Time::MAX);
         self.next = packet.min(self.timer.unwrap_or(Time::MAX));
     }
 
-    /// Whether the window wants the packet that leaves to ask: what would ask next may be
-    /// held back until an answer comes.
+    /// Whether the packet that leaves has to ask for a report because of the window: the next
+    /// packet to ask may be held back until a report comes.
     fn window_asks(&self) -> bool {
         if self.window == Bytes::MAX {
             return false;
@@ -612,7 +612,7 @@ impl Sender {
         is_stuck || self.unasked.get().saturating_mul(ASKS_PER_WINDOW) >= self.window.get()
     }
 
-    /// How much more may be in flight.
+    /// How many bytes more may be in flight.
     fn room(&self) -> Bytes {
         if self.window == Bytes::MAX {
             Bytes::MAX
@@ -622,7 +622,7 @@ impl Sender {
     }
 }
 
-/// Ends a frame's life, once, and puts what is known of it among the `ended`.
+/// Ends a frame's life, once, and adds the frame to `ended`.
 fn end(
     life: &mut FrameLife,
     how: FrameEnd,
@@ -654,8 +654,8 @@ fn frame_in(frames: &mut VecDeque<FrameLife>, frame: FrameId) -> Option<&mut Fra
     frames.get_mut(index)
 }
 
-/// Cuts a frame of `size` into packets of at most `largest` payload, as equal as
-/// can be, and adds `overhead` to each: their sizes on the wire.
+/// Cuts a frame of `size` into packets of at most `largest` payload, as equal as possible, and adds
+/// `overhead` to each. Returns the packets' sizes on the wire.
 #[must_use]
 pub fn packetise(
     size: Bytes,

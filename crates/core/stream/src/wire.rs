@@ -1,8 +1,7 @@
-//! Reports as the RTCP packets of two formats, and back.
+//! Writes and reads reports as RTCP packets of two formats.
 //!
-//! A receiver writes with [`ReportWriter`] what its [`Receiver`](crate::Receiver) reports;
-//! a sender reads with [`ReportReader`]. What the sender learns is what the format has room
-//! for:
+//! A receiver writes with [`ReportWriter`] what its [`Receiver`](crate::Receiver) reports; a sender
+//! reads with [`ReportReader`]. The formats differ in what the sender learns:
 //!
 //! | | times | ECN |
 //! |---|---|---|
@@ -20,36 +19,37 @@ use mimosa_units::{Bytes, Ecn, PeerTime};
 
 use mimosa_facts::{Arrival, ArrivalReport, TransportSequence};
 
-/// What is around a report on its way: headers of IPv4 and UDP, and of SRTCP the index and
-/// the tag of AES-GCM (RFC 7714, section 9).
+/// Size of the headers around a report: IPv4, UDP, and the index and the tag of AES-GCM in SRTCP
+/// (RFC 7714, section 9).
 pub const REPORT_HEADERS: Bytes = Bytes::new(20 + 8 + 4 + 16);
 
-/// Largest report: with SRTCP a UDP datagram has at most 1200 bytes.
+/// Size in bytes of the largest report: with SRTCP a UDP datagram has at most 1200 bytes.
 const LARGEST: usize = 1_180;
-/// Packets that one transport-wide report is about, so that it is not larger than that
-/// whatever it says: 20 bytes, 2 for each packet and 2 for the statuses of seven.
+/// The most packets that one transport-wide report is about, so that any such report fits into
+/// [`LARGEST`]: 20 bytes, 2 for each packet and 2 for the statuses of seven.
 const MOST_COVERED: usize = 500;
-/// What was received lately is remembered for so many numbers, for packets that come after
-/// later ones were reported. It is what one report of RFC 8888 may be about.
+/// How many sequence numbers are remembered, for packets that come after later ones were reported.
+/// One report of RFC 8888 may be about this many.
 const REMEMBERED: usize = 16_384;
-/// Names in reports of a receiver that has one stream.
+/// SSRCs in the reports of a receiver that has one stream.
 const RECEIVER_SSRC: u32 = 1;
 const STREAM_SSRC: u32 = 2;
 
-/// What a report is written as.
+/// The format in which a report is written.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum FeedbackFormat {
-    /// Nothing that is lost: exact times and the ECN field of each packet. No RTCP has it.
+    /// Exact times and the ECN field of each packet; the simulation's own format, which has no RTCP
+    /// form.
     #[default]
     Exact,
-    /// Transport-wide congestion control, of whichever version.
+    /// Transport-wide congestion control, either version.
     TransportWide,
-    /// RFC 8888.
+    /// The congestion control feedback of RFC 8888.
     CongestionControl,
 }
 
 impl FeedbackFormat {
-    /// Whether reports say with which ECN field packets arrived.
+    /// Whether reports carry the ECN field with which packets arrived.
     #[must_use]
     pub const fn carries_ecn(self) -> bool {
         match self {
@@ -62,21 +62,21 @@ impl FeedbackFormat {
 /// How reports are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ReportConfig {
-    /// The format.
+    /// The format of the reports.
     pub format: FeedbackFormat,
-    /// SSRC of who reports.
+    /// SSRC of the receiver, which reports.
     pub receiver: u32,
     /// SSRC of the stream that is reported on.
     pub stream: u32,
-    /// Most bytes of a report of RFC 8888. A transport-wide one has at most 1100.
+    /// Size in bytes of the largest report of RFC 8888. A transport-wide one has at most 1100.
     pub largest: usize,
-    /// Earlier reports whose packets a report is about as well: so many of them may be lost
-    /// in a row.
+    /// Number of earlier reports whose packets each report repeats: so many reports may be lost in
+    /// a row.
     pub repeats: usize,
 }
 
 impl ReportConfig {
-    /// One stream, and nothing said twice.
+    /// The settings for one stream, without repetitions.
     const fn new(format: FeedbackFormat) -> Self {
         Self {
             format,
@@ -95,31 +95,31 @@ struct Seen {
     ecn: Ecn,
 }
 
-/// Writes reports; remembers what was received lately, because a report says of every
-/// packet between its first and its last whether it has arrived.
+/// Writes reports. The writer remembers recent arrivals, because a report says of every packet
+/// between its first and its last whether the packet has arrived.
 #[derive(Debug)]
 pub struct ReportWriter {
     config: ReportConfig,
-    /// By number, from `first` on.
+    /// Arrivals by sequence number, from `first` on.
     recent: VecDeque<Option<Seen>>,
-    /// Unwrapped.
+    /// The unwrapped sequence number of the first entry of `recent`.
     first: u64,
     /// Everything before this number was in a report.
     next: u64,
-    /// What `next` was before the last reports.
+    /// The values of `next` before each of the last reports.
     earlier: VecDeque<u64>,
-    /// Transport-wide reports so far.
+    /// Number of transport-wide reports so far, modulo 256.
     count: u8,
 }
 
 impl ReportWriter {
-    /// Nothing received yet. [`FeedbackFormat::Exact`] writes nothing.
+    /// A writer for one stream. With [`FeedbackFormat::Exact`] it writes nothing.
     #[must_use]
     pub const fn new(format: FeedbackFormat) -> Self {
         Self::with(ReportConfig::new(format))
     }
 
-    /// Nothing received yet.
+    /// A writer with these settings.
     #[must_use]
     pub const fn with(config: ReportConfig) -> Self {
         Self {
@@ -132,10 +132,10 @@ impl ReportWriter {
         }
     }
 
-    /// The RTCP packets of a report that leaves at `now`; each fits into a datagram of 1200
-    /// bytes. They are about every packet from the first one that is new, in the report or
-    /// since the one before, to the last one known. A report of nothing repeats what the ones
-    /// before it said, if they are to be repeated.
+    /// The RTCP packets of a report that leaves at `now`; each fits into a datagram of 1200 bytes.
+    /// They cover every packet from the first new one, in this report or since the previous report,
+    /// to the last one known. A report without arrivals repeats the earlier reports, if the
+    /// settings ask for repetitions.
     pub fn write<N: Copy + Into<u16>>(
         &mut self,
         now: PeerTime,
@@ -176,8 +176,8 @@ impl ReportWriter {
         }
     }
 
-    /// Notes an arrival; gives its number, unless it is too old to be remembered. Of two
-    /// copies the first one's time counts, and a mark on either (RFC 8888, section 3.1).
+    /// Notes an arrival; returns its unwrapped number, unless it is too old to be remembered. Of
+    /// two copies the first one's time counts, and a mark on either (RFC 8888, section 3.1).
     fn remember<N: Copy + Into<u16>>(&mut self, arrival: &Arrival<N>) -> Option<u64> {
         let sequence = arrival.sequence.into();
         let seen = Seen {
@@ -185,7 +185,7 @@ impl ReportWriter {
             ecn: arrival.ecn,
         };
         if self.recent.is_empty() {
-            // So far above zero that an older packet has a number, too.
+            // So far above zero that an older packet has a number as well.
             self.first = (1 << 16) + u64::from(sequence);
             self.next = self.first;
         }
@@ -194,8 +194,7 @@ impl ReportWriter {
         let step = sequence.wrapping_sub(newest as u16).cast_signed();
         let number = newest.checked_add_signed(i64::from(step))?;
         if number < self.first {
-            // Before the first packet of all: there is room for it as long as there is
-            // memory.
+            // The packet came before the first of all: there is room for it up to the limit.
             let missing = usize::try_from(self.first - number).ok()?;
             if self.recent.len() + missing > REMEMBERED {
                 return None;
@@ -232,13 +231,13 @@ impl ReportWriter {
                 .take(count)
                 .map(|seen| seen.map(|seen| seen.at))
                 .collect();
-            // A report on nothing that arrived would have no time.
+            // A report without arrivals would have no time.
             if times.iter().any(Option::is_some) {
                 let report =
                     |arrivals| TransportFeedback::new(receiver, stream, self.count, base, arrivals);
                 let feedback = match report(&times) {
                     Err(FeedbackError::TooFarApart { sequence }) => {
-                        // What can be said is; the rest begins another one.
+                        // Writes the arrivals that fit; the rest begins another report.
                         count = usize::from(sequence.wrapping_sub(base)).max(1);
                         report(times.get(..count).unwrap_or_default())
                     }
@@ -250,7 +249,7 @@ impl ReportWriter {
                 }
             }
             left = left.get(count..).unwrap_or_default();
-            // At most `MOST_COVERED`.
+            // `count` is at most `MOST_COVERED`.
             base = base.wrapping_add(u16::try_from(count).unwrap_or(u16::MAX));
         }
         packets
@@ -272,11 +271,11 @@ impl ReportWriter {
     }
 }
 
-/// Why bytes are no report. Their sender is to blame.
+/// Why bytes are not a valid report. Their sender is to blame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// No RTCP.
+    /// The bytes are not RTCP.
     #[error(transparent)]
     Rtcp(#[from] RtcpError),
     /// A transport-wide report that cannot be read.
@@ -287,7 +286,7 @@ pub enum ReadError {
     CongestionControl(#[from] CongestionError),
 }
 
-/// Reads reports; remembers the receiver's clock.
+/// Reads reports. The reader remembers the receiver's clock.
 #[derive(Clone, Debug, Default)]
 pub struct ReportReader {
     transport_wide: Unwrapper,
@@ -295,7 +294,7 @@ pub struct ReportReader {
 }
 
 impl ReportReader {
-    /// No report yet.
+    /// A reader that has read no report.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -304,12 +303,12 @@ impl ReportReader {
         }
     }
 
-    /// Adds to `report` what a compound of RTCP packets says of arrivals, of either format
-    /// and of one stream. Other packets mean nothing here.
+    /// Adds to `report` the arrivals in a compound of RTCP packets, of either format and of one
+    /// stream. Other RTCP packets are ignored.
     ///
     /// # Errors
     ///
-    /// [`ReadError`] at the first packet that cannot be read; what came before it counts.
+    /// [`ReadError`] at the first packet that cannot be read; the arrivals before it are kept.
     pub fn read(&mut self, compound: &[u8], report: &mut ArrivalReport) -> Result<(), ReadError> {
         for packet in rtcp::packets(compound) {
             let packet = packet?;
@@ -322,8 +321,8 @@ impl ReportReader {
         Ok(())
     }
 
-    /// Adds to `report` the arrivals of a transport-wide one; gives the number of packets
-    /// that it is about. The format has no ECN field: packets count as not capable of it.
+    /// Adds to `report` the arrivals of a transport-wide report; returns the number of packets that
+    /// it is about. The format has no ECN field: packets count as not ECN-capable.
     pub fn transport_wide(
         &mut self,
         feedback: &TransportFeedback,
@@ -342,9 +341,9 @@ impl ReportReader {
         covered
     }
 
-    /// Adds to `report` the arrivals of one of RFC 8888, of all streams as if their numbers
-    /// were of one; gives the number of packets that it is about. A packet that arrived
-    /// nobody knows when is left out.
+    /// Adds to `report` the arrivals of a report of RFC 8888, of all streams as if they were one;
+    /// returns the number of packets that it is about. A packet without an arrival time is left
+    /// out.
     pub fn congestion_control(
         &mut self,
         feedback: &CongestionFeedback,

@@ -1,8 +1,8 @@
-//! How fast the simulation runs: `cargo bench -p mimosa-sim`.
+//! The speed of the simulation: `cargo bench -p mimosa-sim`.
 //!
-//! Every figure is the median of several runs, and stands beside a reference
-//! timed in the same run: pushing an event into a binary heap of 64 events and
-//! popping the earliest, the least that a textbook simulator does per event.
+//! Every figure is the median of several runs, and stands beside a reference timed in the same run:
+//! pushing an event into a binary heap of 64 events and popping the earliest, which is the least
+//! that a textbook simulator does for each event.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may")]
 #![expect(
@@ -42,7 +42,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// Median seconds that `work` takes, and what it gives.
+/// Median time of `work` in seconds, and its result.
 fn time<T>(mut work: impl FnMut() -> T) -> (f64, T) {
     let mut times = Vec::new();
     let mut result = None;
@@ -54,7 +54,7 @@ fn time<T>(mut work: impl FnMut() -> T) -> (f64, T) {
     (median(times), result.unwrap())
 }
 
-/// Nanoseconds per event of the reference.
+/// Nanoseconds for each event of the reference.
 fn reference() -> f64 {
     let (seconds, _) = time(|| {
         let mut heap: BinaryHeap<u64> = (0..64).map(|i| u64::MAX - i * 977).collect();
@@ -71,7 +71,7 @@ fn reference() -> f64 {
     seconds * 1e9 / REFERENCE_EVENTS as f64
 }
 
-/// Peak memory of this process so far, in megabytes, where the system tells.
+/// Peak memory of this process so far, in megabytes, if the system reports it.
 fn peak_megabytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

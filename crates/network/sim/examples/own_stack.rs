@@ -1,7 +1,7 @@
-//! A stream in one's own stack: the calls, in the order in which they come.
+//! A stream in an application's own network stack: the calls, in their order.
 //!
-//! Encoder, network and clock are the caller's; here they are numbers. The
-//! receiver's host is another one, so its clock is too.
+//! Encoder, network and clock belong to the caller; here they are numbers. The receiver's host is
+//! another machine, so that its clock is another clock.
 //!
 //! `cargo run --example own_stack`
 
@@ -31,7 +31,7 @@ fn main() -> Result<(), mimosa_cc::BuildError> {
     let (mut next_frame, mut link_free) = (Time::ZERO, Time::ZERO);
     let mut now = Time::ZERO;
     while now < Time::from_secs(5) {
-        // 1. What came back.
+        // 1. Reports that have come back.
         while let Some((_, report)) = reports.pop_front_if(|(due, _)| *due <= now) {
             sender.feedback(now, &report);
             receiver.recycle(report);
@@ -43,7 +43,7 @@ fn main() -> Result<(), mimosa_cc::BuildError> {
             sender.frame_encoded(now, packetise(encoded, Bytes::new(1200), Bytes::ZERO));
             next_frame += INTERVAL;
         }
-        // 3. The packets that leave now, to a socket in a real stack.
+        // 3. Packets that leave now; a real stack would write them to a socket.
         sender.timer(now);
         while let Some(packet) = sender.poll_packet(now) {
             link_free = link_free.max(now) + LINK.transmit_time(packet.size);
@@ -57,7 +57,7 @@ fn main() -> Result<(), mimosa_cc::BuildError> {
                 reports.push_back((arrives + DELAY, report));
             }
         }
-        // 4. Frames whose life has ended: for statistics.
+        // 4. Frames whose life has ended, for statistics.
         while let Some(life) = sender.poll_frame() {
             if let Some(delay) = life.delay().filter(|_| life.frame.0 % 60 == 0) {
                 let decision = &life.decision;

@@ -1,4 +1,4 @@
-//! What of the links is a flow's own to use, for the oracle.
+//! The part of the links that a flow may use, which the oracle is told.
 
 use mimosa_net::Schedule;
 use mimosa_stream::FeedbackMode;
@@ -7,14 +7,14 @@ use mimosa_units::{Rate, Time, TimeDelta};
 use crate::video::ideal_size;
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario, VideoConfig};
 
-/// The least over the links of the flow's route of the link's rate less the cross traffic
-/// of constant rate on it, and less the reports of the other direction's video flows when
-/// these use what is theirs; in equal parts to the video flows that are there. TCP flows
-/// and acknowledgements are not known in advance and count as none.
+/// The rate available to a flow: the least over the links of its route. On each link it is the
+/// link's rate, less the constant-rate flows, less the reports of the other direction's video flows
+/// when these use their whole part, divided equally among the active video flows. TCP flows and
+/// acknowledgements cannot be known in advance and count as nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Available {
     links: Vec<Shared>,
-    /// How long it takes until the flow may know.
+    /// Age at which the flow may learn the rate.
     pub(crate) age: TimeDelta,
 }
 
@@ -23,12 +23,12 @@ pub(crate) struct Available {
 struct Shared {
     schedule: Schedule,
     flows: Vec<FlowConfig>,
-    /// Those whose reports do, with the links of their data.
+    /// Flows whose reports pass the link, with the links of their data.
     reporting: Vec<(FlowConfig, Vec<Self>)>,
 }
 
 impl Available {
-    /// To the flow with this number; `None` for one without feedback.
+    /// What is available to the flow with this number; `None` if it is not a video flow.
     #[must_use]
     pub(crate) fn to(scenario: &Scenario, flow: usize) -> Option<Self> {
         let own = scenario.flows.get(flow)?;
@@ -49,13 +49,12 @@ impl Available {
         })
     }
 
-    /// What was available at `at`.
+    /// The rate available at `at`.
     pub(crate) fn at(&self, at: Time) -> Rate {
         self.least(|link| link.at(at))
     }
 
-    /// What was available on the mean between two moments, with the other flows as they
-    /// were at the second.
+    /// The mean rate available between two times, with the other flows as they were at the second.
     pub(crate) fn mean(&self, from: Time, to: Time) -> Rate {
         if let [link] = self.links.as_slice() {
             return link.mean(from, to);
@@ -63,7 +62,7 @@ impl Available {
         if to <= from {
             return self.at(to);
         }
-        // The slowest may be another link in between.
+        // In between, another link may be the slowest.
         let steps = |link: &Shared| link.schedule.steps(from, to).map(|(at, _)| at).collect();
         let mut times: Vec<Vec<Time>> = self.links.iter().map(steps).collect();
         times.push(vec![to]);
@@ -88,7 +87,7 @@ impl Available {
     }
 }
 
-/// The links that a flow's data pass, as if no reports did.
+/// The links that a flow's data pass, without the reports on them.
 fn shared(scenario: &Scenario, flow: &FlowConfig) -> Vec<Shared> {
     let links = scenario.links().enumerate();
     links
@@ -106,7 +105,7 @@ fn shared(scenario: &Scenario, flow: &FlowConfig) -> Vec<Shared> {
         .collect()
 }
 
-/// What the reports of a video flow of so much take, as if RFC 8888 had written them.
+/// The rate of the reports of a video flow of this rate, in the format of RFC 8888.
 fn reports(video: &VideoConfig, rate: Rate) -> Rate {
     let fps = u64::from(video.fps);
     let frame = rate.as_bps() / 8 / fps;
@@ -127,7 +126,7 @@ impl Shared {
         self.share(self.rate(at), at)
     }
 
-    /// The link's own rate.
+    /// The link's rate.
     fn rate(&self, at: Time) -> Rate {
         let until = at + TimeDelta::from_nanos(1);
         let step = self.schedule.steps(at, until).next();
@@ -142,7 +141,7 @@ impl Shared {
         self.share(Rate::of(carried, to.since(from)), to)
     }
 
-    /// A flow's part of so much of the link.
+    /// A flow's part of a link with the rate `link`.
     fn share(&self, link: Rate, at: Time) -> Rate {
         let mut free = link.as_bps();
         for (flow, links) in &self.reporting {
@@ -156,7 +155,7 @@ impl Shared {
         }
         let mut streams = 0;
         for flow in &self.flows {
-            // One that pauses takes nothing.
+            // A flow that pauses takes nothing.
             if flow.active_from(at) != Some(at) {
                 continue;
             }

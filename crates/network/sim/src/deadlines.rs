@@ -1,25 +1,25 @@
-//! Which part of the simulation acts next.
+//! Finds the part of the simulation that acts next.
 //!
-//! Deadlines stand in rows of [`ROW`]; each row knows its earliest. Changing a
-//! deadline looks at one row, finding the earliest of all at one entry a row:
-//! cheap for a few parts and still for hundreds. Among equal deadlines the part
-//! with the lowest number goes first, so that a run has one order only.
+//! Deadlines stand in rows of [`ROW`], and each row knows its earliest. Changing a deadline looks
+//! at one row, and finding the earliest looks at one entry of each row, which is cheap for a few
+//! parts and for hundreds. Among equal deadlines, the part with the lowest number goes first, so
+//! that the order of a run is unique.
 
 use mimosa_units::Time;
 
-/// Parts in a row.
+/// Number of parts in a row.
 const ROW: usize = 16;
 
 /// The deadlines of a fixed number of parts.
 #[derive(Debug)]
 pub(crate) struct Deadlines {
     parts: Vec<Time>,
-    /// Each row's earliest deadline and the part it belongs to.
+    /// The earliest deadline in each row, and the number of its part.
     rows: Vec<(Time, usize)>,
 }
 
 impl Deadlines {
-    /// All parts idle.
+    /// The deadlines of `parts` idle parts.
     pub(crate) fn new(parts: usize) -> Self {
         Self {
             parts: vec![Time::MAX; parts],
@@ -30,7 +30,7 @@ impl Deadlines {
         }
     }
 
-    /// The part that acts next, and when; [`Time::MAX`] for never.
+    /// The time and the number of the part that acts next; [`Time::MAX`] if none does.
     pub(crate) fn next(&self) -> (Time, usize) {
         let mut earliest = (Time::MAX, 0);
         for row in &self.rows {
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(order, [1, 3, 0, 4, 2]);
     }
 
-    /// Against a search through all of them, with many parts and few times.
+    /// Compares with a search through all deadlines, with many parts and few distinct times.
     #[test]
     fn rows_find_what_a_search_finds() {
         let mut deadlines = Deadlines::new(100);

@@ -1,10 +1,10 @@
-//! Things on their way, each due at its own time.
+//! Items on their way, each of which is due at its own time.
 
 use std::collections::VecDeque;
 
 use mimosa_units::Time;
 
-/// A queue in order of time. Things due at the same time keep their order.
+/// A queue in the order of time. Items due at the same time keep their order.
 #[derive(Debug)]
 pub(crate) struct DelayLine<T> {
     items: VecDeque<(Time, T)>,
@@ -19,7 +19,7 @@ impl<T> Default for DelayLine<T> {
 }
 
 impl<T> DelayLine<T> {
-    /// Adds what is due at `at`; cheapest when nothing is due later.
+    /// Adds an item that is due at `at`; cheapest if nothing is due later.
     pub(crate) fn push(&mut self, at: Time, item: T) {
         if self.items.back().is_none_or(|(last, _)| *last <= at) {
             self.items.push_back((at, item));
@@ -29,12 +29,12 @@ impl<T> DelayLine<T> {
         self.items.insert(index, (at, item));
     }
 
-    /// When the next is due; [`Time::MAX`] for never.
+    /// When the next item is due; [`Time::MAX`] if there is none.
     pub(crate) fn deadline(&self) -> Time {
         self.items.front().map_or(Time::MAX, |(due, _)| *due)
     }
 
-    /// Takes what is due at `now`.
+    /// Takes the next item that is due by `now`.
     pub(crate) fn pop(&mut self, now: Time) -> Option<T> {
         self.items
             .pop_front_if(|(due, _)| *due <= now)

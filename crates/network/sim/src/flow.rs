@@ -1,4 +1,4 @@
-//! The flows of a simulation: who sends what, and what arrives.
+//! The flows of a simulation: their senders and their receivers.
 
 use mimosa_facts::{Header, PacketKind, TransportSequence};
 use mimosa_net::{Packet, Path};
@@ -23,14 +23,15 @@ pub(crate) struct SimPacket {
     pub(crate) kind: Option<PacketKind>,
     pub(crate) asks: bool,
     pub(crate) ecn: Ecn,
-    /// The field that it left with.
+    /// The ECN field with which the packet left.
     pub(crate) sent_ecn: Ecn,
     pub(crate) dscp: u8,
-    /// IANA's number of what is above IP.
+    /// IANA's number of the protocol above IP.
     pub(crate) protocol: u8,
-    /// Links of its route that it has passed.
+    /// Number of links of its route that the packet has passed.
     pub(crate) hop: u8,
-    /// It goes from the flow's receiver to its sender, and `frame` is its number there.
+    /// Whether the packet goes from the flow's receiver to its sender; `frame` is then its number
+    /// among those.
     pub(crate) is_report: bool,
 }
 
@@ -61,13 +62,13 @@ impl Packet for SimPacket {
     }
 }
 
-/// One flow at work.
+/// One flow, with both of its ends.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) config: FlowConfig,
     pub(crate) forward: Path,
-    /// Packets arrive in the order in which they leave the link, and what an arrival
-    /// causes passes no link.
+    /// Whether packets arrive in the order in which they leave the link, and nothing that an
+    /// arrival causes passes a link.
     pub(crate) in_order: bool,
     pub(crate) to_receiver: DelayLine<SimPacket>,
     pub(crate) source: Source,
@@ -81,8 +82,8 @@ pub(crate) enum Source {
 }
 
 impl Flow {
-    /// A flow that has sent nothing; `None` when its controller cannot be made,
-    /// which a loaded scenario has ruled out.
+    /// A flow that has sent nothing; `None` if its controller cannot be made, which loading the
+    /// scenario has ruled out.
     pub(crate) fn new(scenario: &Scenario, number: usize, seed: u64) -> Option<Self> {
         let config = scenario.flows.get(number)?;
         let name = &config.name;
@@ -106,7 +107,7 @@ impl Flow {
         })
     }
 
-    /// When the sending end acts next.
+    /// When the sender acts next.
     pub(crate) fn sender_deadline(&self) -> Time {
         match &self.source {
             Source::Video(video) => video.deadline(),
@@ -115,7 +116,7 @@ impl Flow {
         }
     }
 
-    /// When the receiving end acts next.
+    /// When the receiver acts next.
     pub(crate) fn receiver_deadline(&self, now: Time) -> Time {
         let arrival = self.to_receiver.deadline();
         match &self.source {
@@ -125,7 +126,7 @@ impl Flow {
         }
     }
 
-    /// The next packet of the receiving end for the first link of its way back, at `now`.
+    /// The receiver's next packet for the first link of the return path, at `now`.
     pub(crate) fn report(&mut self, now: Time, number: u32) -> Option<SimPacket> {
         let ((report, size), protocol) = match &mut self.source {
             Source::Video(video) => (video.back.next_leaving()?, Header::UDP),
@@ -150,7 +151,7 @@ impl Flow {
         })
     }
 
-    /// A packet of the receiving end has passed the last link of its way back.
+    /// Notes that a packet of the receiver has passed the last link of the return path.
     pub(crate) fn report_through(
         &mut self,
         report: u64,
@@ -167,7 +168,7 @@ impl Flow {
         }
     }
 
-    /// A link gave up a packet of the receiving end.
+    /// Notes that a link dropped a packet of the receiver.
     pub(crate) fn report_dropped(&mut self, report: u64) {
         match &mut self.source {
             Source::Video(video) => {
@@ -179,7 +180,7 @@ impl Flow {
         }
     }
 
-    /// What became of the packets that its receiving end sent over links.
+    /// Counts of the packets that the receiver sent over links, by their fate.
     pub(crate) fn report_balance(&self) -> Balance {
         match &self.source {
             Source::Video(video) => video.back.balance(),
@@ -189,7 +190,7 @@ impl Flow {
     }
 }
 
-/// Packets of one size at one rate.
+/// A sender of packets of one size at a constant rate.
 #[derive(Debug)]
 pub(crate) struct Cbr {
     config: CbrConfig,
@@ -197,7 +198,7 @@ pub(crate) struct Cbr {
 }
 
 impl Cbr {
-    /// The packet that leaves at `now`, if one does.
+    /// The packet that leaves at `now`, if there is one.
     pub(crate) fn poll(&mut self, now: Time, flow: &FlowConfig, number: u32) -> Option<SimPacket> {
         let due = self.next.filter(|due| *due <= now)?;
         let gap = self.config.rate.transmit_time(self.config.packet_size);

@@ -1,9 +1,9 @@
 //! The deterministic event loop that runs scenarios.
 //!
-//! A [`Scenario`](mimosa_scenario::Scenario) is read from TOML by
-//! [`load`](mimosa_scenario::load). [`run`] gives its [`Outcome`] for one seed and lets an
-//! [`Observer`](mimosa_facts::Observer) see every frame and packet. The senders and receivers
-//! inside are `mimosa-stream`'s, the very ones that a server runs.
+//! [`load`](mimosa_scenario::load) reads a [`Scenario`](mimosa_scenario::Scenario) from TOML.
+//! [`run`] returns its [`Outcome`] for one seed and lets an [`Observer`](mimosa_facts::Observer)
+//! see every frame and packet. The senders and receivers are those of `mimosa-stream`, which a
+//! server runs.
 //!
 //! ```
 //! let text = r#"

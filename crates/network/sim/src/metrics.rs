@@ -1,10 +1,9 @@
 //! The figures of a run.
 //!
-//! Definitions follow the Pudica paper, section 5.1. *Frame delay* runs from
-//! the hand-over to the pacer until the sender holds the acknowledgement of the
-//! frame's last packet. A *stall* is a frame delay above a threshold; a frame
-//! that never completes counts as stalled. *Valid bitrate* counts frames under
-//! 50 ms. Percentiles are nearest ranks.
+//! The definitions follow the Pudica paper, section 5.1. *Frame delay* runs from the hand-over to
+//! the pacer until the sender holds the acknowledgement of the frame's last packet. A *stall* is a
+//! frame delay above a threshold; a frame that never completes counts as stalled. *Valid bitrate*
+//! counts frames under 50 ms. Percentiles are nearest ranks.
 
 use hdrhistogram::Histogram;
 use mimosa_facts::FrameLife;
@@ -16,24 +15,24 @@ use crate::flow::SimPacket;
 use crate::recovery::RecoveryOutcome;
 use crate::simulation::Window;
 
-/// A frame slower than this is worth nothing to a player (section 5.1).
+/// Frame delay from which a frame is not valid (section 5.1).
 const VALID: TimeDelta = TimeDelta::from_millis(50);
 /// The paper's two stall thresholds.
 const STALLS: [TimeDelta; 2] = [TimeDelta::from_millis(100), TimeDelta::from_millis(200)];
-/// Queueing delays are told apart to three digits up to an hour.
+/// Longest queueing delay that is distinguished, in nanoseconds: an hour, to three digits.
 const LONGEST_NANOS: u64 = 3_600_000_000_000;
 
 /// The figures of one run. `None` where there was nothing to measure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// One for each flow, in the order of the scenario.
+    /// The figures of each flow, in the order of the scenario.
     pub flows: Vec<FlowOutcome>,
-    /// The first link.
+    /// The figures of the first link.
     pub link: LinkOutcome,
-    /// Jain's index over the video flows' throughput: 1 when all are equal. `None` when not
+    /// Jain's index over the video flows' throughput: 1 when all are equal. `None` if they do not
     /// all pass the same links.
     pub jain: Option<f64>,
-    /// How often a part of the simulation acted.
+    /// Number of steps, in each of which one part of the simulation acted.
     #[serde(skip)]
     pub steps: u64,
     /// Packets offered, arrived, lost and inside, over the whole run.
@@ -41,21 +40,21 @@ pub struct Outcome {
     pub balance: Balance,
 }
 
-/// What became of every packet, each counted where it was seen.
+/// Counts of packets by their fate, each counted where it was seen.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Balance {
-    /// Offered to a queue, reports included where they pass one.
+    /// Packets offered to a queue, including reports that pass one.
     pub offered: u64,
-    /// Arrived where they were to go.
+    /// Packets that arrived at their destination.
     pub arrived: u64,
-    /// Given up by a queue or lost on a path.
+    /// Packets dropped by a queue or lost on a path.
     pub lost: u64,
-    /// Found in a queue, a serialiser or on a path at the end.
+    /// Packets found in a queue, on a link or on a path at the end.
     pub inside: u64,
 }
 
 impl Balance {
-    /// Whether every packet was delivered, dropped or still inside.
+    /// Whether every packet was delivered, lost or still inside.
     #[must_use]
     pub const fn is_even(&self) -> bool {
         self.offered == self.arrived + self.lost + self.inside
@@ -65,44 +64,44 @@ impl Balance {
 /// The figures of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowOutcome {
-    /// Its name in the scenario.
+    /// Name of the flow in the scenario.
     pub name: String,
-    /// `video`, `cbr` or `tcp`.
+    /// Kind of the flow: `video`, `cbr` or `tcp`.
     pub kind: &'static str,
-    /// The controller's name; that of the congestion control of a TCP flow.
+    /// Name of the controller, or of a TCP flow's congestion control.
     pub controller: Option<String>,
-    /// Frames handed over.
+    /// Number of frames handed to the pacer.
     pub frames: u64,
     /// Delays of completed frames.
     pub frame_delay_ms: Option<FrameDelays>,
-    /// Share of frames above 50 ms.
+    /// Share of frames with a delay of more than 50 ms, from 0 to 1.
     pub stall_50ms: Option<f64>,
-    /// Share of frames above 100 ms.
+    /// Share of frames with a delay of more than 100 ms, from 0 to 1.
     pub stall_100ms: Option<f64>,
-    /// Share of frames above 200 ms.
+    /// Share of frames with a delay of more than 200 ms, from 0 to 1.
     pub stall_200ms: Option<f64>,
-    /// Mean bitrate of the frames.
+    /// Mean bitrate of the frames, without packet headers, in Mbit/s.
     pub bitrate_mbps: Option<f64>,
-    /// The same, of the frames under 50 ms.
+    /// Mean bitrate of the frames with a delay under 50 ms, in Mbit/s.
     pub valid_bitrate_mbps: Option<f64>,
-    /// What arrived, headers and probes included.
+    /// Rate of what arrived, headers and probes included, in Mbit/s.
     pub throughput_mbps: f64,
-    /// Share of packets that were dropped or lost.
+    /// Share of packets that were dropped or lost, from 0 to 1.
     pub loss_rate: Option<f64>,
-    /// What was sent back, where reports have bytes.
+    /// Reports that were sent, if the feedback is one whose reports have bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<FeedbackOutcome>,
-    /// How frames fared against their deadline, where the scenario has one.
+    /// How many frames missed their deadline, if the scenario has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryOutcome>,
 }
 
-/// Reports that a receiver sent, lost ones included.
+/// Counts of the reports that a receiver sent, lost ones included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct FeedbackOutcome {
-    /// How many datagrams.
+    /// Number of datagrams.
     pub datagrams: u64,
-    /// All of them together, with the headers of IPv4, UDP and SRTCP.
+    /// Bytes of all datagrams, with the headers of IPv4, UDP and SRTCP.
     pub bytes: u64,
 }
 
@@ -117,24 +116,25 @@ pub struct FrameDelays {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// The worst.
+    /// The longest delay.
     pub max: f64,
 }
 
-/// The figures of the first link; packets are those of all flows, whichever links they pass.
+/// The figures of the first link, and counts of the packets of all flows, whichever links these
+/// pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkOutcome {
-    /// Share of what could have passed that did.
+    /// Share of the link's capacity that was used, from 0 to 1.
     pub utilization: Option<f64>,
-    /// Waiting in the queue, of packets that passed.
+    /// Time in the queue of packets that passed the link.
     pub queue_delay_ms: Option<QueueDelays>,
-    /// Packets offered to a queue, but for reports.
+    /// Packets offered to a queue, without reports.
     pub offered: u64,
-    /// Those of them that arrived.
+    /// Packets of those offered that arrived.
     pub delivered: u64,
-    /// Those that were dropped, or lost on the path.
+    /// Packets of those offered that were dropped, or lost on the path.
     pub dropped: u64,
-    /// Those that were still inside when the run ended.
+    /// Packets of those offered that were still inside when the run ended.
     pub left: u64,
 }
 
@@ -147,18 +147,18 @@ pub struct QueueDelays {
     pub p95: f64,
     /// 99th percentile, to three digits.
     pub p99: f64,
-    /// The worst.
+    /// The longest delay.
     pub max: f64,
 }
 
-/// What is gathered of one flow while it runs.
+/// The counts of one flow while it runs.
 #[derive(Debug, Default)]
 struct FlowCount {
-    /// Headers of each packet: no part of the bitrate.
+    /// Headers of each packet, which are not part of the bitrate.
     overhead: Bytes,
     frames: u64,
     size: Bytes,
-    /// Frames whose delay is known, or known to be long.
+    /// Frames whose delay is known, or known to exceed every threshold.
     decided: u64,
     decided_size: Bytes,
     valid_size: Bytes,
@@ -170,14 +170,14 @@ struct FlowCount {
     feedback: Option<FeedbackOutcome>,
 }
 
-/// A packet as far as the figures are concerned.
+/// The properties of a packet that the figures depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
-    /// Its flow, counted from zero in the order of the scenario.
+    /// Number of the packet's flow, from zero in the order of the scenario.
     pub flow: usize,
-    /// Its size on the wire.
+    /// Size of the packet on the wire.
     pub size: Bytes,
-    /// When it was offered to the queue.
+    /// When the packet was offered to the queue.
     pub sent: Time,
 }
 
@@ -191,10 +191,10 @@ impl From<&SimPacket> for Counted {
     }
 }
 
-/// Gathers what happens within the window, in a simulated network or another one.
+/// Computes the figures of a window of a run, in a simulated network or another one.
 ///
-/// Of each packet it is told that it was sent, and what became of it. A flow that the
-/// scenario does not have is an error of the caller's, and panics.
+/// The caller says of each packet that it was sent, and how it ended. A flow that the scenario does
+/// not have is a mistake of the caller, and panics.
 #[derive(Debug)]
 pub struct Collector {
     window: Window,
@@ -205,7 +205,7 @@ pub struct Collector {
     delivered: u64,
     dropped: u64,
     served: Bytes,
-    /// `None` only if the histogram's own constants were refused.
+    /// `None` only if the histogram refuses its constant bounds.
     waits: Option<Histogram<u64>>,
     wait_sum: u64,
     wait_max: u64,
@@ -213,7 +213,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Nothing has happened yet; the run ends at `end`.
+    /// A collector before anything has happened. The run ends at `end`.
     #[must_use]
     pub fn new(window: Window, end: Time, flows: &[FlowConfig]) -> Self {
         let count = |flow: &FlowConfig| FlowCount {
@@ -239,7 +239,7 @@ impl Collector {
         }
     }
 
-    /// A packet was offered to the queue.
+    /// Notes that a packet was offered to the queue.
     pub fn sent(&mut self, packet: impl Into<Counted>) {
         let packet = packet.into();
         self.balance.offered += 1;
@@ -249,7 +249,7 @@ impl Collector {
         }
     }
 
-    /// A packet was given up by the queue, or lost on its path.
+    /// Notes that a packet was dropped by the queue, or lost on its path.
     pub fn lost(&mut self, packet: impl Into<Counted>) {
         let packet = packet.into();
         self.balance.lost += 1;
@@ -259,7 +259,7 @@ impl Collector {
         }
     }
 
-    /// The link was through with a packet at `finished`, which had waited so long.
+    /// Notes that the link had served a packet at `finished`, after it waited for `wait`.
     pub fn served(&mut self, finished: Time, size: Bytes, wait: TimeDelta) {
         if self.window.contains(finished) {
             self.served += size;
@@ -273,7 +273,7 @@ impl Collector {
         }
     }
 
-    /// A packet arrived at its receiver.
+    /// Notes that a packet arrived at its receiver.
     pub fn arrived(&mut self, now: Time, packet: impl Into<Counted>) {
         let packet = packet.into();
         self.balance.arrived += 1;
@@ -285,7 +285,7 @@ impl Collector {
         }
     }
 
-    /// Takes the datagrams of reports that left a flow's receiver: when, and their sizes.
+    /// Takes the datagrams of reports that left a flow's receiver: their times and sizes.
     pub(crate) fn reported(&mut self, flow: usize, datagrams: &mut Vec<(Time, Bytes)>) {
         for (at, size) in datagrams.drain(..) {
             if self.window.contains(at) {
@@ -296,8 +296,8 @@ impl Collector {
         }
     }
 
-    /// What became of the packets of a flow's receiver. Those inside links are counted with
-    /// all the others there.
+    /// Adds the counts of a flow receiver's packets. Those inside links are counted together with
+    /// all others there.
     pub(crate) fn reports(&mut self, balance: Balance) {
         self.balance.offered += balance.offered;
         self.balance.arrived += balance.arrived;
@@ -305,7 +305,7 @@ impl Collector {
         self.balance.inside += balance.inside;
     }
 
-    /// A frame whose life has ended, or the run has.
+    /// Takes a frame whose life has ended, or that was open when the run ended.
     pub fn frame(&mut self, flow: usize, life: &FrameLife) {
         if !self.window.contains(life.handed_over) {
             return;
@@ -315,14 +315,14 @@ impl Collector {
         let size = life.size - headers;
         count.frames += 1;
         count.size += size;
-        // On its way and young: nothing can be said of its delay.
+        // A young frame on its way has no known delay yet.
         let age = self.end.since(life.handed_over);
         if life.end.is_none() && age <= STALLS[1] {
             return;
         }
         count.decided += 1;
         count.decided_size += size;
-        // Without an acknowledgement there is no end to it.
+        // A frame without an acknowledgement never completes.
         let delay = life.delay().unwrap_or(TimeDelta::MAX);
         if let Some(delay) = life.delay() {
             count.delays.push(delay);
@@ -335,8 +335,8 @@ impl Collector {
         }
     }
 
-    /// The figures of a run of `scenario` that is over, with so many packets still
-    /// inside, after so many steps.
+    /// The figures of a finished run of `scenario`, with `inside` packets still inside, after
+    /// `steps` steps.
     #[must_use]
     pub fn outcome(mut self, scenario: &Scenario, inside: u64, steps: u64) -> Outcome {
         self.balance.inside += inside;
@@ -447,7 +447,7 @@ pub(crate) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| round(part as f64 / whole as f64, 6))
 }
 
-/// `value` to so many decimals, so that figures can be read and compared.
+/// `value` rounded to `decimals` decimal places, so that figures can be read and compared.
 pub(crate) fn round(value: f64, decimals: u32) -> f64 {
     let scale = f64::from(10_u32.pow(decimals));
     (value * scale).round() / scale

@@ -1,7 +1,7 @@
-//! Frames and their deadline: how many are late, and what was sent for that.
+//! Counts frames that miss their deadline, and the bytes sent to keep frames in time.
 //!
-//! A frame is in time when the receiver has as many of its packets as make it whole by its
-//! deadline, from the hand-over to the pacer on; what the sender knows of it does not count.
+//! A frame is in time if the receiver has enough of its packets to make it whole by the deadline,
+//! counted from the hand-over to the pacer. What the sender knows about it does not matter.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,28 @@ use serde::Serialize;
 use crate::metrics::{round, share};
 use crate::simulation::Window;
 
-/// Arrivals of frames so far behind one that ended are forgotten: of late packets of theirs.
+/// How many frames behind one that ended arrivals are remembered; those of older frames are late
+/// packets.
 const OLDEST: u64 = 1_000;
 
-/// How frames fared against their deadline, and at what price.
+/// How many frames missed their deadline, and at what price.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RecoveryOutcome {
-    /// From hand-over to being whole at the receiver.
+    /// Longest time from the hand-over until the frame is whole at the receiver, in milliseconds.
     pub deadline_ms: f64,
-    /// Share of frames that were not whole by then.
+    /// Share of frames that were not whole by their deadline, from 0 to 1.
     pub late: Option<f64>,
-    /// Share of frames for which repair packets stood for media packets.
+    /// Share of frames in which repair packets replaced media packets, from 0 to 1.
     pub repaired: Option<f64>,
-    /// Repair and retransmitted bytes over those of media packets sent for the first time.
+    /// Repair and retransmitted bytes as a share of the bytes of media packets.
     pub overhead: Option<f64>,
 }
 
-/// What is gathered of one flow.
+/// The counts of one flow.
 #[derive(Debug)]
 struct Count {
     deadline: TimeDelta,
-    /// Arrivals of frames that have not ended: when, and which packet.
+    /// For each frame that has not ended, the arrivals of its packets: their times and places.
     arrivals: BTreeMap<u64, Vec<(Time, u32)>>,
     frames: u64,
     late: u64,
@@ -42,7 +43,7 @@ struct Count {
     others: u64,
 }
 
-/// Gathers what happens within the window, for flows that have a deadline.
+/// Counts what happens within the window, for flows that have a deadline.
 #[derive(Debug)]
 pub(crate) struct Recovery {
     window: Window,
@@ -71,7 +72,7 @@ impl Recovery {
         }
     }
 
-    /// A packet's fate is known.
+    /// Takes a packet whose fate is known.
     pub(crate) fn packet(&mut self, passage: &Passage<StreamPacket>) {
         let Some(Some(count)) = self.flows.get_mut(passage.packet.flow) else {
             return;
@@ -90,13 +91,13 @@ impl Recovery {
         }
     }
 
-    /// A frame's life has ended, or the run has.
+    /// Takes a frame whose life has ended, or that was open when the run ended.
     pub(crate) fn frame(&mut self, flow: usize, life: &FrameLife) {
         let Some(Some(count)) = self.flows.get_mut(flow) else {
             return;
         };
         let mut arrivals = count.arrivals.remove(&life.frame.0).unwrap_or_default();
-        // What comes of older frames is no news.
+        // Later arrivals of older frames do not matter.
         count
             .arrivals
             .retain(|frame, _| *frame > life.frame.0.saturating_sub(OLDEST));
@@ -113,7 +114,7 @@ impl Recovery {
         });
         let due = life.handed_over + count.deadline;
         let is_late = whole.is_none_or(|(at, _)| at > due);
-        // Its deadline is to come, and nobody knows.
+        // The deadline is after the end of the run, so that the result is unknown.
         if is_late && due >= self.end {
             return;
         }
@@ -125,7 +126,7 @@ impl Recovery {
         count.repaired += u64::from(repaired);
     }
 
-    /// What came of the flow with this number.
+    /// The result of the flow with this number; `None` if it has no deadline.
     pub(crate) fn outcome(&self, flow: usize) -> Option<RecoveryOutcome> {
         let count = self.flows.get(flow)?.as_ref()?;
         Some(RecoveryOutcome {

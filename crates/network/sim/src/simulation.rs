@@ -1,11 +1,11 @@
 //! The event loop.
 //!
-//! The links, and each flow's sending and receiving end, are *parts*; each says
-//! when it next has something to do, and the earliest goes first. There is no
-//! queue of events: a packet is an entry in the one part that holds it.
+//! The links, and each flow's sender and receiver, are *parts*. Each part says when it next has
+//! something to do, and the earliest goes first. There is no queue of events: a packet is an entry
+//! in the one part that holds it.
 //!
-//! Links come before ends, and of links the later ones of a route before the earlier
-//! ones: what is through at the moment in which another packet comes makes room first.
+//! Links come before senders and receivers, and later links of a route before earlier ones: a
+//! packet that leaves a link makes room before another one comes at the same moment.
 
 use mimosa_facts::{Fate, Observer, Passage, StreamPacket};
 use mimosa_net::{Link, Served};
@@ -17,17 +17,17 @@ use crate::flow::{Flow, SimPacket, Source};
 use crate::metrics::{Collector, Outcome};
 use crate::recovery::Recovery;
 
-/// Which part of a run the figures are about.
+/// The part of a run that the figures cover.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Window {
-    /// What happens before does not count.
+    /// Beginning of the window: what happens before does not count.
     pub from: Time,
-    /// What happens from then on does not count; at most the end of the run.
+    /// End of the window, at most the end of the run: what happens at it or later does not count.
     pub to: Time,
 }
 
 impl Window {
-    /// All of it.
+    /// The whole run.
     pub const WHOLE: Self = Self {
         from: Time::ZERO,
         to: Time::MAX,
@@ -38,8 +38,8 @@ impl Window {
     }
 }
 
-/// Runs `scenario` with `seed` to its end; `observer` sees every frame and
-/// packet. The same arguments give the same outcome, on every machine.
+/// Runs `scenario` with `seed` to its end, while `observer` sees every frame and packet. The same
+/// arguments give the same outcome on every machine.
 pub fn run(
     scenario: &Scenario,
     seed: u64,
@@ -54,14 +54,14 @@ pub fn run(
 struct Simulation<'a> {
     scenario: &'a Scenario,
     end: Time,
-    /// As [`Scenario::links`] has them.
+    /// The links, in the order of [`Scenario::links`].
     links: Vec<Link<SimPacket>>,
     flows: Vec<Flow>,
     deadlines: Deadlines,
     dropped: Vec<SimPacket>,
     collector: Collector,
     recovery: Recovery,
-    /// Packets that will arrive after the end.
+    /// Number of packets on their way that will arrive after the end.
     propagating: usize,
     steps: u64,
 }
@@ -116,7 +116,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A link's number among the parts; and the other way round.
+    /// The number of a link among the parts, and the number of a part's link.
     const fn part_of_link(&self, link: usize) -> usize {
         self.links.len() - 1 - link
     }
@@ -129,13 +129,13 @@ impl<'a> Simulation<'a> {
         self.links.len() + 2 * flow + 1
     }
 
-    /// Asks a link when it is through with its packet.
+    /// Sets the deadline of a link: the time at which it has served its packet.
     fn set_link(&mut self, link: usize) {
         let at = self.links[link].deadline();
         self.deadlines.set(self.part_of_link(link), at);
     }
 
-    /// A link is through with a packet.
+    /// Handles a packet that a link has served.
     fn serve(&mut self, link: usize, now: Time, observer: &mut impl Observer) {
         if let Some(served) = self.links[link].poll(now, &mut self.dropped) {
             if link == 0 {
@@ -164,7 +164,7 @@ impl<'a> Simulation<'a> {
         self.set_link(link);
     }
 
-    /// A packet has passed the last link of its route.
+    /// Handles a packet that has passed the last link of its route.
     fn leave(
         &mut self,
         link: usize,
@@ -184,9 +184,8 @@ impl<'a> Simulation<'a> {
         packet.ecn = flow.forward.remark(packet.ecn);
         let fate = if let Some(at) = flow.forward.send(now, conditions) {
             if flow.in_order {
-                // Nothing can overtake it, and what an arrival causes
-                // happens no earlier than the arrival: it may be
-                // worked out now.
+                // Nothing can overtake the packet, and what its arrival causes happens no earlier
+                // than the arrival, so that the arrival can be handled now.
                 self.arrive(number, at, &packet);
             } else {
                 flow.to_receiver.push(at, packet);
@@ -202,7 +201,7 @@ impl<'a> Simulation<'a> {
         observer.packet(&record);
     }
 
-    /// A flow's sending end has something to do.
+    /// Does what a flow's sender has to do.
     fn send(&mut self, number: usize, now: Time, observer: &mut impl Observer) {
         let flow = &mut self.flows[number];
         #[expect(clippy::cast_possible_truncation, reason = "flows are few")]
@@ -244,7 +243,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A flow's receiving end has something to do.
+    /// Does what a flow's receiver has to do.
     fn receive(&mut self, number: usize, now: Time, observer: &mut impl Observer) {
         while let Some(packet) = self.flows[number].to_receiver.pop(now) {
             self.arrive(number, now, &packet);
@@ -263,7 +262,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Offers what a flow's receiver sends to the first link of its way back.
+    /// Offers a flow receiver's packets to the first link of the return path.
     fn send_back(&mut self, number: usize, link: usize, now: Time, observer: &mut impl Observer) {
         #[expect(clippy::cast_possible_truncation, reason = "flows are few")]
         let id = number as u32;
@@ -276,7 +275,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// A packet arrives at `at`, in the order of arrivals.
+    /// Handles a packet that arrives at `at`, in the order of arrivals.
     fn arrive(&mut self, number: usize, at: Time, packet: &SimPacket) {
         if at >= self.end {
             self.propagating += 1;
@@ -293,7 +292,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Asks a flow's two ends when they act next.
+    /// Sets the deadlines of a flow's sender and receiver.
     fn set_deadlines(&mut self, number: usize, now: Time) {
         let flow = &self.flows[number];
         let (sender, receiver) = (flow.sender_deadline(), flow.receiver_deadline(now));
@@ -341,7 +340,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// The first link's queue has the run's seed, the others each another one.
+/// The seed of a link's queue: the run's seed for the first link, and another for each other one.
 const fn queue_seed(seed: u64, link: u64) -> u64 {
     seed.wrapping_add(link.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }

@@ -1,7 +1,7 @@
-//! The sending end of a video flow, whatever the network: frame clock, encoder, sender.
+//! The sender of a video flow, for any network: frame clock, encoder model and sender.
 //!
-//! Its randomness is the run's seed and the flow's name, so that a flow has the same
-//! phase and the same noise of its encoder in every network.
+//! Its randomness comes from the run's seed and the flow's name, so that a flow has the same phase
+//! and the same encoder noise in every network.
 
 use mimosa_facts::ArrivalReport;
 use mimosa_net::{Encoder, Random};
@@ -11,8 +11,8 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::available::Available;
 
-/// When frames are due: at whole multiples of the frame interval, to the
-/// nanosecond, with no rounding that adds up.
+/// When frames are due: at whole multiples of the frame interval, to the nanosecond, so that
+/// rounding does not add up.
 #[derive(Debug)]
 struct FrameClock {
     first: Time,
@@ -27,7 +27,7 @@ impl FrameClock {
         self.first + TimeDelta::from_nanos(nanos.cast_signed())
     }
 
-    /// Moves to the next frame that the flow may send.
+    /// Advances to the next frame that the flow may send.
     fn advance(&mut self, flow: &FlowConfig) {
         self.count += 1;
         self.next = flow.active_from(self.at(self.count)).map(|active| {
@@ -43,22 +43,22 @@ impl FrameClock {
     }
 }
 
-/// A video flow's sending end.
+/// The sender of a video flow.
 #[derive(Debug)]
 pub struct Stream {
     flow: FlowConfig,
-    /// For a controller that is told; nothing else may look.
+    /// The available rate, for a controller that is told it. Nothing else may use it.
     available: Option<Available>,
-    /// The moment that it was told of last.
+    /// Until when the controller has been told the rate.
     told: Time,
-    /// Pacing, history, controller.
+    /// The stream's sender: pacer, history and controller.
     pub sender: Sender,
     encoder: Encoder,
     scale: FrameScale,
-    /// When the last frame was due.
+    /// When the newest frame was due.
     due: Option<Time>,
     clock: FrameClock,
-    /// A frame in the encoder: when it will be ready, and its size.
+    /// The frame in the encoder: when it will be ready, and its size.
     encoding: Option<(Time, Bytes)>,
     content: Rate,
     encode_time: TimeDelta,
@@ -67,9 +67,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The scenario's flow with this number, which has sent nothing; `None` when it is no
-    /// video flow, or its controller cannot be made, which a loaded scenario has ruled
-    /// out.
+    /// The scenario's flow with this number, before it has sent anything. `None` if it is not a
+    /// video flow, or if its controller cannot be made, which loading the scenario has ruled out.
     #[must_use]
     pub fn new(scenario: &Scenario, number: usize, seed: u64) -> Option<Self> {
         let flow = scenario.flows.get(number)?;
@@ -117,20 +116,19 @@ impl Stream {
         frame.min(encoded).min(sender)
     }
 
-    /// A report has come.
+    /// Takes a report.
     pub fn feedback(&mut self, now: Time, report: &ArrivalReport) {
         self.sender.feedback(now, report);
     }
 
-    /// Everything that is due by `now`, but for sending.
+    /// Does everything that is due by `now`, except sending.
     pub fn wake(&mut self, now: Time) {
         if self.encoding.is_some_and(|(ready, _)| ready <= now) {
             self.hand_over(now);
         }
         if self.clock.next.is_some_and(|due| due <= now) {
             let interval = self.clock.interval();
-            // A frame still in the encoder is ready at the latest when the next
-            // one starts.
+            // A frame still in the encoder is ready at the latest when the next one starts.
             self.hand_over(now);
             if let Some(available) = &self.available {
                 let at = now - available.age.min(now.since(Time::ZERO));
@@ -161,7 +159,7 @@ impl Stream {
         }
     }
 
-    /// The packet that leaves at `now`, if one does.
+    /// The packet that leaves at `now`, if there is one.
     pub fn poll(&mut self, now: Time) -> Option<Outgoing> {
         self.sender.poll_packet(now)
     }

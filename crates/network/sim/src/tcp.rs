@@ -1,4 +1,4 @@
-//! A TCP connection among the flows: bulk data one way, acknowledgements back.
+//! A TCP flow: bulk data one way, acknowledgements back.
 
 use mimosa_cc::window::EcnUse;
 use mimosa_facts::{Header, PacketKind, TransportSequence};
@@ -10,7 +10,7 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 use crate::flow::SimPacket;
 use crate::way_back::WayBack;
 
-/// Both ends of a connection, and the way back.
+/// Both ends of a TCP connection, and its return path.
 #[derive(Debug)]
 pub(crate) struct Tcp {
     sender: Sender,
@@ -18,7 +18,7 @@ pub(crate) struct Tcp {
     pub(crate) back: WayBack<Ack>,
     overhead: Bytes,
     stop: Time,
-    /// Whether `stop` has come: what the sender would still do, it does no more.
+    /// Whether `stop` has passed, after which the sender does nothing.
     is_stopped: bool,
 }
 
@@ -52,13 +52,13 @@ impl Tcp {
         }
     }
 
-    /// When the sending end acts next.
+    /// When the sender acts next.
     pub(crate) fn deadline(&self) -> Time {
         let sender = self.sender.deadline().filter(|_| !self.is_stopped);
         self.back.deadline().min(sender.unwrap_or(Time::MAX))
     }
 
-    /// Everything that the sending end does at `now`, but for sending.
+    /// Does everything that is due at the sender by `now`, except sending.
     pub(crate) fn wake(&mut self, now: Time) {
         while let Some(ack) = self.back.pop(now) {
             self.sender.acknowledge(now, &ack);
@@ -67,7 +67,7 @@ impl Tcp {
         self.sender.timer(now);
     }
 
-    /// The packet that leaves at `now`, if one does.
+    /// The packet that leaves at `now`, if there is one.
     pub(crate) fn poll(&mut self, now: Time, flow: &FlowConfig, number: u32) -> Option<SimPacket> {
         if self.is_stopped {
             return None;
@@ -82,7 +82,7 @@ impl Tcp {
             sent: now,
             size: segment.length + self.overhead,
             frame: segment.sequence,
-            // A segment fits into a packet.
+            // A segment fits into a packet, so that its length does too.
             index: u32::try_from(segment.length.get()).unwrap_or(u32::MAX),
             flow: number,
             sequence: TransportSequence(0),
@@ -97,8 +97,8 @@ impl Tcp {
         })
     }
 
-    /// A packet arrives at the receiving end at `now`, which may lie ahead of
-    /// everything else: acknowledgements due before it are sent before it.
+    /// Handles a packet that arrives at the receiver at `now`, which may be ahead of all other
+    /// times. Acknowledgements that are due before are sent before.
     pub(crate) fn arrive(&mut self, now: Time, packet: &SimPacket) {
         self.ack_timer(now);
         let segment = Segment {
@@ -114,7 +114,7 @@ impl Tcp {
         }
     }
 
-    /// Sends the acknowledgement that was due by `now`, at the time it was due.
+    /// Sends the acknowledgement that was due by `now`, at the time at which it was due.
     pub(crate) fn ack_timer(&mut self, now: Time) {
         let due = self.receiver.deadline().filter(|due| *due <= now);
         if let Some(due) = due
@@ -124,20 +124,20 @@ impl Tcp {
         }
     }
 
-    /// When the receiver acknowledges by itself.
+    /// When the receiver acknowledges without a new packet.
     pub(crate) fn ack_deadline(&self) -> Time {
         self.receiver.deadline().unwrap_or(Time::MAX)
     }
 
     fn send_back(&mut self, now: Time, ack: Ack) {
-        // A lost one is not sent again.
+        // A lost acknowledgement is not sent again.
         let _lost = self.back.send(now, ack_size(&ack), ack);
     }
 }
 
-/// Size of an acknowledgement: headers of IPv4 and TCP without options, as segments have
-/// them, and where there are SACK blocks (D-SACK is one) the option as Linux writes it,
-/// 4 bytes and 8 for each.
+/// Size of an acknowledgement: headers of IPv4 and TCP without options, as segments have them, and
+/// the SACK option as Linux writes it if there are SACK blocks (D-SACK is one): 4 bytes, and 8 for
+/// each block.
 fn ack_size(ack: &Ack) -> Bytes {
     let blocks = ack.sacks.iter().flatten().count() + usize::from(ack.is_duplicate);
     let option = if blocks == 0 { 0 } else { 4 + 8 * blocks };

@@ -1,4 +1,4 @@
-//! A video flow at work: both ends of its stream, and the way back of its reports.
+//! A video flow: both ends of its stream, and the return path of its reports.
 
 use mimosa_facts::{Arrival, ArrivalReport, Header};
 use mimosa_net::Path;
@@ -13,23 +13,23 @@ use crate::way_back::WayBack;
 /// A report on the way back.
 #[derive(Debug)]
 pub(crate) enum OnTheWay {
-    /// As no format has it.
+    /// A report with exact times, which no wire format has.
     Exact(ArrivalReport),
     /// One RTCP packet.
     Rtcp(Vec<u8>),
 }
 
-/// The two ends of a video stream, the encoder, and the way back.
+/// The two ends of a video stream, and the return path.
 #[derive(Debug)]
 pub(crate) struct Video {
     pub(crate) stream: Stream,
     receiver: Receiver,
     pub(crate) back: WayBack<OnTheWay>,
-    /// For reports that are RTCP.
+    /// Writer and reader of reports, if these are RTCP.
     rtcp: Option<(ReportWriter, ReportReader)>,
-    /// One that is being read.
+    /// Memory for a report that is being read.
     told: ArrivalReport,
-    /// When each datagram of a report left, and its size with all headers, until taken.
+    /// Time of departure and size with all headers of each report datagram since the last look.
     pub(crate) reported: Vec<(Time, Bytes)>,
     clock: PeerClock,
 }
@@ -54,12 +54,12 @@ impl Video {
         }
     }
 
-    /// When the sending end acts next.
+    /// When the sender acts next.
     pub(crate) fn deadline(&self) -> Time {
         self.stream.deadline().min(self.back.deadline())
     }
 
-    /// Everything that the sending end does at `now`, but for sending.
+    /// Does everything that is due at the sender by `now`, except sending.
     pub(crate) fn wake(&mut self, now: Time) {
         while let Some(arrived) = self.back.pop(now) {
             match arrived {
@@ -73,7 +73,7 @@ impl Video {
         self.stream.wake(now);
     }
 
-    /// The packet that leaves at `now`, if one does.
+    /// The packet that leaves at `now`, if there is one.
     pub(crate) fn poll(&mut self, now: Time, flow: &FlowConfig, number: u32) -> Option<SimPacket> {
         let out = self.stream.poll(now)?;
         Some(SimPacket {
@@ -94,8 +94,8 @@ impl Video {
         })
     }
 
-    /// A packet arrives at the receiving end at `now`, which may lie ahead of
-    /// everything else: reports due before it are sent before it.
+    /// Handles a packet that arrives at the receiver at `now`, which may be ahead of all other
+    /// times. Reports that are due before are sent before.
     pub(crate) fn arrive(&mut self, now: Time, packet: &SimPacket) {
         self.report_timer(now);
         let arrival = Arrival {
@@ -108,7 +108,7 @@ impl Video {
         }
     }
 
-    /// Sends the report that was due by `now`, at the time it was due.
+    /// Sends the report that was due by `now`, at the time at which it was due.
     pub(crate) fn report_timer(&mut self, now: Time) {
         let Some(due) = self.receiver.deadline() else {
             return;
@@ -118,18 +118,18 @@ impl Video {
         }
     }
 
-    /// When the receiver wants to report by itself.
+    /// When the receiver reports without a new packet.
     pub(crate) fn report_deadline(&self, now: Time) -> Time {
         self.receiver.deadline().map_or(Time::MAX, |due| {
             let wait = due - self.clock.at(now);
-            // At least a nanosecond, so that a drifting clock cannot stop time. A step may
-            // bring it nearer.
+            // The wait is at least a nanosecond, so that a drifting clock cannot stop time. A step
+            // of the receiver's clock may bring the report nearer.
             let at = now + wait.max(TimeDelta::from_nanos(1));
             at.min(self.clock.next_step(now))
         })
     }
 
-    /// The sender learns what the bytes of a report say.
+    /// Hands the content of an RTCP report to the sender.
     fn read(&mut self, now: Time, packet: &[u8]) {
         let Some((_, reader)) = &mut self.rtcp else {
             return;
@@ -156,12 +156,12 @@ impl Video {
         for packet in packets {
             let size = Bytes::new(packet.len() as u64) + REPORT_HEADERS;
             self.reported.push((now, size));
-            // The bytes of a lost one are nothing to keep.
+            // The bytes of a lost report need not be kept.
             let _lost = self.back.send(now, size, OnTheWay::Rtcp(packet));
         }
     }
 
-    /// Keeps the memory of a report that nobody will read.
+    /// Keeps the memory of a report that was lost.
     pub(crate) fn recycle(&mut self, lost: Option<OnTheWay>) {
         if let Some(OnTheWay::Exact(report)) = lost {
             self.receiver.recycle(report);
@@ -169,8 +169,8 @@ impl Video {
     }
 }
 
-/// Size of a report about so many packets that no format has, with all headers: that of one
-/// of RFC 8888, 20 bytes and 2 for each, filled to a multiple of 4.
+/// Size, with all headers, of an exact report about this many packets, as if it were one of RFC
+/// 8888: 20 bytes, and 2 for each packet, padded to a multiple of 4.
 pub(crate) fn ideal_size(packets: u64) -> Bytes {
     Bytes::new(20 + (2 * packets).next_multiple_of(4)) + REPORT_HEADERS
 }

@@ -1,8 +1,8 @@
-//! The way back of one flow: what its receiver sends, until its sender has it.
+//! The return path of one flow, from its receiver to its sender.
 //!
-//! It goes over a path with delay and loss. Where the flow's reports pass links first,
-//! each is a packet there: the receiver's end hands it out with its size, the event loop
-//! takes it through the links, and says here what became of it.
+//! It is a path with delay and loss. If the flow's reports pass links before, each is a packet
+//! there: the return path hands the packet out with its size, the event loop takes it through the
+//! links, and then says here whether it passed or was dropped.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,20 +12,20 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 use crate::delay_line::DelayLine;
 use crate::metrics::Balance;
 
-/// Reports or acknowledgements on their way.
+/// The reports or acknowledgements on their way.
 #[derive(Debug)]
 pub(crate) struct WayBack<T> {
     path: Path,
-    /// Whether links are passed before the path.
+    /// Whether packets pass links before the path.
     is_linked: bool,
-    /// What comes back within one such slot arrives together at its end.
+    /// Length of a slot: what would arrive within one arrives together at its end.
     aggregation: TimeDelta,
     arriving: DelayLine<T>,
-    /// Numbers and sizes of what has yet to be offered to the first link.
+    /// Numbers and sizes of the packets that have not been offered to the first link.
     leaving: VecDeque<(u64, Bytes)>,
-    /// What is leaving or in the links, by number.
+    /// Packets that wait for the first link or are in the links, by number.
     in_links: BTreeMap<u64, T>,
-    /// How many packets of those that pass links there have been.
+    /// Counts of the packets that pass links.
     balance: Balance,
 }
 
@@ -42,13 +42,13 @@ impl<T> WayBack<T> {
         }
     }
 
-    /// Whether links are passed, so that sizes matter.
+    /// Whether packets pass links, so that their sizes matter.
     pub(crate) const fn is_linked(&self) -> bool {
         self.is_linked
     }
 
-    /// Sends `item`, a packet of `size`, from the receiver at `now`. Gives it back when it
-    /// is lost.
+    /// Sends `item` as a packet of `size` from the receiver at `now`. Returns the item if it is
+    /// lost.
     pub(crate) fn send(&mut self, now: Time, size: Bytes, item: T) -> Option<T> {
         if !self.is_linked {
             return self.along_path(now, (None, None), item);
@@ -65,8 +65,8 @@ impl<T> WayBack<T> {
         self.leaving.pop_front()
     }
 
-    /// A packet is through the last link at `now`, whose `conditions` are these. Gives it
-    /// back when it is lost on the path.
+    /// Notes that a packet has passed the last link at `now`, under these `conditions`. Returns the
+    /// item if it is lost on the path.
     pub(crate) fn through(
         &mut self,
         number: u64,
@@ -79,25 +79,25 @@ impl<T> WayBack<T> {
         lost
     }
 
-    /// A link gave a packet up: it is given back.
+    /// Notes that a link dropped a packet. Returns the item.
     pub(crate) fn dropped(&mut self, number: u64) -> Option<T> {
         self.balance.lost += 1;
         self.in_links.remove(&number)
     }
 
-    /// Takes what has reached the sender by `now`.
+    /// Takes the next item that has reached the sender by `now`.
     pub(crate) fn pop(&mut self, now: Time) -> Option<T> {
         let item = self.arriving.pop(now)?;
         self.balance.arrived += u64::from(self.is_linked);
         Some(item)
     }
 
-    /// When the next reaches the sender.
+    /// When the next item reaches the sender.
     pub(crate) fn deadline(&self) -> Time {
         self.arriving.deadline()
     }
 
-    /// What became of the packets that passed links; those inside are on the path.
+    /// Counts of the packets that passed links; `inside` are those on the path.
     pub(crate) fn balance(&self) -> Balance {
         let inside = if self.is_linked {
             self.arriving.len()

@@ -1,23 +1,23 @@
-//! What the sender has to send.
+//! The application that writes to a TCP connection.
 
 use mimosa_units::{Bytes, Rate, Time};
 
 /// A model of the application that writes to the connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Application {
-    /// Always has more: a bulk transfer.
+    /// An application that always has more to send: a bulk transfer.
     #[default]
     Greedy,
-    /// Has this much, all at once: a short flow.
+    /// An application that has this much to send, all at once: a short flow.
     Finite(Bytes),
-    /// Writes at this rate of payload, for ever.
+    /// An application that writes payload at this rate without end.
     Limited(Rate),
 }
 
 impl Application {
-    /// How long a segment beginning at `sequence` can be at `now`, when the
-    /// application started at `start`; `None` when there is none to send yet.
-    /// A segment is full, but for the last of all.
+    /// Length of the segment that begins at `sequence`, if it can be sent at `now` and the
+    /// application started at `start`; `None` otherwise. Every segment is full except the last of a
+    /// finite transfer.
     pub(crate) fn segment(
         self,
         now: Time,
@@ -41,7 +41,7 @@ impl Application {
         }
     }
 
-    /// When a segment beginning at `sequence` can be sent; `None` for never.
+    /// When a segment that begins at `sequence` can be sent; `None` for never.
     pub(crate) fn ready_at(self, start: Time, sequence: u64, mss: Bytes) -> Option<Time> {
         match self {
             Self::Greedy => Some(start),

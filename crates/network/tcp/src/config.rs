@@ -1,27 +1,27 @@
-//! What a sender is made of, and what it tells of itself.
+//! A sender's configuration and its statistics.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::application::Application;
 use mimosa_cc::window::{Algorithm, EcnUse};
 
-/// What a sender is made of.
+/// A sender's configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Payload of a full segment.
     pub mss: Bytes,
-    /// What there is to send.
+    /// The application, which decides what there is to send.
     pub application: Application,
     /// When the application starts.
     pub start: Time,
-    /// The congestion control.
+    /// The congestion control algorithm.
     pub algorithm: Algorithm,
     /// How segments are marked as ECN-capable: usually
     /// [`Algorithm::ecn`], or off.
     pub ecn: EcnUse,
-    /// The receiver's window: the most that may be sent and not acknowledged.
+    /// The receiver's window: the most that may be sent and not yet acknowledged.
     pub receive_window: Bytes,
-    /// For the algorithms that roll dice.
+    /// Seed of the randomness of algorithms that have any.
     pub seed: u64,
 }
 
@@ -43,29 +43,29 @@ impl Default for Config {
     }
 }
 
-/// What a sender has done, for recordings.
+/// Counts of a sender, and its present state.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Statistics {
-    /// Payload acknowledged in order: goodput is its growth over time.
+    /// Payload acknowledged in order. Its growth over time is the goodput.
     pub acknowledged: Bytes,
     /// Segments sent, retransmissions included.
     pub segments: u64,
     /// Segments sent again.
     pub retransmissions: u64,
-    /// Times that the retransmission timer went off.
+    /// Times that the retransmission timer expired.
     pub timeouts: u64,
     /// Tail-loss probes sent.
     pub probes: u64,
-    /// Reductions of the window for loss, timeouts excluded.
+    /// Reductions of the window because of loss, without timeouts.
     pub recoveries: u64,
-    /// Payload reported as marked.
+    /// Payload that was reported as marked.
     pub marked: Bytes,
-    /// What may be in flight.
+    /// The congestion window.
     pub window: Bytes,
-    /// What is in flight.
+    /// Payload in flight.
     pub in_flight: Bytes,
-    /// Smoothed round trip; `None` before the first.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub smoothed_rtt: Option<TimeDelta>,
-    /// How fast payload may leave; `None` when it is not paced.
+    /// The rate at which payload may leave; `None` if the algorithm does not pace.
     pub pacing_rate: Option<Rate>,
 }

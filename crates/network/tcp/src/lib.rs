@@ -1,17 +1,18 @@
-//! TCP as a simulation needs it: bulk data one way, without I/O.
+//! TCP for simulations: bulk data one way, without I/O.
 //!
-//! A [`Sender`] and a [`Receiver`] are state machines. Whoever drives them
-//! carries [`Segment`]s one way and [`Ack`]s the other:
+//! A [`Sender`] and a [`Receiver`] are state machines. The driver carries [`Segment`]s one way and
+//! [`Ack`]s the other:
 //!
 //! 1. tell the sender what happened: [`Sender::acknowledge`] or, when its
 //!    [`deadline`](Sender::deadline) has come, [`Sender::timer`];
-//! 2. take segments from [`Sender::poll`] until it gives none;
+//! 2. take segments from [`Sender::poll`] until it returns `None`;
 //! 3. ask for the next deadline, and wait for it or for an acknowledgement.
 //!
-//! Time is an argument, and the same calls give the same answers. A segment's
-//! length is its payload; what headers a link carries is the driver's to say.
+//! Time is an argument, and the same calls give the same answers. A segment's length is its
+//! payload; the driver decides what headers a link carries.
 //!
-//! The congestion controls are [`mimosa_cc::window`]'s, which others can drive too.
+//! The congestion control algorithms are those of [`mimosa_cc::window`], which other drivers can
+//! use too.
 //!
 //! ```
 //! use mimosa_cc::window::Algorithm;

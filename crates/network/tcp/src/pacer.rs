@@ -1,54 +1,53 @@
-//! When segments may leave: in bursts of about a millisecond, each after the
-//! time that the one before it takes at the pacing rate.
+//! Decides when segments may leave: in bursts of about a millisecond, each after the time that the
+//! burst before it takes at the pacing rate.
 //!
-//! Linux `tcp_tso_autosize` for the length of a burst, which there is one
-//! packet for the segmentation offload; `tcp_update_skb_after_send` for the
-//! time to the next; `tcp_tso_should_defer` for a window that has no room for
-//! a whole burst. The rate is of payload.
+//! **Source.** Linux: `tcp_tso_autosize` for the length of a burst, which Linux sends as one packet
+//! for segmentation offload; `tcp_update_skb_after_send` for the time to the next burst;
+//! `tcp_tso_should_defer` for a window without room for a whole burst. The rate is of payload.
 //!
-//! *Deviations*: senders without a pacing rate send segment by segment, where
-//! Linux forms bursts for them too. Nothing queues below the sender, so there
-//! is no limit to what does (`tcp_small_queue_check`).
+//! *Deviations*: senders without a pacing rate send segment by segment, where Linux forms bursts as
+//! well. Nothing queues below the sender, so there is no limit on such a queue
+//! (`tcp_small_queue_check`).
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// The first segments of a connection are not paced: Linux
+/// Number of segments at the beginning of a connection that are not paced: Linux
 /// `tcp_update_skb_after_send`.
 const FREE_SEGMENTS: u64 = 10;
-/// No burst waits for room longer than this: Linux `tcp_tso_should_defer`.
+/// Longest time that a burst waits for room: Linux `tcp_tso_should_defer`.
 const LONGEST_WAIT: TimeDelta = TimeDelta::from_millis(1);
-/// A burst that takes this part of the window waits for nothing: Linux
+/// A burst that takes at least this part of the window, as a divisor, does not wait: Linux
 /// `tcp_tso_win_divisor`.
 const WINDOW_PART: u64 = 3;
 
 /// What decides whether a burst that the window cuts short waits for more room.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// What may leave at once.
+    /// Payload that may leave at once.
     pub(crate) free: Bytes,
-    /// What would leave if the window were larger.
+    /// Payload that would leave if the window were larger.
     pub(crate) wanted: Bytes,
-    /// What may be in flight.
+    /// The congestion window.
     pub(crate) window: Bytes,
-    /// When the first segment not acknowledged left.
+    /// When the first segment that is not acknowledged left.
     pub(crate) first_sent: Option<Time>,
     pub(crate) smoothed_rtt: Option<TimeDelta>,
 }
 
-/// The state of the pacer.
+/// Spaces the bursts of a sender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pacer {
     /// When the next burst may begin.
     next: Time,
-    /// How late the burst that leaves began.
+    /// How late the present burst began.
     credit: TimeDelta,
-    /// When it began, and what of it is left, in segments.
+    /// When the present burst began, and how many of its segments are left.
     burst: Option<(Time, u64)>,
     sent: u64,
 }
 
 impl Pacer {
-    /// Whether a segment may leave, of this burst or of the next.
+    /// Whether a segment may leave, of the present burst or of the next one.
     pub(crate) fn is_ready(&self, now: Time) -> bool {
         self.next <= now || self.is_in_burst(now)
     }
@@ -62,8 +61,7 @@ impl Pacer {
         self.next
     }
 
-    /// Whether a burst had better wait for acknowledgements that are about to
-    /// come, which give it room.
+    /// Whether a burst should wait, because acknowledgements are about to come that give it room.
     pub(crate) fn should_wait(&self, now: Time, room: &Room) -> bool {
         let is_cut = room.free < room.wanted && room.free.get() < room.window.get() / WINDOW_PART;
         let (Some(first_sent), Some(rtt)) = (room.first_sent, room.smoothed_rtt) else {
@@ -73,7 +71,7 @@ impl Pacer {
         is_cut && is_near && now.since(self.next) <= LONGEST_WAIT
     }
 
-    /// Begins a burst of that many segments, which all leave `now`.
+    /// Begins a burst of this many segments, all of which leave at `now`.
     pub(crate) fn begin(&mut self, now: Time, segments: u64) {
         self.credit = now.since(self.next);
         self.next = self.next.max(now);
@@ -91,7 +89,7 @@ impl Pacer {
         match rate {
             Some(rate) if rate > Rate::ZERO => {
                 if self.sent >= FREE_SEGMENTS {
-                    // A burst that began late gets back up to half its time.
+                    // A burst that began late regains up to half of its own time.
                     let time = rate.transmit_time(length);
                     let saved = self.credit.min(time / 2);
                     self.credit = self.credit - saved;
@@ -102,8 +100,7 @@ impl Pacer {
         }
     }
 
-    /// Forgets what was sent: the timer for the next segment has no meaning
-    /// after a timeout.
+    /// Forgets the present burst and the time of the next one, which mean nothing after a timeout.
     pub(crate) const fn reset(&mut self) {
         self.next = Time::ZERO;
         self.burst = None;
@@ -114,7 +111,7 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// Sends a burst, and says when the next may begin.
+    /// Sends a burst, and returns when the next one may begin.
     fn send(pacer: &mut Pacer, now: Time, segments: u64) -> Time {
         assert!(pacer.is_ready(now));
         pacer.begin(now, segments);
@@ -157,7 +154,7 @@ mod tests {
             free: Bytes::new(2_000),
             wanted: Bytes::new(4_000),
             window: Bytes::new(100_000),
-            // Acknowledged in half a millisecond.
+            // The segment is acknowledged half a millisecond from now.
             first_sent: Some(Time::from_millis(971) + TimeDelta::from_micros(500)),
             smoothed_rtt: Some(TimeDelta::from_millis(30)),
         };

@@ -1,21 +1,21 @@
 //! Proportional rate reduction: RFC 6937, with the slow-start reduction bound
 //! chosen per acknowledgement as in RFC 9937 and Linux.
 //!
-//! While the window is being reduced, as many bytes leave as arrive, times the
-//! ratio of reduction, so that the flight shrinks evenly over one round trip.
+//! While the window is being reduced, the bytes that leave are the bytes that arrive times the
+//! ratio of the reduction, so that the flight shrinks evenly over one round trip.
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prr {
-    /// The flight when the reduction began.
+    /// Bytes in flight when the reduction began.
     flight: u64,
     delivered: u64,
     sent: u64,
-    /// What may be in flight now.
+    /// How many bytes may be in flight now.
     window: u64,
 }
 
 impl Prr {
-    /// A reduction begins with `flight` bytes not yet delivered.
+    /// Begins a reduction with `flight` bytes not yet delivered.
     pub(crate) fn begin(&mut self, flight: u64, window: u64) {
         *self = Self {
             flight: flight.max(1),
@@ -29,9 +29,9 @@ impl Prr {
         self.sent = self.sent.saturating_add(bytes);
     }
 
-    /// Takes an acknowledgement of `delivered` bytes, after which `in_flight`
-    /// are left; `target` is the window to arrive at. `is_safe` when it
-    /// advanced the stream without showing further loss.
+    /// Takes an acknowledgement of `delivered` bytes that leaves `in_flight` bytes. `target` is the
+    /// window at the end of the reduction. `is_safe` says that the acknowledgement advanced the
+    /// stream without showing further loss.
     pub(crate) fn on_ack(
         &mut self,
         delivered: u64,

@@ -1,15 +1,14 @@
-//! Loss by time: RACK, RFC 8985, section 6.
+//! Loss detection by time: RACK, RFC 8985, section 6.
 //!
-//! A segment is lost when one that left later has arrived and the reordering
-//! window has passed. The window is nothing once three segments are `SACKed`
-//! and no reordering was ever seen, which is the `DupThresh` of RFC 6675.
+//! A segment is lost when one that left later has arrived and the reordering window has passed. The
+//! window is zero once three segments are `SACKed` and no reordering was ever seen, which is the
+//! `DupThresh` of RFC 6675.
 //!
-//! *Deviations*: transmissions are numbered, and ties of time are broken by
-//! that number instead of the sequence. Timestamps are exact, so a
-//! retransmission faster than the least round trip is believed when the
-//! timestamp says it was that. For the same reason a segment that arrives
-//! after it was judged lost counts as reordering, as in Linux
-//! (`tcp_try_undo_partial`); the RFC hears of it only through duplicates.
+//! *Deviations*: transmissions are numbered, and ties of time are broken by that number instead of
+//! the sequence. Timestamps are exact, so that a retransmission that is faster than the least round
+//! trip is accepted if the timestamp says so. For the same reason, a segment that arrives after it
+//! was judged lost counts as reordering, as in Linux (`tcp_try_undo_partial`); the RFC notices it
+//! only through duplicates.
 
 use mimosa_units::{Time, TimeDelta};
 
@@ -19,18 +18,18 @@ use crate::scoreboard::Delivered;
 const DUP_THRESH: usize = 3;
 /// Recoveries for which a widened window lasts (RFC 8985, section 6.2, step 4).
 const PERSISTENCE: u32 = 16;
-/// The window is in quarters of the least round trip (the same step).
+/// Denominator of the window, which is in quarters of the least round trip (step 4).
 const QUARTER: u32 = 4;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// The latest transmission that arrived: its number.
+    /// Number of the latest transmission that arrived.
     newest: Option<u64>,
     rtt: TimeDelta,
-    /// Highest position acknowledged in any way.
+    /// Highest offset acknowledged, cumulatively or by SACK.
     forward: u64,
     reordering_seen: bool,
-    /// While set: a duplicate was heard of in the round that ends there.
+    /// Offset at which the round ends in which a duplicate was reported; `None` if none was.
     duplicate_round: Option<u64>,
     multiplier: u32,
     persistence: u32,
@@ -49,7 +48,7 @@ impl Rack {
         }
     }
 
-    /// Steps 2 and 3: the latest arrival, and whether the order held.
+    /// Steps 2 and 3: notes the latest arrival, and whether segments arrived in order.
     pub(crate) fn on_delivered(&mut self, now: Time, echo: Time, delivered: &[Delivered]) {
         for segment in delivered {
             let rtt = now.since(segment.last.at);
@@ -63,14 +62,14 @@ impl Rack {
                 self.rtt = rtt;
             }
         }
-        // In the order of the stream, not of the SACK blocks: blocks begin
-        // with the latest, which would look like reordering.
+        // In the order of the stream, not of the SACK blocks: blocks begin with the latest change,
+        // which would look like reordering.
         let least = delivered
             .iter()
             .filter(|segment| !segment.is_retransmitted)
             .map(|segment| segment.end)
             .min();
-        // A hole filled by its original, not by what was sent to fill it.
+        // The segment was delivered by its original, not by its retransmission.
         let earliest_repeat = delivered
             .iter()
             .filter(|segment| segment.is_retransmitted)
@@ -94,7 +93,7 @@ impl Rack {
         }
     }
 
-    /// Step 4: a recovery is over.
+    /// Step 4: notes that a recovery has ended.
     pub(crate) fn on_recovered(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);
         if self.persistence == 0 {
@@ -102,8 +101,8 @@ impl Rack {
         }
     }
 
-    /// Steps 4 and 5: the latest arrival, and how long after leaving a segment
-    /// sent before it is lost.
+    /// Steps 4 and 5: the number of the latest transmission that arrived, and the time after its
+    /// departure from which an earlier one is lost.
     pub(crate) fn verdict(
         &self,
         is_recovering: bool,

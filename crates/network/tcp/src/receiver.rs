@@ -4,14 +4,12 @@
 //! 2883 (D-SACK), RFC 3168 (section 6.1.3, echo) and RFC 8257 (section 3.2,
 //! echo at each change).
 //!
-//! *Deviations*: the window is constant, the application reads at once, and
-//! nothing is reneged. Of what Linux has, there are no quick acknowledgements at
-//! the start, none for a read of pushed data, and no compression of those that
-//! tell of gaps (`tcp_comp_sack_delay_ns`). RFC 8257 sends two acknowledgements when the mark changes,
-//! since its echo is one bit; here the counts are exact and one is enough. An
-//! acknowledgement out of order echoes the timestamp of the segment that
-//! caused it, where RFC 7323 echoes the last one in order: this is what RACK
-//! wants to know.
+//! *Deviations*: the window is constant, the application reads at once, and nothing is reneged.
+//! Unlike Linux, the receiver sends no quick acknowledgements at the start and none for a read of
+//! pushed data, and does not compress those that report gaps (`tcp_comp_sack_delay_ns`). RFC 8257
+//! sends two acknowledgements when the mark changes, because its echo is one bit; here the counts
+//! are exact and one is enough. An acknowledgement out of order echoes the timestamp of the segment
+//! that caused it, as RACK needs, where RFC 7323 echoes the last one in order.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,32 +17,32 @@ use mimosa_units::{Bytes, Ecn, Time, TimeDelta};
 
 use crate::wire::{Ack, Block, MAX_BLOCKS, Segment};
 
-/// The longest an acknowledgement waits: Linux `TCP_DELACK_MIN`.
+/// The longest time that an acknowledgement waits: Linux `TCP_DELACK_MIN`.
 pub const DELAYED_ACK: TimeDelta = TimeDelta::from_millis(40);
 
-/// At least every second segment is acknowledged (RFC 5681, section 4.2).
+/// Number of segments after which an acknowledgement is due at once (RFC 5681, section 4.2).
 const SEGMENTS_PER_ACK: u32 = 2;
 
-/// How the receiver tells of marks.
+/// How the receiver reports marks.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Feedback {
-    /// The echo flag of RFC 3168 is what counts.
+    /// By the echo flag of RFC 3168.
     #[default]
     Classic,
-    /// Counts are what counts, and each change between marked and unmarked is
-    /// acknowledged at once, as for DCTCP and Prague.
+    /// By exact counts, with an acknowledgement at once for each change between marked and
+    /// unmarked, as for DCTCP and Prague.
     Accurate,
 }
 
-/// A receiver: takes segments, gives acknowledgements.
+/// Takes segments, and makes acknowledgements.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     feedback: Feedback,
     window: Bytes,
     next: u64,
-    /// What arrived after a gap: start to end, disjoint and not adjacent.
+    /// Data that arrived after a gap, from start to end; the ranges are disjoint and not adjacent.
     islands: BTreeMap<u64, u64>,
-    /// A position in each island that changed last, newest first.
+    /// An offset in each of the ranges that changed last, newest first.
     recent: VecDeque<u64>,
     pending: Option<Pending>,
     echo_congestion: bool,
@@ -54,7 +52,7 @@ pub struct Receiver {
     duplicates: u64,
 }
 
-/// An acknowledgement that waits for company.
+/// An acknowledgement that waits for another segment.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     segments: u32,
@@ -62,7 +60,7 @@ struct Pending {
     deadline: Time,
 }
 
-/// Where a segment fell.
+/// Where a segment fell in the stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Arrival {
     InOrder,
@@ -72,8 +70,8 @@ enum Arrival {
 }
 
 impl Receiver {
-    /// A receiver of a stream that begins at zero, which keeps at most
-    /// `window` bytes ahead of the first gap.
+    /// A receiver of a stream that begins at zero. It keeps at most `window` bytes beyond the data
+    /// received in order.
     #[must_use]
     pub fn new(feedback: Feedback, window: Bytes) -> Self {
         Self {
@@ -91,8 +89,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment that arrived at `now`; the acknowledgement, if one is
-    /// due at once.
+    /// Takes a segment that arrived at `now`. Returns the acknowledgement if one is due at once.
     pub fn receive(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
         if segment.cwr {
             self.echo_congestion = false;
@@ -139,19 +136,19 @@ impl Receiver {
         self.pending.map(|pending| pending.deadline)
     }
 
-    /// The delayed acknowledgement, once its time has come.
+    /// The delayed acknowledgement, if its time has come.
     pub fn timer(&mut self, now: Time) -> Option<Ack> {
         let pending = self.pending.filter(|pending| pending.deadline <= now)?;
         Some(self.acknowledge(pending.echo, false))
     }
 
-    /// What the application has received: in order, without gap.
+    /// Payload that the application has received, in order and without gaps.
     #[must_use]
     pub const fn delivered(&self) -> Bytes {
         Bytes::new(self.next)
     }
 
-    /// Segments that brought nothing new.
+    /// Number of segments that brought no new data.
     #[must_use]
     pub const fn duplicates(&self) -> u64 {
         self.duplicates
@@ -170,7 +167,7 @@ impl Receiver {
         }
     }
 
-    /// The islands that changed last, each once.
+    /// The ranges that changed last, without repetition.
     fn blocks(&mut self) -> [Option<Block>; MAX_BLOCKS] {
         let mut blocks = [None; MAX_BLOCKS];
         let mut kept = VecDeque::with_capacity(MAX_BLOCKS + 1);

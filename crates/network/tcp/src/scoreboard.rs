@@ -1,8 +1,8 @@
 //! What has been sent and not yet acknowledged, segment by segment.
 //!
-//! RFC 6675 (section 3) for the idea of a scoreboard and of the pipe: the
-//! bytes in flight are those sent, neither `SACKed` nor lost, a retransmission
-//! counting as sent again. Loss itself is judged by [`rack`](crate::rack).
+//! The scoreboard and the pipe follow RFC 6675 (section 3): bytes in flight are those that were
+//! sent and are neither `SACKed` nor lost, and a retransmission counts as sent again.
+//! [`rack`](crate::rack) judges loss.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -55,8 +55,8 @@ pub(crate) struct Lost {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     entries: VecDeque<Entry>,
-    /// Transmissions in their order, as (number, sequence); those that no
-    /// longer are the segment's last, or no longer in flight, are skipped.
+    /// Transmissions in their order, as (number, sequence). Entries are skipped that are no longer
+    /// their segment's latest transmission, or whose segment is no longer in flight.
     order: VecDeque<(u64, u64)>,
     /// Sequences of the lost segments.
     lost: BTreeSet<u64>,
@@ -69,17 +69,17 @@ impl Scoreboard {
         self.entries.is_empty()
     }
 
-    /// Bytes in flight.
+    /// Number of bytes in flight.
     pub(crate) const fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// Segments that are `SACKed`.
+    /// Number of segments that are `SACKed`.
     pub(crate) const fn sacked(&self) -> usize {
         self.sacked
     }
 
-    /// Segments in flight, `SACKed` or lost.
+    /// Number of segments in flight, `SACKed` or lost.
     pub(crate) fn segments(&self) -> usize {
         self.entries.len()
     }
@@ -98,7 +98,7 @@ impl Scoreboard {
         Some((entry.sequence, entry.length))
     }
 
-    /// Whether `sequence` is the first unacknowledged.
+    /// Whether `sequence` is the first unacknowledged byte.
     pub(crate) fn is_first(&self, sequence: u64) -> bool {
         let first = self.entries.front();
         first.is_some_and(|entry| entry.sequence == sequence)
@@ -109,7 +109,7 @@ impl Scoreboard {
         self.entries.front().map(|entry| entry.last.at)
     }
 
-    /// A new segment leaves, after all others in the stream.
+    /// Adds a new segment that leaves, after all others in the stream.
     pub(crate) fn push(&mut self, sequence: u64, length: u64, transmission: Transmission) {
         self.entries.push_back(Entry {
             sequence,
@@ -122,7 +122,7 @@ impl Scoreboard {
         self.in_flight += length;
     }
 
-    /// A segment leaves again.
+    /// Notes that a segment is sent again.
     pub(crate) fn retransmit(&mut self, sequence: u64, transmission: Transmission) {
         let Some(entry) = self
             .index(sequence)
@@ -140,7 +140,7 @@ impl Scoreboard {
         self.order.push_back((transmission.number, sequence));
     }
 
-    /// Takes what `ack` covers; what is new goes to `delivered`.
+    /// Takes an acknowledgement. Adds the segments that it newly covers to `delivered`.
     pub(crate) fn acknowledge(&mut self, ack: &Ack, delivered: &mut Vec<Delivered>) {
         while let Some(entry) = self.entries.front() {
             if entry.end() > ack.cumulative {
@@ -188,8 +188,8 @@ impl Scoreboard {
         }
     }
 
-    /// Judges lost what left no later than transmission `newest` and more than
-    /// `patience` ago; how long until the next would be, if nothing comes.
+    /// Adds to `lost` the segments that left no later than transmission `newest` and more than
+    /// `patience` ago. Returns how long until the next one is lost if nothing comes.
     pub(crate) fn detect_lost(
         &mut self,
         now: Time,
@@ -235,7 +235,7 @@ impl Scoreboard {
         wait
     }
 
-    /// Judges everything lost that is not `SACKed`, after a timeout.
+    /// Judges all segments lost that are not `SACKed`, after a timeout.
     pub(crate) fn lose_all(&mut self, lost: &mut Vec<Lost>) {
         for entry in &mut self.entries {
             if entry.state == State::InFlight {
@@ -286,7 +286,7 @@ mod tests {
         }
     }
 
-    /// Ten segments, a millisecond apart.
+    /// Ten segments, sent a millisecond apart.
     fn ten() -> Scoreboard {
         let mut board = Scoreboard::default();
         for index in 0..10 {
@@ -312,7 +312,7 @@ mod tests {
         }
     }
 
-    /// What RACK makes of `acks`: the lost segments, and the wait for more.
+    /// What RACK concludes from `acks`: the number of lost segments, and the wait for more.
     fn lost_after(acks: &[(Time, Ack)]) -> (usize, Option<TimeDelta>, Scoreboard) {
         let (mut board, mut rack) = (ten(), Rack::new());
         let (mut delivered, mut lost, mut wait) = (Vec::new(), Vec::new(), None);
@@ -335,7 +335,7 @@ mod tests {
         let early = ack(0, Some((1, 2)), Time::from_millis(1));
         let (lost, wait, board) = lost_after(&[(now, early)]);
         assert_eq!(lost, 0);
-        // The first left a millisecond before the one that arrived.
+        // The first segment left a millisecond before the one that arrived.
         assert_eq!(wait, Some(RTT / 4 - TimeDelta::from_millis(1)));
         assert_eq!(board.in_flight(), 9 * LENGTH);
     }

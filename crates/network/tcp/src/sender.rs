@@ -1,16 +1,14 @@
-//! The sending end: what leaves, when, and what is lost.
+//! The sending end: decides what leaves and when, and what is lost.
 //!
-//! RFC 9293 and 5681 for the whole, RFC 8985 for loss detection (RACK) and
-//! tail-loss probes (TLP, section 7), RFC 6675 for the pipe, RFC 6937 for the
-//! reduction (PRR), RFC 6298 for the timeout, RFC 3168 (section 6.1.2) for
-//! marks.
+//! RFC 9293 and 5681 are the basis; RFC 8985 is the source of loss detection (RACK) and tail-loss
+//! probes (TLP, section 7), RFC 6675 of the pipe, RFC 6937 of the reduction (PRR), RFC 6298 of the
+//! timeout, and RFC 3168 (section 6.1.2) of the response to marks.
 //!
-//! *Deviations*: the connection is open from the start and is never closed;
-//! the receiver's window is constant; segments are never cut anew, so a
-//! retransmission is the segment it repeats. Spurious reductions are neither
-//! detected (F-RTO, Eifel) nor undone. The timer of the timeout starts anew
-//! when the first segment is sent again, as Linux derives it from that
-//! segment's departure.
+//! *Deviations*: the connection is open from the start and is never closed; the receiver's window
+//! is constant; segments are never split or joined, so that a retransmission equals the segment
+//! that it repeats. Spurious reductions are neither detected (F-RTO, Eifel) nor undone. The
+//! retransmission timer restarts when the first segment is sent again, as Linux derives it from
+//! that segment's departure.
 
 mod burst;
 
@@ -32,11 +30,11 @@ const FIRST_PROBE: TimeDelta = TimeDelta::from_millis(1_000);
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Phase {
     Open,
-    /// The window is reduced for a mark.
+    /// The window is being reduced because of a mark.
     Reducing,
-    /// Lost segments are repaired.
+    /// Lost segments are being sent again.
     Recovery,
-    /// The timer went off; all is sent again from a window of one.
+    /// The retransmission timer expired; everything is sent again from a window of one segment.
     Timeout,
 }
 
@@ -48,7 +46,7 @@ struct Probe {
     is_retransmission: bool,
 }
 
-/// A sender: takes acknowledgements and time, gives segments.
+/// Takes acknowledgements and time, and makes segments.
 #[derive(Debug)]
 pub struct Sender {
     config: Config,
@@ -59,12 +57,12 @@ pub struct Sender {
     prr: Prr,
     delivery: Delivery,
     pacer: Pacer,
-    /// First byte not acknowledged.
+    /// Offset of the first byte that is not acknowledged.
     una: u64,
-    /// First byte never sent.
+    /// Offset of the first byte that was never sent.
     next: u64,
     phase: Phase,
-    /// The phase ends when this is acknowledged.
+    /// Offset up to which acknowledgements have to come for the phase to end.
     phase_end: u64,
     timeout_at: Option<Time>,
     probe_at: Option<Time>,
@@ -72,9 +70,9 @@ pub struct Sender {
     probe: Option<Probe>,
     probe_is_due: bool,
     answer_is_due: bool,
-    /// A burst waits for acknowledgements that give it room.
+    /// Whether a burst waits for acknowledgements that give it room.
     is_waiting_for_room: bool,
-    /// Segments before this were sent while the window was full.
+    /// Offset before which segments were sent while the window was full.
     limited_until: u64,
     ce_bytes: Bytes,
     statistics: Statistics,
@@ -90,8 +88,8 @@ impl Sender {
         Self::with_congestion(config, config.algorithm.start(mss, config.seed))
     }
 
-    /// A sender with a congestion control from elsewhere; the configuration's
-    /// algorithm and seed are not used.
+    /// A sender with a given congestion control. The configuration's algorithm and seed are not
+    /// used.
     #[must_use]
     pub fn with_congestion(config: Config, congestion: Box<dyn Congestion>) -> Self {
         let config = Config {
@@ -126,8 +124,8 @@ impl Sender {
         }
     }
 
-    /// The next segment to leave at `now`, if one may. To be called until it
-    /// gives none, after each of the other calls and at each deadline.
+    /// The next segment that may leave at `now`. The driver calls this until it returns `None`,
+    /// after each of the other calls and at each deadline.
     pub fn poll(&mut self, now: Time) -> Option<Segment> {
         if self.probe_is_due {
             self.probe_is_due = false;
@@ -260,7 +258,7 @@ impl Sender {
             .min()
     }
 
-    /// Lets time pass: what was waited for until `now` and did not come.
+    /// Lets time pass until `now`: acts on the timers that have expired.
     pub fn timer(&mut self, now: Time) {
         self.is_waiting_for_room = false;
         let is_past = |at: Option<Time>| at.is_some_and(|at| at <= now);
@@ -283,7 +281,7 @@ impl Sender {
         matches!(self.config.application, Application::Finite(size) if self.una >= size.get())
     }
 
-    /// What has happened so far.
+    /// Counts so far, and the present state.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         Statistics {
@@ -296,8 +294,8 @@ impl Sender {
         }
     }
 
-    /// What may be in flight: the algorithm's window or, while it is being
-    /// reduced, that of the reduction.
+    /// How much may be in flight: the algorithm's window, or that of the reduction while one is
+    /// under way.
     fn window(&self) -> Bytes {
         if self.is_reducing() && !self.congestion.governs_recovery() {
             Bytes::new(self.prr.window())
@@ -316,7 +314,7 @@ impl Sender {
         in_flight == Bytes::ZERO || in_flight + length <= self.window()
     }
 
-    /// How long the next segment is, if its data existed.
+    /// Length of the next segment, if the application had its data.
     fn next_length(&self) -> Option<Bytes> {
         if let Some((_, length)) = self.board.first_lost() {
             return Some(Bytes::new(length));
@@ -340,7 +338,7 @@ impl Sender {
         application.segment(now, start, self.next, mss)
     }
 
-    /// Whether it is the application that has nothing to send.
+    /// Whether the application has nothing to send.
     fn has_run_dry(&self, now: Time) -> bool {
         let Config {
             application,
@@ -419,9 +417,8 @@ impl Sender {
         Some(segment)
     }
 
-    /// RFC 8985, section 7.4: whether the probe repaired a loss, which then
-    /// counts as one. The exact timestamp tells its arrival from that of the
-    /// segment it repeats.
+    /// RFC 8985, section 7.4: whether the probe repaired a loss, which then counts as one. The
+    /// exact timestamp distinguishes the arrival of the probe from that of the segment it repeats.
     fn judge_probe(&mut self, now: Time, ack: &Ack) {
         let Some(probe) = self.probe.filter(|probe| ack.cumulative >= probe.end) else {
             return;
@@ -433,7 +430,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6298, section 4, and the round trip that algorithms see.
+    /// Takes a round-trip sample (RFC 6298, section 4). Returns the round-trip time that algorithms
+    /// see.
     fn measure(&mut self, now: Time, ack: &Ack) -> Option<TimeDelta> {
         if self.delivered.is_empty() {
             return None;
@@ -454,7 +452,7 @@ impl Sender {
     fn end_phase(&mut self, now: Time) {
         let is_over = match self.phase {
             Phase::Open => false,
-            // The echo goes on until the answer, sent last, has arrived.
+            // The echo continues until the CWR flag, which was sent last, has arrived.
             Phase::Reducing => self.una > self.phase_end || self.board.is_empty(),
             Phase::Recovery | Phase::Timeout => self.una >= self.phase_end,
         };
@@ -489,7 +487,7 @@ impl Sender {
         }
         match self.phase {
             Phase::Open => self.begin_reduction(now, Phase::Recovery),
-            // Already reduced in this window; only the repair is new.
+            // The window was already reduced for a mark; only the repair is new.
             Phase::Reducing => {
                 self.phase = Phase::Recovery;
                 self.phase_end = self.next;
@@ -517,8 +515,8 @@ impl Sender {
 
     fn begin_reduction(&mut self, now: Time, phase: Phase) {
         let in_flight = Bytes::new(self.board.in_flight());
-        // PRR begins from the window as it is used: what is in flight and what
-        // has just been found to have left it.
+        // PRR begins from the window in use: what is in flight, and what was just found to have
+        // left it.
         let lost: u64 = self.lost.iter().map(|lost| lost.length).sum();
         let acked: u64 = self.delivered.iter().map(|segment| segment.length).sum();
         self.prr.begin(
@@ -575,8 +573,8 @@ impl Sender {
         }
     }
 
-    /// RFC 8985, section 7.2: two round trips, and the receiver's delay when
-    /// one segment alone is out; not while anything is being repaired.
+    /// RFC 8985, section 7.2: schedules the probe after two round trips, and the receiver's delay
+    /// if a single segment is in flight. There is no probe during a repair.
     fn schedule_probe(&mut self, now: Time) {
         let is_quiet = self.phase == Phase::Open && self.board.sacked() == 0;
         if !is_quiet || self.board.is_empty() || self.probe.is_some() {

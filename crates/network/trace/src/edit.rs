@@ -1,50 +1,50 @@
-//! Parts of a trace, and the same trace faster or slower.
+//! Cuts and scales traces.
 
 use mimosa_units::{Rate, TimeDelta};
 
 use crate::rows::HIGHEST_MBPS;
 use crate::{Segment, Trace, push};
 
-/// Why a trace cannot be changed so.
+/// Why a trace cannot be changed as asked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
-    /// The part is no part of the trace.
+    /// The part is not within the trace, or does not begin before it ends.
     #[error(
         "{from} to {to} is no part of the trace, which lasts {length}; let it begin before it ends, and end by {length}"
     )]
     NoPart {
-        /// Its beginning.
+        /// Beginning of the part.
         from: TimeDelta,
-        /// Its end.
+        /// End of the part.
         to: TimeDelta,
-        /// How long the trace is.
+        /// Length of the trace.
         length: TimeDelta,
     },
-    /// Nothing would pass any more.
+    /// Nothing would ever pass in the result.
     #[error("nothing would ever pass in it; choose another part, or a higher rate")]
     NeverPasses,
-    /// The factor is no number above zero.
+    /// The factor is not a number above zero.
     #[error("{factor} is no factor; write a number above zero, e.g. 0.5")]
     NoFactor {
-        /// The factor as it stood.
+        /// The factor that was given.
         factor: f64,
     },
-    /// A rate would be too high for a trace.
+    /// The result would have a rate that is too high for a trace.
     #[error("its highest rate would be {rate}, and 10 Tbit/s is the most; scale it less")]
     TooFast {
-        /// The highest rate.
+        /// The highest rate of the result.
         rate: Rate,
     },
 }
 
 impl Trace {
-    /// The part from `from` to before `to`, as a trace of its own.
+    /// The part from `from` up to `to`, as a new trace.
     ///
     /// # Errors
     ///
-    /// [`EditError::NoPart`] unless `from` is before `to` and `to` within the
-    /// trace; [`EditError::NeverPasses`] for an outage alone.
+    /// [`EditError::NoPart`] unless `from` is before `to` and `to` within the trace;
+    /// [`EditError::NeverPasses`] if the part is an outage throughout.
     pub fn cut(&self, from: TimeDelta, to: TimeDelta) -> Result<Self, EditError> {
         if from < TimeDelta::ZERO || from >= to || to > self.length {
             return Err(EditError::NoPart {
@@ -73,13 +73,12 @@ impl Trace {
         .checked()
     }
 
-    /// The same with every rate times `factor`.
+    /// The trace with every rate multiplied by `factor`.
     ///
     /// # Errors
     ///
-    /// [`EditError::NoFactor`] for what is no number above zero;
-    /// [`EditError::NeverPasses`] and [`EditError::TooFast`] for what would be
-    /// no trace.
+    /// [`EditError::NoFactor`] if `factor` is not a number above zero; [`EditError::NeverPasses`]
+    /// or [`EditError::TooFast`] if the result would not be a valid trace.
     pub fn scale(&self, factor: f64) -> Result<Self, EditError> {
         if !factor.is_finite() || factor <= 0.0 {
             return Err(EditError::NoFactor { factor });
@@ -102,11 +101,11 @@ impl Trace {
         .checked()
     }
 
-    /// The same, scaled so that its mean rate is `mean`.
+    /// The trace, scaled so that its mean rate is `mean`.
     ///
     /// # Errors
     ///
-    /// As [`Trace::scale`].
+    /// The errors of [`Trace::scale`].
     pub fn scale_to(&self, mean: Rate) -> Result<Self, EditError> {
         if mean == Rate::ZERO || self.mean() == Rate::ZERO {
             return Err(EditError::NeverPasses);

@@ -1,14 +1,14 @@
-//! Links over time: what a trace file says about rate, delay and loss, how to
-//! change and describe it, and models that make others of its kind.
+//! Links over time: parses, edits and describes trace files, which hold a link's rate, delay and
+//! loss, and makes traces from models.
 //!
-//! Two formats, told apart by content:
+//! There are two formats, which are told apart by content:
 //! - *Mahimahi*: one integer a line, the millisecond at which one packet of
 //!   1500 bytes may leave; equal lines are several packets in that millisecond,
 //!   and the file repeats after its last line.
 //! - *Rows*: `seconds Mbit/s [RTTms [loss]]`, for instance `0.015 20.59 14.0ms 0.02`.
-//!   A last line of a time alone says when the trace ends.
+//! A last line with a time alone says when the trace ends.
 //!
-//! Empty lines and lines that begin with `#` are passed over.
+//! Empty lines and lines that begin with `#` are ignored.
 //!
 //! [`parse`] reads both and [`write`](write()) writes them; [`Trace::cut`] and
 //! [`Trace::scale`] change a trace, [`Statistics::of`] describes it, and
@@ -34,29 +34,29 @@ pub use write::{Format, WriteError, write};
 /// A link's properties from one point in time on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
-    /// When it begins, from the beginning of the trace.
+    /// When the segment begins, from the beginning of the trace.
     pub at: TimeDelta,
     /// Rate of the link; zero for an outage.
     pub rate: Rate,
-    /// Round-trip propagation, where the trace has it.
+    /// Round-trip propagation delay, if the trace has it.
     pub round_trip: Option<TimeDelta>,
-    /// Share of packets lost, where the trace has it.
+    /// Share of packets lost, from 0 to 1, if the trace has it.
     pub loss: Option<f64>,
 }
 
-/// A whole recording. It repeats from its beginning when it ends.
+/// A whole trace, which repeats from its beginning when it ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// In order of time; the first begins at zero, neighbours differ.
+    /// The segments in order of time. The first begins at zero, and neighbours differ.
     pub segments: Vec<Segment>,
-    /// After this the trace repeats; longer than the last segment's beginning.
+    /// Length of the trace, which is longer than the last segment's beginning.
     pub length: TimeDelta,
     /// Lines that were not taken literally, and why.
     pub notes: Vec<Note>,
 }
 
 impl Trace {
-    /// Each segment with the time it lasts.
+    /// Each segment with its duration.
     pub fn spans(&self) -> impl Iterator<Item = (&Segment, TimeDelta)> {
         let ends = self.segments.iter().skip(1).map(|segment| segment.at);
         self.segments
@@ -76,22 +76,22 @@ impl Trace {
     }
 }
 
-/// A line that was not taken literally.
+/// A remark on a line that was not taken literally.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Note {
-    /// Counted from one.
+    /// Number of the line, from one.
     pub line: usize,
-    /// What was done about it.
+    /// What was done about the line.
     pub text: String,
 }
 
-/// Why a text is no trace.
+/// Why a text is not a trace.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct TraceError {
-    /// The line, counted from one.
+    /// Number of the line, from one.
     pub line: usize,
-    /// What is wrong with it.
+    /// What is wrong with the line.
     pub problem: Problem,
 }
 
@@ -99,7 +99,7 @@ pub struct TraceError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// A field of a row is no number of its kind.
+    /// A field of a row is not a number of its kind.
     #[error(
         "`{}` is no {field}; a row is `seconds Mbit/s [RTTms [loss]]`, e.g. `0.015 20.59 14.0ms 0.02`",
         shortened(text)
@@ -107,69 +107,69 @@ pub enum Problem {
     BadField {
         /// What the field should be.
         field: &'static str,
-        /// The field as it stood.
+        /// The field as it was written.
         text: String,
     },
-    /// A row with too few or too many fields.
+    /// A row has too few or too many fields.
     #[error("a row has 2 to 4 fields, `seconds Mbit/s [RTTms [loss]]`, but this one has {found}")]
     FieldCount {
-        /// How many it has.
+        /// Number of fields in the row.
         found: usize,
     },
-    /// A Mahimahi line that is no whole number of milliseconds.
+    /// A Mahimahi line is not a whole number of milliseconds.
     #[error(
         "`{}` is no whole number of milliseconds; a Mahimahi trace has one such number a line",
         shortened(text)
     )]
     NotMillis {
-        /// The line as it stood.
+        /// The line as it was written.
         text: String,
     },
-    /// A Mahimahi line later than any recording.
+    /// A Mahimahi line is later than any recording.
     #[error(
         "`{}` is later than {most} ms, a day; a Mahimahi trace counts milliseconds from zero, and repeats",
         shortened(text)
     )]
     TooLate {
-        /// The line as it stood.
+        /// The line as it was written.
         text: String,
-        /// The latest that there may be.
+        /// The latest time that is allowed, in milliseconds.
         most: u64,
     },
-    /// A Mahimahi line earlier than the one before it.
+    /// A Mahimahi line is earlier than the one before it.
     #[error(
         "{millis} comes after {before}; a Mahimahi trace never goes back, sort its lines (`sort -n`)"
     )]
     GoesBack {
-        /// This line.
+        /// Time of this line, in milliseconds.
         millis: u64,
-        /// The line before.
+        /// Time of the line before, in milliseconds.
         before: u64,
     },
-    /// The last line is a time alone, but no time after the rows.
+    /// The last line is a time alone that is not after the rows.
     #[error(
         "the trace ends at {end} s, but its last row begins at {last} s; let it end later, or leave the line out"
     )]
     EndsEarly {
-        /// When it should end.
+        /// Time at which the trace should end, in seconds.
         end: f64,
-        /// When its last row begins.
+        /// Time at which the last row begins, in seconds.
         last: f64,
     },
-    /// No line holds anything.
+    /// No line has content.
     #[error("the trace is empty; give it at least two rows or one millisecond above zero")]
     Empty,
-    /// The link never carries anything.
+    /// The rate is zero throughout.
     #[error(
         "the rate is zero throughout, so nothing would ever pass; give at least one line a rate"
     )]
     NeverPasses,
-    /// It ends where it begins.
+    /// The trace ends where it begins.
     #[error("the trace has no length, so it cannot repeat; give it two different times")]
     NoLength,
 }
 
-/// The lines that say something, with their number.
+/// The lines with content, with their numbers.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines()
         .enumerate()
@@ -177,11 +177,11 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Reads a trace of either format.
+/// Parses a trace of either format.
 ///
 /// # Errors
 ///
-/// [`TraceError`] with the line that cannot be used and why.
+/// [`TraceError`] with the line that cannot be used, and why.
 pub fn parse(text: &str) -> Result<Trace, TraceError> {
     let Some(format) = Format::of(text) else {
         return Err(TraceError {
@@ -202,7 +202,7 @@ pub fn parse(text: &str) -> Result<Trace, TraceError> {
     Ok(trace)
 }
 
-/// Adds a segment unless it only continues the last.
+/// Adds a segment, unless it equals the last one.
 fn push(segments: &mut Vec<Segment>, segment: Segment) {
     let same = segments.last().is_some_and(|last| {
         (last.rate, last.round_trip, last.loss) == (segment.rate, segment.round_trip, segment.loss)
@@ -229,7 +229,7 @@ mod tests {
             .iter()
             .map(|s| (s.at.as_millis(), s.rate.as_mbps()))
             .collect();
-        // The fourth millisecond is the zeroth of the next round.
+        // The fourth millisecond is the zeroth of the next repetition.
         assert_eq!(rates, [(0.0, 12.0), (1.0, 24.0), (2.0, 0.0), (3.0, 12.0)]);
         assert_eq!(trace.length, TimeDelta::from_millis(4));
     }

@@ -1,9 +1,8 @@
 //! Mahimahi's packet-delivery opportunities.
 //!
-//! An opportunity at millisecond t passes 1500 bytes at that instant; here it
-//! is a rate of 12 Mbit/s throughout [t, t + 1), so that the link stays a true
-//! serialiser and packets smaller than 1500 bytes waste nothing (Mahimahi, too,
-//! lets several small packets share an opportunity).
+//! An opportunity at millisecond t passes 1500 bytes at that instant. Here it is a rate of 12
+//! Mbit/s throughout [t, t + 1), so that the link stays a true serialiser and packets smaller than
+//! 1500 bytes waste nothing (in Mahimahi, too, several small packets can share an opportunity).
 
 use std::num::IntErrorKind;
 
@@ -11,9 +10,9 @@ use mimosa_units::{Rate, TimeDelta};
 
 use crate::{Problem, Segment, Trace, TraceError, push};
 
-/// 1500 bytes in a millisecond.
+/// Rate of one opportunity: 1500 bytes in a millisecond.
 pub(crate) const OPPORTUNITY_BPS: u64 = 1500 * 8 * 1000;
-/// A day: longer recordings of milliseconds are a mistake, not a link.
+/// Longest Mahimahi trace in milliseconds, a day: longer ones are a mistake.
 pub(crate) const LONGEST_MILLIS: u64 = 24 * 3600 * 1000;
 
 pub(crate) fn parse<'a>(
@@ -39,7 +38,7 @@ pub(crate) fn parse<'a>(
             problem: Problem::NoLength,
         });
     }
-    // What is allowed at the very end is allowed at the next round's beginning.
+    // An opportunity at the very end is one at the beginning of the next repetition.
     let wrapped = opportunities.iter().filter(|ms| **ms == length).count();
     opportunities.truncate(opportunities.len() - wrapped);
     let mut segments = Vec::new();
@@ -64,7 +63,7 @@ pub(crate) fn parse<'a>(
         index += same;
         let extra = if next == 0 { wrapped } else { 0 };
         add(next, (same + extra) as u64);
-        // Silence up to the next opportunity is one segment.
+        // The time up to the next opportunity is one segment with rate zero.
         let following = opportunities.get(index).copied().unwrap_or(length);
         if following > next + 1 {
             add(next + 1, 0);

@@ -1,25 +1,25 @@
-//! Rows of time, rate, and perhaps round trip and loss.
+//! Traces of rows: time, rate, and optionally round trip and loss.
 //!
-//! Recordings are often several sessions in one file, so that the time jumps
-//! between rows. Every row lasts until the next one; where the time goes back,
-//! stands still or jumps by more than [`LONGEST_STEPS`] usual steps, it lasts
-//! the usual step instead, and a note says so. In a file whose last line is a
-//! time alone no forward jump is a break, and the trace ends at that time.
+//! A recording often holds several sessions in one file, so that the time jumps between rows. Every
+//! row lasts until the next one. Where the time goes back, stands still or jumps by more than
+//! [`LONGEST_STEPS`] usual steps, the row lasts the usual step instead, and a note says so. In a
+//! file whose last line is a time alone, no forward jump is such a break, and the trace ends at
+//! that time.
 
 use mimosa_units::{Rate, TimeDelta};
 
 use crate::{Note, Problem, Segment, Trace, TraceError, push};
 
-/// A gap this many times the median step is a break between recordings.
+/// A gap of more than this many median steps is a break between recordings.
 pub(crate) const LONGEST_STEPS: f64 = 10.0;
-/// Ten terabits: beyond it a rate is a typing mistake.
+/// Highest rate, in Mbit/s: ten terabits a second, beyond which a rate is a typing mistake.
 pub(crate) const HIGHEST_MBPS: f64 = 1e7;
-/// An hour: beyond it a round trip is a typing mistake.
+/// Longest round trip, in milliseconds: an hour, beyond which it is a typing mistake.
 pub(crate) const LONGEST_RTT_MS: f64 = 3.6e6;
-/// Recordings may count from 1970, and in other units than ours; beyond 30,000
-/// years a time is a typing mistake.
+/// Latest time, in seconds: 30,000 years, beyond which it is a typing mistake. Recordings may count
+/// from 1970, and in other units than ours.
 const LATEST_SECS: f64 = 1e12;
-/// How long a recording of one row lasts.
+/// Length of a recording with one row, in seconds.
 const LONE_ROW: f64 = 1.0;
 const TIME: &str = "time in seconds";
 
@@ -87,7 +87,7 @@ pub(crate) fn parse<'a>(
     })
 }
 
-/// Takes away the last line where it is a time alone.
+/// Removes the last line if it is a time alone, and returns the time.
 fn end(lines: &mut Vec<(usize, &str)>) -> Result<Option<(usize, f64)>, TraceError> {
     let is_end = |(_, text): &mut (usize, &str)| text.split_whitespace().count() == 1;
     let Some((line, text)) = lines.pop_if(is_end) else {
@@ -98,7 +98,7 @@ fn end(lines: &mut Vec<(usize, &str)>) -> Result<Option<(usize, f64)>, TraceErro
     Ok(Some((line, secs)))
 }
 
-/// The median of the steps that go forwards.
+/// The median of the steps that go forwards, in seconds.
 fn usual_step(rows: &[Row]) -> f64 {
     let mut steps: Vec<f64> = rows
         .windows(2)
@@ -143,8 +143,8 @@ fn row(line: usize, text: &str, notes: &mut Vec<Note>) -> Result<Row, Problem> {
     })
 }
 
-/// Recorders compute the share from counters, and now and then it comes out
-/// beyond its bounds: that is no reason to refuse the recording.
+/// Parses a share of lost packets. Recorders compute it from counters, and it is sometimes outside
+/// its bounds, which is no reason to refuse the recording.
 fn loss(line: usize, text: &str, notes: &mut Vec<Note>) -> Result<f64, Problem> {
     let field = "loss as a share between 0 and 1";
     let share: f64 = text.parse().map_err(|_| bad(text, field))?;

@@ -1,34 +1,34 @@
-//! What a trace is like, in numbers.
+//! Statistics of a trace.
 //!
-//! Rates are looked at in means over cells of 100 ms from the trace's beginning,
-//! the granularity at which the Pudica paper recorded bandwidth (section 2.2);
-//! what is left of the trace after the last whole cell does not count.
+//! The statistics are about mean rates in cells of 100 ms from the trace's beginning, the
+//! granularity at which the Pudica paper recorded bandwidth (section 2.2). What is left of the
+//! trace after the last whole cell does not count.
 
 use mimosa_units::{Rate, TimeDelta, nearest_rank_index};
 
 use crate::Trace;
 
-/// Over so much time a rate is a mean.
+/// Length of a cell, over which a rate is a mean.
 pub const CELL: TimeDelta = TimeDelta::from_millis(100);
-/// A longer trace is a mistake of units, and has no statistics.
+/// Longest trace that has statistics: a longer one is a mistake of units.
 pub const LONGEST: TimeDelta = TimeDelta::from_millis(7 * 24 * 3_600_000);
-/// The percentiles, as nearest ranks, that [`Statistics`] has.
+/// The percentiles in [`Statistics`], as nearest ranks.
 pub const PERCENTILES: [u32; 7] = [1, 5, 25, 50, 75, 95, 99];
-/// How far apart the cells of [`Statistics::autocorrelation`] are.
+/// Distances between the cells in [`Statistics::autocorrelation`].
 pub const LAGS: [TimeDelta; 3] = [
     CELL,
     TimeDelta::from_millis(1_000),
     TimeDelta::from_millis(10_000),
 ];
-/// An outage has at least so many cells.
+/// Least number of cells in an outage.
 pub const OUTAGE_CELLS: usize = 2;
-/// Below this share of the mean a link is out, unless somebody says otherwise.
+/// Default floor of an outage, as a share of the mean rate.
 const FLOOR: f64 = 0.05;
 
-/// What a trace is like.
+/// The statistics of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
-    /// After this it repeats.
+    /// Length of the trace, after which it repeats.
     pub length: TimeDelta,
     /// The mean rate over the whole trace.
     pub mean: Rate,
@@ -36,30 +36,30 @@ pub struct Statistics {
     pub rates: [Rate; 7],
     /// Standard deviation of the cells' rates over their mean.
     pub variation: f64,
-    /// Of the cells' rates, at each of [`LAGS`]; `None` where the trace is no
-    /// longer than that, or its rate constant.
+    /// Autocorrelation of the cells' rates at each of [`LAGS`], from -1 to 1; `None` if the trace
+    /// is no longer than the lag, or its rate constant.
     pub autocorrelation: [Option<f64>; 3],
-    /// Cells with less than half of the rate of the cell before, per minute: the
-    /// falls by more than 50 % within 100 ms of the Pudica paper's Fig. 4.
+    /// Number of cells for each minute with less than half of the rate of the cell before: the
+    /// falls by more than 50 % within 100 ms in the Pudica paper's Fig. 4.
     pub falls_per_minute: f64,
-    /// When hardly anything passed.
+    /// The outages of the trace.
     pub outages: Outages,
-    /// The [`PERCENTILES`] of the round trip by time, where the trace has it.
+    /// The [`PERCENTILES`] of the round trip over time, if the trace has it.
     pub round_trips: Option<[TimeDelta; 7]>,
-    /// The [`PERCENTILES`] of the loss by time, where the trace has it.
+    /// The [`PERCENTILES`] of the loss over time, from 0 to 1, if the trace has it.
     pub losses: Option<[f64; 7]>,
 }
 
-/// Times of at least [`OUTAGE_CELLS`] cells in a row at or below a floor.
+/// The outages of a trace: runs of at least [`OUTAGE_CELLS`] cells with a rate at or below a floor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outages {
-    /// The floor.
+    /// The rate at or below which a cell is part of an outage.
     pub floor: Rate,
-    /// How many there were.
+    /// Number of outages.
     pub count: usize,
-    /// The share of the time that they took.
+    /// Share of the time in outages, from 0 to 1.
     pub share: f64,
-    /// The longest one.
+    /// Length of the longest outage.
     pub longest: TimeDelta,
 }
 
@@ -67,17 +67,17 @@ pub struct Outages {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the trace lasts {0}, longer than a week; check the unit of its times, or cut it")]
 pub struct TooLong(
-    /// How long it is.
+    /// Length of the trace.
     pub TimeDelta,
 );
 
 impl Statistics {
-    /// Those of `trace`; an outage is at or below `floor`, without it at or
-    /// below a twentieth of the mean.
+    /// The statistics of `trace`. The floor of an outage is `floor`, or a twentieth of the mean
+    /// without it.
     ///
     /// # Errors
     ///
-    /// [`TooLong`] for what is longer than a week.
+    /// [`TooLong`] if the trace is longer than a week.
     pub fn of(trace: &Trace, floor: Option<Rate>) -> Result<Self, TooLong> {
         let cells = means(trace, CELL)?;
         let mean = trace.mean();
@@ -112,7 +112,7 @@ impl Statistics {
 ///
 /// # Errors
 ///
-/// [`TooLong`] for what is longer than a week.
+/// [`TooLong`] if the trace is longer than a week.
 pub fn means(trace: &Trace, width: TimeDelta) -> Result<Vec<Rate>, TooLong> {
     if trace.length > LONGEST {
         return Err(TooLong(trace.length));
@@ -144,7 +144,7 @@ pub fn means(trace: &Trace, width: TimeDelta) -> Result<Vec<Rate>, TooLong> {
     Ok(means)
 }
 
-/// The cells whose rate is less than half of that of the cell before.
+/// The indices of the cells whose rate is less than half of that of the cell before.
 pub fn falls(cells: &[Rate]) -> impl Iterator<Item = usize> {
     cells
         .windows(2)
@@ -162,7 +162,7 @@ fn share(percent: u32) -> f64 {
     f64::from(percent) / 100.0
 }
 
-/// The mean of the cells, and the sum of the squares about it.
+/// The mean of the cells, and the sum of the squared differences from it, in Mbit/s.
 fn moments(cells: &[Rate]) -> (f64, f64) {
     let mean = cells.iter().map(|cell| cell.as_mbps()).sum::<f64>() / cells.len() as f64;
     let square = |cell: &Rate| (cell.as_mbps() - mean) * (cell.as_mbps() - mean);

@@ -1,4 +1,4 @@
-//! Traces as text, so that reading them again gives the same link.
+//! Writes traces as text that gives the same link when it is parsed again.
 
 use std::fmt::Write as _;
 
@@ -9,22 +9,22 @@ use crate::rows::{HIGHEST_MBPS, LONGEST_RTT_MS, LONGEST_STEPS};
 use crate::{Segment, Trace, lines};
 
 const NANOS_PER_MILLI: i64 = 1_000_000;
-/// Nanosecond-bits of one opportunity.
+/// Bits of one opportunity, times a nanosecond for each second.
 const OPPORTUNITY: u128 = OPPORTUNITY_BPS as u128 * NANOS_PER_MILLI as u128;
-/// A file of more lines, some 200 MB, is a mistake.
+/// Most lines of a file: more, some 200 MB, are a mistake.
 const MOST_LINES: u128 = 20_000_000;
 
-/// One of the two formats.
+/// A format of trace files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
-    /// Opportunities of 1500 bytes by the millisecond; rate alone.
+    /// Opportunities of 1500 bytes, by millisecond. The format has rates alone.
     Mahimahi,
-    /// `seconds Mbit/s [RTTms [loss]]`.
+    /// Rows of `seconds Mbit/s [RTTms [loss]]`.
     Rows,
 }
 
 impl Format {
-    /// The format that `text` would be read in; `None` where it says nothing.
+    /// The format of `text`; `None` if no line has content.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         let (_, first) = lines(text).next()?;
@@ -39,50 +39,49 @@ impl Format {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// It has no length, or nothing ever passes: it would not be read again.
+    /// The trace has no length, or nothing ever passes, so that it could not be parsed again.
     #[error("nothing ever passes, so that there is no trace to write; give it a rate and a length")]
     Empty,
-    /// It is longer than the format allows.
+    /// The trace is longer than the format allows.
     #[error("a Mahimahi trace lasts at most a day, but this one lasts {length}; cut it")]
     TooLong {
-        /// How long it is.
+        /// Length of the trace.
         length: TimeDelta,
     },
-    /// A Mahimahi file would be huge.
+    /// The Mahimahi file would be too large.
     #[error(
         "a Mahimahi trace of it would have {lines} lines, one for every 1500 bytes; \
          cut it, scale it down, or write rows"
     )]
     TooManyLines {
-        /// How many.
+        /// Number of lines in the file.
         lines: u128,
     },
-    /// A rate is too high to be read again.
+    /// A rate is too high to be parsed again.
     #[error("a rate of more than 10 Tbit/s would not be read again; scale it down")]
     TooFast,
-    /// A row cannot say this.
+    /// A row cannot hold a segment of the trace.
     #[error(
         "from {at} on the link has a loss without a round trip, or one of them beyond its bounds; \
          a row has a round trip of up to an hour, and after it a loss from 0 to 1"
     )]
     NoRow {
-        /// Where.
+        /// When the segment begins.
         at: TimeDelta,
     },
 }
 
 /// The text of `trace` in `format`.
 ///
-/// Rows are exact to the bit per second and, in a trace of up to a month, to the
-/// nanosecond. A Mahimahi trace has the rate alone; what has passed in it at the
-/// end of each millisecond is what has passed in `trace`, rounded up to the next
-/// 1500 bytes. Its length is that of `trace`, rounded up to a millisecond. Since
-/// its last line is its length, something must pass in its first millisecond:
-/// where nothing does, the trace's first opportunity stands there.
+/// Rows are exact to the bit per second and, in a trace of up to a month, to the nanosecond. A
+/// Mahimahi trace has rates alone: at the end of each millisecond, the bytes that have passed are
+/// those of `trace`, rounded up to the next 1500 bytes. Its length is that of `trace`, rounded up
+/// to a millisecond. Because its last line is its length, something has to pass in its first
+/// millisecond: if nothing does in `trace`, the first opportunity is moved there.
 ///
 /// # Errors
 ///
-/// [`WriteError`] for what the format cannot hold.
+/// [`WriteError`] if the format cannot hold the trace.
 pub fn write(trace: &Trace, format: Format) -> Result<String, WriteError> {
     let passes = |(segment, lasts): (&Segment, TimeDelta)| {
         segment.rate.as_bps() > 0 && lasts > TimeDelta::ZERO
@@ -119,12 +118,12 @@ fn mahimahi(trace: &Trace) -> Result<String, WriteError> {
         return Err(WriteError::TooManyLines { lines });
     }
     let mut text = String::new();
-    // What passes in the first millisecond is written as the next round's
-    // beginning, which is the file's end.
+    // What passes in the first millisecond is written as the beginning of the next repetition,
+    // which is the end of the file.
     let mut at_start: usize = 0;
     let mut before = 0;
     for (segment, lasts) in trace.spans() {
-        // An opportunity comes as soon as more has passed than those before it.
+        // An opportunity comes as soon as more has passed than the opportunities before it.
         let after = before + passed(segment, lasts);
         let rate = u128::from(segment.rate.as_bps());
         let start = u128::from(nanos(segment.at));
@@ -145,7 +144,7 @@ fn mahimahi(trace: &Trace) -> Result<String, WriteError> {
     Ok(text)
 }
 
-/// Nanosecond-bits that pass in a segment.
+/// What passes in a segment, in bits times a nanosecond for each second.
 fn passed(segment: &Segment, lasts: TimeDelta) -> u128 {
     u128::from(segment.rate.as_bps()) * u128::from(nanos(lasts))
 }
@@ -185,18 +184,18 @@ fn fits_row(segment: &Segment) -> bool {
         && segment.loss.is_none_or(|loss| (0.0..=1.0).contains(&loss))
 }
 
-/// The shortest segment, where all others last a multiple of it and a row for
-/// each step at most doubles the rows.
+/// The shortest segment, if all others last a multiple of it and a row for each step at most
+/// doubles the rows.
 fn grid(lasting: &[u64]) -> Option<u64> {
     let shortest = lasting.iter().copied().min().filter(|step| *step > 0)?;
     let steps: u64 = lasting.iter().map(|lasts| lasts / shortest).sum();
     let fits = lasting.iter().all(|lasts| lasts.is_multiple_of(shortest));
     let few = usize::try_from(steps).is_ok_and(|steps| steps <= lasting.len() * 2);
-    // A lone row would last a second.
+    // A trace of one row would last a second.
     (fits && few && steps > 1).then_some(shortest)
 }
 
-/// Whether rows alone say how long each segment lasts, the last one included.
+/// Whether rows alone give the duration of each segment, including the last.
 fn reads_as_it_stands(lasting: &[u64]) -> bool {
     let Some((last, others)) = lasting.split_last() else {
         return false;

@@ -1,4 +1,4 @@
-//! Runs seeds of the world and says how fast: `cargo run --release --example soak -- 0 200`.
+//! Runs seeds of the world, and prints how fast: `cargo run --release --example soak -- 0 200`.
 
 #![allow(clippy::disallowed_methods, reason = "an example may read the clock")]
 

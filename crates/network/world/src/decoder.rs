@@ -10,19 +10,19 @@ use mimosa_units::{Time, TimeDelta};
 use crate::codecs::PictureDecoder;
 use crate::encoder::read;
 
-/// How long a frame takes. Chosen: libavcodec takes 3.6 ms at 1280x720.
+/// Time to decode a frame. Our choice: libavcodec takes 3.6 ms at 1280x720.
 const TAKES: TimeDelta = TimeDelta::from_micros(3_600);
-/// Frames that a decoder keeps for others to refer to.
+/// Number of frames that a decoder keeps as references.
 const MOST: usize = 16;
 
-/// What became of a frame.
+/// The result of decoding a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Decoded {
-    /// The frame is a picture.
+    /// The frame was decoded.
     Whole,
     /// The frame refers to one that the decoder does not have.
     WithoutReference { frame: FrameId, reference: FrameId },
-    /// The bytes are not those that the encoder wrote.
+    /// The bytes are not those that the model encoder wrote.
     Spoiled,
     /// The frame gives another picture than the encoder coded: a frame before it is missing.
     AnotherPicture,

@@ -13,16 +13,17 @@ use mimosa_video::{FrameRequest, Recovery};
 
 use crate::codecs::{Codecs, RealEncoder};
 
-/// Frames that may be referred to: an encoder of H.264 keeps 16 at most.
+/// Number of frames to which another may refer: an H.264 encoder keeps 16 at most.
 const MOST: usize = 16;
-/// How long a frame takes: from, to. Chosen: libx264 at 1280x720 takes 3 to 9 ms.
+/// Least and greatest time to encode a frame, in seconds. Our choice: libx264 takes 3 to 9 ms at
+/// 1280x720.
 const TAKES: [f64; 2] = [0.003, 0.009];
-/// Bytes of a frame before its filling.
+/// Number of bytes in a frame before its filling.
 pub(crate) const HEADER: usize = 38;
 /// Least share of its budget that a frame fills.
 const LEAST_FILL: f64 = 0.6;
 
-/// The frame in the encoder.
+/// The frame that is being encoded.
 #[derive(Debug)]
 struct Running {
     job: Job,
@@ -38,9 +39,9 @@ pub(crate) struct Encoder {
     window: VecDeque<(FrameId, bool)>,
     running: Option<Running>,
     packetiser: Packetiser,
-    /// How far frames exceed their budget; one for not at all.
+    /// Factor by which frames exceed their budget; 1 if they do not.
     pub(crate) overrun: f64,
-    /// Fails from now on.
+    /// Whether every frame fails from now on.
     pub(crate) is_broken: bool,
 }
 
@@ -57,7 +58,7 @@ impl Encoder {
         }
     }
 
-    /// Begins with a frame; `false` while another is in it.
+    /// Begins to encode a frame; `false` while another is being encoded.
     pub(crate) fn begin(&mut self, now: Time, job: Job) -> bool {
         if self.running.is_some() {
             return false;
@@ -78,7 +79,7 @@ impl Encoder {
             .map_or(Time::MAX, |running| running.ends)
     }
 
-    /// The frame that is done by `now`, and whether it kept to its budget.
+    /// Takes the frame that is encoded by `now`, with whether it kept its budget.
     pub(crate) fn poll(&mut self, now: Time) -> Option<(Encoded, bool)> {
         let Running { job, begun, ends } = self.running.take_if(|running| running.ends <= now)?;
         let frame = job.request.frame;
@@ -172,8 +173,8 @@ impl Encoder {
     }
 }
 
-/// A frame as a unit of H.264: which frame it is, which one it refers to, and filling that
-/// depends on the frame. No byte is zero, so that nothing looks like a start code.
+/// A frame as a NAL unit of H.264: its number, its reference, and filling that depends on the
+/// number. No byte is zero, so that nothing looks like a start code.
 fn write(frame: FrameId, reference: Option<FrameId>, length: usize) -> Vec<u8> {
     let mut data = Vec::with_capacity(length);
     let kind = if reference.is_none() { 0x65 } else { 0x41 };
@@ -192,7 +193,7 @@ fn filling(frame: u64) -> u8 {
     u8::try_from(frame % 200).unwrap_or(0) + 32
 }
 
-/// A number in sixteen bytes that are not zero.
+/// Writes a number as sixteen bytes, none of which is zero.
 fn digits(data: &mut Vec<u8>, number: u64) {
     for byte in number.to_be_bytes() {
         data.extend([0x10 | byte >> 4, 0x10 | byte & 15]);
@@ -211,8 +212,8 @@ fn number(digits: &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// What the bytes of a frame say: which frame it is, and which one it refers to. `None` for
-/// bytes that no encoder of this kind has written.
+/// The number and the reference in the bytes of a frame; `None` for bytes that [`write`] has not
+/// written.
 pub(crate) fn read(data: &[u8]) -> Option<(FrameId, Option<FrameId>)> {
     let (header, filled) = data.split_at_checked(HEADER)?;
     let (start, rest) = header.split_at_checked(6)?;

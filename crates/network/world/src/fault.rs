@@ -1,12 +1,12 @@
-//! What can go wrong.
+//! The faults that can happen in a world.
 
 use mimosa_units::{Rate, Time, TimeDelta};
 use mimosa_video::Size;
 
-/// Which kind of fault it is.
+/// A kind of fault.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum FaultKind {
-    /// Packets are lost one by one.
+    /// Single packets are lost.
     Loss,
     /// All packets of a short time are lost.
     Burst,
@@ -16,25 +16,25 @@ pub enum FaultKind {
     Duplication,
     /// Nothing passes for up to several seconds.
     Outage,
-    /// The player's address changes, as behind a NAT that has forgotten.
+    /// The player's address changes, as after a NAT has forgotten it.
     Rebinding,
     /// The link's rate changes.
     RateChange,
     /// Reports stop coming, and come again.
     FeedbackPause,
-    /// The player's program stands still.
+    /// The player's program is stalled.
     Stall,
     /// The player leaves.
     Close,
-    /// The player leaves and comes again.
+    /// The player leaves and returns.
     Reload,
-    /// The player's end sends false reports and messages that make no sense.
+    /// The player's end sends false reports and malformed messages.
     Lie,
     /// The encoder exceeds its budget.
     EncoderOverrun,
     /// The encoder fails for good.
     EncoderFailure,
-    /// The source's pictures have another size.
+    /// The source's pictures change their size.
     Resize,
     /// The player's clock jumps.
     ClockStep,
@@ -61,7 +61,7 @@ impl FaultKind {
         Self::ClockStep,
     ];
 
-    /// The name of the kind in reports.
+    /// Name of the kind in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,22 +85,23 @@ impl FaultKind {
     }
 }
 
-/// One fault of a plan.
+/// A fault in a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
-    /// Which kind of fault it is.
+    /// The kind of the fault.
     pub kind: FaultKind,
-    /// Number of the person whom it meets, in the order of the plan.
+    /// Number of the person affected, in the order of the plan.
     pub person: usize,
     /// When the fault begins.
     pub at: Time,
-    /// How long the fault lasts, where it lasts.
+    /// How long the fault lasts; zero for a fault that happens at once.
     pub lasts: TimeDelta,
-    /// Share of packets, or how far an encoder exceeds its budget, by the kind.
+    /// Share of packets affected, from 0 to 1, or the factor by which an encoder exceeds its
+    /// budget, depending on the kind.
     pub strength: f64,
-    /// The link's rate from then on, of [`FaultKind::RateChange`].
+    /// For [`FaultKind::RateChange`], the link's rate from then on.
     pub rate: Rate,
-    /// The size of pictures from then on, of [`FaultKind::Resize`].
+    /// For [`FaultKind::Resize`], the size of pictures from then on.
     pub size: Size,
 }
 

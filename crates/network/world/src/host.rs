@@ -1,4 +1,4 @@
-//! The host's side of one session: the session, its encoder, and what rules watch there.
+//! The host's side of one session: the session, its encoder, and what the rules check there.
 
 use std::net::SocketAddr;
 use std::sync::PoisonError;
@@ -18,21 +18,21 @@ use crate::rules::{KEYFRAME_UNDERWAY, KEYFRAME_WITHIN, Rule};
 use crate::summary::Summary;
 use crate::watch::{Watch, Wrong};
 
-/// Rates between which sessions move.
+/// Least, initial and greatest bitrate of a session, in kbit/s.
 const RATES: [u64; 3] = [300, 3_000, 25_000];
 
-/// What a rule says of a step: the rule, and what was seen.
+/// A broken rule, with what was observed.
 pub(crate) type Broken = (Rule, String);
 
-/// One session at the host.
+/// The host's side of one session.
 pub(crate) struct HostSide {
     pub(crate) session: Session,
     pub(crate) encoder: Encoder,
     role: Role,
     limits: Limits,
-    /// Why the session is over, once it is.
+    /// Why the session ended, once it has.
     pub(crate) ended: Option<String>,
-    /// When a wish for a keyframe came that no keyframe has answered.
+    /// When a request for a keyframe came, until one is coded.
     wanted: Option<Time>,
     /// When a keyframe was last coded.
     keyframe: Option<Time>,
@@ -48,12 +48,12 @@ pub(crate) struct HostSide {
     /// Frames whose encoder exceeded its budget.
     over: Vec<FrameId>,
     newest_life: Option<FrameId>,
-    /// Keys that the player pressed and released, as the source heard of them.
+    /// Keys that the player pressed and released, as they reached the source.
     pub(crate) keys: Vec<(u16, bool)>,
     pub(crate) connected: Option<Time>,
 }
 
-/// What a session's sender is made of.
+/// How a session's sender is configured.
 fn sending(plan: &Plan) -> SendingConfig {
     let [least, start, most] = RATES.map(Rate::from_kbps);
     let needs = mimosa_cc::needs::needs(plan.controller);
@@ -72,7 +72,7 @@ fn sending(plan: &Plan) -> SendingConfig {
 }
 
 impl HostSide {
-    /// A session whose offer has been answered; `None` when its controller cannot be made.
+    /// A session whose offer has been answered; `None` if its controller cannot be made.
     pub(crate) fn new(
         (plan, codecs): (&Plan, Option<Codecs>),
         role: Role,
@@ -135,7 +135,7 @@ impl HostSide {
         })
     }
 
-    /// When something happens here.
+    /// When to call [`HostSide::advance`].
     pub(crate) fn deadline(&self) -> Time {
         if self.ended.is_some() {
             return Time::MAX;
@@ -145,14 +145,14 @@ impl HostSide {
         session.min(self.encoder.deadline()).min(wanted)
     }
 
-    /// A datagram comes.
+    /// Takes a datagram that arrives.
     pub(crate) fn receive(&mut self, now: Time, from: SocketAddr, to: SocketAddr, data: &[u8]) {
         if self.ended.is_none() && self.session.accepts(now, from, to, data) {
             self.session.receive(now, from, to, data);
         }
     }
 
-    /// The player has asked for a keyframe, and the datagram arrives.
+    /// Notes that a request for a keyframe arrives with the next datagram.
     pub(crate) fn keyframe_wanted(&mut self, now: Time) {
         self.has_reason = true;
         // One that was coded just before may be under way.
@@ -164,12 +164,12 @@ impl HostSide {
         }
     }
 
-    /// The network is in trouble: a wish for a keyframe may have to wait.
+    /// Drops the request for a keyframe, because a network fault may delay its answer.
     pub(crate) fn forgive_keyframe(&mut self) {
         self.wanted = None;
     }
 
-    /// Lets time pass: the session's and the encoder's.
+    /// Lets time pass until `now`, for the session and its encoder.
     pub(crate) fn advance(&mut self, now: Time, summary: &mut Summary) -> Result<(), Broken> {
         if self.ended.is_some() {
             return Ok(());
@@ -217,7 +217,7 @@ impl HostSide {
         Ok(())
     }
 
-    /// Sees to what the session wants done; gives whether it has connected.
+    /// Carries out the session's effects. Returns whether it has connected.
     pub(crate) fn settle(&mut self, now: Time, summary: &mut Summary) -> Result<bool, Broken> {
         let mut has_connected = false;
         for effect in self.session.take_effects() {
@@ -264,7 +264,7 @@ impl HostSide {
         Ok(has_connected)
     }
 
-    /// A frame's life is told.
+    /// Checks the rules about a frame whose life is complete.
     fn life(&mut self, frame: &SessionFrame) -> Result<(), Broken> {
         let life = &frame.life;
         if self.newest_life.is_some_and(|newest| life.frame <= newest) {

@@ -1,4 +1,4 @@
-//! A viewer's transport that can be told to lie, and to keep reports back.
+//! A viewer's transport that sends false reports or none when it is ordered to.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use mimosa_net::Random;
 use mimosa_transport::{CallerEvent, Channel, Datagram, ViewerTransport};
 use mimosa_units::Time;
 
-/// What the transport is told; shared with the world.
+/// Orders to a transport, which the world gives.
 #[derive(Debug, Default)]
 pub(crate) struct Orders {
-    /// Reports and messages are false.
+    /// Whether reports and messages are to be false.
     pub(crate) lies: AtomicBool,
-    /// No reports leave.
+    /// Whether reports are to be withheld.
     pub(crate) is_silent: AtomicBool,
-    /// Reports that were kept back or made up.
+    /// Number of reports and messages withheld or falsified.
     pub(crate) acted: AtomicU64,
 }
 
-/// A transport with orders.
+/// A transport that follows orders.
 pub(crate) struct Liar {
     inner: Box<dyn ViewerTransport>,
     orders: Arc<Orders>,
@@ -46,7 +46,7 @@ impl Liar {
         byte
     }
 
-    /// Changes some bytes; the first four say what it is, and stay.
+    /// Changes some bytes, but not the first four, which say what the packet is.
     fn spoil(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut spoiled = bytes.to_vec();
         for byte in spoiled.iter_mut().skip(4) {

@@ -1,19 +1,18 @@
-//! The whole system in one seeded world: a host's sessions, their players, the transport
-//! between them, models of encoder and decoder, and links, all in virtual time.
+//! The whole system in a simulated world with a seed: a host's sessions, their players, the
+//! transport between them, models of encoder and decoder, and links, all in virtual time.
 //!
 //! **Source.** The method is that of `TigerBeetle`'s simulator and of `FoundationDB` (Zhou et al.,
-//! SIGMOD 2021, section 4): the code that runs in production, a world that can be repeated
-//! from one number, faults drawn from that number, and rules that hold after every step.
+//! SIGMOD 2021, section 4): the code is the one that runs in production, one number repeats the
+//! whole world, faults are drawn from that number, and rules are checked after every step.
 //!
-//! [`Plan::draw`] makes a plan of a seed: who plays and watches, over which links, and which
-//! [`Fault`]s happen when. [`run`] plays it and gives a [`Summary`], or the first
-//! [`Violation`] of a rule. The sessions are [`mimosa_session`]'s, the very ones that a host
-//! and a client run.
+//! [`Plan::draw`] makes a plan from a seed: who plays and watches, over which links, and which
+//! [`Fault`]s happen when. [`run`] carries it out and returns a [`Summary`], or the first
+//! [`Violation`] of a rule. The sessions are those of [`mimosa_session`], which the host and the
+//! client run.
 //!
-//! With [`TransportKind::Plain`] the same seed gives the same run to the byte. With
-//! [`TransportKind::WebRtc`] keys and the names of streams are random; datagrams without
-//! media are charged to links at rounded sizes, so that they do not change the course of a
-//! run.
+//! With [`TransportKind::Plain`], the same seed gives the same run to the byte. With
+//! [`TransportKind::WebRtc`], keys and the names of streams are random. Datagrams without media
+//! load the links with rounded sizes, so that this randomness does not change the course of a run.
 //!
 //! ```
 //! use mimosa_world::{Plan, TransportKind, run};

@@ -1,5 +1,5 @@
-//! One person: the viewer's end of a session, its decoder, its clock, and the two directions
-//! between it and the host.
+//! One person: the viewer's end of a session, its decoder, its clock, and the network to and from
+//! the host.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use crate::rules::{KEYFRAMES_APART, Rule};
 use crate::summary::Summary;
 use crate::way::{Arrived, Counts, Way};
 
-/// A player presses or releases a key this often.
+/// Time between a player's key presses and releases.
 const KEY_EVERY: TimeDelta = TimeDelta::from_millis(130);
-/// Keys are pressed from so long after the host's greeting on: then every channel is open.
+/// Time from the host's greeting to the first key press, by which every channel is open.
 const SETTLED: TimeDelta = TimeDelta::from_millis(1_000);
-/// A loudspeaker wants a block this often.
+/// Duration of the sound that a loudspeaker wants at a time.
 const BLOCK: TimeDelta = TimeDelta::from_millis(10);
 
-/// The viewer's end, while it runs.
+/// The viewer's end of a session, with its decoder.
 pub(crate) struct Viewer {
     pub(crate) session: Session,
     pub(crate) decoder: Decoder,
     pub(crate) orders: Arc<Orders>,
-    /// Why the session is over, once it is.
+    /// Why the session ended, once it has.
     pub(crate) ended: Option<String>,
     is_connected: bool,
     /// When the host's greeting came.
@@ -44,28 +44,28 @@ pub(crate) struct Viewer {
     pub(crate) keys: Vec<(u16, bool)>,
     newest_wish: Option<Time>,
     wishes: u64,
-    /// When a frame was last shown.
+    /// When a frame was last displayed.
     pub(crate) shown: Option<Time>,
     pub(crate) statistics: Option<Time>,
     pub(crate) began: Time,
 }
 
-/// A person and the host's session with it.
+/// A person, with both ends of the session.
 pub(crate) struct Person {
     pub(crate) plan: PersonPlan,
     pub(crate) there: Way,
     pub(crate) back: Way,
-    /// Address of the person's program.
+    /// Address of the person's program, behind the NAT.
     own: SocketAddr,
-    /// Address that the host sees.
+    /// Address of the person that the host sees.
     pub(crate) outside: SocketAddr,
     host_address: SocketAddr,
     pub(crate) host: Option<HostSide>,
     pub(crate) viewer: Option<Viewer>,
     transport: TransportKind,
-    /// How far the person's clock is ahead of the host's.
+    /// How far the person's clock is ahead of the host's; negative if behind.
     pub(crate) ahead: TimeDelta,
-    /// The person's program stands still until then.
+    /// Until when the person's program is stalled; `None` while it runs.
     pub(crate) stalled: Option<Time>,
     /// The person's address has changed, and nothing has come from the new one yet.
     pub(crate) rebound: bool,
@@ -76,7 +76,7 @@ pub(crate) struct Person {
 }
 
 impl Viewer {
-    /// A session over a connection that the host has answered.
+    /// A session over a connection to which the host has agreed.
     pub(crate) fn new(
         transport: Box<dyn ViewerTransport>,
         (plan, codecs): (&Plan, Option<Codecs>),
@@ -109,7 +109,7 @@ impl Viewer {
         }
     }
 
-    /// Whether media flows.
+    /// Whether media can flow.
     pub(crate) const fn is_connected(&self) -> bool {
         self.is_connected && self.ended.is_none()
     }
@@ -153,12 +153,12 @@ impl Person {
         [self.host_address, self.own]
     }
 
-    /// The person's clock, when the host's shows `now`.
+    /// The time on the person's clock when it is `now` on the host's.
     pub(crate) fn local(&self, now: Time) -> Time {
         now + self.ahead
     }
 
-    /// When something happens with this person.
+    /// When to call [`Person::step`].
     pub(crate) fn deadline(&self) -> Time {
         let ways = self.there.deadline().min(self.back.deadline());
         let host = self.host.as_ref().map_or(Time::MAX, HostSide::deadline);
@@ -179,11 +179,11 @@ impl Person {
         if viewer.has_sound {
             next = next.min(viewer.next_block);
         }
-        // A program that stands still does nothing before it goes on.
+        // A stalled program does nothing until it continues.
         self.stalled.map_or(next, |until| next.max(until))
     }
 
-    /// Does what is due with this person by `now`.
+    /// Does all that is due by `now`. Returns whether the host's end has connected.
     pub(crate) fn step(&mut self, now: Time, summary: &mut Summary) -> Result<bool, Broken> {
         while let Some(arrived) = self.there.poll(now) {
             self.reach_viewer(now, &arrived);
@@ -205,11 +205,10 @@ impl Person {
 
     fn reach_viewer(&mut self, now: Time, arrived: &Arrived) {
         if arrived.datagram.destination != self.outside {
-            // The NAT has forgotten where this goes.
+            // The NAT has forgotten this address.
             return;
         }
-        // What comes while the program stands still waits in its socket, and is lost when
-        // that is full.
+        // Datagrams that come while the program is stalled are lost, as by a full socket.
         if self.stalled.is_some() {
             return;
         }
@@ -238,7 +237,7 @@ impl Person {
             datagram.destination,
             &datagram.contents,
         );
-        // Other transports do not let one see what a datagram is.
+        // Other transports encrypt requests for keyframes.
         let is_plain = self.transport == TransportKind::Plain;
         if !is_plain {
             host.has_reason = true;
@@ -248,7 +247,7 @@ impl Person {
         }
     }
 
-    /// What the person and its program do.
+    /// Does what the person and the program do by themselves.
     fn view(&mut self, now: Time, summary: &mut Summary) -> Result<(), Broken> {
         let local = self.local(now);
         let role = self.plan.role;
@@ -310,8 +309,8 @@ impl Person {
         Ok(())
     }
 
-    /// Sends what there is to send, and sees to what happened at both ends; says whether the
-    /// host's end has connected.
+    /// Sends what both ends have to send, and carries out their effects. Returns whether the host's
+    /// end has connected.
     pub(crate) fn settle(&mut self, now: Time, summary: &mut Summary) -> Result<bool, Broken> {
         let mut has_connected = false;
         if let Some(host) = &mut self.host {
@@ -351,7 +350,7 @@ impl Person {
         Ok(has_connected)
     }
 
-    /// Faults that were kept back or made up by the person's transport.
+    /// Number of reports and messages that the person's transport withheld or falsified.
     pub(crate) fn lied(&self) -> u64 {
         let viewer = self.viewer.as_ref();
         viewer.map_or(0, |viewer| viewer.orders.acted.load(Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! What a seed means: who plays and watches, over which links, and what goes wrong when.
+//! Draws from a seed who plays and watches, over which links, and what goes wrong when.
 
 use mimosa_net::Random;
 use mimosa_protocol::control::{FeedbackKind, Role};
@@ -8,19 +8,19 @@ use mimosa_video::Size;
 
 use crate::fault::{Fault, FaultKind};
 
-/// What carries a session's datagrams.
+/// The transport between the ends of a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TransportKind {
-    /// A connection without encryption, of the same interface.
+    /// The plain connection, without encryption.
     Plain,
     /// WebRTC at both ends.
     WebRtc,
 }
 
-/// Faults begin no earlier: sessions have connected by then.
+/// Time before the first fault, in which sessions connect.
 const CALM_BEFORE: TimeDelta = TimeDelta::from_millis(2_500);
-/// Faults have ended so long before the end of the run that everything has recovered: twice
-/// the longest time that a rule allows.
+/// Time between the last fault and the end of the run, in which everything recovers: twice the
+/// longest time that a rule allows.
 const CALM_AFTER: TimeDelta = TimeDelta::from_millis(6_000);
 
 /// Longest time between two connectivity checks of a player, in milliseconds: str0m's.
@@ -33,59 +33,59 @@ pub struct PersonPlan {
     pub role: Role,
     /// Rate of the link towards the person; the link back has half of it.
     pub rate: Rate,
-    /// Propagation from one end to the other.
+    /// Propagation delay in each direction.
     pub delay: TimeDelta,
     /// Longest queue of the link, as time at its rate.
     pub queue: TimeDelta,
-    /// Which queue discipline the link has.
+    /// Queue discipline of the link.
     pub discipline: Discipline,
-    /// Share of packets that are lost at any time.
+    /// Share of packets that are lost throughout the run, from 0 to 1.
     pub loss: f64,
-    /// What the host uses of feedback.
+    /// How the viewer reports arrivals.
     pub feedback: FeedbackKind,
-    /// How the player's clock stands to the host's at the beginning.
+    /// How far the person's clock is ahead of the host's at the beginning.
     pub clock_ahead: TimeDelta,
 }
 
 /// A queue discipline of a link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Discipline {
-    /// The newest packet is dropped when the queue is full.
+    /// Drops the newest packet when the queue is full.
     DropTail,
     /// `CoDel` (RFC 8289).
     Codel,
-    /// `DualPI2` (RFC 9332), which marks.
+    /// `DualPI2` (RFC 9332), which marks packets.
     DualPi2,
 }
 
-/// A whole run.
+/// Everything that a run depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The seed that the plan was drawn from.
+    /// The seed from which the plan was drawn.
     pub seed: u64,
-    /// What carries datagrams.
+    /// The transport of all sessions.
     pub transport: TransportKind,
     /// How long the run lasts.
     pub duration: TimeDelta,
     /// Time between pictures of the source.
     pub interval: TimeDelta,
-    /// Size of the pictures at first.
+    /// Size of the pictures at the beginning.
     pub size: Size,
     /// Whether the host has sound.
     pub has_sound: bool,
     /// Name of the controller.
     pub controller: &'static str,
-    /// How frames are kept whole.
+    /// How frames are protected against loss.
     pub protection: ProtectionKind,
-    /// Whether repair packets can be sent and lost packets sent again.
+    /// Whether lost packets can be sent again and repair packets be used.
     pub has_repairs: bool,
-    /// Who plays and watches.
+    /// The persons, of whom the first plays.
     pub persons: Vec<PersonPlan>,
-    /// What goes wrong, in the order of time.
+    /// The faults, in the order of their beginnings.
     pub faults: Vec<Fault>,
 }
 
-/// Sizes that a source may have; small, since nobody looks at the pictures.
+/// Sizes that a source may have, which are small because nobody looks at the pictures.
 const SIZES: [(u32, u32); 3] = [(64, 48), (96, 64), (32, 32)];
 
 fn size(random: &mut Random) -> Size {
@@ -93,7 +93,7 @@ fn size(random: &mut Random) -> Size {
     Size::new(width, height).unwrap_or(Size::SMALLEST)
 }
 
-/// An index below `count`.
+/// A random index below `count`.
 fn index(random: &mut Random, count: usize) -> usize {
     #[expect(
         clippy::cast_possible_truncation,
@@ -104,7 +104,7 @@ fn index(random: &mut Random, count: usize) -> usize {
     index.min(count.saturating_sub(1))
 }
 
-/// A number between two others, with the logarithm spread evenly.
+/// A random number between two others, whose logarithm is uniform.
 fn between(random: &mut Random, least: f64, most: f64) -> f64 {
     let (low, high) = (libm::log(least), libm::log(most));
     libm::exp(low + random.uniform() * (high - low))
@@ -115,7 +115,7 @@ fn millis(value: f64) -> TimeDelta {
 }
 
 impl Plan {
-    /// The plan of a seed.
+    /// Draws the plan of a seed.
     #[must_use]
     pub fn draw(seed: u64, transport: TransportKind) -> Self {
         let mut random = Random::new(seed, "plan");
@@ -124,7 +124,8 @@ impl Plan {
         let controllers: Vec<_> = mimosa_cc::NAMES
             .iter()
             .copied()
-            // The one has to be told what the link has, the other asks nobody.
+            // The oracle would have to be told the link's rate, and the fixed controller never
+            // adapts.
             .filter(|name| !matches!(*name, "oracle" | "fixed"))
             .collect();
         let controller = if random.chance(0.5) {
@@ -163,7 +164,7 @@ impl Plan {
     fn fault(&self, random: &mut Random, kind: FaultKind) -> Fault {
         let lasts = millis(match kind {
             FaultKind::Burst => between(random, 5.0, 300.0),
-            // One in four is longer than anybody waits.
+            // One outage in four is longer than either end waits.
             FaultKind::Outage if random.chance(0.25) => between(random, 11_000.0, 16_000.0),
             FaultKind::Outage | FaultKind::Stall => between(random, 200.0, 6_000.0),
             FaultKind::Loss
@@ -197,7 +198,7 @@ impl Plan {
         }
     }
 
-    /// When everything has been calm for long enough to have recovered.
+    /// When the last fault is over, and sessions have had time to connect.
     #[must_use]
     pub fn calm_from(&self) -> Time {
         let ends = self.faults.iter().map(Fault::ends);

@@ -1,43 +1,43 @@
-//! The rules that hold after every step, and what breaks one.
+//! The rules that are checked after every step.
 
 use mimosa_units::{Time, TimeDelta};
 
-/// A rule of the world.
+/// A rule.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Rule {
-    /// No frame is decoded that refers to one that the decoder does not have.
+    /// No frame is decoded whose reference the decoder does not have.
     References,
-    /// Frames are decoded in their order, and as they were coded.
+    /// Frames are decoded in order, with the bytes that were encoded.
     Order,
-    /// An encoder has one frame at a time, and is asked for none after the session's end.
+    /// An encoder has one job at a time, and none after the session's end.
     OneJob,
-    /// A frame on the wire has no more than its grant, if its encoder kept to its budget.
+    /// A frame on the wire is not larger than its grant, if its encoder kept the budget.
     Budget,
     /// The controller's target stays within its limits.
     Limits,
-    /// A keyframe that a player asks for is coded soon, or one was just before.
+    /// A keyframe that a player asks for is coded soon, unless one was coded just before.
     KeyframeAnswered,
-    /// A player asks for keyframes no more often than it may.
+    /// A player does not ask for keyframes more often than allowed.
     KeyframeAsked,
     /// Keyframes are coded only at the start, and for a player that has asked for one.
     KeyframeNeeded,
-    /// Sound leaves in the moment in which it comes.
+    /// Sound leaves at the moment at which it comes from the source.
     Sound,
-    /// Pictures come again soon after the last fault.
+    /// Pictures are displayed again soon after the last fault.
     Pictures,
-    /// The end of a session is known on both sides soon.
+    /// Both ends learn of the end of a session soon.
     Ends,
     /// Every datagram arrives, is dropped, is lost, or is on its way.
     Conservation,
-    /// Neither side remembers without bound.
+    /// The memory of both ends is bounded.
     Memory,
-    /// Neither side asks to be called again and again at one moment.
+    /// Time advances: no end asks without limit to be called again at the same moment.
     Progress,
-    /// Only a player's actions reach the source, each once and in their order.
+    /// Only a player's actions reach the source, each once and in order.
     Actions,
-    /// Each frame's life is told once, in their order.
+    /// Each frame's life is reported once, in the order of frames.
     Lives,
-    /// A player is told how the session stands.
+    /// A player receives the session's statistics.
     Statistics,
 }
 
@@ -47,29 +47,29 @@ pub enum Rule {
 pub struct Violation {
     /// The seed of the run, which repeats it.
     pub seed: u64,
-    /// When it happened.
+    /// When the rule was broken.
     pub at: Time,
-    /// Which rule.
+    /// The rule.
     pub rule: Rule,
-    /// What was seen.
+    /// What was observed.
     pub detail: String,
 }
 
-/// Longest from the moment in which a wish for a keyframe reaches the host until one is
-/// coded, while pictures come: the 300 ms in which one may be under way
-/// (`session/host/recovery.rs`), three intervals at 30 frames a second, and coding.
+/// Longest time from a request for a keyframe, at its arrival at the host, until one is coded,
+/// while pictures come: the 300 ms in which an earlier one may be on its way
+/// (`session/host/recovery.rs`), three intervals at 30 frames a second, and encoding.
 pub(crate) const KEYFRAME_WITHIN: TimeDelta = TimeDelta::from_millis(450);
-/// A keyframe that was coded so long ago may be under way (`session/host/recovery.rs`).
+/// Time after its encoding for which a keyframe may be on its way (`session/host/recovery.rs`).
 pub(crate) const KEYFRAME_UNDERWAY: TimeDelta = TimeDelta::from_millis(310);
-/// Least time between a player's wishes for a keyframe (`session/viewer`, 400 ms), less what
-/// clocks are called late.
+/// Least time between a player's requests for a keyframe: 400 ms (`session/viewer`), less the delay
+/// with which timers may be called.
 pub(crate) const KEYFRAMES_APART: TimeDelta = TimeDelta::from_millis(390);
-/// Longest without a new picture once everything has been calm for that long.
+/// Longest time without a new picture, once there has been no fault for as long.
 pub(crate) const PICTURES_WITHIN: TimeDelta = TimeDelta::from_millis(2_500);
-/// Longest until both sides know of a session's end: the host waits 10 s for a player, and
-/// the player for a host; messages take a moment.
+/// Longest time until both ends know that a session has ended: host and player wait 10 s for each
+/// other, and messages take time.
 pub(crate) const ENDS_WITHIN: TimeDelta = TimeDelta::from_millis(16_000);
-/// Most that one side may remember: items of any kind.
+/// Most items of any kind that one end may hold.
 pub(crate) const MOST_REMEMBERED: usize = 40_000;
-/// Calls at one moment that mean that time does not go on.
+/// Number of calls at one moment from which time counts as stopped.
 pub(crate) const MOST_AT_ONCE: u32 = 10_000;

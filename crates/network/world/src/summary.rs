@@ -1,4 +1,4 @@
-//! What a run showed.
+//! The counts of a run.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use crate::codecs::digest;
 /// Counts of one run, or of several.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Summary {
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
     /// Virtual time that passed.
     pub time: TimeDelta,
-    /// Sessions that began.
+    /// Sessions begun.
     pub sessions: u64,
     /// Frames coded.
     pub coded: u64,
-    /// Keyframes among them.
+    /// Keyframes among the coded frames.
     pub keyframes: u64,
-    /// Frames shown.
+    /// Frames displayed.
     pub shown: u64,
-    /// Wishes for a keyframe that reached a host.
+    /// Requests for a keyframe that reached a host.
     pub keyframes_wanted: u64,
-    /// Packets of sound that left.
+    /// Packets of sound sent.
     pub sound: u64,
-    /// Actions of players that reached the source.
+    /// Players' actions that reached the source.
     pub actions: u64,
     /// Datagrams sent, in both directions.
     pub datagrams: u64,
-    /// Datagrams that arrived.
+    /// Datagrams that arrived, in both directions.
     pub arrived: u64,
     /// Bytes of coded frames.
     pub bytes: u64,
@@ -41,7 +41,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Adds another run.
+    /// Adds the counts of another summary.
     pub fn add(&mut self, other: &Self) {
         self.runs += other.runs;
         self.time += other.time;

@@ -1,4 +1,4 @@
-//! One direction between a host and a person: queue, link and path, and what faults do to it.
+//! One direction between a host and a person: queue, link and path, and the faults on them.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 use crate::plan::{Discipline, PersonPlan, TransportKind};
 
-/// Headers of IPv4 and UDP.
+/// Bytes of the IPv4 and UDP headers.
 const HEADERS: u64 = 28;
-/// Datagrams of WebRTC without media are charged as multiples of this: what is random in
-/// them, as a signature's length, then changes nothing.
+/// WebRTC datagrams without media count as a multiple of this many bytes, so that random lengths,
+/// such as a signature's, do not change a run.
 const ROUNDED_TO: u64 = 256;
 
 /// A datagram on its way.
@@ -50,7 +50,7 @@ pub(crate) struct Arrived {
     pub(crate) ecn: Ecn,
 }
 
-/// What became of datagrams.
+/// Counts of datagrams by their fate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Counts {
     pub(crate) sent: u64,
@@ -86,7 +86,7 @@ pub(crate) struct Way {
     transport: TransportKind,
     link: Link<Carried>,
     path: Path,
-    /// The path without faults.
+    /// The path's configuration without faults.
     calm: PathConfig,
     is_out: bool,
     copies: f64,
@@ -138,7 +138,7 @@ impl Way {
         self.counts
     }
 
-    /// Datagrams that wait, are being serialised or fly.
+    /// Number of datagrams in the queue, on the link and on the path.
     pub(crate) fn inside(&self) -> u64 {
         (self.link.packets() + self.flying.len()) as u64
     }
@@ -187,13 +187,13 @@ impl Way {
         self.dropped.clear();
     }
 
-    /// When something happens here; [`Time::MAX`] for nothing.
+    /// When something happens next; [`Time::MAX`] for never.
     pub(crate) fn deadline(&self) -> Time {
         let due = self.flying.first_key_value().map(|((due, _), _)| *due);
         self.link.deadline().min(due.unwrap_or(Time::MAX))
     }
 
-    /// Takes a datagram that arrives by `now`.
+    /// Takes the next datagram that arrives by `now`.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Arrived> {
         while let Some(served) = self.link.poll(now, &mut self.dropped) {
             match self.path.send(served.finished, (None, None)) {
@@ -222,29 +222,29 @@ impl Way {
         })
     }
 
-    /// Nothing passes, or everything again.
+    /// Begins or ends an outage, in which nothing passes.
     pub(crate) fn set_out(&mut self, is_out: bool) {
         self.is_out = is_out;
     }
 
-    /// So large a share of packets is lost, at the least.
+    /// Makes this share of packets get lost.
     pub(crate) fn set_loss(&mut self, share: f64) {
         let loss = LossModel::Random(share);
         let config = *self.path.config();
         self.path.set_config(PathConfig { loss, ..config });
     }
 
-    /// Losses are as without faults.
+    /// Restores the loss of the path without faults.
     pub(crate) fn end_loss(&mut self) {
         let config = *self.path.config();
         let loss = self.calm.loss;
         self.path.set_config(PathConfig { loss, ..config });
     }
 
-    /// This share of packets takes so much longer.
+    /// Delays this share of packets by more than the others; zero ends the reordering.
     pub(crate) fn set_reordering(&mut self, share: f64) {
         let config = *self.path.config();
-        // Longer than a frame's packets are apart. Chosen.
+        // The extra delay is longer than a frame's packets are apart. Our choice.
         let extra = TimeDelta::from_millis(15);
         let reordering = (share > 0.0).then_some(Reordering { share, extra });
         self.path.set_config(PathConfig {
@@ -253,12 +253,12 @@ impl Way {
         });
     }
 
-    /// This share of packets is sent twice.
+    /// Duplicates this share of packets.
     pub(crate) fn set_copies(&mut self, share: f64) {
         self.copies = share;
     }
 
-    /// The link has this rate from now on.
+    /// Changes the link's rate from now on.
     pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) {
         self.link.set_schedule(now, Schedule::constant(rate));
     }

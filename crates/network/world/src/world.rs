@@ -24,13 +24,13 @@ use crate::plan::{Plan, TransportKind};
 use crate::rules::{ENDS_WITHIN, MOST_AT_ONCE, MOST_REMEMBERED, PICTURES_WITHIN, Rule, Violation};
 use crate::summary::Summary;
 
-/// Between blocks of sound.
+/// Time between blocks of sound.
 const BLOCK: TimeDelta = TimeDelta::from_millis(10);
-/// Bytes of a block of sound: 96 kbit/s.
+/// Bytes of a block of sound, which make 96 kbit/s.
 const SOUND_BYTES: usize = 120;
-/// Between looks at what both sides remember.
+/// Time between checks of the rules that always hold.
 const LOOK_EVERY: TimeDelta = TimeDelta::from_millis(100);
-/// Trouble of the network is forgiven for so long after it has ended.
+/// Time after the end of a network fault in which rules allow for it.
 const FORGIVEN: TimeDelta = TimeDelta::from_millis(2_500);
 
 /// Share of datagrams to a person whose loss keeps SCTP's timeout growing: every message of
@@ -77,12 +77,12 @@ struct World<'a> {
     next_sound: Time,
     next_look: Time,
     sample: u64,
-    /// Faults that have not begun, and those that have and last.
+    /// Index of the next fault that has not begun, and the faults that are acting.
     next_fault: usize,
     running: Vec<Fault>,
-    /// Sessions so far.
+    /// Number of sessions begun.
     sessions: u64,
-    /// Persons who come again at a time, and whether they end what they had.
+    /// When persons return, by their number.
     again: Vec<(Time, usize)>,
     summary: Summary,
     at_once: u32,
@@ -187,7 +187,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// The source has a new picture.
+    /// The source has a new picture for all sessions.
     fn picture(&mut self) -> Result<(), Broken> {
         let mut picture = Picture::new(self.size);
         if self.codecs.is_some() {
@@ -211,7 +211,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Shows who has just connected the newest picture.
+    /// Gives the newest picture to a session that has just connected.
     fn show_newest(&mut self, number: usize) -> Result<(), Broken> {
         let (now, person) = (self.now, &mut self.persons[number]);
         if let (Some(host), Some(picture)) = (&mut person.host, &self.newest) {
@@ -221,7 +221,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// A block of sound.
+    /// The source has a block of sound for all sessions.
     fn sound(&mut self) -> Result<(), Broken> {
         let frame = SoundFrame {
             sample: self.sample,
@@ -282,7 +282,7 @@ impl<'a> World<'a> {
         ));
     }
 
-    /// Begins and ends what goes wrong.
+    /// Begins and ends faults.
     fn faults(&mut self) {
         let now = self.now;
         while let Some(fault) = self
@@ -424,7 +424,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A person leaves: politely, every other time.
+    /// Lets a person leave, and in every second session say so.
     fn close(&mut self, number: usize, kind: &'static str) {
         self.summary.witness(kind);
         let (now, is_polite) = (self.now, self.sessions.is_multiple_of(2));
@@ -432,7 +432,7 @@ impl<'a> World<'a> {
             return;
         };
         if kind == "reload" {
-            // The page names the session that it had, and the host ends it.
+            // The page names its former session, and the host ends that one.
             if let Some(host) = &mut person.host {
                 host.session.notice(NoticeCode::Ended, "left".to_owned());
                 host.session.close("left");
@@ -444,11 +444,11 @@ impl<'a> World<'a> {
             }
             viewer.ended.get_or_insert_with(|| "left".to_owned());
         }
-        // What both have to say still leaves.
+        // The last messages of both ends still leave.
         let _ = person.settle(now, &mut self.summary);
     }
 
-    /// Looks at what must hold at any time.
+    /// Checks the rules that hold at any time.
     fn look(&mut self) -> Result<(), Broken> {
         let now = self.now;
         for number in 0..self.persons.len() {
@@ -486,7 +486,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Whether something is wrong with a person, or was a short time ago.
+    /// Whether a fault affects a person, or did a short time ago.
     fn is_troubled(&self, number: usize) -> bool {
         let now = self.now;
         self.plan.faults.iter().any(|fault| {
@@ -551,7 +551,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Each key that a player pressed or released reaches the source, once and in order.
+/// Checks that each key that a player pressed or released reached the source, once and in order.
 fn keys(
     number: usize,
     role: Role,
@@ -563,7 +563,7 @@ fn keys(
         return Ok(());
     }
     let in_order = viewer.keys.starts_with(&host.keys);
-    // The last ones may be under way.
+    // The newest keys may be on their way.
     let late = viewer.keys.len() - host.keys.len().min(viewer.keys.len());
     let is_alive = host.ended.is_none() && viewer.ended.is_none();
     if !in_order || (is_alive && calm > PICTURES_WITHIN && late > 12) {
@@ -577,7 +577,7 @@ fn keys(
     Ok(())
 }
 
-/// Tells a person's transport something.
+/// Gives an order to a person's transport.
 fn orders(
     person: &Person,
     which: impl Fn(&crate::liar::Orders) -> &std::sync::atomic::AtomicBool,
@@ -615,13 +615,13 @@ fn plain_ends(plan: &Plan, person: &Person, id: u64, [now, local]: [Time; 2]) ->
     (Box::new(host), Box::new(viewer))
 }
 
-/// Both ends of a connection of WebRTC, whose offer and answer pass at once.
+/// Both ends of a WebRTC connection, whose offer and answer pass at once.
 fn webrtc_ends(plan: &Plan, person: &Person, [now, local]: [Time; 2]) -> Option<Ends> {
     let [host, viewer] = person.addresses();
     let codecs = [Codec::H264];
     let (mut caller, offer) = Caller::offer(&[viewer], &codecs, plan.has_sound, local).ok()?;
     let wanted = match person.plan.feedback {
-        // What the caller offers.
+        // `None` accepts what the caller offers.
         FeedbackKind::CongestionControl => None,
         other => Some(other),
     };

@@ -1,10 +1,10 @@
-//! Many seeds of the world, with each transport.
+//! Runs many seeds of the world, with each transport.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use mimosa_world::{Codecs, FaultKind, Plan, Summary, TransportKind, run, run_with};
 
-/// Runs seeds, and prints the line that repeats the one that fails.
+/// Runs seeds. Prints the line that repeats the one that fails.
 fn seeds(seeds: std::ops::Range<u64>, transport: TransportKind) -> Summary {
     seeds_with(seeds, transport, None)
 }

@@ -1,19 +1,19 @@
-//! What is seen of a run, packet by packet.
+//! Counts the packets and frames of a run.
 
 use mimosa_facts::{Fate, FrameLife, Observer, Passage, StreamPacket};
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
 use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
 
-/// RFC 8867, section 3: the typical measurement interval.
+/// Length of a bin: the typical measurement interval of RFC 8867, section 3.
 pub(crate) const BIN: TimeDelta = TimeDelta::from_millis(200);
-/// A second of them.
+/// Number of bins in a second.
 pub(crate) const PER_SECOND: usize = 5;
 
-/// A frame on its way for longer is late, whatever comes of it.
+/// Age from which a frame on its way is late, however it ends.
 const YOUNG: TimeDelta = TimeDelta::from_millis(200);
 
-/// Bytes in each [`BIN`] of a run.
+/// Number of bytes in each [`BIN`] of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Bins(Vec<u64>);
 
@@ -23,7 +23,7 @@ impl Bins {
         Self(vec![0; usize::try_from(whole).unwrap_or(0)])
     }
 
-    /// The bin that `at` lies in.
+    /// Index of the bin that contains `at`.
     pub(crate) fn index(at: Time) -> usize {
         usize::try_from(at.as_nanos() / BIN.as_nanos().unsigned_abs()).unwrap_or(usize::MAX)
     }
@@ -38,7 +38,7 @@ impl Bins {
         self.0.len()
     }
 
-    /// The bins that lie within, as Mbit/s.
+    /// Rates of the bins that lie within a time span, in Mbit/s.
     pub(crate) fn mbps(&self, from: Time, to: Time) -> Vec<f64> {
         let from = Self::index(from + (BIN - TimeDelta::from_nanos(1))).min(self.0.len());
         let to = Self::index(to).clamp(from, self.0.len());
@@ -46,7 +46,7 @@ impl Bins {
         self.0[from..to].iter().map(mbps).collect()
     }
 
-    /// Whole seconds from the beginning, in kbit/s.
+    /// Rates of the whole seconds from the beginning, in kbit/s.
     pub(crate) fn seconds_kbps(&self) -> Vec<u64> {
         let seconds = self.0.chunks(PER_SECOND);
         seconds
@@ -54,7 +54,7 @@ impl Bins {
             .collect()
     }
 
-    /// The bytes of the second that begins with this bin; `None` beyond the end.
+    /// Bytes of the second that begins with this bin; `None` beyond the end.
     pub(crate) fn second(&self, first: usize) -> Option<u64> {
         Some(
             self.0
@@ -65,36 +65,36 @@ impl Bins {
     }
 }
 
-/// One flow's packets.
+/// The counts of one flow, or of all TCP flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) sent: Bins,
     pub(crate) arrived: Bins,
-    /// From departure to arrival, of packets sent within the window.
+    /// Times from departure to arrival of packets sent within the window.
     pub(crate) delays: Vec<TimeDelta>,
     /// Packets sent within the window, and those of them that did not arrive.
     pub(crate) packets: u64,
     pub(crate) lost: u64,
-    /// Frames handed over within the window whose delay is known, or known to be long; and
-    /// those of them that were late.
+    /// Frames handed over within the window whose delay is known, or known to be long; and those of
+    /// them that were late.
     pub(crate) frames: u64,
     pub(crate) late: u64,
 }
 
-/// Sees the packets of video flows one by one, and those of TCP flows together.
+/// Counts the packets of each video flow, and those of all TCP flows together.
 pub(crate) struct Watch {
     window: Window,
     end: Time,
-    /// The delay up to which frames of each flow of the scenario are in time.
+    /// For each flow of the scenario, the delay up to which its frames are in time.
     in_time: Vec<TimeDelta>,
-    /// Where the packets of each flow of the scenario go; `None` for nowhere.
+    /// For each flow of the scenario, the index in `seen`; `None` if it is not counted.
     place: Vec<Option<usize>>,
-    /// The video flows in their order, then all TCP flows.
+    /// The counts of the video flows, in their order, and then of all TCP flows.
     pub(crate) seen: Vec<Seen>,
 }
 
 impl Watch {
-    /// Frames that take `late` more than the round trip are late.
+    /// A counter for which frames are late that take `late` more than the round trip.
     pub(crate) fn new(scenario: &Scenario, window: Window, late: TimeDelta) -> Self {
         let is_video = |kind: &str| kind == "video";
         let kinds = scenario.flows.iter().map(FlowConfig::kind_name);
@@ -138,7 +138,7 @@ impl Observer for Watch {
         let Some((seen, in_time)) = seen.zip(self.in_time.get(flow)) else {
             return;
         };
-        // As with stalls: of one that is on its way and young nothing can be said.
+        // A young frame on its way has no known delay yet, as for stalls.
         let age = self.end.since(life.handed_over);
         let is_young = life.end.is_none() && age <= YOUNG.max(*in_time);
         let counts = self.window.from <= life.handed_over && life.handed_over < self.window.to;

@@ -1,4 +1,4 @@
-//! How soon after a change each video flow has its share.
+//! Measures how soon after a change each video flow has its share.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use crate::bins::{BIN, Bins, PER_SECOND, Seen};
 use crate::numbers::round;
 use crate::record::Converged;
 
-/// A share counts as reached when it is not further off than this.
+/// Largest relative distance from a share at which the share counts as reached.
 const WITHIN: f64 = 0.2;
 
-/// One for each change within the window, of each part of the network on its own. `seen`
-/// are the video flows in their order.
+/// The times to converge after each change within the window, separately for each part of the
+/// network. `seen` are the video flows in their order.
 pub(crate) fn measure(scenario: &Scenario, window: Window, seen: &[Seen]) -> Vec<Converged> {
     let end = window.to.min(Time::ZERO + scenario.duration);
     let videos: Vec<_> = scenario
@@ -29,8 +29,8 @@ pub(crate) fn measure(scenario: &Scenario, window: Window, seen: &[Seen]) -> Vec
         .collect()
 }
 
-/// The links by what they have in common: video flows that pass both of two, or one that
-/// shares a link with another. Each direction is a part of its own.
+/// The links of each part of the network. Two links are in one part if a video flow passes both, or
+/// if a flow on one shares a link with a flow on the other. Each direction is its own part.
 fn parts(scenario: &Scenario) -> Vec<BTreeSet<usize>> {
     let mut parts: Vec<BTreeSet<usize>> = Vec::new();
     for flow in &scenario.flows {
@@ -94,7 +94,7 @@ fn of_part(
         .collect()
 }
 
-/// When the rates of these links or the flows that use them change.
+/// The times at which the rates of these links or the flows on them change.
 fn changes(scenario: &Scenario, links: &BTreeSet<usize>, from: Time, end: Time) -> BTreeSet<Time> {
     let own = scenario.links().enumerate();
     let own = own.filter(|(number, _)| links.contains(number));
@@ -110,8 +110,8 @@ fn changes(scenario: &Scenario, links: &BTreeSet<usize>, from: Time, end: Time) 
         .collect()
 }
 
-/// What each video flow should have, in bytes a second: its max-min fair part of what
-/// cross traffic leaves of the links, and no more than its highest bitrate.
+/// What each video flow should have, in bytes a second: its max-min fair share of what cross
+/// traffic leaves of the links, up to its highest bitrate.
 fn share(scenario: &Scenario, at: Time, there: &[&FlowConfig]) -> Vec<f64> {
     let until = at + TimeDelta::from_nanos(1);
     let mut free: Vec<_> = scenario
@@ -135,8 +135,8 @@ fn share(scenario: &Scenario, at: Time, there: &[&FlowConfig]) -> Vec<f64> {
         FlowKind::Cbr(_) | FlowKind::Tcp(_) => f64::INFINITY,
     };
     let mut shares = vec![None; there.len()];
-    // The link with the least for each of its flows decides for them; the others have what
-    // they leave.
+    // The link that has the least for each of its flows sets their shares; the others get what
+    // these leave.
     while let Some((link, least)) = tightest(&free, there, &shares) {
         for (share, flow) in shares.iter_mut().zip(there) {
             if share.is_none() && flow.route.data.contains(&link) {
@@ -154,7 +154,7 @@ fn share(scenario: &Scenario, at: Time, there: &[&FlowConfig]) -> Vec<f64> {
         .collect()
 }
 
-/// The link that has the least for each flow without a share, and how much.
+/// The link with the least for each flow that has no share yet, and how much that is.
 fn tightest(free: &[f64], there: &[&FlowConfig], shares: &[Option<f64>]) -> Option<(usize, f64)> {
     let open = |link: usize| {
         let flows = there.iter().zip(shares);
@@ -175,8 +175,8 @@ fn is_even(rates: &[f64]) -> bool {
     least >= (1.0 - WITHIN) * most && most > 0.0
 }
 
-/// Seconds from `at` until the means of a second fulfil `wanted`, and go on doing so for a
-/// second; looked at every [`BIN`].
+/// Seconds from `at` until the means over a second fulfil `wanted`, and continue to for a second,
+/// in steps of [`BIN`].
 fn first(bins: &[&Bins], at: Time, until: Time, wanted: impl Fn(&[f64]) -> bool) -> Option<f64> {
     let from = Bins::index(at + (BIN - TimeDelta::from_nanos(1)));
     let to = Bins::index(until);
@@ -199,7 +199,7 @@ fn first(bins: &[&Bins], at: Time, until: Time, wanted: impl Fn(&[f64]) -> bool)
 mod tests {
     use super::*;
 
-    /// A flow of so many bytes in each bin.
+    /// Bins with these numbers of bytes.
     fn bins(bytes: &[u64]) -> Bins {
         let mut bins = Bins::new(BIN.scale(bytes.len() as f64));
         for (index, &bytes) in (0..).zip(bytes) {
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn what_one_link_denies_a_flow_another_gives_to_the_rest() {
-        // RFC 8867, section 6.3, with audio on the last link.
+        // The network of RFC 8867, section 6.3, with audio on the last link.
         let scenario = scenario(
             "[[link.next]]\nrate = '8Mbit/s'\n[[link.next]]\nrate = '1.5Mbit/s'\n\
              [[flow]]\n[[flow]]\nleaves = 1\n[[flow]]\nenters = 3\n\
@@ -260,11 +260,11 @@ mod tests {
         let late: Vec<_> = (0..30).map(|bin| if bin < 10 { 0 } else { 90 }).collect();
         let late = bins(&late);
         let until = Time::from_secs(6);
-        // The mean over bins 9 to 13 is 72, over 10 to 14 it is 90.
+        // The mean over bins 9 to 13 is 72; over bins 10 to 14 it is 90.
         let both = [&steady, &late];
         assert_eq!(first(&both, Time::ZERO, until, is_even), Some(2.0));
         assert_eq!(first(&both, Time::from_secs(1), until, is_even), Some(1.0));
-        // Two seconds are not over by then.
+        // The two seconds that this takes have not passed by then.
         let soon = Time::from_millis(3_800);
         assert_eq!(first(&both, Time::ZERO, soon, is_even), None);
     }

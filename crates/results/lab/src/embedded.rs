@@ -2,10 +2,10 @@
 
 use mimosa_scenario::Files;
 
-/// A file of a suite, and what it holds.
+/// Name and content of a suite's file.
 type Embedding = (&'static str, &'static str);
 
-/// The suites by name, with their files.
+/// The names of the suites, with their files.
 pub const SUITES: &[(&str, &[Embedding])] = &[
     ("feedback", FEEDBACK),
     ("loss-recovery", LOSS_RECOVERY),
@@ -154,12 +154,12 @@ const SCOREBOARD: &[Embedding] = suite!("scoreboard":
     "../../traces/5g.txt",
 );
 
-/// The files of one of [`SUITES`].
+/// The files of one of the [`SUITES`].
 #[derive(Clone, Copy, Debug)]
 pub struct Embedded(&'static [Embedding]);
 
 impl Embedded {
-    /// Those of the suite called `name`.
+    /// The files of the suite called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let found = SUITES.iter().find(|(known, _)| *known == name);

@@ -1,86 +1,87 @@
-//! Why a suite could not be read, or nothing of it run.
+//! Errors of suites.
 
 use mimosa_scenario::ScenarioError;
 
-/// Each says what is wrong, where, and what to write instead.
+/// Why a suite cannot be read or run. Each error says what is wrong, where, and what to write
+/// instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuiteError {
-    /// The index or one of its scenarios cannot be read.
+    /// The index or a scenario cannot be read.
     #[error("{suite}: cannot read {file}: {why}")]
     Read {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// The file, counted from the suite's folder.
+        /// Path of the file in the suite's folder.
         file: String,
-        /// In the system's words.
+        /// The system's error.
         why: String,
     },
-    /// The index is no index.
+    /// The index cannot be parsed.
     #[error("{suite}/suite.toml:{line}: {why}")]
     Index {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// Where in the index.
+        /// Number of the line in the index, from one.
         line: usize,
-        /// What the parser says.
+        /// The parser's error.
         why: String,
     },
-    /// A case of the index means nothing.
+    /// A case of the index is invalid.
     #[error("{suite}/suite.toml: case `{case}`: {why}")]
     Case {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// The case.
+        /// Name of the case.
         case: String,
-        /// What is wrong, and what to write.
+        /// What is wrong, and what to write instead.
         why: String,
     },
-    /// A figure or a claim of the index means nothing.
+    /// A figure or a claim of the index is invalid.
     #[error("{suite}/suite.toml: {what} `{name}`: {why}")]
     Entry {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// A figure or a claim.
+        /// Kind of the entry: a figure or a claim.
         what: &'static str,
-        /// Its name or text.
+        /// Name or text of the entry.
         name: String,
-        /// What is wrong, and what to write.
+        /// What is wrong, and what to write instead.
         why: String,
     },
-    /// A scenario is wrong.
+    /// A scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
     /// No controller has this name.
     #[error("there is no controller `{name}`; there is {}", mimosa_cc::NAMES.join(", "))]
     UnknownController {
-        /// The name asked for.
+        /// The name that was given.
         name: String,
     },
     /// No case has this name.
     #[error("{suite} has no case `{name}`; there is {known}")]
     UnknownCase {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// The name asked for.
+        /// The name that was given.
         name: String,
-        /// The names of all cases.
+        /// Names of all cases.
         known: String,
     },
-    /// No case has a trace that others could take the place of.
+    /// Traces were given, and no case uses one.
     #[error("{suite} has no case over a trace; leave --traces out")]
     NoTraces {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
     },
-    /// A case that is asked for is not carried.
+    /// A case that was asked for cannot be simulated.
     #[error("{suite}: case `{name}` is not carried: {why}")]
     NotCarried {
-        /// The suite.
+        /// Name of the suite.
         suite: String,
-        /// The case.
+        /// Name of the case.
         name: String,
-        /// The reason in the index.
+        /// The reason, from the index.
         why: String,
     },
 }

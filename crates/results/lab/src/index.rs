@@ -1,4 +1,4 @@
-//! `suite.toml`: the index of a suite as it stands in the file.
+//! `suite.toml`: the index of a suite, as it is in the file.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use serde::Deserialize;
 
 use crate::figure::{Quantity, Shown};
 
-/// The whole index.
+/// The index of a suite.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Index {
-    /// What the suite is called.
+    /// Title of the suite.
     pub(crate) title: String,
-    /// What it is for, in a few sentences.
+    /// Purpose of the suite, in a few sentences.
     pub(crate) about: String,
     /// How its results are shown.
     pub(crate) page: PageKind,
-    /// First and last seed when none are asked for.
+    /// First and last seed by default.
     pub(crate) seeds: (u64, u64),
-    /// The controller that all others are compared with; it always runs.
+    /// The controller with which all others are compared, which always runs.
     #[serde(default)]
     pub(crate) reference: Option<String>,
-    /// The controllers that run when none are asked for; without it all but `fixed`.
+    /// The controllers that run by default; if empty, all but `fixed`.
     #[serde(default)]
     pub(crate) controllers: Vec<String>,
-    /// Parameters by controller, where it takes the place of those of flows without any.
+    /// Parameters by controller, for flows without their own controller.
     #[serde(default)]
     pub(crate) params: BTreeMap<String, toml::Table>,
     #[serde(default)]
@@ -40,77 +40,77 @@ pub(crate) struct Index {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageKind {
-    /// A chapter for each case: what it expects, its figures, its rates over time.
+    /// A chapter for each case: what is expected, its figures, and its rates over time.
     Cases,
-    /// All controllers over all cases, and their ratios to the reference.
+    /// All controllers in all cases, with their ratios to the reference.
     Scoreboard,
     /// A row for each case, with the controllers side by side, and all figures below.
     Overview,
-    /// Claims of a paper with what came of them here, and plots in its axes.
+    /// The claims of a paper with the results here, and plots in the paper's axes.
     Figure,
 }
 
-/// One case.
+/// A case in the index.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
-    /// Its short name, by which it is chosen.
+    /// Short name of the case, by which it is chosen.
     pub(crate) name: String,
     pub(crate) title: String,
-    /// Where it comes from, e.g. a section of an RFC.
+    /// Source of the case, e.g. a section of an RFC.
     pub(crate) source: String,
-    /// What the source expects.
+    /// The result that the source expects.
     #[serde(default)]
     pub(crate) expected: Option<String>,
-    /// In what the scenario is not as in the source.
+    /// How the scenario differs from the source.
     #[serde(default)]
     pub(crate) differs: Option<String>,
-    /// Why there is no scenario.
+    /// Why the case cannot be simulated; without it, there is a scenario.
     #[serde(default)]
     pub(crate) not_carried: Option<String>,
-    /// The scenario, in the suite's folder.
+    /// The scenario's file, in the suite's folder.
     #[serde(default)]
     pub(crate) file: Option<String>,
-    /// Those of its variants that belong to the case; without it all.
+    /// The variants of the scenario that belong to the case; without it, all.
     #[serde(default)]
     pub(crate) variants: Option<Vec<String>>,
-    /// What the scenario reads when it reads `trace.txt`.
+    /// The file that the scenario reads as `trace.txt`.
     #[serde(default)]
     pub(crate) trace: Option<String>,
-    /// What happens before does not count.
+    /// Beginning of the window: what happens before does not count.
     #[serde(default)]
     pub(crate) from: Option<TimeDelta>,
-    /// What happens from then on does not count.
+    /// End of the window: what happens at it or later does not count.
     #[serde(default)]
     pub(crate) to: Option<TimeDelta>,
-    /// Fairness counts from here on; without it from `from`.
+    /// Beginning of the window for fairness; without it, `from`.
     #[serde(default)]
     pub(crate) fair_from: Option<TimeDelta>,
-    /// And to here.
+    /// End of the window for fairness; without it, `to`.
     #[serde(default)]
     pub(crate) fair_to: Option<TimeDelta>,
     /// Whether the time to converge is measured after each change.
     #[serde(default)]
     pub(crate) converges: bool,
-    /// Frames that take so much more than the round trip are late; without it 30 ms.
+    /// How much longer than the round trip frames may take before they are late; without it, 30 ms.
     #[serde(default)]
     pub(crate) late: Option<TimeDelta>,
 }
 
-/// A plot in the axes of the source.
+/// A plot in the index, in the axes of the source.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
-    /// What its file is called.
+    /// Name of the plot's file.
     pub(crate) name: String,
     pub(crate) title: String,
-    /// The cases it shows, one after the other.
+    /// The cases of the plot, one after the other.
     pub(crate) cases: Vec<String>,
     pub(crate) shows: Shown,
-    /// The lowest and highest value shown; without it all.
+    /// The lowest and the highest value shown; without it, all values.
     #[serde(default)]
     pub(crate) range: Option<(f64, f64)>,
-    /// Lines of the source's own values.
+    /// Values of the source, drawn as lines.
     #[serde(default)]
     pub(crate) mark: Vec<Mark>,
 }
@@ -123,51 +123,51 @@ pub(crate) struct Mark {
     pub(crate) value: f64,
 }
 
-/// What a source says, and when it holds here.
+/// A claim in the index: what a source says, and when it holds here.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// In its words, or nearly.
+    /// The claim, in the source's words or nearly so.
     pub(crate) text: String,
-    /// Where it says so.
+    /// Place of the claim in the source.
     pub(crate) source: String,
-    /// The source's own number, in the quantity's unit.
+    /// The source's number, in the unit of the quantity.
     #[serde(default)]
     pub(crate) paper: Option<f64>,
     pub(crate) quantity: Quantity,
     pub(crate) case: String,
-    /// Without it all variants of the case.
+    /// The variant of the case; without it, all.
     #[serde(default)]
     pub(crate) variant: Option<String>,
-    /// Of which it is claimed, of each alone.
+    /// The controllers that the claim is about, each separately.
     pub(crate) controllers: Vec<String>,
-    /// The delay that counts as long.
+    /// The delay above which frames are slow, for quantities that need it.
     #[serde(default)]
     pub(crate) above: Option<TimeDelta>,
-    /// The part of the run that counts; without it the case's.
+    /// Beginning of the part that counts; without it, the case's window.
     #[serde(default)]
     pub(crate) from: Option<TimeDelta>,
     #[serde(default)]
     pub(crate) to: Option<TimeDelta>,
-    /// The shares of the link in use that count.
+    /// The shares of the link in use that count, from the lowest to the highest.
     #[serde(default)]
     pub(crate) used: Option<(f64, f64)>,
-    /// It holds up to here, or with `than` below so many times the other.
+    /// Upper bound for the claim to hold; with `than`, as a multiple of the other side.
     #[serde(default)]
     pub(crate) at_most: Option<f64>,
-    /// It holds from here on, or with `than` above so many times the other.
+    /// Lower bound for the claim to hold; with `than`, as a multiple of the other side.
     #[serde(default)]
     pub(crate) at_least: Option<f64>,
-    /// What it is compared with.
+    /// The side with which the claim compares.
     #[serde(default)]
     pub(crate) than: Option<Than>,
 }
 
-/// What a claim compares with. What is left out is as in the claim.
+/// The other side of a claim. Fields that are left out are those of the claim.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Than {
-    /// Each alone.
+    /// The controllers with which to compare, each separately.
     #[serde(default)]
     pub(crate) controllers: Vec<String>,
     #[serde(default)]

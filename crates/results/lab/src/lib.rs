@@ -1,11 +1,10 @@
-//! Suites of scenarios, what is measured in them, and their result pages.
+//! Suites of scenarios, the measurements in them, and pages of their results.
 //!
-//! A [`Suite`] is a folder of scenario files and an index, `suite.toml`, which says of
-//! each case where it comes from, which part of it counts, and what of it the simulation
-//! does not carry. [`Suite::jobs`] are its runs; [`Suite::run`] makes a [`Record`] of one,
-//! and [`page`] a page of all. A suite may hold a paper's claims: [`verdicts`] says which of
-//! them hold in the runs. Nothing here reads a clock or a file: the same suite gives the same
-//! bytes.
+//! A [`Suite`] is a folder of scenario files with an index, `suite.toml`. The index says for each
+//! case where it comes from, which part of a run counts, and what the simulation cannot do.
+//! [`Suite::jobs`] are its runs; [`Suite::run`] makes a [`Record`] of one, and [`page`] a page of
+//! all. A suite may contain a paper's claims: [`verdicts`] says which of them hold in the runs.
+//! This crate reads no clock and no file, and the same suite gives the same bytes.
 //!
 //! ```
 //! use mimosa_lab::{Choice, Embedded, Suite};

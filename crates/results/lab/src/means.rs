@@ -9,25 +9,25 @@ use crate::record::Record;
 use crate::suite::{Body, PageKind, Suite};
 use crate::table::{Column, FLOWS, LINK, OVERVIEW, SCOREBOARD};
 
-/// What one controller came to in one form of a case.
+/// The mean figures of one controller in one variant of a case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Means {
-    /// The case's name.
+    /// Name of the case.
     pub case: String,
-    /// The variant of its scenario.
+    /// Variant of the case's scenario, if it has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The controller.
+    /// Name of the controller.
     pub controller: String,
-    /// How many runs it is the mean of.
+    /// Number of runs over which the means are taken.
     pub runs: usize,
-    /// By the name of the page's column, percentiles with what they are of before them;
-    /// shares are numbers from 0 to 1. Figures that no run has are left out.
+    /// Figures by the headers of the page's columns, where percentiles have their quantity before
+    /// them. Shares are numbers from 0 to 1. Figures that no run has are left out.
     pub figures: BTreeMap<String, f64>,
 }
 
-/// The means of `records`, which are in the order of the suite's jobs: case by case, variant
-/// by variant, controller by controller.
+/// The means of `records`, which are in the order of the suite's jobs: by case, then by variant,
+/// then by controller.
 #[must_use]
 pub fn means(suite: &Suite, records: &[Record]) -> Vec<Means> {
     let mut all = Vec::new();
@@ -61,7 +61,7 @@ fn figures(page: PageKind, runs: &[&Record]) -> BTreeMap<String, f64> {
     figures
 }
 
-/// The columns' headers; `p95` and the like belong to the mean before them.
+/// The columns' headers; `p95` and the like get the quantity of the mean before them.
 fn names(columns: &[Column]) -> impl Iterator<Item = String> {
     let mut of = "";
     columns.iter().map(move |column| {

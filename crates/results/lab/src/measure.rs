@@ -1,4 +1,4 @@
-//! From one run to its figures.
+//! Makes a run, and computes its figures.
 
 use mimosa_scenario::Scenario;
 use mimosa_sim::{FlowOutcome, FrameDelays, Outcome, QueueDelays, Window};
@@ -10,17 +10,17 @@ use crate::numbers::{delays, jain, mean, round, turns, variation};
 use crate::record::{Delays, FlowRecord, Key, LinkRecord, Record, TcpRecord};
 use crate::trace::{Kept, Tracer};
 
-/// Which parts of a run count.
+/// The parts of a run that count.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts {
     pub(crate) window: Window,
-    /// For fairness.
+    /// The window for fairness.
     pub(crate) fair: Window,
-    /// What frames may take beyond the round trip.
+    /// How much longer than the round trip frames may take before they are late.
     pub(crate) late: TimeDelta,
     /// Whether the time to converge is measured.
     pub(crate) converges: bool,
-    /// What of the run over time is kept.
+    /// What is kept of the run over time.
     pub(crate) kept: Kept,
 }
 

@@ -4,12 +4,12 @@ use mimosa_units::{TimeDelta, nearest_rank};
 
 use crate::record::Delays;
 
-/// `value` to six decimals, so that figures can be read and compared.
+/// `value` rounded to six decimals, so that figures can be read and compared.
 pub(crate) fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// `None` of nothing.
+/// The mean; `None` without values.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (mut n, mut sum) = (0.0, 0.0);
     for value in values {
@@ -19,22 +19,22 @@ pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (n > 0.0).then(|| sum / n)
 }
 
-/// Standard deviation over mean; `None` when the mean is zero.
+/// Standard deviation over mean; `None` unless the mean is above zero.
 pub(crate) fn variation(values: &[f64]) -> Option<f64> {
     let mean = mean(values.iter().copied()).filter(|mean| *mean > 0.0)?;
     let squares = self::mean(values.iter().map(|x| (x - mean) * (x - mean)))?;
     Some(round(squares.sqrt() / mean))
 }
 
-/// Jain's fairness index; `None` when nothing has anything.
+/// Jain's fairness index; `None` if all values are zero.
 pub(crate) fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();
     (squares > 0.0).then(|| round(sum * sum / (values.len() as f64 * squares)))
 }
 
-/// Turns of a series by more than a tenth of its mean: how many, and their mean size over
-/// the mean. `None` when the mean is zero.
+/// Number of turns of a series by more than a tenth of its mean, and their mean size as a share of
+/// the mean. `None` unless the mean is above zero.
 pub(crate) fn turns(values: &[f64]) -> Option<(usize, Option<f64>)> {
     let mean = mean(values.iter().copied()).filter(|mean| *mean > 0.0)?;
     let least = mean / 10.0;
@@ -44,7 +44,7 @@ pub(crate) fn turns(values: &[f64]) -> Option<(usize, Option<f64>)> {
     for &value in values {
         low = low.min(value);
         high = high.max(value);
-        // The last extreme counts as soon as the series is far enough away from it.
+        // An extreme counts once the series is far enough away from it.
         if rising != Some(true) && value - low > least {
             if rising.is_some() {
                 swings.push((high - low) / mean);
@@ -60,7 +60,7 @@ pub(crate) fn turns(values: &[f64]) -> Option<(usize, Option<f64>)> {
     Some((swings.len(), self::mean(swings.iter().copied()).map(round)))
 }
 
-/// `None` of nothing. Sorts.
+/// Mean and percentiles of delays, which are sorted here; `None` without values.
 pub(crate) fn delays(values: &mut [TimeDelta]) -> Option<Delays> {
     values.sort_unstable();
     let at = |share| nearest_rank(values, share).map(|delay| round(delay.as_millis()));
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn turns_are_counted_beyond_a_tenth_of_the_mean() {
-        // Up by 10, down by 10, up by 10: two turns, each after a swing of the mean.
+        // Up by 10, down by 10, up by 10: two turns, each after a swing of the size of the mean.
         let saw = [5.0, 10.0, 15.0, 10.0, 5.0, 10.0, 15.0];
         let mean = 10.0;
         assert_eq!(turns(&saw), Some((2, Some(round(10.0 / mean)))));

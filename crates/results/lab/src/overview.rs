@@ -1,4 +1,4 @@
-//! Many cases on one page: the controllers side by side, then all figures.
+//! A page of many cases: the controllers side by side, and then all figures.
 
 use mimosa_plot::{Part, Table};
 
@@ -80,7 +80,7 @@ fn glance(suite: &Suite, records: &[Record]) -> Table {
     }
 }
 
-/// The figures of one cell.
+/// The figures in one cell.
 fn at_a_glance(runs: &[&Record]) -> String {
     let always = GLANCE.iter().map(|column| column.text(column.of(runs)));
     let shares = SHARES.iter().filter_map(|column| {
@@ -97,7 +97,7 @@ fn carried(suite: &Suite) -> impl Iterator<Item = (&Case, &[Setting])> {
     })
 }
 
-/// The case's; where it has several variants, with the variant's.
+/// Name of the case, with the variant's if there are several.
 fn name(case: &Case, setting: &Setting) -> String {
     match (&case.body, &setting.variant) {
         (Body::Carried(settings), Some(variant)) if settings.len() > 1 => {

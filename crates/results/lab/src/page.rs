@@ -15,37 +15,37 @@ use crate::scoreboard;
 use crate::suite::{Body, Case, PageKind, Setting, Suite};
 use crate::table::{Column, FLOWS, LINK, without_empty};
 
-/// The most flows whose bitrates stand side by side.
+/// Most flows whose bitrates are shown side by side.
 const MOST_SHOWN: usize = 5;
-/// From so many Mbit/s on a link has no rate worth drawing.
+/// Rate in Mbit/s from which a link's rate is not drawn.
 const MOST_DRAWN: f64 = 1e6;
 
-/// A page in both forms.
+/// A page, as HTML and as Markdown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// Text, tables and figures.
+    /// The HTML page, with text, tables and figures.
     pub html: String,
-    /// Text and tables, and references to the figures.
+    /// The Markdown page, with text and tables, and references to the figures.
     pub markdown: String,
-    /// The figures, in their order.
+    /// The figures of the Markdown page, in their order.
     pub figures: Vec<Drawing>,
 }
 
-/// A figure as a file of its own.
+/// A figure as a separate file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
-    /// What its file is called, counted from the page's folder.
+    /// Name of the file, in the page's folder.
     pub file: String,
-    /// An SVG document.
+    /// The figure as an SVG document.
     pub svg: String,
 }
 
-/// Makes the page of `records`, which are in the order of the suite's jobs. Cases of which
-/// there is no record are left out, but for those that are not carried.
+/// Makes the page of `records`, which are in the order of the suite's jobs. Cases without a record
+/// are left out, except those that cannot be simulated.
 ///
 /// # Errors
 ///
-/// [`PlotError`] when a figure cannot be drawn.
+/// [`PlotError`] if a figure cannot be drawn.
 pub fn page(suite: &Suite, records: &[Record]) -> Result<Page, PlotError> {
     let mut parts = vec![Part::Text(suite.about.clone())];
     match suite.page {
@@ -81,8 +81,7 @@ pub fn page(suite: &Suite, records: &[Record]) -> Result<Page, PlotError> {
     })
 }
 
-/// What the files of the page's figures are called: after the suite's plots, or after what
-/// the figures show.
+/// Names of the files of the page's figures: those of the suite's plots, or made from the titles.
 fn files(suite: &Suite, page: &mimosa_plot::Page) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for part in &page.parts {
@@ -93,7 +92,7 @@ fn files(suite: &Suite, page: &mimosa_plot::Page) -> Vec<String> {
         let name = plot.map_or(&figure.title, |plot| &plot.name);
         let name = plain(name);
         let file = |end: &str| format!("figures/{name}{end}.svg");
-        // Figures of one title are numbered.
+        // Figures with the same title are numbered.
         let mut file_names =
             std::iter::once(file("")).chain((2..).map(|number: usize| file(&format!("-{number}"))));
         names.extend(file_names.find(|file| !names.contains(file)));
@@ -101,7 +100,7 @@ fn files(suite: &Suite, page: &mimosa_plot::Page) -> Vec<String> {
     names
 }
 
-/// Letters and digits, and a dash for each stretch of anything else.
+/// The text in lower case, with letters and digits, and a dash for anything else in between.
 fn plain(text: &str) -> String {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -115,7 +114,7 @@ pub(crate) fn all_controllers(records: &[Record]) -> Vec<&str> {
     names.into_iter().collect()
 }
 
-/// With which seeds and controllers.
+/// The seeds and controllers of the records, in words.
 fn conditions(records: &[Record]) -> String {
     let seeds = || records.iter().map(|record| record.key.seed);
     let controllers = all_controllers(records);
@@ -254,7 +253,7 @@ pub(crate) fn groups<'a>(
     })
 }
 
-/// A figure of each of several flows; nothing of one, or of more than can be told apart.
+/// A figure of each flow; empty for one flow, and for more than can be shown.
 fn each(runs: &[&Record], decimals: usize, figure: fn(&FlowRecord) -> Option<f64>) -> String {
     let flows = runs.first().map_or(0, |run| run.flows.len());
     if !(2..=MOST_SHOWN).contains(&flows) {
@@ -268,7 +267,7 @@ fn each(runs: &[&Record], decimals: usize, figure: fn(&FlowRecord) -> Option<f64
     figures.collect::<Vec<_>>().join(" ")
 }
 
-/// What arrived in the first run of each controller, second by second.
+/// The rates that arrived in the first run of each controller, by second.
 fn figure(case: &Case, setting: &Setting, records: &[Record]) -> Option<Figure> {
     let capacities = capacities(setting);
     let mut panels = Vec::new();
@@ -305,7 +304,7 @@ fn figure(case: &Case, setting: &Setting, records: &[Record]) -> Option<Figure> 
     })
 }
 
-/// The links that have a rate, and what could have passed each in each second, in Mbit/s.
+/// The links with a rate, and the capacity of each in each second, in Mbit/s.
 fn capacities(setting: &Setting) -> Vec<(String, Vec<(f64, f64)>)> {
     let scenario = &setting.scenario;
     let is_one = scenario.next.is_empty() && scenario.reverse.is_none();
@@ -343,7 +342,7 @@ fn seconds(values: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
     (0_u32..).map(f64::from).zip(values).collect()
 }
 
-/// The page with references to its figures, which are in these files.
+/// The page as Markdown, with references to its figures in these files.
 fn markdown(page: &mimosa_plot::Page, files: &[String]) -> String {
     let mut text = format!("# {}\n\n{}\n", page.title, page.subtitle);
     let mut files = files.iter();

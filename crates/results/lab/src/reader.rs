@@ -1,4 +1,4 @@
-//! From the files of a suite to what there is to run.
+//! Reads and checks the files of a suite.
 
 use mimosa_scenario::{Files, Scenario};
 use mimosa_sim::Window;
@@ -11,22 +11,23 @@ use crate::measure::Parts;
 use crate::suite::{Body, Case, PageKind, Setting};
 use crate::trace::Kept;
 
-/// What a scenario reads to get the trace that its case names.
+/// The path by which a scenario reads the trace that its case names.
 const TRACE: &str = "trace.txt";
 
-/// Beyond the round trip a frame may take so long: with 20 ms it is there within 50.
+/// Default time that frames may take beyond the round trip: with 20 ms, frames of up to 50 ms are
+/// in time.
 const LATE: TimeDelta = TimeDelta::from_millis(30);
 
-/// FNV-1a, 64 bits.
+/// Constants of the hash FNV-1a with 64 bits.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 pub(crate) const PRIME: u64 = 0x0100_0000_01b3;
 
-/// Reads the files of a suite, and digests them.
+/// Reads the files of a suite, and hashes their content.
 pub(crate) struct Reader<'a> {
     suite: &'a str,
     files: &'a mut dyn Files,
     pub(crate) digest: u64,
-    /// What is read for [`TRACE`].
+    /// The path that is read for [`TRACE`].
     trace: Option<String>,
 }
 
@@ -72,8 +73,8 @@ impl Reader<'_> {
         }
     }
 
-    /// `case` over one of `all` recorded traces. Its name is the path without what the
-    /// extension adds, unless another one's would be the same.
+    /// `case` with one of `all` traces. Its name is the trace's path without the extension, unless
+    /// another trace would have the same name.
     pub(crate) fn traced(
         &mut self,
         case: &index::Case,
@@ -114,7 +115,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The figures and claims of an index, whose cases are told what to keep for them.
+    /// The figures and claims of an index. Sets in `cases` what runs have to keep for them.
     pub(crate) fn figures(
         &self,
         index: &index::Index,
@@ -222,7 +223,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a figure of the index stands for.
+/// The plot of a figure in the index.
 fn plot(
     figure: &index::Figure,
     taken: bool,
@@ -263,7 +264,7 @@ fn plot(
     })
 }
 
-/// The video flows of a scenario, by their number, that name no controller.
+/// The numbers of the video flows of a scenario that name no controller.
 fn open_flows(text: &str) -> Vec<usize> {
     let table: toml::Table = toml::from_str(text).unwrap_or_default();
     let flows = table.get("flow").and_then(toml::Value::as_array);

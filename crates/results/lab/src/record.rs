@@ -1,41 +1,41 @@
-//! What is kept of one run.
+//! The figures that are kept of one run.
 
 use serde::{Deserialize, Serialize};
 
 use crate::trace::Trace;
 
-/// Which run it is.
+/// Identifies a run.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Key {
-    /// The case's name.
+    /// Name of the case.
     pub case: String,
-    /// The variant of its scenario.
+    /// Variant of the case's scenario, if it has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// The controller of the video flows that name none.
     pub controller: String,
-    /// The seed.
+    /// Seed of the run.
     pub seed: u64,
 }
 
-/// The figures of one run. `None` where there was nothing to measure.
+/// The figures of one run. Figures that could not be measured are `None`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Record {
-    /// Which run.
+    /// Identification of the run.
     #[serde(flatten)]
     pub key: Key,
-    /// The video flows.
+    /// Figures of each video flow.
     pub flows: Vec<FlowRecord>,
-    /// All TCP flows together.
+    /// Figures of all TCP flows together.
     pub tcp: Option<TcpRecord>,
-    /// The bottleneck.
+    /// Figures of the bottleneck.
     pub link: LinkRecord,
-    /// Jain's index over the video flows' throughput in the part that counts for fairness.
+    /// Jain's index over the video flows' throughput in the window for fairness.
     pub jain: Option<f64>,
-    /// One for each change of the link or of who uses it.
+    /// Times to converge, one for each change of the link or of the flows on it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub converged: Vec<Converged>,
-    /// The run over time, where figures are drawn of it.
+    /// The run over time, if figures or claims need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
 }
@@ -43,56 +43,59 @@ pub struct Record {
 /// The figures of one video flow.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct FlowRecord {
-    /// Its name in the scenario.
+    /// Name of the flow in the scenario.
     pub name: String,
-    /// Its controller.
+    /// Name of the flow's controller.
     pub controller: String,
-    /// From hand-over to the acknowledgement of the last packet.
+    /// Frame delays, from the hand-over to the acknowledgement of the last packet.
     pub frame_delay_ms: Option<Delays>,
-    /// The median of the same.
+    /// Median of the frame delays, in milliseconds.
     pub frame_delay_p50_ms: Option<f64>,
-    /// Share of frames that took longer than the round trip and what the case allows.
+    /// Share of frames that took longer than the round trip and the time that the case allows, from
+    /// 0 to 1.
     pub late: Option<f64>,
-    /// From departure to arrival.
+    /// Delays of packets, from departure to arrival.
     pub packet_delay_ms: Option<Delays>,
-    /// Share of frames above 50 ms.
+    /// Share of frames with a delay of more than 50 ms, from 0 to 1.
     pub stall_50ms: Option<f64>,
-    /// Share of frames above 100 ms.
+    /// Share of frames with a delay of more than 100 ms, from 0 to 1.
     pub stall_100ms: Option<f64>,
-    /// Share of frames above 200 ms.
+    /// Share of frames with a delay of more than 200 ms, from 0 to 1.
     pub stall_200ms: Option<f64>,
-    /// Mean bitrate of the frames.
+    /// Mean bitrate of the frames, in Mbit/s.
     pub bitrate_mbps: Option<f64>,
-    /// The same, of the frames under 50 ms.
+    /// Mean bitrate of the frames with a delay under 50 ms, in Mbit/s.
     pub valid_bitrate_mbps: Option<f64>,
-    /// What arrived, headers and probes included.
+    /// Rate of what arrived, headers and probes included, in Mbit/s.
     pub throughput_mbps: f64,
-    /// Share of packets that were dropped or lost.
+    /// Share of packets that were dropped or lost, from 0 to 1.
     pub loss_rate: Option<f64>,
-    /// Standard deviation over mean of what was sent in each 200 ms.
+    /// Standard deviation over mean of the bytes sent in each 200 ms.
     pub rate_variation: Option<f64>,
-    /// Turns of the sending rate, in means of a second, by more than a tenth of its mean.
+    /// Turns a minute of the sending rate, in means over a second, by more than a tenth of its
+    /// mean.
     pub turns_per_minute: Option<f64>,
-    /// Mean size of these swings, over the mean rate.
+    /// Mean size of these turns, as a share of the mean rate.
     pub swing: Option<f64>,
-    /// Share of frames not whole at the receiver by the deadline that the scenario has.
+    /// Share of frames that were not whole at the receiver by the scenario's deadline, if it has
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub past_deadline: Option<f64>,
-    /// Repair and retransmitted bytes over those of media, there.
+    /// Repair and retransmitted bytes as a share of the media bytes, if there is a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<f64>,
-    /// What arrived in each second of the whole run, in kbit/s.
+    /// Rate of what arrived in each second of the whole run, in kbit/s.
     pub arrived_kbps: Vec<u64>,
 }
 
 /// The figures of all TCP flows.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct TcpRecord {
-    /// What arrived of them in the part that counts.
+    /// Rate of what arrived in the window, in Mbit/s.
     pub throughput_mbps: f64,
-    /// Standard deviation over mean of what was sent in each 200 ms.
+    /// Standard deviation over mean of the bytes sent in each 200 ms.
     pub rate_variation: Option<f64>,
-    /// Share of packets that were dropped or lost.
+    /// Share of packets that were dropped or lost, from 0 to 1.
     pub loss_rate: Option<f64>,
 }
 
@@ -105,28 +108,29 @@ pub struct Delays {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// The worst.
+    /// The longest delay.
     pub max: f64,
 }
 
 /// The figures of the bottleneck.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct LinkRecord {
-    /// Share of what could have passed that did.
+    /// Share of the link's capacity that was used, from 0 to 1.
     pub utilization: Option<f64>,
-    /// Waiting in the queue, of packets that passed.
+    /// Time in the queue of packets that passed the link.
     pub queue_delay_ms: Option<Delays>,
 }
 
-/// How soon after a change the video flows were where they belong.
+/// How soon after a change the video flows had their shares.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Converged {
-    /// When the link or who uses it changed.
+    /// When the link or the flows on it changed, in seconds from the beginning of the run.
     pub at_s: f64,
-    /// Until each had its equal share, within a fifth; `None` if not before the next change.
+    /// Seconds until each flow had its share, within a fifth; `None` if not before the next change.
     pub share_s: Option<f64>,
-    /// Until the least had four fifths of the most; `None` as there, and for one flow alone.
+    /// Seconds until the smallest flow had four fifths of the largest; `None` if not before the
+    /// next change, and for a single flow.
     pub even_s: Option<f64>,
-    /// How many video flows there were.
+    /// Number of active video flows.
     pub flows: usize,
 }

@@ -1,4 +1,4 @@
-//! All controllers over all cases, beside the reference.
+//! A page of all controllers in all cases, compared with the reference.
 
 use mimosa_plot::{Figure, Kind, Panel, Part, Series, Table};
 
@@ -8,15 +8,15 @@ use crate::record::Record;
 use crate::suite::{Body, Case, Setting, Suite};
 use crate::table::{Column, SCOREBOARD, without_empty};
 
-/// What a ratio is.
+/// Explanation of the ratios.
 const RATIOS: &str = "the ratio to the reference, of stalls where it has more than 1 %";
 
-/// What one controller came to in one setting.
+/// The figures of one controller in one setting.
 struct Score {
     controller: String,
-    /// One for each column.
+    /// A value for each column.
     values: Vec<Option<f64>>,
-    /// The same over the reference's.
+    /// The ratio of each value to the reference's.
     ratios: Vec<Option<f64>>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn parts(suite: &Suite, records: &[Record], parts: &mut Vec<Part>) {
     parts.extend(cases);
 }
 
-/// The figure of all cases alone.
+/// The figure of all cases.
 pub(crate) fn overview(suite: &Suite, records: &[Record]) -> Figure {
     let mut all = Vec::new();
     for case in &suite.cases {
@@ -92,7 +92,7 @@ fn headers() -> Vec<String> {
         .collect()
 }
 
-/// Each figure, and in brackets its ratio to the reference's.
+/// A table of each figure, with its ratio to the reference's in brackets.
 fn table(scores: &[Score]) -> Table {
     let row = |score: &Score| {
         let cells = SCOREBOARD.iter().zip(&score.values).zip(&score.ratios);
@@ -114,7 +114,7 @@ fn table(scores: &[Score]) -> Table {
     table
 }
 
-/// Mean ratios over all cases.
+/// A table of the mean ratios over all cases.
 fn summary(all: &[Score]) -> Table {
     let mut names: Vec<_> = all.iter().map(|score| score.controller.clone()).collect();
     names.sort_unstable();
@@ -140,8 +140,8 @@ fn summary(all: &[Score]) -> Table {
     table
 }
 
-/// Every case as a dot, the link's use and the frame delay: a panel for each controller,
-/// its own dots over those of all.
+/// Every case as a dot of utilisation and frame delay: a panel for each controller, with its dots
+/// above those of all.
 fn figure(all: &[Score]) -> Figure {
     let place = |header: &str| SCOREBOARD.iter().position(|column| column.header == header);
     let (used, delay) = (place("used"), place("p95"));

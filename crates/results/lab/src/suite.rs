@@ -13,75 +13,75 @@ use crate::record::{Key, Record};
 
 pub use crate::index::PageKind;
 
-/// A suite, ready to run.
+/// A suite that was read and checked.
 #[derive(Debug)]
 pub struct Suite {
-    /// Its name on the command line.
+    /// Name of the suite on the command line.
     pub name: String,
-    /// What it is called.
+    /// Title of the suite.
     pub title: String,
-    /// What it is for.
+    /// Purpose of the suite.
     pub about: String,
     /// How its results are shown.
     pub page: PageKind,
-    /// First and last seed when none are asked for.
+    /// First and last seed by default.
     pub seeds: (u64, u64),
-    /// The controller that the others are compared with.
+    /// The controller with which the others are compared.
     pub reference: Option<String>,
-    /// The controllers that run when none are asked for; empty for all but `fixed`.
+    /// The controllers that run by default; if empty, all but `fixed`.
     pub controllers: Vec<String>,
-    /// Parameters by controller, where it takes the place of those of flows without any.
+    /// Parameters by controller, for flows without their own controller.
     pub params: BTreeMap<String, toml::Table>,
-    /// In the order of the index.
+    /// The cases, in the order of the index.
     pub cases: Vec<Case>,
     /// Plots in the axes of a source.
     pub plots: Vec<Plot>,
-    /// What a source claims.
+    /// The claims of a source.
     pub claims: Vec<Claim>,
-    /// Stands for every byte that was read: another digest, another suite.
+    /// Hash of every byte that was read, which identifies the suite's content.
     pub digest: u64,
 }
 
 /// A case of a suite.
 #[derive(Debug)]
 pub struct Case {
-    /// Its short name.
+    /// Short name of the case.
     pub name: String,
-    /// What it is about.
+    /// Title of the case.
     pub title: String,
-    /// Where it comes from.
+    /// Source of the case.
     pub source: String,
-    /// What the source expects.
+    /// The result that the source expects.
     pub expected: Option<String>,
-    /// In what the scenario is not as in the source.
+    /// How the scenario differs from the source.
     pub differs: Option<String>,
-    /// What there is to run.
+    /// The scenarios of the case, if it can be simulated.
     pub body: Body,
 }
 
-/// What there is to run of a case.
+/// The scenarios of a case, or why there are none.
 #[derive(Debug)]
 pub enum Body {
-    /// The forms of its scenario.
+    /// The variants of the case's scenario.
     Carried(Vec<Setting>),
-    /// Nothing, for this reason.
+    /// The case cannot be simulated, for this reason.
     NotCarried(String),
 }
 
-/// One form of a case's scenario.
+/// One variant of a case's scenario.
 #[derive(Debug)]
 pub struct Setting {
-    /// The variant's name.
+    /// Name of the variant, if there are several.
     pub variant: Option<String>,
-    /// The scenario, as the file has it.
+    /// The scenario, as in the file.
     pub scenario: Scenario,
     pub(crate) parts: Parts,
-    /// The video flows that name no controller.
+    /// Numbers of the video flows that name no controller.
     pub(crate) open: Vec<usize>,
 }
 
 impl Setting {
-    /// The controller of the first video flow when all of them name theirs.
+    /// The controller of the first video flow, if all video flows name theirs.
     fn own_controller(&self) -> Option<&str> {
         let mut flows = self.scenario.flows.iter();
         let first = flows.find_map(|flow| match &flow.kind {
@@ -92,32 +92,32 @@ impl Setting {
     }
 }
 
-/// What of a suite is to be run.
+/// The jobs to make from a suite.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Of the flows that name none, one after the other; empty for the suite's.
+    /// The controllers of flows that name none, one after the other; if empty, the suite's.
     pub controllers: Vec<String>,
-    /// First and last seed; `None` for the suite's.
+    /// First and last seed; if `None`, the suite's.
     pub seeds: Option<(u64, u64)>,
-    /// Names of cases; empty for all.
+    /// Names of the cases; if empty, all.
     pub cases: Vec<String>,
 }
 
 /// One run.
 #[derive(Debug)]
 pub struct Job<'a> {
-    /// Its name in the results.
+    /// Identification of the run in the results.
     pub key: Key,
     setting: &'a Setting,
 }
 
 impl Suite {
-    /// Reads the suite called `name` from its folder. When there are `traces`, paths that
-    /// `files` can read, they take the place of those that the index names.
+    /// Reads the suite called `name` from its folder. `traces`, if there are any, are paths that
+    /// `files` can read, and replace the traces that the index names.
     ///
     /// # Errors
     ///
-    /// [`SuiteError`] with the first thing that is wrong.
+    /// [`SuiteError`] about the first thing that is wrong.
     pub fn load(name: &str, files: &mut dyn Files, traces: &[String]) -> Result<Self, SuiteError> {
         let mut reader = Reader::new(name, files);
         let text = reader.file("suite.toml")?;
@@ -188,12 +188,11 @@ impl Suite {
         Ok(suite)
     }
 
-    /// Sets parameters of a controller in place of the suite's, as TOML has them:
-    /// `mimosa.pull = 0.05`.
+    /// Replaces parameters of a controller, given as TOML: `mimosa.pull = 0.05`.
     ///
     /// # Errors
     ///
-    /// [`SuiteError::Entry`] when that is no TOML or the controller has no such parameter.
+    /// [`SuiteError::Entry`] if the text is not TOML, or the controller has no such parameter.
     pub fn set_params(&mut self, params: &str) -> Result<(), SuiteError> {
         let wrong = |why: String| SuiteError::Entry {
             suite: self.name.clone(),
@@ -217,14 +216,13 @@ impl Suite {
         self.check_params()
     }
 
-    /// The runs, in the order of their results: case by case, variant by variant,
-    /// controller by controller, seed by seed. The reference is always among them. A
-    /// scenario all of whose video flows name their controllers runs as it is, once for each
-    /// seed, under the name of the first's.
+    /// The runs in the order of their results: by case, by variant, by controller, by seed. The
+    /// reference is always among the controllers. A scenario all of whose video flows name their
+    /// controllers runs unchanged, once for each seed, under the name of the first one's.
     ///
     /// # Errors
     ///
-    /// [`SuiteError`] when a controller or case does not exist.
+    /// [`SuiteError`] if a controller or case does not exist.
     pub fn jobs(&self, choice: &Choice) -> Result<Vec<Job<'_>>, SuiteError> {
         for name in &choice.cases {
             self.check_case(name)?;
@@ -256,8 +254,8 @@ impl Suite {
         Ok(jobs)
     }
 
-    /// Those that are asked for, each once and in the order of their names, and the
-    /// reference.
+    /// The chosen controllers and the reference, without repetition and in the order of their
+    /// names.
     fn controllers(&self, choice: &Choice) -> Result<BTreeSet<String>, SuiteError> {
         let mut controllers: BTreeSet<String> = choice.controllers.iter().cloned().collect();
         if controllers.is_empty() {
@@ -274,7 +272,7 @@ impl Suite {
         Ok(controllers)
     }
 
-    /// Whether parameters fit the controllers they are of, in every scenario.
+    /// Checks that parameters fit their controllers, in every scenario.
     fn check_params(&self) -> Result<(), SuiteError> {
         let settings = self.cases.iter().filter_map(|case| match &case.body {
             Body::Carried(settings) => Some(settings),

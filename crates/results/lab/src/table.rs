@@ -1,18 +1,18 @@
-//! The figures of several runs, side by side.
+//! The columns of tables of figures.
 
 use crate::numbers::mean;
 use crate::record::{Converged, Delays, FlowRecord, Record};
 
-/// A ratio of stalls counts where the reference has more.
+/// Share of stalls that the reference has to exceed for a ratio of stalls to count.
 const LEAST_STALLS: f64 = 0.01;
 
-/// One figure of a run, and how it is written.
+/// A figure of runs, and its form in a table.
 pub(crate) struct Column {
     pub(crate) header: &'static str,
     form: Form,
-    /// Means over the video flows.
+    /// The figure of one run: a mean over the video flows.
     figure: fn(&Record) -> Option<f64>,
-    /// Over the seeds: the mean, or the worst.
+    /// How the seeds are combined: by the mean, or by the worst.
     over: Over,
 }
 
@@ -38,7 +38,7 @@ impl Column {
         }
     }
 
-    /// Over these runs; `None` where none of them has the figure.
+    /// The figure over these runs; `None` if none of them has it.
     pub(crate) fn of(&self, runs: &[&Record]) -> Option<f64> {
         let figures = runs.iter().filter_map(|run| (self.figure)(run));
         match self.over {
@@ -47,8 +47,8 @@ impl Column {
         }
     }
 
-    /// How `value` stands to the reference's; `None` where that is so small that the ratio
-    /// says nothing.
+    /// The ratio of `value` to the reference's; `None` if the reference's is so small that the
+    /// ratio means nothing.
     pub(crate) fn ratio(&self, value: Option<f64>, reference: Option<f64>) -> Option<f64> {
         let least = if self.is_stall() { LEAST_STALLS } else { 0.0 };
         Some(value? / reference.filter(|reference| *reference > least)?)
@@ -83,7 +83,7 @@ fn queue(record: &Record, figure: fn(&Delays) -> f64) -> Option<f64> {
     record.link.queue_delay_ms.as_ref().map(figure)
 }
 
-/// The share of the changes that are over before the next one.
+/// Share of the changes after which the flows converged before the next change.
 fn reached(record: &Record, time: fn(&Converged) -> Option<f64>) -> Option<f64> {
     mean(
         record
@@ -93,7 +93,7 @@ fn reached(record: &Record, time: fn(&Converged) -> Option<f64>) -> Option<f64> 
     )
 }
 
-/// Several flows, as far as there were several.
+/// The record, if it has several flows.
 fn several(record: &Record) -> Option<&Record> {
     (record.flows.len() > 1).then_some(record)
 }
@@ -142,7 +142,7 @@ const LOSS: Column = Column::new("loss", Form::Percent, |run| {
     flows(run, |flow| flow.loss_rate)
 });
 
-/// What is shown of each case of an overview.
+/// The columns for each case of an overview.
 pub(crate) const OVERVIEW: &[Column] = &[
     USED,
     BITRATE,
@@ -158,18 +158,18 @@ pub(crate) const OVERVIEW: &[Column] = &[
     LOSS,
 ];
 
-/// The figures that stand side by side in an overview's first table.
+/// The columns side by side in an overview's first table.
 pub(crate) const GLANCE: &[Column] = &[USED, FRAME_P95, LATE];
-/// Those that stand beside them where a case has them.
+/// Further columns there, for cases that have these figures.
 pub(crate) const SHARES: &[Column] = &[JAIN, BESIDE_TCP];
 
-/// What the scoreboard shows.
+/// The columns of the scoreboard.
 pub(crate) const SCOREBOARD: &[Column] = &[
     FRAME_MEAN, FRAME_P95, FRAME_P99, STALL_50, STALL_100, STALL_200, BITRATE, VALID, USED, JAIN,
     EVEN,
 ];
 
-/// What a case shows of its video flows: RFC 8867, section 4.1, 1.
+/// The columns of a case's video flows: RFC 8867, section 4.1, 1.
 pub(crate) const FLOWS: &[Column] = &[
     FRAME_MEAN,
     FRAME_P95,
@@ -200,7 +200,8 @@ pub(crate) const FLOWS: &[Column] = &[
     JAIN,
 ];
 
-/// What it shows of the link, of convergence and of TCP: 1.E, 2, and section 5.6.
+/// The columns of a case's link, convergence and TCP flows: RFC 8867, section 4.1, 1.E and 2, and
+/// section 5.6.
 pub(crate) const LINK: &[Column] = &[
     USED,
     Column::new("queue mean", Form::Number(1), |run| {
@@ -231,7 +232,7 @@ pub(crate) const LINK: &[Column] = &[
     Column::new("TCP loss", Form::Percent, |run| run.tcp?.loss_rate),
 ];
 
-/// The columns without those in which all rows have nothing.
+/// Removes the columns that are empty in all rows.
 pub(crate) fn without_empty(table: &mut mimosa_plot::Table) {
     let empty: Vec<_> = (0..table.headers.len())
         .map(|column| {

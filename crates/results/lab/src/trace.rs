@@ -1,75 +1,76 @@
-//! What is kept of a run so that it can be drawn, and claims looked at.
+//! A run over time, as drawings and claims need it.
 
 use mimosa_facts::{Fate, FrameLife, Observer, Passage, StreamPacket};
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
-/// The link is looked at so often.
+/// Time between values of the link.
 pub(crate) const STEP: TimeDelta = TimeDelta::from_millis(100);
-/// An estimate of the link's use is compared with the use so often.
+/// Time between comparisons of the estimated and the true utilisation.
 const ROUND: TimeDelta = TimeDelta::from_millis(1_000);
-/// Nothing can be said yet of a frame so young.
+/// Age up to which a frame on its way has no known delay.
 const YOUNG: TimeDelta = TimeDelta::from_millis(200);
 
-/// A run over time, in whole numbers.
+/// A run over time, in integers.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Trace {
-    /// The video flows whose rate can change, in the order of the scenario.
+    /// Video flows whose rate can change, in the order of the scenario.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowTrace>,
-    /// What the link served in each tenth of a second, in kbit/s.
+    /// Rate that the link served in each tenth of a second, in kbit/s.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub served_kbps: Vec<u64>,
-    /// What it could have.
+    /// Capacity of the link in each tenth of a second, in kbit/s.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capacity_kbps: Vec<u64>,
-    /// What arrived of TCP flows; empty without them.
+    /// Rate of TCP flows that arrived in each tenth of a second, in kbit/s; empty without TCP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tcp_kbps: Vec<u64>,
-    /// Estimates of the link's use beside the use.
+    /// Estimates of the link's utilisation, with the utilisation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
 }
 
-/// The frames of one flow in their order, an entry of each list for each frame.
+/// The frames of one flow in their order. Each list has an entry for each frame, except
+/// `arrived_kbps`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct FlowTrace {
     /// The flow's name in the scenario.
     pub name: String,
-    /// The time from frame to frame, in microseconds.
+    /// Frame interval in microseconds.
     pub interval_us: u64,
-    /// When it was handed over, in microseconds.
+    /// Time of each frame's hand-over, in microseconds.
     pub at_us: Vec<u64>,
-    /// Its size over the frame interval.
+    /// Size of each frame over the frame interval, in kbit/s.
     pub kbps: Vec<u64>,
-    /// Its frame delay; `None` when it was never complete.
+    /// Delay of each frame, in microseconds; `None` for one that never completed.
     pub delay_us: Vec<Option<u64>>,
-    /// What arrived of the flow in each tenth of a second, in kbit/s.
+    /// Rate of the flow that arrived in each tenth of a second, in kbit/s.
     pub arrived_kbps: Vec<u64>,
 }
 
 /// One second of a run.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Round {
-    /// Where it begins.
+    /// Number of the second in the run.
     pub second: u64,
-    /// Share of the link that was used, in thousandths.
+    /// Utilisation of the link, in thousandths.
     pub used: u64,
-    /// The smoothed estimate at its end of the first flow that has one.
+    /// Smoothed estimate of the first flow that has one, at the end of the second, in thousandths.
     pub estimated: u64,
 }
 
-/// What of a run is kept.
+/// What is kept of a run.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Kept {
-    /// Frames, and the link.
+    /// Whether frames and the link's rates are kept.
     pub(crate) frames: bool,
-    /// [`Round`]s.
+    /// Whether [`Round`]s are kept.
     pub(crate) rounds: bool,
 }
 
-/// A frame as it is kept.
+/// A frame, as it is kept.
 struct Frame {
     at: Time,
     rate: Rate,
@@ -77,22 +78,22 @@ struct Frame {
     delay: Option<TimeDelta>,
 }
 
-/// A flow as far as it is watched.
+/// A flow, as far as it is watched.
 struct Watched {
-    /// `None` of a flow that is not traced.
+    /// Frames of the flow; `None` if they are not kept.
     frames: Option<Vec<Frame>>,
     arrived: Vec<Bytes>,
     is_tcp: bool,
 }
 
-/// Gathers a [`Trace`].
+/// Collects a [`Trace`].
 pub(crate) struct Tracer {
     kept: Kept,
     end: Time,
-    /// In the order of the scenario.
+    /// The flows, in the order of the scenario.
     flows: Vec<Watched>,
     served: Vec<Bytes>,
-    /// The newest estimate of each round, and when it was.
+    /// Time and value of the newest estimate in each round.
     estimates: Vec<Option<(Time, f64)>>,
 }
 
@@ -189,17 +190,17 @@ fn flow_trace(name: &str, flow: Watched) -> Option<FlowTrace> {
     })
 }
 
-/// How many whole parts of such a length there are.
+/// Number of whole intervals of this length until `end`.
 fn parts(end: Time, length: TimeDelta) -> usize {
     usize::try_from(end.as_nanos() / length.as_nanos().unsigned_abs()).unwrap_or(0)
 }
 
-/// The part that `at` lies in.
+/// Index of the interval of this length that contains `at`.
 fn part(at: Time, length: TimeDelta) -> usize {
     usize::try_from(at.as_nanos() / length.as_nanos().unsigned_abs()).unwrap_or(usize::MAX)
 }
 
-/// `None` of what is no share.
+/// A share in thousandths; `None` unless it is from 0 up to 10^6.
 fn thousandths(share: f64) -> Option<u64> {
     #[expect(
         clippy::cast_possible_truncation,

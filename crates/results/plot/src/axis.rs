@@ -1,4 +1,4 @@
-//! Where an axis begins and ends, and what its ticks say.
+//! Finds where an axis begins and ends, and the labels of its ticks.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ pub(crate) struct Axis {
 /// there does not hide in the frame.
 const HEADROOM: f64 = 0.04;
 
-/// The narrowest range shown, relative to its values. Below it the ticks would
-/// be told apart by rounding only.
+/// The narrowest range shown, relative to its values. In a narrower one, ticks would only differ by
+/// rounding.
 const NARROWEST: f64 = 1e-9;
 
 impl Axis {
@@ -60,7 +60,7 @@ impl Axis {
             .collect()
     }
 
-    /// The text at a tick: as many digits as tell neighbours apart.
+    /// The label of a tick, with enough digits to distinguish neighbours.
     pub(crate) fn label(&self, tick: f64) -> String {
         let shows = |text: &str, value: f64| {
             text.parse::<f64>()

@@ -68,14 +68,14 @@ pub(crate) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 pub(crate) type Drawn<T> = Result<T, DrawingAreaErrorKind<io::Error>>;
 
-/// How much room the labels of the figure's y axes take.
+/// The room for the labels of the figure's y axes, in drawing units.
 pub(crate) fn left(figure: &Figure) -> Result<i32, PlotError> {
     text::register()?;
     let y_axes: Vec<Axis> = figure.panels.iter().map(y_axis).collect();
     Ok(labels(&y_axes))
 }
 
-/// The figure as an SVG document, with `room` for those labels or more.
+/// The figure as an SVG document, with at least `room` for the y axes' labels.
 pub(crate) fn svg(figure: &Figure, room: i32) -> Result<String, PlotError> {
     if figure.panels.len() > MOST_PANELS {
         return Err(PlotError::TooManyPanels(figure.panels.len()));
@@ -83,8 +83,8 @@ pub(crate) fn svg(figure: &Figure, room: i32) -> Result<String, PlotError> {
     text::register()?;
     let mut svg = String::new();
     let height = draw(figure, room, &mut svg).map_err(|error| PlotError::Draw(Box::new(error)))?;
-    // Its own first tag: the library's knows neither the height, nor fractions
-    // of pixels, nor round joints.
+    // Replaces the library's first tag, which knows neither the height, nor fractions of pixels,
+    // nor round joints.
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     Ok(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" \
@@ -108,7 +108,7 @@ pub(crate) fn png(svg: &str) -> Result<Vec<u8>, PlotError> {
     encoded.map_err(|error| PlotError::Render(Box::new(error)))
 }
 
-/// Where panels stand: one below the other, or square ones side by side.
+/// The arrangement of panels: one below the other, or square ones side by side.
 struct Grid {
     columns: usize,
     /// The height of a panel with its title.
@@ -180,7 +180,7 @@ fn labels(y_axes: &[Axis]) -> i32 {
     widest.unwrap_or_default() + 2 * TICK + 2 * AXIS_TEXT * UNIT
 }
 
-/// Draws `figure` and says how high it is.
+/// Draws `figure`, and returns its height.
 fn draw(figure: &Figure, room: i32, svg: &mut String) -> Drawn<i32> {
     let x_axis = x_axis(figure);
     let y_axes: Vec<Axis> = figure.panels.iter().map(y_axis).collect();
@@ -219,7 +219,7 @@ fn draw(figure: &Figure, room: i32, svg: &mut String) -> Drawn<i32> {
     Ok(bottom + MARGIN)
 }
 
-/// The axis all panels share.
+/// The x axis that all panels share.
 fn x_axis(figure: &Figure) -> Axis {
     let series = figure.panels.iter().flat_map(|panel| &panel.series);
     let samples = series.flat_map(shape::samples);
@@ -232,7 +232,7 @@ fn x_axis(figure: &Figure) -> Axis {
     Axis::exact(low, high, intervals)
 }
 
-/// The panel's own axis.
+/// The y axis of a panel.
 fn y_axis(panel: &Panel) -> Axis {
     match panel.y_range {
         Some((low, high)) if low < high && (high - low).is_finite() => {

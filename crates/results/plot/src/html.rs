@@ -4,16 +4,15 @@ use std::fmt::Write as _;
 
 use crate::{Figure, PlotError, Table, draw};
 
-/// A page of its own. It refers to nothing outside of itself, follows the
-/// reader's light or dark mode, and scrolls what is wide where the screen is
-/// narrow.
+/// An HTML page without external references. It follows the reader's light or dark mode, and
+/// scrolls wide content where the screen is narrow.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
-    /// Its heading.
+    /// Heading of the page.
     pub title: String,
-    /// What it is about; empty for nothing.
+    /// Subject of the page; may be empty.
     pub subtitle: String,
-    /// From top to bottom.
+    /// Parts of the page, from top to bottom.
     pub parts: Vec<Part>,
 }
 
@@ -25,16 +24,16 @@ pub enum Part {
     Heading(String),
     /// A paragraph.
     Text(String),
-    /// Names and what they stand at, to be seen at a glance.
+    /// Names with their values, to be seen at a glance.
     Values(Vec<(String, String)>),
     /// A table.
     Table(Table),
-    /// A figure. All of a page have their y axes in one place.
+    /// A figure. All figures of a page have their y axes at the same place.
     Figure(Figure),
 }
 
-/// The page's looks. The rules for `svg` recolour the figure in dark mode; CSS
-/// comes before the attributes there.
+/// The style of the page. The rules for `svg` recolour figures in dark mode; there, CSS overrides
+/// attributes.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#222;--muted:#666;--line:#e4e4e4;--paper:#fff}
 body{max-width:1000px;margin:2rem auto;padding:0 1rem;background:var(--paper);\
@@ -71,7 +70,7 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// As [`Figure::to_svg`].
+    /// The errors of [`Figure::to_svg`].
     pub fn to_html(&self) -> Result<String, PlotError> {
         let title = escape(&self.title);
         let mut page = format!(
@@ -143,7 +142,7 @@ fn row(page: &mut String, tag: &str, cells: &[String]) {
     page.push_str("</tr>\n");
 }
 
-/// Text that stands for itself in elements and in quoted attributes.
+/// The text with the characters escaped that have a meaning in elements and quoted attributes.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,10 +1,9 @@
 //! Figures of recorded series as SVG, PNG and HTML.
 //!
-//! A [`Figure`] is a stack of [`Panel`]s over one x axis. It carries no meaning
-//! of its own: names, units and numbers come from the caller. The same figure
-//! gives the same bytes of SVG and HTML everywhere, because the only font is
-//! embedded; the PNG is a rendering of the SVG, so both look alike. A [`Page`]
-//! puts several figures between text and [`Table`]s.
+//! A [`Figure`] is a stack of [`Panel`]s over one x axis. Names, units and numbers all come from
+//! the caller. The same figure gives the same bytes of SVG and HTML everywhere, because the only
+//! font is embedded; the PNG is a rendering of the SVG, so that both look alike. A [`Page`] puts
+//! several figures between text and [`Table`]s.
 
 mod axis;
 mod draw;
@@ -24,26 +23,26 @@ pub use table::Table;
 pub struct Figure {
     /// What the figure shows.
     pub title: String,
-    /// The conditions it was recorded under; wraps when long.
+    /// The conditions of the recording; wraps when long.
     pub subtitle: String,
-    /// The x axis, with its unit, e.g. `Time (s)`.
+    /// Label of the x axis, with its unit, e.g. `Time (s)`.
     pub x_label: String,
-    /// From top to bottom.
+    /// The panels, from top to bottom.
     pub panels: Vec<Panel>,
 }
 
 /// One plot of a figure.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Panel {
-    /// What is measured.
+    /// The quantity that the panel shows.
     pub title: String,
-    /// The y axis, with its unit, e.g. `Mbit/s`.
+    /// Label of the y axis, with its unit, e.g. `Mbit/s`.
     pub y_label: String,
-    /// The lowest and highest value shown. What lies outside is cut off.
-    /// `None` shows all data and zero.
+    /// The lowest and highest value shown; what lies outside is cut off. `None` shows all data and
+    /// zero.
     pub y_range: Option<(f64, f64)>,
-    /// Later series lie above earlier ones, and all of them above references;
-    /// only areas lie otherwise.
+    /// The series. Later ones are drawn above earlier ones and all of them above references; areas
+    /// are drawn in another order.
     pub series: Vec<Series>,
 }
 
@@ -66,23 +65,24 @@ pub enum Kind {
     /// Straight lines between the points.
     #[default]
     Line,
-    /// Each value holds until the next point.
+    /// Steps: each value is valid until the next point.
     Steps,
-    /// The points alone. The panels of a figure with nothing else stand side by side.
+    /// Dots at the points. The panels of a figure with nothing else stand side by side.
     Dots,
-    /// Filled from zero to a value, which holds until the next point. Areas lie
-    /// behind all else and earlier ones above later ones, so that series of
-    /// growing sums make a stack.
+    /// Areas from zero to a value, which is valid until the next point. Areas are drawn behind
+    /// everything else, with earlier ones above later ones, so that series of growing sums make a
+    /// stack.
     Area,
-    /// Straight lines between the points as they are given, which may lead back and forth.
-    /// The panels of a figure with one are square and stand side by side.
+    /// Straight lines between the points in the given order, which may lead back and forth. The
+    /// panels of a figure with a path are square and stand side by side.
     Path,
-    /// A grey line to compare with, e.g. the link's rate. Each value holds
-    /// until the next point, the last one to the end of the axis.
+    /// A grey line for comparison, e.g. the link's rate. Each value is valid until the next point,
+    /// the last one to the end of the axis.
     Reference,
 }
 
-/// Why a figure could not be made. No content leads to these except its size.
+/// Why a figure cannot be made. The content of a figure causes none of these errors, except by its
+/// size.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
@@ -95,10 +95,10 @@ pub enum PlotError {
     /// The SVG could not be turned into pixels.
     #[error("the figure cannot be rendered as pixels")]
     Render(#[source] Box<dyn Error + Send + Sync>),
-    /// A figure of so many panels would be too high.
+    /// The figure has too many panels, and would be too high.
     #[error("{0} panels are too many for one figure; split it")]
     TooManyPanels(usize),
-    /// The head's text is too long for an image.
+    /// The text of the head is too long for an image.
     #[error("the figure is too high for an image; shorten its title and names")]
     TooLarge,
 }
@@ -118,20 +118,20 @@ impl Figure {
     ///
     /// # Errors
     ///
-    /// As [`Figure::to_svg`]; [`PlotError::TooLarge`] when the image would be,
-    /// and [`PlotError::Render`] when the rendering library fails.
+    /// The errors of [`Figure::to_svg`]; [`PlotError::TooLarge`] if the image would be too large,
+    /// and [`PlotError::Render`] if the rendering library fails.
     pub fn to_png(&self) -> Result<Vec<u8>, PlotError> {
         draw::png(&self.to_svg()?)
     }
 
-    /// A page of its own with title, subtitle, `tables` and the figure.
+    /// An HTML page with title, subtitle, `tables` and the figure.
     ///
-    /// The page refers to nothing outside of itself, follows the reader's light
-    /// or dark mode, and scrolls the figure where the screen is narrow.
+    /// The page has no external references, follows the reader's light or dark mode, and scrolls
+    /// the figure where the screen is narrow.
     ///
     /// # Errors
     ///
-    /// As [`Figure::to_svg`].
+    /// The errors of [`Figure::to_svg`].
     pub fn to_html(&self, tables: &[Table]) -> Result<String, PlotError> {
         let untitled = Self {
             title: String::new(),

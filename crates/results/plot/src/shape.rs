@@ -1,4 +1,4 @@
-//! From a series to the lines drawn: gaps, steps, thinning, clipping.
+//! Converts a series into the lines to draw: gaps, steps, thinning, clipping.
 
 use crate::{Kind, Series};
 
@@ -18,8 +18,8 @@ const LONGEST: usize = 2_000;
 /// The largest value drawn. The widest range then has a finite width.
 const LARGEST: f64 = 1e300;
 
-/// The series' points in order of x, or as given for a path, without those that cannot be drawn: for
-/// each x the value there, or `None` for a gap.
+/// The series' points in the order of x, or in the given order for a path, without those that
+/// cannot be drawn: each x with its value, or with `None` for a gap.
 pub(crate) fn samples(series: &Series) -> Vec<(f64, Option<f64>)> {
     let drawable = |value: f64| value.abs() <= LARGEST;
     let mut latest = None;
@@ -67,9 +67,8 @@ pub(crate) fn runs(series: &Series, low: f64, high: f64) -> Vec<Run> {
     thin(runs, low, high)
 }
 
-/// Keeps of each bucket the first and last point, which join it to its
-/// neighbours, and the lowest and highest, which the eye would see. A gap
-/// within a bucket is closed.
+/// Keeps from each bucket the first and last point, which connect it with its neighbours, and the
+/// lowest and highest, which would be visible. A gap within a bucket is closed.
 fn thin(runs: Vec<Run>, low: f64, high: f64) -> Vec<Run> {
     if runs.iter().map(Vec::len).sum::<usize>() <= LONGEST {
         return runs;
@@ -99,7 +98,7 @@ fn thin(runs: Vec<Run>, low: f64, high: f64) -> Vec<Run> {
     thinned
 }
 
-/// What lies between `run` and zero, within `low` and `high`.
+/// The outline of the area between `run` and zero, within `low` and `high`.
 pub(crate) fn outline(mut run: Run, low: f64, high: f64) -> Run {
     let ends = [run.last(), run.first()];
     let floor = ends.map(|end| end.map(|point| (point.0, 0.0)));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::text::{ELLIPSIS, printable};
 
-/// Longest cell, in characters: more than any of ours has, and far from the widths at which the
+/// Longest cell, in characters: longer than any of ours, and far below the widths at which the
 /// standard library refuses to pad.
 const LONGEST: usize = 200;
 
@@ -20,14 +20,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table in letters of one width: title, headers and rows, names to the
-    /// left and numbers to the right.
+    /// The table as text in a fixed-width font: title, headers and rows, with names to the left and
+    /// numbers to the right.
     #[must_use]
     pub fn to_text(&self) -> String {
         format!("{}:\n\n{}", self.title, self.grid(false))
     }
 
-    /// The same as Markdown.
+    /// The table as Markdown.
     #[must_use]
     pub fn to_markdown(&self) -> String {
         format!("{}:\n\n{}", self.title, self.grid(true))
@@ -73,8 +73,8 @@ impl Table {
     }
 }
 
-/// A cell on one line, of at most [`LONGEST`] characters. What has a meaning in Markdown has
-/// none there: a cell may hold a stranger's text.
+/// A cell on one line, of at most [`LONGEST`] characters. Characters with a meaning in Markdown are
+/// escaped, because a cell may contain a stranger's text.
 fn shown(cell: &str, markdown: bool) -> String {
     let mut rest = cell.chars();
     let mut text = String::new();

@@ -7,14 +7,14 @@ use resvg::usvg;
 use crate::PlotError;
 use crate::draw::UNIT;
 
-/// The name of the embedded font. Verdana, its sibling, has the same widths
-/// where a viewer of the SVG lacks it.
+/// The name of the embedded font. Verdana, its sibling, has the same widths if a viewer of the SVG
+/// lacks it.
 const FONT: &str = "DejaVu Sans, Verdana, sans-serif";
 
 /// The library's ratio of a font's size to the size of an em in SVG.
 const SIZE_PER_EM: f64 = 1.24;
 
-/// What stands for the rest of a text that does not fit.
+/// The character that replaces the rest of a text that does not fit.
 pub(crate) const ELLIPSIS: char = '…';
 
 /// Makes the embedded font known to the drawing library.
@@ -36,7 +36,7 @@ pub(crate) fn font(pixels: i32) -> FontDesc<'static> {
     FontDesc::new(FontFamily::Name(FONT), size, FontStyle::Normal)
 }
 
-/// How wide `text` is, in drawing units; rather more than less.
+/// Width of `text`, in drawing units, rounded up.
 pub(crate) fn width(text: &str, pixels: i32) -> i32 {
     let size = font(pixels).box_size(text);
     size.map_or(0, |(width, _)| width.cast_signed()) // fails only unregistered

@@ -1,11 +1,11 @@
-//! The values of one row, checked.
+//! Reads the values of one row, and checks them.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::read::ReadError;
 use crate::values::Values;
 
-/// One row of a row group.
+/// A row of a row group.
 #[derive(Clone, Copy)]
 pub(crate) struct Cells<'a> {
     values: &'a Values,
@@ -28,7 +28,7 @@ impl<'a> Cells<'a> {
         self.values.integer(column, self.row)
     }
 
-    /// A count where there is a value; the largest integer means all there is.
+    /// A count, if there is a value. The largest integer stands for no limit.
     pub(crate) fn maybe_count(self, column: &'static str) -> Result<Option<u64>, ReadError> {
         match self.integer(column) {
             None => Ok(None),
@@ -44,7 +44,7 @@ impl<'a> Cells<'a> {
         self.maybe_count(column)?.ok_or_else(|| self.bad(column))
     }
 
-    /// A count of a smaller type where there is a value.
+    /// A count of a smaller type, if there is a value.
     pub(crate) fn maybe_number<T: TryFrom<u64>>(
         self,
         column: &'static str,

@@ -1,22 +1,22 @@
-//! Columns: what they are called, what they hold and where it is found.
+//! The columns of recordings: their names, their meanings, and their values.
 
 use std::fmt::Write;
 use std::net::IpAddr;
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// One column of a recording of rows of `R`.
+/// A column of a recording with rows of type `R`.
 #[derive(Debug)]
 pub struct Column<R> {
-    /// Its name, with the unit as its last word where it has one.
+    /// Name of the column, whose last word is its unit, if it has one.
     pub name: &'static str,
-    /// What it holds.
+    /// Meaning of the column.
     pub meaning: &'static str,
     pub(crate) read: Read<R>,
 }
 
-/// Where a column's value is found, and so its type. What may be missing is
-/// null in the file.
+/// How a column's value is read from a row, and thereby its type. An optional value that is missing
+/// is null in the file.
 #[derive(Debug)]
 pub(crate) enum Read<R> {
     Integer(fn(&R) -> i64),
@@ -24,27 +24,26 @@ pub(crate) enum Read<R> {
     OptionalNumber(fn(&R) -> Option<f64>),
     Flag(fn(&R) -> bool),
     Text(fn(&R) -> &'static str),
-    /// As text.
+    /// An address, as text.
     Address(fn(&R) -> IpAddr),
-    /// The name of the forward queue (or not) with this number.
+    /// The name of a queue: whether it is a forward one, and its number.
     Queue(fn(&R) -> (bool, usize)),
-    /// Of the run, the same in all of its rows.
+    /// The run's seed, which is the same in all of its rows.
     Seed,
-    /// Of the run, too.
+    /// The run's variant, which is the same in all of its rows.
     Variant,
     /// The name of the flow with this number.
     Flow(fn(&R) -> usize),
 }
 
-/// What a recording has rows of.
+/// A kind of row that recordings can have.
 pub trait Row: Sized + 'static {
-    /// Its name in the plural.
+    /// Name of the rows, in the plural.
     const NAME: &'static str;
-    /// Its columns, in the order of the file and in groups that kinds of rows
-    /// may share.
+    /// The row's columns in the order of the file, in groups that several kinds of rows may share.
     const COLUMNS: &'static [&'static [Column<Self>]];
 
-    /// Its columns, one after the other.
+    /// All columns, one after the other.
     #[must_use]
     fn columns() -> impl Iterator<Item = &'static Column<Self>> {
         Self::COLUMNS.iter().copied().flatten()
@@ -155,17 +154,17 @@ impl<R> Column<R> {
     }
 }
 
-/// A count as the file has it.
+/// A count, as an integer of the file.
 pub(crate) fn count(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Nanoseconds since the run began.
+/// A time, in nanoseconds since the run began.
 pub(crate) fn nanos(time: Time) -> i64 {
     count(time.as_nanos())
 }
 
-/// A span in nanoseconds.
+/// A time span, in nanoseconds.
 pub(crate) fn span(time: TimeDelta) -> i64 {
     time.as_nanos()
 }

@@ -1,4 +1,4 @@
-//! Rows as a Parquet file.
+//! Writes rows to a Parquet file.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -20,15 +20,14 @@ use crate::link::Queues;
 use crate::recording::RecordError;
 use crate::table::Run;
 
-/// Names that rows refer to by number.
+/// The names to which rows refer by number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names<'a> {
     pub(crate) run: &'a Run,
     pub(crate) queues: &'a Queues,
 }
 
-/// Begins a file of rows of `R` with these texts under their keys in its
-/// metadata.
+/// Begins a file of rows of type `R`, with these texts under their keys in its metadata.
 pub(crate) fn begin<R: Row, W: Write + Send>(
     sink: W,
     texts: &[(&str, &str)],
@@ -51,7 +50,7 @@ pub(crate) fn begin<R: Row, W: Write + Send>(
     SerializedFileWriter::new(sink, schema::<R>()?, Arc::new(properties.build()))
 }
 
-/// Adds `rows` as a row group; none for no rows.
+/// Adds `rows` as a row group. Without rows, there is none.
 pub(crate) fn append<R: Row, W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
     names: Names<'_>,
@@ -71,9 +70,8 @@ pub(crate) fn append<R: Row, W: Write + Send>(
     Ok(())
 }
 
-/// What would end the file if it had no more rows than these behind those that `writer` has:
-/// a row group and the file's end. With what has been written already, the file is then at
-/// least so long.
+/// The bytes that would end the file if only these rows followed those that `writer` has written: a
+/// row group and the file's footer. They are padded so that the file has at least `least` bytes.
 pub(crate) fn tail<R: Row, W: Write + Send>(
     writer: &SerializedFileWriter<W>,
     texts: &[(&str, &str)],
@@ -82,8 +80,8 @@ pub(crate) fn tail<R: Row, W: Write + Send>(
     least: usize,
 ) -> Result<Vec<u8>, ParquetError> {
     let before = writer.bytes_written();
-    // Another writer that has come as far, but for its row groups: places count from the
-    // file's beginning.
+    // A second writer at the same place of a file, but without the first one's row groups: offsets
+    // count from the beginning of the file.
     let mut other = begin::<R, _>(Behind::new(before), texts)?;
     pad(&mut other, before)?;
     append(&mut other, names, rows)?;
@@ -104,14 +102,14 @@ pub(crate) fn tail<R: Row, W: Write + Send>(
     ParquetMetaDataWriter::new(&mut end, &ParquetMetaData::new(about, groups)).finish()?;
     let mut tail = std::mem::take(&mut other.inner_mut().bytes);
     tail.truncate(rows);
-    // Nothing refers to what is between the rows and the end.
+    // Nothing refers to the bytes between the rows and the footer.
     let missing = least.saturating_sub(before + tail.len() + end.len());
     tail.resize(tail.len() + missing, 0);
     tail.extend(end);
     Ok(tail)
 }
 
-/// Has `writer` come to this place of its file.
+/// Advances `writer` to this place of its file.
 fn pad<W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
     place: usize,
@@ -124,9 +122,9 @@ fn pad<W: Write + Send>(
     Ok(())
 }
 
-/// What is behind a place of a file.
+/// Keeps the bytes of a file after a place.
 struct Behind {
-    /// Bytes until that place.
+    /// Number of bytes before that place.
     before: usize,
     bytes: Vec<u8>,
 }
@@ -153,14 +151,14 @@ impl Write for Behind {
     }
 }
 
-/// Ends the file and gives the sink back.
+/// Ends the file, and returns the sink.
 pub(crate) fn end<W: Write + Send>(writer: SerializedFileWriter<W>) -> Result<W, RecordError> {
     let mut sink = writer.into_inner()?;
     sink.flush()?;
     Ok(sink)
 }
 
-/// Integers as differences: times and counters hardly take any room that way.
+/// Encodes integers as differences, which makes times and counters small.
 fn encode<R>(properties: WriterPropertiesBuilder, column: &Column<R>) -> WriterPropertiesBuilder {
     let path = ColumnPath::from(column.name);
     match column.read {
@@ -252,13 +250,13 @@ fn write_column<R>(
     }
 }
 
-/// A name, or no text where there is none.
+/// A name; an empty text if there is none.
 fn name(known: Option<&ByteArray>) -> ByteArray {
-    // The library panics over its own default.
+    // The Parquet library panics over its own default value.
     known.cloned().unwrap_or_else(|| ByteArray::from(""))
 }
 
-/// The same text is the same bytes in memory.
+/// Texts for the file, where equal texts share their memory.
 #[derive(Default)]
 struct Texts(BTreeMap<&'static str, ByteArray>);
 

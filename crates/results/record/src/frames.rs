@@ -5,12 +5,12 @@ use mimosa_facts::{FrameLife, Pacing};
 use crate::column::{Column, Row, bps, bytes, span};
 use crate::life::HasLife;
 
-/// A frame's life, and whose frame it is.
+/// The life of a frame, and the flow of the frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameRow {
-    /// The flow, counted from zero in the order of the scenario.
+    /// Number of the flow, from zero in the order of the scenario.
     pub flow: usize,
-    /// Its life.
+    /// The frame's life.
     pub life: FrameLife,
 }
 
@@ -31,7 +31,7 @@ impl Row for FrameRow {
     ];
 }
 
-/// The columns of the pacer's bucket.
+/// The columns about the pacer's bucket.
 const BUCKET: &[Column<FrameRow>] = &[
     Column::optional(
         "pace_burst_bytes",

@@ -1,18 +1,17 @@
 //! Recordings of frames and packets as Parquet.
 //!
-//! Of simulations: a [`Table`] is an observer of one run that keeps what it
-//! sees; a [`Recording`] writes tables to one file, a row group for each run.
+//! For simulations, a [`Table`] is an observer of one run that keeps what it is told, and a
+//! [`Recording`] writes tables to one file, with a row group for each run.
 //!
-//! Of real sessions: a [`SessionRecorder`] writes a [`SessionFrame`](mimosa_facts::SessionFrame) for each
-//! frame while the session lasts; [`read_session`] reads them back.
+//! For real sessions, a [`SessionRecorder`] writes a [`SessionFrame`](mimosa_facts::SessionFrame)
+//! for each frame while the session lasts; [`read_session`] reads them back.
 //!
-//! Of links: a [`LinkRecorder`] writes a [`Passage`](mimosa_facts::Passage) for each packet while the
-//! link runs; [`read_link`] reads them back.
+//! For links, a [`LinkRecorder`] writes a [`Passage`](mimosa_facts::Passage) for each packet while
+//! the link runs; [`read_link`] reads them back.
 //!
-//! The same rows give the same bytes. A file explains itself: its metadata has
-//! the text of the scenario under the key `scenario`, or what describes the
-//! session or the link, as JSON, under `session` or `link`; and its table of those that follow here
-//! under `mimosa.columns`.
+//! The same rows give the same bytes. A file describes itself: its metadata has the text of the
+//! scenario under the key `scenario`, or a description of the session or the link, as JSON, under
+//! `session` or `link`; and its table of columns, as below, under `mimosa.columns`.
 #![doc = include_str!("columns.md")]
 
 mod cells;

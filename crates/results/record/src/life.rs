@@ -6,14 +6,14 @@ use mimosa_units::PeerTime;
 
 use crate::column::{Column, bps, bytes, count, nanos, span};
 
-/// A row about a frame. Public only because the columns are.
+/// A row about a frame. The trait is public only because the columns are.
 pub trait HasLife: 'static {
-    /// Its life at the sender.
+    /// The frame's life at the sender.
     fn life(&self) -> &FrameLife;
 }
 
 impl<R: HasLife> Column<R> {
-    /// The columns of repair packets.
+    /// The columns about repair packets.
     pub(crate) const PROTECTION: &'static [Self] = &[
         Column::optional(
             "repairs",

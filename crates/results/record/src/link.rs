@@ -1,24 +1,24 @@
-//! One packet's way through a link.
+//! The columns of a packet's passage through a link.
 
 use mimosa_facts::{Fate, LinkPacket, Passage};
 use mimosa_units::Ecn;
 
 use crate::column::{Column, Row, bytes, nanos, span};
 
-/// The names of a link's queues.
+/// The names of a link's queues, in the order of their numbers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Queues {
-    /// Of those from the sender's side to the receiver's.
+    /// Names of the queues from the sender's side to the receiver's.
     pub forward: Vec<String>,
-    /// Of those the other way.
+    /// Names of the queues from the receiver's side to the sender's.
     pub reverse: Vec<String>,
 }
 
 impl Queues {
-    /// Where a file's metadata has them, one name on each line.
+    /// Keys of the names in a file's metadata, with one name on each line.
     pub(crate) const KEYS: [&str; 2] = ["queues.forward", "queues.reverse"];
 
-    /// Those of one direction.
+    /// Names of the queues of one direction.
     #[must_use]
     pub fn of(&self, is_forward: bool) -> &[String] {
         if is_forward {
@@ -29,7 +29,7 @@ impl Queues {
     }
 }
 
-/// ECN fields as recordings name them.
+/// The ECN fields, and their names in recordings.
 pub(crate) const ECN: [(Ecn, &str); 4] = [
     (Ecn::NotEct, "not-ect"),
     (Ecn::Ect0, "ect0"),
@@ -101,7 +101,7 @@ impl Row for Passage<LinkPacket> {
     ];
 }
 
-/// The columns of what happened to it.
+/// The columns about what happened to the packet.
 const WAY: &[Column<Passage<LinkPacket>>] = &[
     Column::text(
         "ecn_in",

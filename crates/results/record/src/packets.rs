@@ -1,4 +1,4 @@
-//! The columns of packets.
+//! The columns of packets in a simulation.
 
 use mimosa_facts::{Fate, PacketKind, Passage, StreamPacket};
 

@@ -1,4 +1,4 @@
-//! Sessions and links from a file.
+//! Reads recordings of sessions and links.
 
 use mimosa_facts::{LinkPacket, Passage, SessionFrame};
 use parquet::basic::Type as Physical;
@@ -11,29 +11,28 @@ use crate::link::Queues;
 use crate::restore;
 use crate::values::Values;
 
-/// A session as it was recorded.
+/// A recorded session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// What describes it, a JSON object; see
+    /// Description of the session, a JSON object; see
     /// [`SessionRecorder::new`](crate::SessionRecorder::new).
     pub about: String,
-    /// Its frames, in the order of the file.
+    /// Frames of the session, in the order of the file.
     pub frames: Vec<SessionFrame>,
 }
 
-/// A link as it was recorded.
+/// A recorded link.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Link {
-    /// What describes it, a JSON object; see
-    /// [`LinkRecorder::new`](crate::LinkRecorder::new).
+    /// Description of the link, a JSON object; see [`LinkRecorder::new`](crate::LinkRecorder::new).
     pub about: String,
-    /// The names of its queues.
+    /// Names of the link's queues.
     pub queues: Queues,
-    /// Its packets, in the order of the file.
+    /// Packets of the link, in the order of the file.
     pub packets: Vec<Passage<LinkPacket>>,
 }
 
-/// What a file may be a recording of.
+/// A recording of a session or of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
     /// A session.
@@ -42,77 +41,76 @@ pub enum Recorded {
     Link(Link),
 }
 
-/// Why a file could not be read as a recording.
+/// Why a file cannot be read as a recording.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It does not begin as Parquet does.
+    /// The file does not begin as Parquet files do.
     #[error("it is no Parquet file; name the recording of a session or of a link")]
     NotParquet,
-    /// Its end was never written.
+    /// The end of the file was never written.
     #[error(
         "its end is missing: the session or the link still runs, its program was killed, or the file was copied in part; it can be read only as a whole"
     )]
     Unfinished,
-    /// A recording of a simulation.
+    /// The file is a recording of a simulation.
     #[error(
         "it is a recording of `mimosa sim`, not of a session or a link; draw a simulation with `mimosa sim SCENARIO --plot FILE`"
     )]
     Simulation,
-    /// A recording of a link, where a session's is wanted.
+    /// The file is the recording of a link, and one of a session is needed.
     #[error(
         "it is the recording of a link, where that of a session is wanted; name a link with --link, or alone"
     )]
     IsLink,
-    /// A recording of a session, where a link's is wanted.
+    /// The file is the recording of a session, and one of a link is needed.
     #[error(
         "it is the recording of a session, where that of a link is wanted; name the session first, without --link"
     )]
     IsSession,
-    /// Some columns are not there.
+    /// The file lacks some columns.
     #[error(
         "it lacks the columns {}; name a recording by this version of mimosa", .0.join(", ")
     )]
     MissingColumns(Vec<&'static str>),
-    /// A column holds something else.
+    /// A column has another type.
     #[error(
         "its column {column} is not of the type {expected}; name a recording by this version of mimosa"
     )]
     WrongType {
-        /// The column.
+        /// Name of the column.
         column: &'static str,
-        /// The type that it should have.
+        /// The type that the column should have.
         expected: &'static str,
     },
-    /// A value that no frame and no packet can have.
+    /// A column has a value that no frame or packet can have.
     #[error(
         "its column {column} has an impossible value in row {row}, counted from zero; the file is damaged or by another version of mimosa"
     )]
     BadValue {
-        /// The column.
+        /// Name of the column.
         column: &'static str,
-        /// The row in its row group.
+        /// Number of the row in its row group.
         row: usize,
     },
-    /// The bytes make no sense.
+    /// The file is damaged.
     #[error("it is damaged ({0}); record again or take another copy")]
     Damaged(#[from] ParquetError),
 }
 
 /// Reads a session from `file`.
 ///
-/// A frame is as it was written except for what the file does not hold: its
-/// decision has the pacing of the frame and neither probe nor window, and a
-/// bucket takes no burst.
+/// A frame is as it was written, except for what the file does not hold: its decision has the
+/// pacing of the frame and neither probe nor window, and the burst of a bucket is zero.
 ///
 /// # Errors
 ///
-/// [`ReadError`] when `file` is not the whole recording of a session.
+/// [`ReadError`] if `file` is not the complete recording of a session.
 ///
 /// # Panics
 ///
-/// The library panics over a few damaged files; catch that where such a file
-/// must not end the program.
+/// The Parquet library panics over a few damaged files. Catch the panic where such a file must not
+/// end the program.
 pub fn read_session<F: ChunkReader + 'static>(file: F) -> Result<Session, ReadError> {
     match read_recording(file)? {
         Recorded::Session(session) => Ok(session),
@@ -124,11 +122,11 @@ pub fn read_session<F: ChunkReader + 'static>(file: F) -> Result<Session, ReadEr
 ///
 /// # Errors
 ///
-/// [`ReadError`] when `file` is not the whole recording of a link.
+/// [`ReadError`] if `file` is not the complete recording of a link.
 ///
 /// # Panics
 ///
-/// As [`read_session`].
+/// Panics for the same files as [`read_session`].
 pub fn read_link<F: ChunkReader + 'static>(file: F) -> Result<Link, ReadError> {
     match read_recording(file)? {
         Recorded::Link(link) => Ok(link),
@@ -136,15 +134,15 @@ pub fn read_link<F: ChunkReader + 'static>(file: F) -> Result<Link, ReadError> {
     }
 }
 
-/// Reads a session or a link from `file`, whichever it is.
+/// Reads a session or a link from `file`.
 ///
 /// # Errors
 ///
-/// [`ReadError`] when `file` is not the whole recording of either.
+/// [`ReadError`] if `file` is not the complete recording of a session or a link.
 ///
 /// # Panics
 ///
-/// As [`read_session`].
+/// Panics for the same files as [`read_session`].
 pub fn read_recording<F: ChunkReader + 'static>(file: F) -> Result<Recorded, ReadError> {
     check_ends(&file)?;
     let reader = SerializedFileReader::new(file)?;
@@ -167,7 +165,7 @@ pub fn read_recording<F: ChunkReader + 'static>(file: F) -> Result<Recorded, Rea
     }))
 }
 
-/// All rows, each as `restore` makes it.
+/// All rows, each made by `restore`.
 fn rows<R: Row, F: ChunkReader + 'static>(
     reader: &SerializedFileReader<F>,
     restore: impl Fn(&Values, usize) -> Result<R, ReadError>,
@@ -184,16 +182,16 @@ fn rows<R: Row, F: ChunkReader + 'static>(
     Ok(rows)
 }
 
-/// What a file's metadata has under `key`.
+/// The text under `key` in a file's metadata.
 fn text(metadata: &ParquetMetaData, key: &str) -> Option<String> {
     let pairs = metadata.file_metadata().key_value_metadata()?;
     pairs.iter().find(|pair| pair.key == key)?.value.clone()
 }
 
-/// What a Parquet file begins and ends with.
+/// The bytes at the beginning and at the end of a Parquet file.
 const MAGIC: &[u8] = b"PAR1";
 
-/// Tells what is no Parquet from what is half a file.
+/// Distinguishes a file that is not Parquet from one that is incomplete.
 fn check_ends<F: ChunkReader>(file: &F) -> Result<(), ReadError> {
     let (length, size) = (file.len(), MAGIC.len());
     if length < size as u64 || file.get_bytes(0, size)? != MAGIC {
@@ -205,7 +203,7 @@ fn check_ends<F: ChunkReader>(file: &F) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Where in the file each column is, in the order of [`Row::columns`].
+/// Index of each column in the file, in the order of [`Row::columns`].
 fn places<R: Row>(metadata: &ParquetMetaData) -> Result<Vec<usize>, ReadError> {
     let schema = metadata.file_metadata().schema_descr().columns();
     let place = |name: &str| schema.iter().position(|column| column.name() == name);

@@ -1,4 +1,4 @@
-//! Sessions and links to a file, while they last.
+//! Records sessions and links while they last.
 
 use std::io::{Seek, Write};
 
@@ -11,35 +11,31 @@ use crate::link::Queues;
 use crate::recording::RecordError;
 use crate::table::Run;
 
-/// Frames held in memory until they are written as one row group: a minute's
-/// at 60 fps.
+/// Frames that are held in memory until they are written as one row group: a minute's at 60 fps.
 const FRAMES: usize = 3_600;
-/// Packets held in memory likewise: about two megabytes of them.
+/// Packets that are held in memory until they are written: about two megabytes of them.
 const PACKETS: usize = 16_384;
 
-/// A file of one session's frames on its way to `W`.
+/// Writes a session's frames to `W`.
 ///
-/// Whole row groups are written as they fill, so that a session of any length
-/// takes the memory of one. A Parquet file can be read only once its end is
-/// written: write to a file with a name of its own, say `NAME.part`, and give
-/// it its name after [`finish`](Self::finish). What a host that is killed
-/// leaves behind is then known for what it is, and can be read up to the last
-/// [`checkpoint`](Self::checkpoint).
+/// A row group is written when it is full, so that a session of any length takes the memory of one.
+/// A Parquet file can only be read once its end is written: write to a temporary name, say
+/// `NAME.part`, and rename the file after [`finish`](Self::finish). A file that a killed host
+/// leaves is then recognised, and can be read up to the last [`checkpoint`](Self::checkpoint).
 pub struct SessionRecorder<W: Write + Send>(Groups<SessionFrame, W>);
 
 impl<W: Write + Send> SessionRecorder<W> {
     /// Begins the file of the session that `session`, a JSON object, describes.
     ///
-    /// A report knows `role`, `source`, `width`, `height`, `fps`, `encoder`,
-    /// `controller`, `feedback`, `max_bitrate` (bit/s), `version`, and `started`
-    /// (text) or `begun_unix_s`, in it or in objects inside of it, and shows
-    /// whatever else there is. `begun_unix_ns`, the wall clock in nanoseconds
-    /// since 1970 at the recording's time zero, says which part of a link's
-    /// recording is the session's.
+    /// Reports use `role`, `source`, `width`, `height`, `fps`, `encoder`, `controller`, `feedback`,
+    /// `max_bitrate` (bit/s), `version`, and `started` (text) or `begun_unix_s`, in the object or
+    /// in objects inside it, and show all other fields unchanged. `begun_unix_ns`, the wall clock
+    /// in nanoseconds since 1970 at the recording's time zero, says which part of a link's
+    /// recording belongs to the session.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when `sink` fails.
+    /// [`RecordError`] if `sink` fails.
     pub fn new(sink: W, session: &str) -> Result<Self, RecordError> {
         let texts = [("session", session)];
         Groups::new(sink, &texts, Queues::default(), FRAMES).map(Self)
@@ -49,23 +45,22 @@ impl<W: Write + Send> SessionRecorder<W> {
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when the sink fails. The file is of no use then; frames
-    /// that were waiting to be written are dropped.
+    /// [`RecordError`] if the sink fails. The file is useless then, and frames that were waiting to
+    /// be written are dropped.
     pub fn push(&mut self, frame: SessionFrame) -> Result<(), RecordError> {
         self.0.push(frame)
     }
 
-    /// Writes all frames so far and an end behind them: what is in the sink from now on is
-    /// a file that can be read. What follows is written over that end, back from the last
-    /// whole row group on, and never ends before it. Without checkpoints between, the file
-    /// that [`finish`](Self::finish) leaves is the same.
+    /// Writes all frames so far, followed by an end, so that the sink has a file that can be read.
+    /// What is written later replaces this end, back to the last complete row group, and the file
+    /// never becomes shorter. [`finish`](Self::finish) leaves the same file as without checkpoints.
     ///
-    /// A sink with a buffer that holds a whole checkpoint, a few hundred kilobytes, is only
-    /// for the moment of one write without its end.
+    /// If the sink has a buffer for a whole checkpoint, a few hundred kilobytes, the file lacks its
+    /// end only during a single write.
     ///
     /// # Errors
     ///
-    /// As [`push`](Self::push).
+    /// The errors of [`push`](Self::push).
     pub fn checkpoint(&mut self) -> Result<(), RecordError>
     where
         W: Seek,
@@ -73,32 +68,30 @@ impl<W: Write + Send> SessionRecorder<W> {
         self.0.checkpoint()
     }
 
-    /// Ends the file and gives the sink back, with its position at the end. After
-    /// checkpoints a few bytes may be left behind that position; cut them off.
+    /// Ends the file and returns the sink, whose position is at the end. After checkpoints, a few
+    /// bytes may follow that position, which the caller has to cut off.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when the sink fails.
+    /// [`RecordError`] if the sink fails.
     pub fn finish(self) -> Result<W, RecordError> {
         self.0.finish()
     }
 }
 
-/// A file of a link's packets on its way to `W`, written as a
-/// [`SessionRecorder`] writes.
+/// Writes a link's packets to `W`, as a [`SessionRecorder`] writes frames.
 pub struct LinkRecorder<W: Write + Send>(Groups<Passage<LinkPacket>, W>);
 
 impl<W: Write + Send> LinkRecorder<W> {
     /// Begins the file of the link that `about_json`, a JSON object, describes.
     ///
-    /// A report knows `name`, `path`, and `begun_unix_ns`: the wall clock in
-    /// nanoseconds since 1970 at the recording's time zero. The names of the
-    /// queues of each direction, each one line, are what
-    /// [`LinkPacket::queue`](mimosa_facts::LinkPacket::queue) counts.
+    /// Reports use `name`, `path`, and `begun_unix_ns`: the wall clock in nanoseconds since 1970 at
+    /// the recording's time zero. [`LinkPacket::queue`](mimosa_facts::LinkPacket::queue) counts the
+    /// names of the queues of its direction, which contain no line ends.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when `sink` fails.
+    /// [`RecordError`] if `sink` fails.
     pub fn new(
         sink: W,
         about_json: &str,
@@ -122,22 +115,22 @@ impl<W: Write + Send> LinkRecorder<W> {
     ///
     /// # Errors
     ///
-    /// As [`SessionRecorder::push`].
+    /// The errors of [`SessionRecorder::push`].
     pub fn push(&mut self, passage: Passage<LinkPacket>) -> Result<(), RecordError> {
         self.0.push(passage)
     }
 
-    /// Ends the file and gives the sink back.
+    /// Ends the file and returns the sink.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when the sink fails.
+    /// [`RecordError`] if the sink fails.
     pub fn finish(self) -> Result<W, RecordError> {
         self.0.finish()
     }
 }
 
-/// Rows to a file, one row group in memory.
+/// Writes rows to a file, with one row group in memory.
 struct Groups<R, W: Write + Send> {
     writer: SerializedFileWriter<W>,
     texts: Vec<(String, String)>,
@@ -145,8 +138,8 @@ struct Groups<R, W: Write + Send> {
     most: usize,
     run: Run,
     queues: Queues,
-    /// Where the last checkpoint ended, if there was one: row groups are then written by
-    /// those alone, as what is written in between takes the file its end.
+    /// The end of the last checkpoint, if there was one. After it, only checkpoints write row
+    /// groups, because any other write would leave the file without an end.
     checkpoint_end: Option<usize>,
 }
 

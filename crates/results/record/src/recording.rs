@@ -1,4 +1,4 @@
-//! Tables to a file.
+//! Writes tables of simulated runs to a file.
 
 use std::io::Write;
 use std::marker::PhantomData;
@@ -11,30 +11,30 @@ use crate::file::{self, Names};
 use crate::link::Queues;
 use crate::table::Table;
 
-/// Why a recording could not be written.
+/// Why a recording cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
     /// The sink failed, or the file would have more than 32767 row groups.
     #[error("{0}")]
     Parquet(#[from] ParquetError),
-    /// What is still buffered could not be written.
+    /// The buffered bytes could not be written.
     #[error("{0}")]
     Flush(#[from] std::io::Error),
 }
 
-/// A file of rows of `R` on its way to `W`.
+/// Writes runs with rows of type `R` to `W`.
 pub struct Recording<R, W: Write + Send> {
     writer: SerializedFileWriter<W>,
     rows: PhantomData<R>,
 }
 
 impl<R: Row, W: Write + Send> Recording<R, W> {
-    /// Begins a file of runs of the scenario with the text `scenario`.
+    /// Begins a file of runs of the scenario with this text.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when `sink` fails.
+    /// [`RecordError`] if `sink` fails.
     pub fn new(sink: W, scenario: &str) -> Result<Self, RecordError> {
         Ok(Self {
             writer: file::begin::<R, W>(sink, &[("scenario", scenario)])?,
@@ -42,11 +42,11 @@ impl<R: Row, W: Write + Send> Recording<R, W> {
         })
     }
 
-    /// Adds a run. One without rows leaves no trace.
+    /// Adds a run. A run without rows leaves no trace in the file.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when the sink fails or the file has too many runs.
+    /// [`RecordError`] if the sink fails or the file has too many runs.
     pub fn append(&mut self, table: &Table<R>) -> Result<(), RecordError> {
         let names = Names {
             run: table.run(),
@@ -56,11 +56,11 @@ impl<R: Row, W: Write + Send> Recording<R, W> {
         Ok(())
     }
 
-    /// Ends the file and gives the sink back.
+    /// Ends the file and returns the sink.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] when the sink fails.
+    /// [`RecordError`] if the sink fails.
     pub fn finish(self) -> Result<W, RecordError> {
         file::end(self.writer)
     }

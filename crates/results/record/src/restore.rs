@@ -1,4 +1,4 @@
-//! Frames and packets from the values of their columns.
+//! Makes frames and packets from the values of their columns.
 
 use mimosa_facts::{
     Cause, Complexity, Decision, Evidence, Fate, FrameEnd, FrameId, FrameLife, FramePlan,
@@ -12,7 +12,7 @@ use crate::link::{ECN, Queues};
 use crate::read::ReadError;
 use crate::values::Values;
 
-/// All causes, to find one by its name.
+/// All causes, by which a name is looked up.
 const CAUSES: [Cause; 33] = [
     Cause::Start,
     Cause::AwaitFeedback,
@@ -288,7 +288,7 @@ mod tests {
 
     use super::*;
 
-    /// The names as their crate has them, which cannot be asked for them all.
+    /// All names of causes in the source of their crate, which offers no list of them.
     #[test]
     fn every_cause_is_known() {
         let source = include_str!("../../../core/facts/src/cause.rs");

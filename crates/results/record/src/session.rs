@@ -1,5 +1,4 @@
-//! One frame of a session: its life at the sender, at the encoder and in the
-//! browser.
+//! The columns of a session's frame: its life at the sender, at the encoder and in the browser.
 
 use mimosa_facts::{FrameLife, SentAgain, SessionFrame};
 
@@ -113,7 +112,7 @@ impl Row for SessionFrame {
     ];
 }
 
-/// The columns of its packets on the wire.
+/// The columns about the frame's packets on the wire.
 const RTP: &[Column<SessionFrame>] = &[
     Column::optional(
         "rtp_ssrc",

@@ -1,22 +1,22 @@
-//! What one run showed, row by row.
+//! The rows of one simulated run.
 
 use mimosa_facts::{FrameLife, Observer, Passage, StreamPacket};
 
 use crate::frames::FrameRow;
 
-/// Which run it was.
+/// The run to which rows belong.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Run {
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// The variant of the scenario, where it has some.
+    /// Variant of the scenario, if it has variants.
     pub variant: Option<String>,
     /// The flows' names, in the order of the scenario.
     pub flows: Vec<String>,
 }
 
-/// The rows of one run, in the order in which they became known. Of frames and
-/// packets it keeps only its own kind.
+/// The rows of one run, in the order in which they became known. A table keeps either frames or
+/// packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table<R> {
     run: Run,
@@ -33,13 +33,13 @@ impl<R> Table<R> {
         }
     }
 
-    /// Which run it is of.
+    /// The run to which the rows belong.
     #[must_use]
     pub const fn run(&self) -> &Run {
         &self.run
     }
 
-    /// Its rows.
+    /// The rows of the table.
     #[must_use]
     pub fn rows(&self) -> &[R] {
         &self.rows

@@ -68,8 +68,8 @@ impl Values {
     }
 }
 
-/// The most values read at once: what a damaged file claims is not believed
-/// before its pages bear it out.
+/// Most values read at once, so that memory is not reserved for a number of rows that a damaged
+/// file only claims.
 const BATCH: usize = 1_024;
 
 /// All `rows` values of a column.

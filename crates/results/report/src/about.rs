@@ -1,15 +1,14 @@
-//! What describes a session.
+//! The description of a session or a link.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A session's own description, as it was recorded, with the contents of
-/// objects inside of it beside the rest.
+/// The recorded description, with the fields of inner objects beside the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub(crate) struct About(Map<String, Value>);
 
-/// What has a place in the line, or says nothing; the rest comes after it.
+/// Fields with a fixed place in the line, or without meaning for it; all others follow.
 const KNOWN: [&str; 15] = [
     "name",
     "role",
@@ -29,7 +28,7 @@ const KNOWN: [&str; 15] = [
 ];
 
 impl About {
-    /// What `text` says; nothing when it is no object of JSON.
+    /// The description in `text`; empty if that is not a JSON object.
     pub(crate) fn parse(text: &str) -> Self {
         let whole: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
         let mut flat = Map::new();
@@ -49,7 +48,7 @@ impl About {
         self.0.get("begun_unix_ns")?.as_i64()
     }
 
-    /// Everything on one line.
+    /// The description in one line.
     pub(crate) fn line(&self) -> String {
         let mut parts = Vec::new();
         parts.extend(self.text("name"));
@@ -72,7 +71,7 @@ impl About {
         parts.join("; ")
     }
 
-    /// Size and rate of the picture.
+    /// Size and rate of the picture, in words.
     fn picture(&self) -> Option<String> {
         let rate = self.text("fps").map(|fps| format!("{fps} fps"));
         let size = self.text("width").zip(self.text("height"));
@@ -83,13 +82,13 @@ impl About {
         }
     }
 
-    /// The highest bitrate that there may be.
+    /// Upper limit of the bitrate, in words.
     fn limit(&self) -> Option<String> {
         let bps = self.0.get("max_bitrate")?.as_f64()?;
         Some(format!("at most {} Mbit/s", bps / 1e6))
     }
 
-    /// When it began.
+    /// When the recording began.
     fn started(&self) -> Option<String> {
         let seconds = || self.0.get("begun_unix_s")?.as_u64();
         let nanos = || u64::try_from(self.begun()? / 1_000_000_000).ok();
@@ -106,10 +105,10 @@ impl About {
     }
 }
 
-/// The time so many seconds after the beginning of 1970, as ISO 8601 has it.
+/// The time `seconds` after the beginning of 1970, in ISO 8601.
 fn date(seconds: u64) -> String {
     let (mut days, second) = (seconds / 86_400, seconds % 86_400);
-    // The calendar repeats itself after 400 years.
+    // The calendar repeats every 400 years.
     let mut year = 1970 + days / 146_097 * 400;
     days %= 146_097;
     let is_leap = |year: u64| {

@@ -1,13 +1,13 @@
-//! An axis of time, cut into equal stretches.
+//! An axis of time that is divided into equal intervals.
 
 use mimosa_units::TimeDelta;
 
-/// So many values across a figure are told apart with ease.
+/// Most intervals in a figure.
 const MOST: u32 = 250;
-/// Above this, time is shown in minutes.
+/// Time span above which the axis is in minutes.
 const IN_SECONDS: TimeDelta = TimeDelta::from_millis(900_000);
 
-/// A span of time from zero on, in stretches of equal width.
+/// A time span from zero, in intervals of equal width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     span: TimeDelta,
@@ -15,8 +15,8 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Cuts `span` into stretches of 1, 2, 5, 10 times `least` and so on, few
-    /// enough for a figure.
+    /// Divides `span` into intervals of 1, 2, 5, 10 times `least` and so on, few enough for a
+    /// figure.
     pub(crate) fn new(span: TimeDelta, least: TimeDelta) -> Self {
         Self {
             span,
@@ -24,7 +24,7 @@ impl Axis {
         }
     }
 
-    /// What a figure's x axis says.
+    /// Label of a figure's x axis.
     pub(crate) fn label(&self) -> &'static str {
         if self.in_seconds() {
             "Time (s)"
@@ -33,7 +33,7 @@ impl Axis {
         }
     }
 
-    /// How wide the stretches are, to be read.
+    /// Width of the intervals, as text.
     pub(crate) fn width_text(&self) -> String {
         let millis = self.width.as_millis();
         if millis < 1000.0 {
@@ -43,22 +43,22 @@ impl Axis {
         }
     }
 
-    /// How wide the stretches are.
+    /// Width of the intervals.
     pub(crate) const fn width(&self) -> TimeDelta {
         self.width
     }
 
-    /// The whole.
+    /// Length of the axis.
     pub(crate) const fn span(&self) -> TimeDelta {
         self.span
     }
 
-    /// Where the axis ends.
+    /// Position of the axis's end, in the unit of its label.
     pub(crate) fn end(&self) -> f64 {
         self.at(self.span)
     }
 
-    /// Where so much time after zero is.
+    /// Position of the time `since` after zero, in the unit of the label.
     pub(crate) fn at(&self, since: TimeDelta) -> f64 {
         let seconds = since.as_secs();
         if self.in_seconds() {
@@ -68,31 +68,31 @@ impl Axis {
         }
     }
 
-    /// How many stretches there are.
+    /// Number of intervals.
     pub(crate) fn stretches(&self) -> usize {
         let last = self.index(self.span - TimeDelta::from_nanos(1));
         usize::try_from(last).map_or(0, |last| last + 1)
     }
 
-    /// The stretch that has this moment, if it is on the axis.
+    /// Index of the interval that contains this time, if it is on the axis.
     pub(crate) fn stretch(&self, since: TimeDelta) -> Option<usize> {
         let is_on = since >= TimeDelta::ZERO && since < self.span;
         let index = is_on.then(|| self.index(since))?;
         usize::try_from(index).ok()
     }
 
-    /// When a stretch begins and ends.
+    /// Beginning and end of an interval.
     pub(crate) fn bounds(&self, stretch: usize) -> (TimeDelta, TimeDelta) {
         let from = self.from(i64::try_from(stretch).unwrap_or(i64::MAX));
         (from, (from + self.width).min(self.span).max(from))
     }
 
-    /// The number of the stretch that has this moment.
+    /// Number of the interval that contains this time, which may be off the axis.
     pub(crate) fn index(&self, since: TimeDelta) -> i64 {
         since.as_nanos().div_euclid(self.width.as_nanos())
     }
 
-    /// When the stretch with this number begins.
+    /// Beginning of the interval with this number.
     pub(crate) fn from(&self, number: i64) -> TimeDelta {
         TimeDelta::from_nanos(self.width.as_nanos().saturating_mul(number))
     }
@@ -102,7 +102,7 @@ impl Axis {
     }
 }
 
-/// The least round multiple of `least` that cuts `span` into few stretches.
+/// The least round multiple of `least` that divides `span` into few enough intervals.
 fn width(span: TimeDelta, least: TimeDelta) -> TimeDelta {
     let mut decade = least;
     loop {

@@ -1,4 +1,4 @@
-//! What set the targets and limits, and what it saw.
+//! The causes of targets and limits, with the evidence for them.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use serde::Serialize;
 use crate::spread::mean;
 use crate::summary::target;
 
-/// How often a rule decided, and on what evidence: means over the frames that it
-/// decided about, without those for which the controller gave none.
+/// How often a rule decided, and on what evidence: means over its frames, without those for which
+/// the controller gave no evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CauseShare {
-    /// Its name.
+    /// Name of the cause.
     pub cause: &'static str,
-    /// The same as a clause for people.
+    /// The cause as a clause in words.
     pub in_words: &'static str,
-    /// Frames that it decided about.
+    /// Number of frames about which the rule decided.
     pub frames: usize,
-    /// Their share of all frames.
+    /// Share of all frames, from 0 to 1.
     pub share: f64,
-    /// Their mean target, in Mbit/s.
+    /// Mean target of these frames, in Mbit/s.
     pub target_mbps: Option<f64>,
-    /// Newest sample of the bottleneck's use.
+    /// Mean of the newest samples of the bottleneck's utilisation, as a share.
     pub utilization: Option<f64>,
-    /// The same, smoothed.
+    /// Mean of the smoothed utilisation, as a share.
     pub smoothed_utilization: Option<f64>,
-    /// What the bottleneck serves of this stream, in Mbit/s.
+    /// Mean rate at which the bottleneck serves this stream, in Mbit/s.
     pub service_mbps: Option<f64>,
-    /// Delay in queues, in milliseconds.
+    /// Mean queueing delay, in milliseconds.
     pub queue_ms: Option<f64>,
-    /// Own data in queues, in kilobytes.
+    /// Mean of the stream's own data in queues, in kilobytes.
     pub backlog_kb: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn causes(frames: &[SessionFrame]) -> Vec<CauseShare> {
     causes
 }
 
-/// `None` also where there is no limit.
+/// The service rate; `None` also if it has no limit.
 pub(crate) fn service_mbps(seen: Evidence) -> Option<f64> {
     let rate = seen.service_rate.filter(|rate| *rate < Rate::MAX)?;
     Some(rate.as_mbps())

@@ -8,21 +8,20 @@ use crate::axis::Axis;
 use crate::spread::sorted;
 use crate::summary::{action_to_screen_ms, encoding_ms, input_to_screen_ms, to_screen_ms};
 
-/// Bars of a histogram.
+/// Number of bars in a histogram.
 const BARS: u32 = 60;
-/// Points of a distribution: two for each per cent and more than are seen.
+/// Most points of a distribution's curve, which are more than can be seen.
 const POINTS: usize = 1_000;
-/// A distribution is drawn to this multiple of its 99th percentile.
+/// A distribution is drawn up to this multiple of its 99th percentile.
 const BEYOND: f64 = 1.5;
-/// The time between frames is shown beside times down to one of so many parts
-/// of it.
+/// The frame interval is drawn in a histogram of times whose range is at least this part of it.
 const NEAR: f64 = 2.5;
-/// What is above this multiple of the 99th percentile is cut off.
+/// Values above this multiple of the usual ones are cut off.
 const CUT: f64 = 3.0;
-/// Where dots stand for what is cut off, as a share of the axis.
+/// Place of the dots for values that are cut off, as a share of the axis.
 pub(crate) const INSIDE: f64 = 0.98;
 
-/// A figure of one panel, whose title is left to the page.
+/// A figure of panels without a title, which the page has.
 pub(crate) fn figure(x_label: &str, panels: Vec<Panel>) -> Figure {
     Figure {
         x_label: x_label.to_owned(),
@@ -48,7 +47,7 @@ pub(crate) fn series(name: &str, kind: Kind, points: Vec<(f64, f64)>) -> Series 
     }
 }
 
-/// A figure of panels over the whole of `axis`, without what has nothing to show.
+/// A figure of panels over the whole of `axis`, without empty panels and series.
 pub(crate) fn over(axis: &Axis, mut panels: Vec<Panel>) -> Figure {
     for panel in &mut panels {
         panel.series.retain(is_seen);
@@ -59,12 +58,12 @@ pub(crate) fn over(axis: &Axis, mut panels: Vec<Panel>) -> Figure {
     figure(axis.label(), panels)
 }
 
-/// Where the y axis ends if a few values are far above the rest.
+/// The end of the y axis if a few values are far above the others.
 pub(crate) fn cut(usual: f64, highest: f64) -> Option<f64> {
     (usual > 0.0 && highest > usual * CUT).then_some(usual * CUT)
 }
 
-/// Dots at the top of the axis for what is cut off there.
+/// Dots at the top of the axis for the values that are cut off there.
 pub(crate) fn above(top: f64, points: Vec<(f64, f64)>) -> Series {
     let cut_off = points.into_iter().filter(|point| point.1 > top);
     let dots = cut_off.map(|point| (point.0, top * INSIDE)).collect();
@@ -81,7 +80,7 @@ pub(crate) fn is_seen(series: &Series) -> bool {
     series.points.iter().any(|(_, y)| y.is_finite())
 }
 
-/// How long encoding took: how often each time, and how often at most that.
+/// The distribution of encoding times, as a histogram and cumulated.
 pub(crate) fn encoding(frames: &[SessionFrame]) -> Figure {
     let times = sorted(frames.iter().map(encoding_ms));
     let interval = frames.last().map(|frame| frame.life.interval.as_millis());
@@ -112,8 +111,8 @@ pub(crate) fn encoding(frames: &[SessionFrame]) -> Figure {
     )
 }
 
-/// From the capture to the screen, for all frames and those after an action of
-/// the player, and from the action; `None` when no frame was seen there.
+/// The distribution of times from the capture to the screen: for all frames, for those after an
+/// action of the player, and from the action on; `None` if no frame was displayed.
 pub(crate) fn to_screen(frames: &[SessionFrame]) -> Option<Figure> {
     let all = sorted(frames.iter().filter_map(to_screen_ms));
     let after_input = sorted(input_to_screen_ms(frames));
@@ -136,15 +135,14 @@ pub(crate) fn to_screen(frames: &[SessionFrame]) -> Option<Figure> {
     Some(figure("From the capture to the screen (ms)", vec![panel]))
 }
 
-/// Where the x axis of a distribution ends: few values are far above the rest.
+/// The end of a distribution's x axis, because a few values are far above the others.
 fn high(sorted: &[f64]) -> f64 {
     let p99 = nearest_rank(sorted, 0.99).unwrap_or_default();
     let max = sorted.last().copied().unwrap_or_default();
     max.min(p99 * BEYOND).max(f64::MIN_POSITIVE)
 }
 
-/// The share of the values in each of equal parts from zero to `high`, in per
-/// cent.
+/// The share of the values in each of equal intervals from zero to `high`, in per cent.
 fn histogram(sorted: &[f64], high: f64) -> Vec<(f64, f64)> {
     let edge = |bar: u32| high * f64::from(bar) / f64::from(BARS);
     let below = |edge: f64| sorted.partition_point(|value| *value < edge);
@@ -155,7 +153,7 @@ fn histogram(sorted: &[f64], high: f64) -> Vec<(f64, f64)> {
     bars.chain([(high, f64::NAN)]).collect()
 }
 
-/// The share of the values up to each, in per cent.
+/// The share of the values up to each value, in per cent.
 fn cumulative(sorted: &[f64], high: f64) -> Vec<(f64, f64)> {
     let every = sorted.len().div_ceil(POINTS).max(1);
     let mut points = vec![(0.0, 0.0)];

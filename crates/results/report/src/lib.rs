@@ -1,8 +1,8 @@
-//! What came of a recorded session: numbers, tables and figures.
+//! Reports on recorded sessions and links: numbers, tables and figures.
 //!
-//! A [`Report`] is made of a [`Session`], and of recordings of the links that it
-//! went through where there are some; a [`LinkReport`] of a [`Link`] alone. Both
-//! give the same bytes for the same recordings.
+//! A [`Report`] is made from a [`Session`] and, if there are any, from recordings of the links
+//! through which it went; a [`LinkReport`] from a [`Link`] alone. The same recordings give the same
+//! bytes.
 
 mod about;
 mod axis;
@@ -35,7 +35,7 @@ pub use spread::Spread;
 pub use stages::{StageMillis, StageShares};
 pub use summary::{Above, BudgetUse, Encoder, Freezes, Summary};
 
-/// A session and what came of it.
+/// A report on a session.
 #[derive(Clone, Debug)]
 pub struct Report {
     name: String,
@@ -46,11 +46,11 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reports on `session`, whose recording has this name.
+    /// Makes a report on `session`, from the recording with this name.
     #[must_use]
     pub fn new(name: &str, session: Session) -> Self {
         let Session { about, mut frames } = session;
-        // Frames end in another order than they begin in.
+        // Frames end in another order than that of their capture.
         frames.sort_by_key(|frame| (frame.captured, frame.life.frame));
         Self {
             name: name.to_owned(),
@@ -61,41 +61,40 @@ impl Report {
         }
     }
 
-    /// Counts the frames with more than this delay, beside those counted before.
+    /// Adds the number of frames with more than this delay.
     pub fn count_above(&mut self, limit: TimeDelta) {
         self.summary.above.push(Above::of(&self.frames, limit));
     }
 
-    /// Adds what the recording `name` of a link says of the session that went
-    /// through it.
+    /// Adds the recording `name` of a link through which the session went.
     ///
     /// # Errors
     ///
-    /// [`JoinError`] when none of the session's packets are in it.
+    /// [`JoinError`] if no packet of the session is in the recording.
     pub fn add_link(&mut self, name: &str, link: Link) -> Result<(), JoinError> {
         let joined = JoinedLink::new(name, link, &self.frames, &self.about)?;
         self.links.push(joined);
         Ok(())
     }
 
-    /// The numbers about each link.
+    /// Summaries of each link.
     pub fn links(&self) -> impl Iterator<Item = &JoinSummary> {
         self.links.iter().map(JoinedLink::summary)
     }
 
-    /// The numbers.
+    /// Summary of the session.
     #[must_use]
     pub const fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// What describes the session, in one line; empty when nothing does.
+    /// Description of the session in one line; empty if there is none.
     #[must_use]
     pub fn about(&self) -> String {
         self.about.line()
     }
 
-    /// The numbers as tables, those without content left out.
+    /// The numbers as tables, without empty ones.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         let mut tables = tables::all(&self.summary);
@@ -103,11 +102,11 @@ impl Report {
         tables
     }
 
-    /// What describes the session and the numbers, as an object of JSON.
+    /// The description of the session and the numbers, as a JSON object.
     ///
     /// # Errors
     ///
-    /// None in practice: the numbers are all finite or absent.
+    /// Does not happen: the numbers are all finite or absent.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         #[derive(serde::Serialize)]
         struct Whole<'a> {
@@ -124,12 +123,11 @@ impl Report {
         })
     }
 
-    /// The whole report as a page of HTML that refers to nothing outside of
-    /// itself.
+    /// The whole report as an HTML page without external references.
     ///
     /// # Errors
     ///
-    /// [`PlotError`] when the drawing library fails.
+    /// [`PlotError`] if the drawing library fails.
     pub fn to_html(&self) -> Result<String, PlotError> {
         page::of(self).to_html()
     }

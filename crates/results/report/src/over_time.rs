@@ -12,12 +12,11 @@ use crate::stages::StageMillis;
 use crate::summary::{Summary, delay_ms, gaps, target_mbps};
 use crate::timeline::Timeline;
 
-/// The least stretch of time that means are taken over: several frames' at
-/// 60 fps.
+/// Shortest interval for means, which has several frames at 60 fps.
 const LEAST: TimeDelta = TimeDelta::from_millis(100);
-/// The least one that medians are taken over.
+/// Shortest interval for medians.
 const SECOND: TimeDelta = TimeDelta::from_millis(1_000);
-/// Causes with a colour of their own; with the others' there are eight.
+/// Causes with their own colours, which make eight with that of all others.
 const OWN_COLOUR: usize = 7;
 
 /// Draws a session over time.
@@ -38,8 +37,7 @@ impl<'a> OverTime<'a> {
         }
     }
 
-    /// What was wanted, what was sent, and what the controller takes the
-    /// bottleneck for.
+    /// The target, the bitrate, and the controller's estimate of the bottleneck's rate.
     pub(crate) fn bitrate(&self) -> Figure {
         let target = self.mean(target_mbps);
         let sent = self.means.middles(|frames, seconds| {
@@ -59,7 +57,7 @@ impl<'a> OverTime<'a> {
         self.figure(panel)
     }
 
-    /// What set the targets and limits: shares of the frames.
+    /// The causes of targets and limits, as shares of the frames.
     pub(crate) fn causes(&self) -> Figure {
         let names: Vec<_> = self
             .summary
@@ -98,7 +96,7 @@ impl<'a> OverTime<'a> {
         self.figure(panel)
     }
 
-    /// The delay of frames, and those that never made it.
+    /// The frame delay, and the frames that were given up.
     pub(crate) fn frame_delay(&self) -> Figure {
         let worst = self.worst(delay_ms);
         let median = self
@@ -133,8 +131,7 @@ impl<'a> OverTime<'a> {
         self.figure(panel)
     }
 
-    /// Where the time went, stage on stage; `None` when the browser told
-    /// nothing.
+    /// The stages, stacked; `None` if the browser reported nothing.
     pub(crate) fn stages(&self) -> Option<Figure> {
         let up_to = |last: usize| {
             self.medians.steps(|frames| {
@@ -158,8 +155,7 @@ impl<'a> OverTime<'a> {
         Some(self.figure(panel))
     }
 
-    /// The share of the bottleneck in use; `None` when the controller has no
-    /// such notion.
+    /// The utilisation of the bottleneck; `None` if the controller does not estimate it.
     pub(crate) fn utilization(&self) -> Option<Figure> {
         let all = [
             series(
@@ -186,7 +182,7 @@ impl<'a> OverTime<'a> {
         Some(self.figure(panel(&title, "ratio", all)))
     }
 
-    /// The queue as the controller sees it; `None` when it does not.
+    /// The queue in the controller's estimate; `None` if there is none.
     pub(crate) fn queue(&self) -> Option<Figure> {
         let width = self.means.axis().width_text();
         let seen = |value: fn(Evidence) -> Option<f64>| {
@@ -205,7 +201,7 @@ impl<'a> OverTime<'a> {
         (!panels.is_empty()).then(|| over(self.means.axis(), panels))
     }
 
-    /// What the encoder was allowed and what it made.
+    /// Budgets and sizes of frames.
     pub(crate) fn sizes(&self) -> Figure {
         let kilobytes = |size: Bytes| size.get() as f64 / 1e3;
         let dots = |is: fn(&SessionFrame) -> bool| {
@@ -236,7 +232,7 @@ impl<'a> OverTime<'a> {
         self.figure(panel(&title, "kB", all))
     }
 
-    /// How long each picture stood; `None` when the browser told nothing.
+    /// How long each picture was displayed; `None` if the browser reported nothing.
     pub(crate) fn pictures(&self) -> Option<Figure> {
         let gaps = gaps(self.frames);
         let lengths = sorted(gaps.iter().map(|gap| gap.length.as_millis()));
@@ -270,8 +266,7 @@ impl<'a> OverTime<'a> {
         Some(self.figure(panel))
     }
 
-    /// How far sound and picture were apart, and what of the sound the page made up;
-    /// `None` when it told nothing.
+    /// The skew, and the sound that the page made up; `None` if the page reported nothing.
     pub(crate) fn sound(&self) -> Option<Figure> {
         let width = self.means.axis().width_text();
         let panels = [

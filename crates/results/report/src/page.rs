@@ -27,7 +27,7 @@ pub(crate) fn of(report: &Report) -> Page {
     }
 }
 
-/// The numbers that are looked for first.
+/// The most important numbers.
 fn glance(summary: &Summary) -> Vec<(String, String)> {
     let with = |value: Option<f64>, unit: &str| match value {
         Some(_) => format!("{} {unit}", number(value, 1)),
@@ -53,7 +53,7 @@ fn glance(summary: &Summary) -> Vec<(String, String)> {
     .to_vec()
 }
 
-/// A figure with what there is to know about it.
+/// A figure with its heading, explanation and table.
 pub(crate) struct Section {
     pub(crate) heading: String,
     pub(crate) text: String,
@@ -73,7 +73,7 @@ impl Section {
     }
 }
 
-/// Those that there is something to show in.
+/// The sections with content.
 fn sections(report: &Report) -> Vec<Section> {
     let (frames, summary) = (&report.frames, &report.summary);
     let over_time = OverTime::new(frames, summary);
@@ -173,7 +173,7 @@ fn sections(report: &Report) -> Vec<Section> {
     drawn.collect()
 }
 
-/// For a table whose section says it all.
+/// A table without its title, for a section whose heading says enough.
 pub(crate) fn untitled(table: Table) -> Table {
     Table {
         title: String::new(),

@@ -6,23 +6,23 @@ use serde::Serialize;
 
 use crate::spread::Spread;
 
-/// Samples in a millisecond.
+/// Number of samples in a millisecond.
 const SAMPLES_PER_MS: f64 = 48.0;
 
-/// The sound as the page heard it.
+/// The numbers of the sound that the page played.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sound {
-    /// By how much later it was heard than the picture of the same time was seen, in
-    /// milliseconds.
+    /// The skew in milliseconds: how much later sound was heard than the picture of the same moment
+    /// was seen.
     pub skew_ms: Spread,
-    /// The same, either way: the furthest that the two were apart.
+    /// Largest skew in either direction, in milliseconds.
     pub furthest_ms: f64,
-    /// How much the page had made up at the end, in milliseconds.
+    /// Sound that the page had made up at the end, in milliseconds.
     pub made_up_ms: f64,
 }
 
 impl Sound {
-    /// That of `frames`; `None` when the page told nothing.
+    /// The sound of `frames`; `None` if the page reported nothing.
     pub(crate) fn of(frames: &[SessionFrame]) -> Option<Self> {
         let skews = || frames.iter().filter_map(skew_ms);
         Some(Self {

@@ -1,23 +1,23 @@
-//! How values are spread.
+//! Percentiles of values.
 
 use mimosa_units::nearest_rank;
 use serde::Serialize;
 
-/// How values are spread, in their own unit.
+/// Percentiles of values, in the unit of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// Half of them are at most this.
+    /// The median.
     pub p50: f64,
-    /// 95% of them are.
+    /// The 95th percentile.
     pub p95: f64,
-    /// 99% of them are.
+    /// The 99th percentile.
     pub p99: f64,
-    /// The largest.
+    /// The greatest value.
     pub max: f64,
 }
 
 impl Spread {
-    /// That of `values`; `None` when there are none.
+    /// The percentiles of `values`; `None` without any.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         Some(Self {
@@ -29,7 +29,7 @@ impl Spread {
     }
 }
 
-/// `values` from the least to the greatest, without those that are no number.
+/// The finite `values` in ascending order.
 pub(crate) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut sorted: Vec<_> = values.filter(|value| value.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Where the frames' time went.
+//! The stages of frames from the capture to the screen.
 
 use mimosa_facts::{SessionFrame, Stages};
 use mimosa_units::{TimeDelta, nearest_rank, nearest_rank_index};
@@ -11,30 +11,30 @@ use crate::spread::{mean, sorted};
 pub struct StageMillis {
     /// From the capture to the beginning of encoding.
     pub capture: f64,
-    /// Encoding.
+    /// Duration of encoding.
     pub encode: f64,
-    /// Until the last packet has left.
+    /// From the end of encoding until the last packet left.
     pub pace: f64,
-    /// Until the last packet has arrived.
+    /// From the departure of the last packet to its arrival.
     pub network: f64,
-    /// Decoding.
+    /// Duration of decoding.
     pub decode: f64,
-    /// Until it is on the screen.
+    /// From the end of decoding until the frame was on the screen.
     pub present: f64,
     /// From the capture to the screen.
     pub total: f64,
 }
 
-/// What the stages are in frames of a kind.
+/// The stages for typical and slow frames.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StageShares {
-    /// Frames whose stages are all known.
+    /// Number of frames whose stages are all known.
     pub frames: usize,
-    /// In frames whose total is about the median: means over the twentieth of the
-    /// frames around it, which add up.
+    /// The stages for frames with a total near the median: means over the twentieth of the frames
+    /// around it, which add up.
     pub typical: StageMillis,
-    /// In frames whose total is about the 95th percentile: means over the twentieth
-    /// of the frames around it, which add up.
+    /// The stages for frames with a total near the 95th percentile: means over the twentieth of the
+    /// frames around it, which add up.
     pub slow: StageMillis,
     /// The median of each stage by itself.
     pub p50: StageMillis,
@@ -43,7 +43,7 @@ pub struct StageShares {
 }
 
 impl StageMillis {
-    /// The stages' names.
+    /// Names of the stages.
     pub(crate) const NAMES: [&'static str; 6] =
         ["capture", "encode", "pace", "network", "decode", "present"];
 
@@ -59,7 +59,7 @@ impl StageMillis {
         ]
     }
 
-    /// What `value` makes of each stage's values.
+    /// The `value` of each stage's times.
     fn each(
         stages: &[Stages],
         value: impl Fn(&mut dyn Iterator<Item = f64>) -> Option<f64>,
@@ -78,14 +78,14 @@ impl StageMillis {
         })
     }
 
-    /// Each stage's own median.
+    /// The median of each stage by itself.
     pub(crate) fn medians(stages: &[Stages]) -> Option<Self> {
         Self::each(stages, |values| nearest_rank(&sorted(values), 0.5))
     }
 }
 
 impl StageShares {
-    /// Those of `frames`; `None` when no frame's stages are known.
+    /// The stages of `frames`; `None` if no frame's stages are known.
     pub(crate) fn of(frames: &[SessionFrame]) -> Option<Self> {
         let mut stages: Vec<_> = frames.iter().filter_map(SessionFrame::stages).collect();
         stages.sort_by_key(|stages| stages.total);
@@ -100,7 +100,7 @@ impl StageShares {
     }
 }
 
-/// The twentieth of `sorted` around the one at `share`, or that one alone.
+/// The twentieth of `sorted` around the one at `share`, which has at least that one.
 fn around(sorted: &[Stages], share: f64) -> &[Stages] {
     let (middle, half) = (nearest_rank_index(sorted.len(), share), sorted.len() / 40);
     let end = (middle + half + 1).min(sorted.len());

@@ -1,4 +1,4 @@
-//! A session in numbers.
+//! The numbers of a session.
 
 use mimosa_facts::{FrameEnd, SessionFrame};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
@@ -9,49 +9,48 @@ use crate::sound::Sound;
 use crate::spread::{Spread, mean};
 use crate::stages::StageShares;
 
-/// A frame delay above this is a stall.
+/// Frame delay above which a frame is a stall.
 pub(crate) const STALL: TimeDelta = TimeDelta::from_millis(100);
-/// A picture that stands for longer than this is a freeze.
+/// Time between pictures above which the picture counts as frozen.
 pub(crate) const FREEZE: TimeDelta = TimeDelta::from_millis(200);
 
-/// A session in numbers. What nothing is known about is `None`.
+/// The numbers of a session. What is unknown is `None`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Frames that were sent.
     pub frames: usize,
-    /// From the first capture to the end of the last frame, in seconds.
+    /// From the first capture until the frame after the last would be due, in seconds.
     pub seconds: f64,
-    /// What was sent for the first time, in Mbit/s.
+    /// Rate of first transmissions, in Mbit/s.
     pub bitrate_mbps: Option<f64>,
-    /// Mean target, in Mbit/s; without the time in which there was none.
+    /// Mean target of the frames with a finite one, in Mbit/s.
     pub target_mbps: Option<f64>,
-    /// Mean utilisation of the bottleneck's bandwidth, as the controller sees
-    /// it.
+    /// Mean utilisation of the bottleneck in the controller's estimate, as a share.
     pub utilization: Option<f64>,
-    /// From the hand-over to the acknowledgement, in milliseconds.
+    /// Time from the hand-over to the acknowledgement, in milliseconds.
     pub frame_delay_ms: Option<Spread>,
-    /// Frames given up, and those with a delay above 100 ms.
+    /// Number of frames that were given up or had a delay above 100 ms.
     pub stalls: usize,
-    /// Frames given up.
+    /// Number of frames that were given up.
     pub given_up: usize,
-    /// Frames above the delays that were asked for.
+    /// Numbers of frames above the delays that were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub above: Vec<Above>,
-    /// When the picture stood still.
+    /// Times at which the picture was frozen.
     pub freezes: Option<Freezes>,
-    /// Packets declared lost, as a share of all that were sent.
+    /// Packets declared lost, as a share of all packets sent, from 0 to 1.
     pub loss: Option<f64>,
-    /// Packets declared lost.
+    /// Number of packets declared lost.
     pub lost: u64,
-    /// Packets sent again.
+    /// Number of packets sent again.
     pub retransmitted: u64,
-    /// Frames that can be decoded without others.
+    /// Number of keyframes.
     pub keyframes: usize,
-    /// The encoder's work.
+    /// Numbers of the encoder.
     pub encoder: Option<Encoder>,
-    /// The coded frames' sizes as shares of their budgets.
+    /// Sizes of coded frames as shares of their budgets.
     pub budget_use: Option<BudgetUse>,
-    /// Where the time between capture and screen went.
+    /// The stages between capture and screen, in milliseconds.
     pub stages_ms: Option<StageShares>,
     /// From the capture to the end of encoding, in milliseconds.
     pub to_bitstream_ms: Option<Spread>,
@@ -59,69 +58,69 @@ pub struct Summary {
     pub to_last_packet_ms: Option<Spread>,
     /// From the capture to the screen, in milliseconds.
     pub to_screen_ms: Option<Spread>,
-    /// The same of the frames that were the first to show an action of the
-    /// player.
+    /// From the capture to the screen for frames that were the first to show an action of the
+    /// player, in milliseconds.
     pub input_to_screen_ms: Option<Spread>,
-    /// From the newest action of the player that a frame was the first to show until it
-    /// was on the screen; left out of JSON where that is not known.
+    /// From the newest action of the player that a frame was the first to show until that frame was
+    /// on the screen, in milliseconds; left out of JSON if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action_to_screen_ms: Option<Spread>,
-    /// The sound; left out of JSON where there was none.
+    /// Numbers of the sound; left out of JSON if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sound: Option<Sound>,
-    /// What set the targets and limits, the most frequent first.
+    /// The causes of targets and limits, the most frequent first.
     pub causes: Vec<CauseShare>,
 }
 
-/// The frames with more than this delay, those given up among them.
+/// Frames with more than this delay, including those that were given up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Above {
     /// The delay, in milliseconds.
     pub ms: f64,
-    /// How many.
+    /// Number of frames.
     pub frames: usize,
-    /// Their share of all frames.
+    /// Share of all frames, from 0 to 1.
     pub share: f64,
 }
 
-/// When the picture stood still for more than 200 ms although there was a new
-/// one: pauses of the source are taken off.
+/// Times at which the picture was frozen: it stood still for more than 200 ms although there was a
+/// new one. Pauses of the source do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Freezes {
-    /// How often.
+    /// Number of freezes.
     pub count: usize,
-    /// How long in all, in seconds.
+    /// Length of all freezes, in seconds.
     pub seconds: f64,
-    /// The longest time between two pictures on the screen, in milliseconds.
+    /// Longest time between two pictures on the screen, in milliseconds.
     pub longest_gap_ms: f64,
 }
 
-/// The encoder's work.
+/// The numbers of the encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Encoder {
     /// Time to encode a frame, in milliseconds.
     pub time_ms: Spread,
-    /// Frames that took more than one attempt.
+    /// Number of frames that took more than one attempt.
     pub repeated: usize,
-    /// Frames that more than the least work went into.
+    /// Number of frames above the lowest complexity level.
     pub more_work: usize,
     /// Mean quantiser.
     pub quantiser: Option<f64>,
 }
 
-/// The coded frames' sizes as shares of their budgets.
+/// Sizes of coded frames as shares of their budgets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BudgetUse {
-    /// Their mean.
+    /// Mean share.
     pub mean: f64,
-    /// The largest.
+    /// Largest share.
     pub max: f64,
-    /// Frames above their budget.
+    /// Number of frames above their budget.
     pub above: usize,
 }
 
 impl Summary {
-    /// That of `frames`, which are in the order of their capture.
+    /// The numbers of `frames`, which are in the order of their capture.
     pub(crate) fn of(frames: &[SessionFrame]) -> Self {
         let seconds = duration(frames).as_secs();
         let sent: Bytes = frames.iter().map(|frame| frame.life.size).sum();
@@ -169,7 +168,8 @@ impl Summary {
 }
 
 impl Above {
-    /// Those of `frames`; a frame that is still on its way has no delay and is not one.
+    /// The number of `frames` above the delay `limit`. A frame that is still on its way has no
+    /// delay, and does not count.
     pub(crate) fn of(frames: &[SessionFrame], limit: TimeDelta) -> Self {
         let is_above = |frame: &&SessionFrame| {
             frame.life.end == Some(FrameEnd::GivenUp)
@@ -202,23 +202,23 @@ impl Freezes {
 /// The time between two pictures on the screen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gap {
-    /// When it ended.
+    /// When the second picture came.
     pub(crate) end: Time,
-    /// How long it was.
+    /// Length of the gap.
     pub(crate) length: TimeDelta,
-    /// How much of it the source paused.
+    /// How much of the gap the source paused.
     paused: TimeDelta,
 }
 
 impl Gap {
-    /// Whether the picture stood still although there was a new one.
+    /// Whether the picture was frozen although there was a new one.
     pub(crate) fn is_freeze(&self) -> bool {
         self.length - self.paused > FREEZE
     }
 }
 
-/// The gaps between the pictures of `frames` on the screen. A frame that comes
-/// after a later one does not count.
+/// The gaps between the pictures of `frames` on the screen. A frame that was displayed after a
+/// later one does not count.
 pub(crate) fn gaps(frames: &[SessionFrame]) -> Vec<Gap> {
     let mut gaps = Vec::new();
     let mut before: Option<Time> = None;
@@ -279,7 +279,7 @@ impl BudgetUse {
     }
 }
 
-/// From the first capture to where the frame after the last would be due.
+/// From the first capture until the frame after the last would be due.
 fn duration(frames: &[SessionFrame]) -> TimeDelta {
     match (frames.first(), frames.last()) {
         (Some(first), Some(last)) => last.captured.since(first.captured) + last.life.interval,
@@ -287,12 +287,12 @@ fn duration(frames: &[SessionFrame]) -> TimeDelta {
     }
 }
 
-/// The mean target of those `frames` that have one.
+/// The mean target of those `frames` with a finite one, in Mbit/s.
 pub(crate) fn target<'a>(frames: impl Iterator<Item = &'a SessionFrame>) -> Option<f64> {
     mean(frames.filter_map(target_mbps))
 }
 
-/// `None` where there is no limit.
+/// The target in Mbit/s; `None` if it has no limit.
 pub(crate) fn target_mbps(frame: &SessionFrame) -> Option<f64> {
     let target = frame.life.decision.target;
     (target < Rate::MAX).then(|| target.as_mbps())

@@ -7,7 +7,7 @@ use crate::spread::Spread;
 use crate::stages::StageMillis;
 use crate::summary::Summary;
 
-/// All of them, in the order in which they are read.
+/// All tables, in the order in which they are shown.
 pub(crate) fn all(summary: &Summary) -> Vec<Table> {
     let tables = [
         Some(stream(summary)),
@@ -48,7 +48,7 @@ pub(crate) fn stream(summary: &Summary) -> Table {
     single("Stream", &columns)
 }
 
-/// `None` without.
+/// The table of the sound; `None` without sound.
 pub(crate) fn sound(summary: &Summary) -> Option<Table> {
     let sound = summary.sound?;
     let columns = [
@@ -60,7 +60,7 @@ pub(crate) fn sound(summary: &Summary) -> Option<Table> {
     Some(single("Sound, in ms", &columns))
 }
 
-/// `None` when no delay is known.
+/// The table of delays; `None` if no delay is known.
 pub(crate) fn delays(summary: &Summary) -> Option<Table> {
     let spreads = [
         ("frame delay", summary.frame_delay_ms),
@@ -83,7 +83,7 @@ pub(crate) fn delays(summary: &Summary) -> Option<Table> {
     (!rows.is_empty()).then(|| table(title, &headers, rows))
 }
 
-/// `None` when none was asked for.
+/// The table of frames above given delays; `None` if none was asked for.
 fn above(summary: &Summary) -> Option<Table> {
     let rows = summary.above.iter().map(|above| {
         let share = percent(Some(above.share), 2);
@@ -94,7 +94,7 @@ fn above(summary: &Summary) -> Option<Table> {
     (!summary.above.is_empty()).then(|| table(title, &headers, rows.collect()))
 }
 
-/// `None` when the browser told nothing.
+/// The table of the stages; `None` if the browser reported nothing.
 pub(crate) fn stages(summary: &Summary) -> Option<Table> {
     let stages = summary.stages_ms?;
     let (typical, slow) = (
@@ -129,7 +129,7 @@ pub(crate) fn stages(summary: &Summary) -> Option<Table> {
     ))
 }
 
-/// Stages in tenths of a millisecond, which add up as they are printed.
+/// The parts of a delay in tenths of a millisecond, which add up as they are printed.
 pub(crate) struct Printed<const N: usize>([f64; N]);
 
 impl<const N: usize> Printed<N> {
@@ -155,7 +155,7 @@ impl<const N: usize> Printed<N> {
     }
 }
 
-/// `None` without frames.
+/// The table of the encoder; `None` without frames.
 pub(crate) fn encoder(summary: &Summary) -> Option<Table> {
     let encoder = summary.encoder?;
     let budget = summary.budget_use;
@@ -178,7 +178,7 @@ pub(crate) fn encoder(summary: &Summary) -> Option<Table> {
 /// A column of evidence: its header, what a cause has in it, and decimals.
 type Evidence = (&'static str, fn(&CauseShare) -> Option<f64>, usize);
 
-/// With the evidence for each as far as the controller gave any; `None` without frames.
+/// The table of causes, with the evidence that the controller gave; `None` without frames.
 pub(crate) fn causes(summary: &Summary) -> Option<Table> {
     let all = &summary.causes;
     let evidence: [Evidence; 5] = [
@@ -215,7 +215,7 @@ pub(crate) fn causes(summary: &Summary) -> Option<Table> {
     (!rows.is_empty()).then(|| table("Causes", &headers, rows))
 }
 
-/// The same with each cause in words.
+/// The table of causes, with each cause in words.
 pub(crate) fn causes_in_words(summary: &Summary) -> Option<Table> {
     let mut table = causes(summary)?;
     table.headers.push("in words".to_owned());

@@ -1,11 +1,11 @@
-//! A session cut into equal stretches of time.
+//! A session that is divided into equal intervals of time.
 
 use mimosa_facts::SessionFrame;
 use mimosa_units::{Time, TimeDelta};
 
 use crate::axis::Axis;
 
-/// A session's frames by the stretch of time that they were captured in.
+/// A session's frames, by the interval of their capture.
 pub(crate) struct Timeline<'a> {
     begin: Time,
     axis: Axis,
@@ -13,8 +13,8 @@ pub(crate) struct Timeline<'a> {
 }
 
 impl<'a> Timeline<'a> {
-    /// Cuts `frames`, which are in the order of their capture, into stretches
-    /// of 1, 2, 5, 10 times `least` and so on, few enough for a figure.
+    /// Divides `frames`, which are in the order of their capture, into intervals of 1, 2, 5, 10
+    /// times `least` and so on, few enough for a figure.
     pub(crate) fn new(frames: &'a [SessionFrame], least: TimeDelta) -> Self {
         let begin = frames.first().map_or(Time::ZERO, |frame| frame.captured);
         let end = frames.last().map_or(begin, |frame| {
@@ -31,28 +31,28 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// When it begins.
+    /// Beginning of the session.
     pub(crate) const fn begin(&self) -> Time {
         self.begin
     }
 
-    /// Its axis.
+    /// Axis of the session.
     pub(crate) const fn axis(&self) -> &Axis {
         &self.axis
     }
 
-    /// Where the x axis ends.
+    /// Position of the axis's end.
     pub(crate) fn end(&self) -> f64 {
         self.axis.end()
     }
 
-    /// Where `time` is on the x axis.
+    /// Position of `time` on the axis.
     pub(crate) fn at(&self, time: Time) -> f64 {
         self.axis.at(time - self.begin)
     }
 
-    /// For each stretch its middle and what `value` says of its frames and of
-    /// their time in seconds, with gaps where it says nothing.
+    /// For each interval, its middle and the `value` of its frames and of its length in seconds,
+    /// with gaps where there is no value.
     pub(crate) fn middles(
         &self,
         value: impl Fn(&'a [SessionFrame], f64) -> Option<f64>,
@@ -72,8 +72,8 @@ impl<'a> Timeline<'a> {
         points
     }
 
-    /// For each stretch its middle and what `value` makes of the `points` in it,
-    /// which are in the order of time.
+    /// For each interval, its middle and the `value` of the `points` in it, which are in the order
+    /// of time.
     pub(crate) fn of_points(
         &self,
         points: &[(Time, f64)],
@@ -91,8 +91,8 @@ impl<'a> Timeline<'a> {
             .collect()
     }
 
-    /// For each stretch its beginning and what `value` says of its frames: a
-    /// value that holds until the next, with gaps where it says nothing.
+    /// For each interval, its beginning and the `value` of its frames, which is valid until the
+    /// next, with gaps where there is no value.
     pub(crate) fn steps(
         &self,
         value: impl Fn(&'a [SessionFrame]) -> Option<f64>,
@@ -111,7 +111,7 @@ impl<'a> Timeline<'a> {
         points
     }
 
-    /// A stretch's number, beginning and end.
+    /// Number, beginning and end of an interval.
     fn span(&self, bin: &[SessionFrame]) -> (i64, Time, Time) {
         let captured = bin.first().map_or(self.begin, |frame| frame.captured);
         let number = self.axis.index(captured.since(self.begin));
@@ -120,7 +120,7 @@ impl<'a> Timeline<'a> {
         (number, from, (from + self.axis.width()).min(end).max(from))
     }
 
-    /// When the stretch with this number begins.
+    /// Beginning of the interval with this number.
     fn from(&self, number: i64) -> Time {
         self.begin + self.axis.from(number)
     }

@@ -65,7 +65,7 @@ pub fn parallel<J: Sync, R: Send, E>(
                     let Some(job) = jobs.get(index) else {
                         break;
                     };
-                    // Nobody takes results any more after an error.
+                    // After an error nothing takes results any more.
                     if results.send((index, work(index, job))).is_err() {
                         break;
                     }
@@ -102,7 +102,7 @@ mod tests {
         let result: Result<(), ()> = parallel(
             &jobs,
             |_, job| {
-                // The first of every seven takes by far the longest.
+                // The first of every seven jobs takes by far the longest.
                 let work = if job % 7 == 0 { 200_000 } else { 10 };
                 (0..work).fold(*job, |sum, _| std::hint::black_box(sum))
             },

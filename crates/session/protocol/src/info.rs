@@ -1,22 +1,22 @@
-//! What the host offers: the answer to `GET /api/info`.
+//! What the host says about itself: the answer to `GET /api/info`.
 
 use serde::{Deserialize, Serialize};
 
-/// What is offered.
+/// The host, and what it streams.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Info {
-    /// The program.
+    /// Name of the program.
     pub name: String,
-    /// Its version.
+    /// Version of the program.
     pub version: String,
-    /// A session needs a token.
+    /// Whether a session needs a token.
     pub token_required: bool,
-    /// For those only who show the token, if one is required.
+    /// The stream; `None` if a token is required and the request has none.
     #[serde(flatten)]
     pub stream: Option<StreamInfo>,
 }
 
-/// What there is to see, and for whom.
+/// The stream, and its player and viewers.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct StreamInfo {
     /// Where the picture comes from.
@@ -25,13 +25,13 @@ pub struct StreamInfo {
     pub width: u32,
     /// Its height.
     pub height: u32,
-    /// Most frames in a second.
+    /// Highest frame rate, in frames a second.
     pub fps: u32,
-    /// Somebody plays.
+    /// Whether a player is connected.
     pub player_present: bool,
-    /// How many watch.
+    /// Number of viewers connected.
     pub viewers: u32,
-    /// How many may.
+    /// Most viewers that may be connected.
     pub viewer_limit: u32,
 }
 

@@ -1,7 +1,7 @@
-//! The messages of `docs/embed/protocol.md`, as bytes: input, the fate of frames, control.
+//! The messages of `docs/embed/protocol.md` as bytes: input, the display of frames, control.
 //!
-//! Everything read may come from anybody: no input makes anything here panic, and an
-//! error says what is wrong, where, and what is expected.
+//! A message may come from anybody. No input makes this crate panic, and an error says what is
+//! wrong, where, and what is expected.
 
 pub mod control;
 mod fields;

@@ -2,33 +2,33 @@
 
 use mimosa_units::TimeDelta;
 
-/// A point on a page's clock: what its `performance.now()` says.
+/// A time on a page's clock, as its `performance.now()` returns it.
 ///
-/// Nothing relates it to the host's but a [`ClockMap`](crate::frames::ClockMap).
+/// Only a [`ClockMap`](crate::frames::ClockMap) relates it to the host's clock.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct PageTime(f64);
 
 impl PageTime {
-    /// The point `millis` milliseconds after the clock's beginning. `None` for what
-    /// no clock says: NaN, the infinite and what is below zero.
+    /// The time `millis` milliseconds after the clock's zero; `None` for NaN, infinities and
+    /// negative numbers.
     #[must_use]
     pub fn from_millis(millis: f64) -> Option<Self> {
         (millis.is_finite() && millis >= 0.0).then_some(Self(millis))
     }
 
-    /// Milliseconds since the clock's beginning.
+    /// Milliseconds since the clock's zero.
     #[must_use]
     pub const fn as_millis(self) -> f64 {
         self.0
     }
 
-    /// Time since the clock's beginning.
+    /// Time since the clock's zero.
     #[must_use]
     pub fn since_beginning(self) -> TimeDelta {
         TimeDelta::from_secs(self.0 / 1e3)
     }
 
-    /// As on the wire, where NaN is a time that is not known.
+    /// The time in a message, where NaN is an unknown time.
     pub(crate) fn to_le_bytes(time: Option<Self>) -> [u8; 8] {
         time.map_or(f64::NAN, Self::as_millis).to_le_bytes()
     }

@@ -1,25 +1,25 @@
-//! Errors as HTTP answers have them.
+//! Errors in HTTP answers.
 
 use serde::{Deserialize, Serialize};
 
-/// The body of an answer that is an error.
+/// The body of an HTTP answer that reports an error.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Problem {
-    /// For programs.
+    /// The error, for programs.
     pub error: ErrorCode,
-    /// For people: what is wrong, and what to do.
+    /// What is wrong and what to do about it, for people.
     pub message: String,
 }
 
 impl Problem {
-    /// What is wrong, for programs and for people.
+    /// An answer with this error and message.
     #[must_use]
     pub const fn new(error: ErrorCode, message: String) -> Self {
         Self { error, message }
     }
 }
 
-/// What can be wrong with a request.
+/// What is wrong with a request.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorCode {
@@ -31,7 +31,7 @@ pub enum ErrorCode {
     TokenMissing,
     /// The token is not this host's.
     TokenWrong,
-    /// The token is for watching, the role is to play.
+    /// The token is only good for watching, and the role is to play.
     ViewOnly,
     /// The request comes from another site's page.
     Origin,
@@ -39,20 +39,20 @@ pub enum ErrorCode {
     NoSession,
     /// The offer has no codec that the host sends.
     NoCodec,
-    /// Somebody else is playing.
+    /// Another player is connected.
     PlayerPresent,
     /// The body is over 64 KiB.
     TooLarge,
-    /// The body is of another type.
+    /// The body has a wrong media type.
     BadType,
-    /// Requests come too fast.
+    /// Requests come too often.
     TooManyRequests,
-    /// There are as many sessions as there may be.
+    /// The host has as many sessions as it allows.
     HostFull,
 }
 
 impl ErrorCode {
-    /// All of them, in the order of the document's table.
+    /// All codes, in the order of the table in `docs/embed/protocol.md`.
     pub const ALL: [Self; 13] = [
         Self::BadOffer,
         Self::BadRequest,
@@ -69,7 +69,7 @@ impl ErrorCode {
         Self::HostFull,
     ];
 
-    /// The code in [`Problem`].
+    /// The code's name in [`Problem`].
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl ErrorCode {
         }
     }
 
-    /// The answer's HTTP status.
+    /// HTTP status of the answer.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {

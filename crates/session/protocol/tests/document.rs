@@ -1,4 +1,4 @@
-//! What is implemented is what `docs/embed/protocol.md` says.
+//! Checks that the messages are those of `docs/embed/protocol.md`.
 
 use mimosa_protocol::control::{Decided, FromPage, ToPage};
 use mimosa_protocol::info::Info;
@@ -15,7 +15,7 @@ fn examples() -> Vec<&'static str> {
         .collect()
 }
 
-/// Equal, but that a number may be written with or without a fraction.
+/// Whether two values are equal, where a number may be written with or without a fraction.
 fn is_same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left.as_f64() == right.as_f64(),
@@ -78,7 +78,7 @@ fn a_value_that_is_not_known_is_null() {
     assert!(is_same(&written, &value), "{written}\nis not\n{value}");
 }
 
-/// A host that knows no `decision` is understood, and one that tells a part of it.
+/// A message without `decision`, or with a part of it, is understood.
 #[test]
 fn a_decision_may_be_left_out() {
     let mut value: Value = serde_json::from_str(examples()[2]).unwrap();

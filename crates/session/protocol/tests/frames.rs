@@ -1,4 +1,4 @@
-//! Messages on frames, and the clock that they are read by.
+//! Messages of the channel `frames`, and the map between the clocks.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -92,12 +92,12 @@ fn a_wrong_message_is_named_with_what_it_should_be() {
     }
 }
 
-/// A host's and a page's clock, and a way between them.
+/// A host's clock, a page's clock, and the network between them.
 struct World {
     map: ClockMap,
-    /// Host's time less the page's, in milliseconds, at the host's beginning.
+    /// The host's time less the page's at the host's time zero, in milliseconds.
     offset: f64,
-    /// By how much the page's clock runs fast.
+    /// How fast the page's clock runs too fast, as a share of time.
     drift: f64,
 }
 
@@ -106,14 +106,14 @@ impl World {
         page((host - self.offset) * (1.0 + self.drift))
     }
 
-    /// Asks at `host` milliseconds; the ways there and back take so long.
+    /// Asks at `host`; the ways there and back take `there` and `back`. All in milliseconds.
     fn ask(&mut self, host: f64, there: f64, back: f64) {
         let answered = self.page_at(host + there);
         self.map
             .answer(time(host + there + back), time(host), answered);
     }
 
-    /// By how many milliseconds the page's time at `host` is read wrongly.
+    /// Error of the map for the page's time at `host`, in milliseconds.
     fn error(&self, host: f64) -> f64 {
         let read = self.map.to_host(self.page_at(host)).unwrap();
         (read - time(host)).as_millis()
@@ -154,14 +154,14 @@ fn drift_is_bounded_by_forgetting() {
     let mut worst = 0.0_f64;
     for second in 2..600 {
         let now = f64::from(second) * 1_000.0;
-        // Never again as fast as the first.
+        // No later answer is as fast as the first.
         world.ask(now, 1.0, 1.0);
         worst = worst.max(world.error(now + 10.0).abs());
     }
     assert!(worst < 0.6, "50 us/s over ten seconds, not {worst} ms");
     assert!(worst > 0.4, "the first answer counts for a while");
     assert!(world.error(599_010.0).abs() < 0.06);
-    // Silence: the last answer goes on to count.
+    // Without new answers, the last one continues to count.
     assert!(world.error(660_000.0).abs() < 4.0);
 }
 
@@ -185,7 +185,7 @@ fn times_before_the_hosts_beginning_are_its_beginning() {
 }
 
 fn spans() -> impl Strategy<Value = u64> {
-    // 23 days: as far as milliseconds in f64 tell nanoseconds apart.
+    // 23 days: beyond that, milliseconds in an f64 do not distinguish nanoseconds.
     0..2_000_000_000_000_000_u64
 }
 
@@ -216,7 +216,7 @@ proptest! {
         prop_assert_eq!(FrameMessage::parse(&message.to_bytes()), Ok(message));
     }
 
-    /// Whatever the ways take, the error stays within what is announced.
+    /// Whatever times the ways take, the error stays within the stated uncertainty.
     #[test]
     fn the_uncertainty_is_no_understatement(
         ways in prop::collection::vec((0.0..80.0_f64, 0.0..80.0_f64), 1..200),

@@ -1,4 +1,4 @@
-//! Messages of input, and what they mean one after another.
+//! Input messages, and the actions that they mean.
 
 use mimosa_facts::{Action, Button, Gamepad, TouchPhase};
 use mimosa_protocol::PageTime;
@@ -377,8 +377,7 @@ proptest! {
         prop_assert_eq!(Message::parse(&message.to_bytes()), Ok(message));
     }
 
-    /// However messages are lost and shuffled, the movements told add up to the
-    /// newest total heard.
+    /// However messages are lost and reordered, the movements add up to the newest total that came.
     #[test]
     fn lost_and_shuffled_messages_move_nothing_twice(
         first: u32,

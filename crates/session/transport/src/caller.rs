@@ -1,8 +1,8 @@
-//! The other end: a client of our own, which offers, receives and reports.
+//! The native client's end of a WebRTC connection: it makes the offer, receives and reports.
 //!
-//! [`Caller`] is sans-IO as [`Peer`](crate::Peer) is. It takes every packet as it came,
-//! retransmissions and probes included; what they are good for is the caller's business
-//! above. Its reports are RTCP of RFC 8888 and of transport-wide-cc in one compound.
+//! [`Caller`] does no I/O, like [`Peer`](crate::Peer). It hands on every packet that comes,
+//! including retransmissions and probes, and leaves their use to the session. Its reports are RTCP
+//! compound packets of RFC 8888 and transport-wide-cc.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ use crate::sdp::{TRANSPORT_CC_02, add_congestion_feedback, add_repairs, has_cong
 use crate::tap;
 use crate::time::{instant, time};
 
-/// Payload types of the offer: of each codec, and of its retransmissions.
+/// Payload types of the offer: the codec's, and that of its retransmissions.
 const fn payload_types(codec: Codec) -> [u8; 2] {
     match codec {
         Codec::H264 => [96, 97],
@@ -38,28 +38,28 @@ const fn payload_types(codec: Codec) -> [u8; 2] {
     }
 }
 
-/// Those that str0m offers sound with.
+/// Payload types with which str0m offers sound.
 const OPUS: u8 = 111;
 const RED: u8 = 63;
-/// High profile, level 5.2: 3840x2160 at 60 frames a second. The host's encoder says what
-/// it is in fact; the decoders of clients know no limits.
+/// Offered profile and level of H.264: High profile, level 5.2, which is 3840x2160 at 60 frames a
+/// second. Clients' decoders have no such limits; the stream itself says its profile and level.
 const PROFILE: u32 = 0x64_0034;
-/// The same of H.265: profile Main, tier Main, 30 times the level.
+/// Offered profile, tier and level of H.265: Main, Main, and 30 times the number of level 5.2.
 const H265_LEVEL: [u8; 3] = [1, 0, 156];
-/// The same of AV1: `seq_level_idx` of level 5.1.
+/// Offered level of AV1: `seq_level_idx` of level 5.1.
 const AV1_LEVEL: u8 = 13;
 
-/// A client's end of a connection. Everything that changes it is a method with the time;
-/// what comes of it is taken with [`Caller::poll_datagram`] and [`Caller::poll_event`].
+/// The native client's end of a connection. Each method that changes it takes the time. Afterwards,
+/// [`Caller::poll_datagram`] and [`Caller::poll_event`] return the results.
 pub struct Caller {
     rtc: Rtc,
     pending: Option<SdpPendingOffer>,
     video: Mid,
-    /// The codec agreed on.
+    /// The codec of the host's answer.
     codec: Option<Codec>,
-    /// Names us in reports.
+    /// SSRC from which reports come.
     name: Ssrc,
-    /// The host reads reports of RFC 8888.
+    /// Whether the host reads reports of RFC 8888.
     reads_congestion: bool,
     channels: [Option<ChannelId>; Channel::ALL.len()],
     datagrams: VecDeque<Datagram>,
@@ -69,12 +69,12 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A caller that its host reaches at these addresses, and the text of its offer: video
-    /// as any of `codecs`, and sound, where it is wanted.
+    /// Makes a caller that the host reaches at these addresses, and the text of its offer. The
+    /// offer has video in each of `codecs`, and sound if `wants_sound`.
     ///
     /// # Errors
     ///
-    /// [`CallError`] without a codec, and for an address that is none.
+    /// [`CallError`] if `codecs` is empty, or for an address that cannot be a candidate.
     pub fn offer(
         addresses: &[SocketAddr],
         codecs: &[Codec],
@@ -134,7 +134,7 @@ impl Caller {
     ///
     /// # Errors
     ///
-    /// [`CallError`] when it is none, or none to this offer.
+    /// [`CallError`] if the text is not an answer, or not an answer to this offer.
     pub fn accept(&mut self, answer: &str) -> Result<(), CallError> {
         let parsed = SdpAnswer::from_sdp_string(answer).map_err(|error| refused(&error))?;
         let pending = self.pending.take().ok_or(CallError::Answered)?;
@@ -175,7 +175,7 @@ impl Caller {
     fn event(&mut self, event: Event) {
         match event {
             Event::Connected => {
-                // The reports above say what is missing.
+                // The reports tell the host what is missing, so that NACKs are not needed.
                 let mut api = self.rtc.direct_api();
                 if let Some(stream) = api.stream_rx_by_mid(self.video, None) {
                     stream.suppress_nack(true);
@@ -260,7 +260,7 @@ impl ViewerTransport for Caller {
     }
 
     fn receive(&mut self, now: Time, source: SocketAddr, destination: SocketAddr, contents: &[u8]) {
-        // What is no datagram of any of the protocols is passed over.
+        // Datagrams of none of the protocols are ignored.
         let Ok(contents) = contents.try_into() else {
             return;
         };
@@ -328,7 +328,7 @@ impl ViewerTransport for Caller {
     }
 }
 
-/// RTP mode: packets are handed out as they come.
+/// str0m in RTP mode: it hands out packets as they come.
 fn configure(codecs: &[Codec], wants_sound: bool) -> RtcConfig {
     let number = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
     let dependency = Extension::with_serializer(DEPENDENCY_DESCRIPTOR, DependencyDescriptor);
@@ -366,11 +366,11 @@ fn configure(codecs: &[Codec], wants_sound: bool) -> RtcConfig {
     config
 }
 
-/// The codec of an answer: its first payload type that was offered for video.
+/// The codec of an answer: that of the first payload type that was offered for video.
 fn agreed(answer: &str) -> Option<Codec> {
     let mut lines = answer.lines();
     let line = lines.find_map(|line| line.strip_prefix("m=video "))?;
-    // Behind the port and the protocol.
+    // The payload types follow the port and the protocol.
     line.split_whitespace().skip(2).find_map(|number| {
         let number: u8 = number.parse().ok()?;
         let mut all = Codec::ALL.into_iter();

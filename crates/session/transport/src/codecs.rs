@@ -1,4 +1,4 @@
-//! Which codec an offer and a host have in common.
+//! Chooses the codec that an offer and a host have in common.
 
 use mimosa_facts::Codec;
 use str0m::format::FormatParams;
@@ -9,19 +9,19 @@ use crate::sdp::attribute;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct CodecOffer {
     pub(crate) codec: Codec,
-    /// Its payload type.
+    /// The codec's payload type.
     pub(crate) payload_type: u8,
-    /// What the offer says of it, as str0m reads that.
+    /// The codec's format parameters in the offer, as str0m's type.
     pub(crate) format: FormatParams,
 }
 
-/// The first of `codecs` that a video section offers in a form that the host sends.
+/// The first of `codecs` that a video section offers in a form that the host can send.
 pub(crate) fn first_offered(section: &[&str], codecs: &[Codec]) -> Option<CodecOffer> {
     let find = |codec: &Codec| best(section, *codec);
     codecs.iter().find_map(find)
 }
 
-/// The forms of these codecs that the host sends, for people.
+/// The forms of these codecs that the host can send, in words.
 pub(crate) fn described(codecs: &[Codec]) -> String {
     let all = codecs.iter().map(|codec| match codec {
         Codec::H264 => "H.264 with packetization-mode=1",
@@ -40,7 +40,7 @@ pub(crate) const fn known(codec: Codec) -> str0m::format::Codec {
     }
 }
 
-/// The form of a codec that suits best.
+/// The best of the forms in which a video section offers a codec.
 fn best(section: &[&str], codec: Codec) -> Option<CodecOffer> {
     let offered = section.iter().filter_map(|line| {
         let (number, name) = line.strip_prefix("a=rtpmap:")?.split_once(' ')?;
@@ -68,8 +68,8 @@ fn best(section: &[&str], codec: Codec) -> Option<CodecOffer> {
     best.map(|(_, offer)| offer)
 }
 
-/// Packetization-mode 1, and of the profiles High, Main, Constrained Baseline, Baseline,
-/// then others.
+/// Rank and format of an offered form of H.264, if it has packetization mode 1. High is the best
+/// profile, before Main, Constrained Baseline, Baseline and all others.
 fn h264(parameters: &str) -> Option<(u8, FormatParams)> {
     if value(parameters, "packetization-mode") != Some("1") {
         return None;
@@ -93,8 +93,8 @@ fn h264(parameters: &str) -> Option<(u8, FormatParams)> {
     Some((rank, format))
 }
 
-/// The profile Main, on one stream, without decoding order numbers (RFC 7798, section
-/// 7.1: what is not said is so).
+/// Rank and format of an offered form of H.265, if it is profile Main, on one stream, without
+/// decoding order numbers. These are also the defaults (RFC 7798, section 7.1).
 fn h265(parameters: &str) -> Option<(u8, FormatParams)> {
     let is_plain = |name, plain: &str| {
         let said = value(parameters, name);
@@ -107,13 +107,14 @@ fn h265(parameters: &str) -> Option<(u8, FormatParams)> {
     fits.then(|| (0, FormatParams::parse_line(parameters)))
 }
 
-/// The profile Main (section 7.2 of the RTP specification: what is not said is so).
+/// Rank and format of an offered form of AV1, if it is profile Main, the default (section 7.2 of
+/// the RTP payload format for AV1).
 fn av1(parameters: &str) -> Option<(u8, FormatParams)> {
     let fits = value(parameters, "profile").is_none_or(|profile| profile == "0");
     fits.then(|| (0, FormatParams::parse_line(parameters)))
 }
 
-/// A parameter's value.
+/// The value of a format parameter.
 fn value<'a>(parameters: &'a str, name: &str) -> Option<&'a str> {
     parameters.split(';').find_map(|parameter| {
         let (key, value) = parameter.trim().split_once('=')?;

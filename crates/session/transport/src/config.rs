@@ -1,4 +1,4 @@
-//! What str0m is told before it answers.
+//! The configuration of str0m for one offer.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::sdp::{Offer, RepairOffer, TRANSPORT_CC_02};
 use crate::tap;
 
-/// RTP mode without estimator: then str0m has no pacer, and what is written leaves.
+/// str0m in RTP mode without its bandwidth estimator, which leaves it without a pacer: a packet
+/// leaves as soon as it is written.
 pub(crate) fn configure(offer: &Offer) -> RtcConfig {
     let mut config = RtcConfig::new()
         .set_crypto_provider(Arc::new(tap::provider()))
@@ -34,7 +35,7 @@ pub(crate) fn configure(offer: &Offer) -> RtcConfig {
             let extension = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
             config = config.set_extension(3, extension);
         }
-        // str0m counts for itself; so does the sender, and both count every packet.
+        // str0m numbers the packets itself, as the sender does. Both count every packet.
         FeedbackKind::Periodic => {
             config = config.set_extension(3, Extension::TransportSequenceNumber);
         }
@@ -56,8 +57,8 @@ pub(crate) fn configure(offer: &Offer) -> RtcConfig {
         RepairOffer::None | RepairOffer::Own => None,
     };
     for number in [offer.rtx, flexfec].into_iter().flatten() {
-        // str0m sends nothing with a payload type that it does not know. A codec
-        // that no browser offers makes it known, and is in no answer.
+        // str0m sends nothing with a payload type that it does not know. Adding a codec that no
+        // browser offers makes the type known, and leaves it out of the answer.
         codecs.add_config(
             number.into(),
             None,
@@ -85,7 +86,8 @@ pub(crate) fn configure(offer: &Offer) -> RtcConfig {
             format,
         );
         if let Some(red) = sound.agreed.red {
-            // As above: it is no audio codec's rate.
+            // Makes the payload type known, as for repair packets: no audio codec has this clock
+            // rate.
             let nothing = FormatParams::default();
             codecs.add_config(red.into(), None, Codec::PCMA, rate, None, nothing);
         }

@@ -1,8 +1,8 @@
-//! What a session asks of its connection, whichever kind of connection it is.
+//! The traits through which a session uses its connection, whatever kind of connection it is.
 //!
-//! Both traits have one contract: a method that changes the connection takes the time; after
-//! each such call, datagrams and events are taken until there are none; `timeout` is called
-//! when `deadline` has come.
+//! Both traits have the same contract: a method that changes the connection takes the time; after
+//! each such call, the caller takes datagrams and events until there are none; the caller calls
+//! `timeout` when `deadline` has come.
 
 use std::net::SocketAddr;
 
@@ -16,14 +16,14 @@ use mimosa_units::{Ecn, Time};
 
 use crate::error::OfferError;
 
-/// A channel of messages, as `docs/embed/protocol.md` has them.
+/// A channel of messages (`docs/embed/protocol.md`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Channel {
-    /// Pointer and gamepads: the newest message counts, and none is sent again.
+    /// State of pointer and gamepads: only the newest message counts, and none is sent again.
     Input,
     /// Keys and buttons: every message arrives, in order.
     Keys,
-    /// The fate of frames: none is sent again.
+    /// The display of frames, and the clocks: messages are not sent again.
     Frames,
     /// JSON: every message arrives, in order.
     Control,
@@ -39,7 +39,7 @@ impl Channel {
         Self::ALL.into_iter().find(|known| known.label() == label)
     }
 
-    /// The name of the channel on the wire.
+    /// The channel's label on the wire.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Channel {
         }
     }
 
-    /// Whether messages may be lost and overtake each other.
+    /// Whether messages may be lost and may overtake each other.
     #[must_use]
     pub const fn is_lossy(self) -> bool {
         matches!(self, Self::Input | Self::Frames)
@@ -60,88 +60,88 @@ impl Channel {
 /// A datagram to be sent.
 #[derive(Clone, Debug)]
 pub struct Datagram {
-    /// Address of ours that the datagram leaves from.
+    /// Our address that the datagram leaves from.
     pub source: SocketAddr,
-    /// Address that the datagram goes to.
+    /// The address that the datagram goes to.
     pub destination: SocketAddr,
     /// ECN field to send the datagram with.
     pub ecn: Ecn,
-    /// What the datagram has in it.
+    /// Payload of the UDP datagram.
     pub contents: Vec<u8>,
 }
 
-/// A packet of a frame that has left, and what it is on the wire.
+/// A packet of a frame that has been sent, with its number on the wire.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Left {
-    /// The frame that the packet carries part of.
+    /// The frame of which the packet carries a part.
     pub frame: FrameId,
-    /// What the packet carries of the frame.
+    /// Whether the packet is a first transmission, a retransmission or a repair packet.
     pub kind: PacketKind,
-    /// RTP stream that the packet left on.
+    /// SSRC of the RTP stream on which the packet was sent.
     pub ssrc: u32,
-    /// Number of the packet in that stream.
+    /// The packet's number in its RTP stream.
     pub sequence: StreamSequence,
 }
 
-/// What both ends have agreed on; it stands for the whole connection.
+/// What both ends have agreed on for the whole connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one line of an offer, and they are independent"
 )]
 pub struct Agreed {
-    /// How pictures are coded.
+    /// The codec of the pictures.
     pub codec: Codec,
     /// How the other end reports arrivals.
     pub feedback: FeedbackKind,
-    /// Whether packets say what their frame refers to, so that the other end can go on after
-    /// a frame that it never gets.
+    /// Whether packets say to which frame theirs refers, so that the other end can continue after a
+    /// frame that it never gets.
     pub bears_gaps: bool,
     /// Whether lost packets can be sent again.
     pub has_retransmissions: bool,
-    /// Code of the repair packets that the other end can use, if it knows any.
+    /// The code of the repair packets that the other end can use, if any.
     pub repairs: Option<Code>,
-    /// Whether the other end hears sound.
+    /// Whether the other end takes sound.
     pub has_sound: bool,
-    /// Whether packets of sound can repeat earlier frames.
+    /// Whether packets of sound may repeat earlier frames.
     pub takes_redundancy: bool,
 }
 
 /// Something that happened to the host's end of a connection.
 #[derive(Debug)]
 pub enum PeerEvent {
-    /// Media can flow.
+    /// The connection is established, and media can flow.
     Connected,
-    /// The other end reports arrivals.
+    /// The other end has reported arrivals.
     Feedback(ArrivalReport),
-    /// The other end lacks a packet.
+    /// The other end asks for a packet that it lacks.
     Missing {
-        /// Frame of the packet.
+        /// The frame of the packet.
         frame: FrameId,
-        /// Place of the packet in the frame.
+        /// The packet's place in its frame, from zero.
         index: u32,
     },
-    /// The other end cannot go on without a keyframe.
+    /// The other end asks for a keyframe, because it cannot continue without one.
     KeyframeWanted,
     /// A channel can be written to.
     Opened(Channel),
     /// A message came.
     Message {
-        /// The channel that the message came on.
+        /// The channel on which the message came.
         channel: Channel,
-        /// What the message says.
+        /// Content of the message.
         data: Vec<u8>,
     },
     /// The connection is over.
     Closed {
-        /// Why.
+        /// Why the connection ended.
         reason: String,
     },
 }
 
 /// The host's end of a connection to one player or viewer.
 pub trait HostTransport: Send {
-    /// What was agreed on.
+    /// What both ends have agreed on.
     fn agreed(&self) -> Agreed;
 
     /// Whether a datagram belongs to this connection.
@@ -153,9 +153,9 @@ pub trait HostTransport: Send {
         contents: &[u8],
     ) -> bool;
 
-    /// Takes a datagram in. Gives whether the datagram is certain to be the other end's: a
-    /// connectivity check, a report or a message that only who has the connection's keys can
-    /// make.
+    /// Takes a datagram that was received. Returns whether the datagram certainly comes from the
+    /// other end: a connectivity check, a report or a message that only the holder of the
+    /// connection's keys can make.
     fn receive(
         &mut self,
         now: Time,
@@ -164,23 +164,23 @@ pub trait HostTransport: Send {
         contents: &[u8],
     ) -> bool;
 
-    /// Lets time pass.
+    /// Lets time pass until `now`.
     fn timeout(&mut self, now: Time);
 
     /// When to call [`HostTransport::timeout`] at the latest.
     fn deadline(&self) -> Time;
 
-    /// Reads a candidate of the other end's, as in its `a=candidate:` line. Nothing comes of
-    /// the candidate: the other end is found by what it sends.
+    /// Reads an ICE candidate of the other end, in the form of its `a=candidate:` line, and checks
+    /// it. The candidate is not used: the host learns the other end's address from what comes.
     ///
     /// # Errors
     ///
-    /// [`OfferError::Candidate`] for a line that is no candidate.
+    /// [`OfferError::Candidate`] if the line is not a candidate.
     fn add_candidate(&mut self, line: &str) -> Result<(), OfferError>;
 
-    /// Takes the packets of a frame in, for [`HostTransport::send`]. `timestamp` is the
-    /// frame's RTP timestamp, in 1/90000 s; `reference` the frame it refers to, `None` for a
-    /// keyframe; `repairs` how many repair packets it may have.
+    /// Stores the packets of a frame for [`HostTransport::send`]. `timestamp` is the frame's RTP
+    /// timestamp, in 1/90000 s. `reference` is the frame to which it refers; `None` for a keyframe.
+    /// `repairs` is the most repair packets that the frame may have.
     fn insert(
         &mut self,
         frame: FrameId,
@@ -190,16 +190,16 @@ pub trait HostTransport: Send {
         repairs: u32,
     );
 
-    /// Sends the packets that the sender names, in this order, and adds to `left` what each
-    /// has become that carries part of a frame.
+    /// Sends the packets that the sender names, in this order. Adds to `left` the number on the
+    /// wire of each packet that carries part of a frame.
     fn send(&mut self, now: Time, packets: &[Outgoing], left: &mut Vec<Left>);
 
-    /// Sends a frame of sound at once, with up to `redundancy` earlier ones. `timestamp` is
-    /// the frame's RTP timestamp, in 1/48000 s. Gives the length of the payload in bytes;
-    /// zero when the other end hears nothing.
+    /// Sends a frame of sound at once, with up to `redundancy` earlier ones. `timestamp` is the
+    /// frame's RTP timestamp, in 1/48000 s. Returns the length of the payload in bytes; zero if the
+    /// connection has no sound.
     fn send_sound(&mut self, now: Time, timestamp: u32, frame: &[u8], redundancy: usize) -> usize;
 
-    /// The frame with this RTP timestamp, if it is one of the last.
+    /// The frame with this RTP timestamp, if it is one of the latest.
     fn frame_at(&self, timestamp: u32) -> Option<FrameId>;
 
     /// Writes a message; says whether the channel is open and takes it. An empty message is
@@ -209,50 +209,50 @@ pub trait HostTransport: Send {
     /// Ends the connection, and tells the other end.
     fn close(&mut self);
 
-    /// Takes a datagram that is to be sent.
+    /// Takes the next datagram to send.
     fn poll_datagram(&mut self) -> Option<Datagram>;
 
-    /// Takes an event.
+    /// Takes the next event.
     fn poll_event(&mut self) -> Option<PeerEvent>;
 }
 
-/// What a packet of RTP is for.
+/// What an RTP packet carries.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Carries {
-    /// A piece of a frame.
+    /// A part of a frame.
     Video,
-    /// A piece of a frame sent again (RFC 4588); a repair packet, when it says of no
-    /// dependency ([`mimosa_rtp::repair`]); or nothing, when it is a probe.
+    /// One of three things: a part of a frame sent again (RFC 4588); a repair packet
+    /// ([`mimosa_rtp::repair`]), which has no dependency; or nothing, if the packet is a probe.
     Repeat,
-    /// A frame of sound.
+    /// One frame of sound.
     Sound,
-    /// Frames of sound, earlier ones among them (RFC 2198).
+    /// A frame of sound with earlier ones (RFC 2198).
     RedundantSound,
 }
 
-/// A packet of RTP that has come, decrypted.
+/// An RTP packet that has come, decrypted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Incoming {
-    /// What the packet is for.
+    /// What the packet carries.
     pub carries: Carries,
-    /// RTP stream of the packet.
+    /// SSRC of the packet's RTP stream.
     pub ssrc: u32,
-    /// Number of the packet in that stream.
+    /// The packet's number in its RTP stream.
     pub sequence: u16,
     /// RTP timestamp.
     pub timestamp: u32,
-    /// What the packet's frame refers to, and the packet's place in it; sound has none.
+    /// What the packet's frame refers to, and the packet's place in the frame. Sound has none.
     pub dependency: Option<Dependency>,
-    /// Number of the packet among all packets of the video; sound has none.
+    /// The packet's transport-wide number, and the report that it asks for. Sound has none.
     pub transport: Option<TransportExtension>,
-    /// What the packet has in it.
+    /// The packet's payload.
     pub payload: Vec<u8>,
 }
 
 /// Something that happened to the viewer's end of a connection.
 #[derive(Debug)]
 pub enum CallerEvent {
-    /// Media can flow.
+    /// The connection is established, and media can flow.
     Connected,
     /// A packet came.
     Packet(Incoming),
@@ -260,14 +260,14 @@ pub enum CallerEvent {
     Opened(Channel),
     /// A message came.
     Message {
-        /// The channel that the message came on.
+        /// The channel on which the message came.
         channel: Channel,
-        /// What the message says.
+        /// Content of the message.
         data: Vec<u8>,
     },
     /// The connection is over.
     Closed {
-        /// Why.
+        /// Why the connection ended.
         reason: String,
     },
 }
@@ -280,22 +280,22 @@ pub trait ViewerTransport: Send {
     /// Whether the host reads reports of RFC 8888 beside the transport-wide ones.
     fn reads_congestion(&self) -> bool;
 
-    /// SSRC to report under.
+    /// SSRC from which reports come.
     fn name(&self) -> u32;
 
-    /// Takes a datagram in.
+    /// Takes a datagram that was received.
     fn receive(&mut self, now: Time, source: SocketAddr, destination: SocketAddr, contents: &[u8]);
 
-    /// Lets time pass.
+    /// Lets time pass until `now`.
     fn timeout(&mut self, now: Time);
 
     /// When to call [`ViewerTransport::timeout`] at the latest.
     fn deadline(&self) -> Time;
 
-    /// Sends a compound of RTCP packets of at most 1100 bytes.
+    /// Sends an RTCP compound packet of at most 1100 bytes.
     fn report(&mut self, compound: &[u8]);
 
-    /// Asks for a keyframe.
+    /// Asks the host for a keyframe.
     fn want_keyframe(&mut self, now: Time);
 
     /// Writes a message; says whether the channel is open and takes it. An empty message is
@@ -305,9 +305,9 @@ pub trait ViewerTransport: Send {
     /// Ends the connection, and tells the host.
     fn close(&mut self);
 
-    /// Takes a datagram that is to be sent.
+    /// Takes the next datagram to send.
     fn poll_datagram(&mut self) -> Option<Datagram>;
 
-    /// Takes an event.
+    /// Takes the next event.
     fn poll_event(&mut self) -> Option<CallerEvent>;
 }

@@ -1,61 +1,61 @@
-//! Why there is no session.
+//! Why an offer or a call failed.
 
-/// Why an offer was not answered. Every variant is the viewer's side to fix.
+/// Why an offer was not answered. Every variant is a mistake in the offer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OfferError {
-    /// More than any browser writes.
+    /// The offer is longer than any browser's.
     #[error("the offer has {bytes} bytes; at most 65536 are read")]
     TooLong {
-        /// How many.
+        /// Length of the offer in bytes.
         bytes: usize,
     },
-    /// Something else than SDP.
+    /// The text is not SDP.
     #[error("the offer begins with `{line}`; SDP (RFC 8866) begins with `v=0`")]
     NotSdp {
-        /// Its first line, shortened.
+        /// First line of the text, shortened.
         line: String,
     },
-    /// Nothing to send to.
+    /// The offer has no video section in which the host could send.
     #[error("the offer has no video section to receive; add a transceiver for video, `recvonly`")]
     NoVideo,
-    /// No codec in common.
+    /// The offer and the host have no codec in common.
     #[error(
         "the offer has none of what this host sends, {known}; use a browser or player that \
          decodes it, or start the host with another --encoder"
     )]
     NoCodec {
-        /// What there is.
+        /// The forms of codecs that the host can send.
         known: String,
     },
-    /// A candidate that is none.
-    #[error("`{line}` is no candidate as RFC 8839, section 5.1, has it")]
+    /// The line is not an ICE candidate.
+    #[error("`{line}` is no candidate in the form of RFC 8839, section 5.1")]
     Candidate {
         /// The line, shortened.
         line: String,
     },
-    /// It looks like SDP, but cannot be answered.
+    /// The text looks like SDP, but cannot be answered.
     #[error("the offer cannot be answered: {reason}")]
     Refused {
-        /// In the words of the WebRTC library.
+        /// The reason in the words of the WebRTC library.
         reason: String,
     },
 }
 
-/// Why a call to a host has failed.
+/// Why a call to a host failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// str0m had nothing to offer.
+    /// The offer would have no codec.
     #[error("there is nothing to offer")]
     NothingOffered,
-    /// One answer has been taken already.
+    /// An answer has been taken already.
     #[error("the offer has been answered already")]
     Answered,
-    /// It looks like an answer, but cannot be taken.
+    /// The text is not an answer to the offer.
     #[error("the host's answer cannot be taken: {reason}")]
     Refused {
-        /// In the words of the WebRTC library.
+        /// The reason in the words of the WebRTC library.
         reason: String,
     },
 }

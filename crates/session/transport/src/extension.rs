@@ -1,20 +1,20 @@
-//! Header extensions that str0m does not know, as it writes and reads them for us: those
-//! that a packet carries among its user values.
+//! Serialisers of RTP header extensions that str0m does not know. The extensions' values are among
+//! the packet's user values.
 
 use mimosa_rtp::dependency::Dependency;
 use mimosa_rtp::transport_cc::TransportExtension;
 use str0m::rtp::{ExtensionSerializer, ExtensionValues};
 
-/// Writes a packet's [`TransportExtension`].
+/// Reads and writes a packet's [`TransportExtension`].
 #[derive(Debug)]
 pub(crate) struct TransportCc02;
 
-/// Writes a packet's [`Dependency`].
+/// Reads and writes a packet's [`Dependency`].
 #[derive(Debug)]
 pub(crate) struct DependencyDescriptor;
 
-/// Puts an extension's data at the beginning of `buffer`; without data there is no
-/// extension.
+/// Puts an extension's data at the beginning of `buffer` and returns its length, which is zero
+/// without data.
 fn put(buffer: &mut [u8], data: Option<Vec<u8>>) -> usize {
     let data = data.unwrap_or_default();
     let Some(space) = buffer.get_mut(..data.len()) else {

@@ -1,4 +1,4 @@
-//! What a browser's or a client's RTCP says of our packets.
+//! Reads the receiver's RTCP about the host's packets.
 
 use std::collections::BTreeMap;
 
@@ -12,43 +12,43 @@ use mimosa_units::Ecn;
 
 use crate::store::Stream;
 
-/// Missing packets heeded in one compound packet. A browser asks for what it lacks
-/// of a few frames; thousands would only keep us busy.
+/// Most missing packets that are taken from one compound packet. A browser asks for a few frames'
+/// packets at most; more would only cost time.
 const MOST_MISSING: usize = 256;
 
-/// Packets that the reports of a compound are about before further ones are left out:
-/// forty bytes can say of 65535 packets that none has arrived, and forty of these
-/// would only keep us busy.
+/// Number of packets covered by a compound packet's reports from which its further reports are
+/// ignored. Forty bytes can report 65535 packets as lost, and many such reports would only cost
+/// time.
 const MOST_COVERED: usize = 1 << 16;
 
-/// Packets of a stream whose transport-wide numbers are remembered: half a second at 200
-/// Mbit/s.
+/// Number of packets of each stream whose transport-wide numbers are remembered: half a second at
+/// 200 Mbit/s.
 const REMEMBERED: u16 = 8192;
 
-/// Reads feedback; remembers the receiver's clock.
+/// Reads feedback, and unwraps the receiver's clock.
 #[derive(Debug)]
 pub(crate) struct Feedback {
     reader: ReportReader,
-    /// Which stream has which SSRC, where reports of RFC 8888 were agreed on.
+    /// The stream of each SSRC, where reports of RFC 8888 were agreed on.
     streams: BTreeMap<u32, Stream>,
-    /// Transport-wide numbers of the last packets, by stream and number there.
+    /// Transport-wide numbers of the newest packets, by stream and RTP number.
     numbers: BTreeMap<StreamSequence, TransportSequence>,
     refused: u64,
 }
 
-/// What a compound packet said.
+/// The content of a compound packet.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// Arrivals, if there was feedback in it.
+    /// Arrivals, if the compound packet had transport-wide feedback.
     pub(crate) report: Option<ArrivalReport>,
-    /// RTP sequence numbers of packets that are missing.
+    /// RTP numbers of the packets that are asked for.
     pub(crate) missing: Vec<MediaSequence>,
-    /// How many packets the reports were about.
+    /// Number of packets that the reports covered.
     covered: usize,
 }
 
 impl Feedback {
-    /// Nothing heard yet.
+    /// A reader that has read no feedback.
     pub(crate) const fn new() -> Self {
         Self {
             reader: ReportReader::new(),
@@ -58,12 +58,12 @@ impl Feedback {
         }
     }
 
-    /// A stream has this SSRC, under which reports of RFC 8888 are about it.
+    /// Sets the SSRC by which reports of RFC 8888 name a stream.
     pub(crate) fn name(&mut self, ssrc: u32, stream: Stream) {
         self.streams.insert(ssrc, stream);
     }
 
-    /// A packet leaves with this number on its stream and this transport-wide number.
+    /// Notes that a packet leaves with this number on its stream and this transport-wide number.
     pub(crate) fn sent(&mut self, sequence: StreamSequence, number: TransportSequence) {
         let stream = Stream::of(sequence);
         if self.streams.values().any(|named| *named == stream) {
@@ -73,13 +73,13 @@ impl Feedback {
         }
     }
 
-    /// Reads a compound packet (RFC 3550, section 6.1). What is malformed is left
-    /// out and said in the log.
+    /// Reads a compound packet (RFC 3550, section 6.1). Malformed parts are skipped and logged.
     pub(crate) fn read(&mut self, compound: &[u8]) -> Heard {
         let mut heard = Heard::default();
         let mut fields = BTreeMap::new();
         self.packets(compound, false, &mut heard, &mut fields);
-        // An arrival whose field is in a part that was lost is told again with the next.
+        // An arrival whose ECN field was in a lost datagram is skipped here; the next report
+        // repeats it.
         let has_fields = !self.streams.is_empty();
         if let Some(report) = heard.report.as_mut().filter(|_| has_fields) {
             report.arrivals.retain_mut(|arrival| {
@@ -91,8 +91,8 @@ impl Feedback {
         heard
     }
 
-    /// The packets of a compound, or of one in it, which has none in it itself. `fields` are
-    /// ECN fields by transport-wide number.
+    /// Reads the packets of a compound packet, or those enclosed in one of its packets, which may
+    /// not enclose others. `fields` are ECN fields by transport-wide number.
     fn packets(
         &mut self,
         compound: &[u8],
@@ -138,14 +138,14 @@ impl Feedback {
         }
     }
 
-    /// Of a report of RFC 8888 the ECN fields, by transport-wide number. Its times are those
-    /// of the report beside it, but coarser.
+    /// Takes the ECN fields from a report of RFC 8888, by transport-wide number. Its arrival times
+    /// are ignored: the transport-wide report beside it has the same ones at a finer resolution.
     fn marks(&self, feedback: &CongestionFeedback, fields: &mut BTreeMap<TransportSequence, Ecn>) {
         for report in feedback.streams() {
             let Some(stream) = self.streams.get(&report.ssrc()) else {
                 continue;
             };
-            // A report may be on so many packets that none of them is remembered.
+            // A report may cover more packets than are remembered.
             for (sequence, metric) in report.metrics().take(usize::from(REMEMBERED)) {
                 let number = self.numbers.get(&stream.sequence(sequence));
                 if let Some((&number, metric)) = number.zip(metric) {
@@ -195,7 +195,7 @@ mod tests {
         nack.to_bytes()
     }
 
-    /// Numbers and milliseconds.
+    /// Transport-wide numbers and arrival times in milliseconds.
     fn arrived(heard: &Heard) -> Vec<(u16, i64)> {
         let arrivals = heard.report.iter().flat_map(|report| &report.arrivals);
         arrivals
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(feedback.refused, 0);
     }
 
-    /// The reference time has 24 bits, of 64 ms.
+    /// The reference time has 24 bits, in units of 64 ms.
     #[test]
     fn the_browsers_clock_goes_on_over_reports() {
         let wrap = 64 << 23;
@@ -245,7 +245,7 @@ mod tests {
     fn a_broken_packet_spoils_nothing_before_it() {
         let arrival = report(5, &[Some(at(10))]);
         let good = [&arrival[..], &nack([3])].concat();
-        // A report on no packet says where it ends, so what follows counts.
+        // A report on no packet says where it ends, so that what follows is read.
         let mut empty = arrival.clone();
         empty[14..16].copy_from_slice(&[0, 0]);
         let mut feedback = Feedback::new();
@@ -255,7 +255,7 @@ mod tests {
             (vec![(5, 10)], &[MediaSequence(3)][..])
         );
         assert_eq!(feedback.refused, 1);
-        // What is cut off does not.
+        // A report that is cut off is not read.
         for length in 1..good.len() {
             let mut feedback = Feedback::new();
             let heard = feedback.read(&[&good[..], &good[..length]].concat());

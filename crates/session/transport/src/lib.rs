@@ -1,9 +1,9 @@
-//! The two ends of a connection: WebRTC by str0m, with every packet under our pacer.
+//! The two ends of a connection: WebRTC by str0m, with every packet under Mimosa's pacer.
 //!
-//! [`Peer`] is the host's end, towards one browser or one [`Caller`], the end of a client of
-//! our own. Both are sans-IO: datagrams and times go in, datagrams and events come out.
-//! str0m does ICE, DTLS, SRTP, SCTP and SDP. Its bandwidth estimator, its pacer and
-//! its retransmissions are off: a packet leaves when [`HostTransport::send`] is called.
+//! [`Peer`] is the host's end, towards one browser or one [`Caller`], which is the native client's
+//! end. Neither does I/O: datagrams and times go in, datagrams and events come out. str0m does ICE,
+//! DTLS, SRTP, SCTP and SDP. Its bandwidth estimator, its pacer and its retransmissions are off: a
+//! packet leaves when [`HostTransport::send`] is called.
 //!
 //! ```text
 //! Sender::poll_packet -> Peer::send -> poll_datagram -> socket

@@ -1,9 +1,8 @@
-//! Where a browser's connectivity checks come from, and how many such addresses count.
+//! The addresses from which a browser's connectivity checks come, and the bound on their number.
 //!
-//! The host is an ICE lite agent (RFC 8445, section 2.5): it sends no checks, and learns
-//! where its peer is from the checks that come. What the peer's candidates say is of no use
-//! to it: offers are read without their candidates, and of one that comes later
-//! [`check_candidate`] looks at the form.
+//! The host is an ICE lite agent (RFC 8445, section 2.5): it sends no checks, and learns its peer's
+//! address from the checks that come. The host does not need the peer's candidates: offers are read
+//! without them, and [`check_candidate`] only checks the form of one that comes later.
 //!
 //! An address that checks come from is a peer-reflexive candidate (RFC 8445, section
 //! 7.3.1.3), which the library keeps for good and walks with every check. A peer that sends
@@ -27,27 +26,28 @@ use str0m::ice::StunMessage;
 
 use crate::error::OfferError;
 
-/// Addresses of a peer from which connectivity checks are taken in a session's life. A
-/// browser has one for each of its networks, four or so with IPv6, and a new one whenever
-/// a translator of addresses forgets it. Our choice: the fourth change of all of them.
+/// Most addresses of a peer from which connectivity checks are taken during a session. A browser
+/// has one for each of its networks, about four with IPv6, and a new one whenever a NAT forgets it.
+/// Our choice: room for four changes of all four.
 pub(crate) const MOST_SOURCES: usize = 16;
 
-/// Addresses that a peer's connectivity checks have come from.
+/// The addresses from which a peer's authentic connectivity checks have come.
 #[derive(Debug, Default)]
 pub(crate) struct Sources(Vec<SocketAddr>);
 
 impl Sources {
-    /// Whether checks from there are looked at: known, or one that there is room for.
+    /// Whether to look at checks from `source`: if it is known, or if there is room for another
+    /// address.
     pub(crate) fn has_room_for(&self, source: SocketAddr) -> bool {
         self.0.len() < MOST_SOURCES || self.knows(source)
     }
 
-    /// Whether an authentic check has come from there.
+    /// Whether an authentic check has come from `source`.
     pub(crate) fn knows(&self, source: SocketAddr) -> bool {
         self.0.contains(&source)
     }
 
-    /// An authentic check has come from there.
+    /// Notes that an authentic check has come from `source`.
     pub(crate) fn learn(&mut self, source: SocketAddr) {
         if !self.knows(source) {
             self.0.push(source);
@@ -96,28 +96,28 @@ pub(crate) const fn is_stun(datagram: &[u8]) -> bool {
     matches!(datagram, [0..=3, ..])
 }
 
-/// Whether this line of an offer is a candidate.
+/// Whether this line of an offer is an ICE candidate.
 pub(crate) fn is_candidate(line: &str) -> bool {
     line.starts_with("a=candidate:")
 }
 
-/// Reads a candidate, as in its `a=candidate:` line without `a=`. Nothing comes of it: the
-/// host finds a browser by the checks that the browser sends.
+/// Checks an ICE candidate, in the form of its `a=candidate:` line without `a=`. The candidate is
+/// not used: the host learns a browser's address from the checks that the browser sends.
 ///
 /// # Errors
 ///
-/// The line, shortened, when it is none.
+/// [`OfferError::Candidate`] if the line is not a candidate.
 pub fn check_candidate(line: &str) -> Result<(), OfferError> {
     match Candidate::from_sdp_string(line) {
         Ok(_) => Ok(()),
-        // The library's reason is the whole line.
+        // str0m's reason would repeat the whole line.
         Err(_) => Err(OfferError::Candidate {
             line: line.chars().take(LONGEST_SHOWN).collect(),
         }),
     }
 }
 
-/// Characters of a line that an error repeats.
+/// Number of a line's characters that an error repeats.
 const LONGEST_SHOWN: usize = 80;
 
 #[cfg(test)]

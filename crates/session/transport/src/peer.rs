@@ -1,4 +1,4 @@
-//! One browser: its connection, its streams, its channels.
+//! The host's end of a WebRTC connection: its media streams and its channels.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -30,44 +30,44 @@ use crate::tap;
 use crate::time::{instant, time};
 use crate::video::{Numbered, Video};
 
-/// What a packet has beside its payload: IPv4 20, UDP 8, RTP 12, header extensions
-/// 20 (RFC 8285: 4, playout delay 4, transport-wide sequence number with request
-/// 5, dependency descriptor 4, padding 3) and the tag of AES-GCM 16 (RFC 7714).
+/// Bytes of a video packet beside its payload: IPv4 20, UDP 8, RTP 12, header extensions 20 (RFC
+/// 8285: 4, playout delay 4, transport-wide sequence number with request 5, dependency descriptor
+/// 4, padding 3) and the tag of AES-GCM 16 (RFC 7714).
 pub const OVERHEAD: Bytes = Bytes::new(76);
-/// Largest payload: datagrams of at most 1200 bytes, which any path carries (RFC
-/// 8831, section 5, has it for the same reason), less what RTP adds, two bytes of
-/// RTX and the identification of the media that the first packets carry.
+/// Largest payload of a video packet: datagrams of at most 1200 bytes, which any path carries (RFC
+/// 8831, section 5, has the same limit for that reason), less what RTP adds, two bytes of RTX and
+/// the media identification in the first packets.
 pub const LARGEST_PAYLOAD: Bytes = Bytes::new(1140);
 
-/// Names of the streams towards str0m, which tells them apart by these: asked for one
-/// without a name, it gives any. They never leave: the header extension that would
-/// carry them is not negotiated.
+/// Names by which str0m tells the streams apart. A request for a stream without a name would return
+/// any of them. The names never leave the host, because the header extension that would carry them
+/// is not negotiated.
 const MEDIA: &str = "media";
 const RETRANSMISSIONS: &str = "rtx";
 const REPAIRS: &str = "fec";
 
-/// One browser. Everything that changes it is a method with the time; what comes
-/// of it is taken with [`Peer::poll_datagram`] and [`Peer::poll_event`].
+/// The host's end of one connection. Each method that changes it takes the time. Afterwards,
+/// [`Peer::poll_datagram`] and [`Peer::poll_event`] return the results.
 pub struct Peer {
     rtc: Rtc,
-    /// Where its connectivity checks have come from.
+    /// Addresses from which the peer's connectivity checks have come.
     sources: Sources,
     destination: Destination,
     packets: Video,
     kind: FeedbackKind,
-    /// The media section that video goes out on.
+    /// The media section in which video is sent.
     video: Mid,
     codec: Codec,
     payload_type: Pt,
     bears_gaps: bool,
     repairs: RepairOffer,
-    /// Payload type of the second stream, if there is one.
+    /// Payload type of retransmissions, if there is one.
     rtx: Option<Pt>,
-    /// The sound, and the media section that it goes out on.
+    /// The media section in which sound is sent, and the sound's packets.
     sound: Option<(Mid, Sound)>,
     channels: [Option<ChannelId>; Channel::ALL.len()],
     datagrams: VecDeque<Datagram>,
-    /// The ECN field of what str0m gives now.
+    /// The ECN field of the datagrams that str0m makes at present.
     ecn: Ecn,
     events: VecDeque<PeerEvent>,
     deadline: Time,
@@ -75,14 +75,14 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Answers an offer: the peer, and the text of the answer. The picture is sent as the
+    /// Answers an offer. Returns the peer, and the text of the answer. The picture is sent as the
     /// first of `codecs` that the offer has.
     ///
-    /// `addresses` are those that its datagrams may come in on. `first_sequence`
-    /// should be random (RFC 3550, section 5.1) and below 32768 (RFC 3711, section
-    /// 3.3.1: nobody could tell that it has wrapped). `wanted` overrides what the offer
-    /// says of feedback. Without `has_sound`, or where the offer has no Opus to receive,
-    /// the answer has no sound.
+    /// `addresses` are those at which datagrams for the peer may come in. `first_sequence` should
+    /// be random (RFC 3550, section 5.1) and below 32768 (RFC 3711, section 3.3.1: otherwise a
+    /// receiver could not tell that it has wrapped). `wanted` replaces the feedback that the offer
+    /// asks for. Without `has_sound`, or if the offer has no Opus to receive, the answer has no
+    /// sound.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl Peer {
         }
         if let Some(sound) = offer.sound {
             let mid = sound.media.as_str().into();
-            // What str0m has not agreed to has no stream.
+            // A section that str0m did not agree to has no stream.
             if peer.rtc.direct_api().stream_tx_by_mid(mid, None).is_some() {
                 peer.sound = Some((mid, Sound::new(sound.agreed, first_sequence)));
                 if let Some(red) = sound.agreed.red {
@@ -192,7 +192,7 @@ impl Peer {
         Ok((peer, text))
     }
 
-    /// Has str0m send what it has queued.
+    /// Makes str0m send what it has queued.
     fn flush(&mut self, now: Time) {
         let before = self.datagrams.len();
         self.timeout(now);
@@ -201,7 +201,7 @@ impl Peer {
         }
     }
 
-    /// Has str0m queue a packet.
+    /// Makes str0m queue a packet.
     fn write_packet(&mut self, now: Time, numbered: Numbered) {
         let Numbered { packet, number } = numbered;
         let mut values = ExtensionValues {
@@ -237,7 +237,7 @@ impl Peer {
         }
     }
 
-    /// Takes everything out of str0m: it wants that after each change.
+    /// Takes all output from str0m, as it requires after each change.
     fn drain(&mut self) {
         loop {
             match self.rtc.poll_output() {
@@ -292,7 +292,7 @@ impl Peer {
         }
     }
 
-    /// Looks into decrypted RTCP; its first eight bytes are in the datagram.
+    /// Reads decrypted RTCP, whose first eight bytes are in the datagram in the clear.
     fn control(&mut self, datagram: &[u8], plain: &[u8]) {
         let is_rtcp = datagram.len() >= 8 && (192..=223).contains(&datagram[1]);
         if !is_rtcp {
@@ -340,7 +340,7 @@ impl HostTransport for Peer {
         destination: SocketAddr,
         contents: &[u8],
     ) -> bool {
-        // Connectivity checks are the first addresses' that any of the browser's came from.
+        // A check from a new address is only looked at while there is room for the address.
         if is_stun(contents) && !self.sources.has_room_for(source) {
             return false;
         }
@@ -372,7 +372,7 @@ impl HostTransport for Peer {
             self.control(contents, &plain);
         }
         if is_check {
-            // What is not authentic gets no answer.
+            // str0m answers only authentic checks.
             let mut sent = self.datagrams.range(before.0..);
             let is_answered = sent.any(|datagram| is_stun(&datagram.contents));
             if is_answered {
@@ -419,12 +419,12 @@ impl HostTransport for Peer {
     fn send(&mut self, now: Time, packets: &[Outgoing], left: &mut Vec<Left>) {
         let mut last = None;
         for outgoing in packets {
-            // It may be made of what was queued just before.
+            // A repair packet may be computed from packets that were queued just before it.
             if outgoing.kind == PacketKind::Repair && last.take().is_some() {
                 self.flush(now);
             }
             let numbered = self.packets.packet(outgoing, left);
-            // str0m keeps the order of what is on one stream.
+            // str0m keeps the order of packets within a stream, but not between streams.
             let alike = (numbered.packet.stream, outgoing.ecn);
             if last.is_some_and(|last| last != alike) {
                 self.flush(now);

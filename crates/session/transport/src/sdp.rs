@@ -1,25 +1,24 @@
-//! What an offer holds, and the few lines that str0m does not write by itself.
+//! Reads offers, and adds lines to offers and answers that str0m does not write.
 //!
-//! str0m negotiates all but six things, which are put into the text around it:
+//! str0m negotiates everything but six things, for which the text is changed before or after it:
 //!
-//! - *transport-wide-cc-02*: Chromium acts on the extension when the answer names
-//!   it, though it never offers it. The offer that str0m reads has it in place of
-//!   its predecessor.
-//! - *RTX* (RFC 4588): str0m resends by itself and at once; here resending is the
-//!   pacer's business. str0m negotiates the codec without RTX, and the answer gets the
-//!   lines for a second stream that we fill.
-//! - *RED* (RFC 2198): how many frames a packet repeats changes with the loss. str0m
-//!   negotiates Opus without RED, and the answer gets the lines for it.
-//! - *RFC 8888*: str0m knows no such reports. A client of our own offers them, and the
-//!   answer gets the line that takes them.
-//! - *`FlexFEC`*: str0m knows none. The answer gets the lines for a third stream.
-//! - *Repair packets* of our own format: they are told of by a line that str0m passes over.
+//! - *transport-wide-cc-02*: Chromium supports the extension if the answer names it, though it
+//!   never offers it. In the offer that str0m reads, it replaces its predecessor.
+//! - *RTX* (RFC 4588): str0m would send lost packets again by itself and at once, while here the
+//!   pacer decides when. str0m negotiates the codec without RTX, and the answer gets lines for a
+//!   second stream, which this crate fills.
+//! - *RED* (RFC 2198): how many frames a packet repeats depends on the loss. str0m negotiates Opus
+//!   without RED, and the answer gets the lines for it.
+//! - *RFC 8888*: str0m does not know its reports. The native client offers them, and the answer
+//!   gets the line that accepts them.
+//! - *`FlexFEC`*: str0m does not know it. The answer gets the lines for a third stream.
+//! - *Repair packets* of our own format: a line announces them that str0m ignores.
 //!
-//! Of the sound's section, str0m reads what the host uses: Opus, and the identification
-//! of the media. In particular it has no transport-wide numbers: the video's controller
-//! counts on it that every number is one of its packets'.
+//! str0m reads only those lines of the sound section that the host uses: Opus, and the media
+//! identification. In particular it reads no transport-wide numbers there, because every number has
+//! to be one of the video's packets.
 //!
-//! Of candidates, str0m reads none ([`paths`](crate::paths)).
+//! str0m reads no candidates ([`paths`](crate::paths)).
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -37,46 +36,46 @@ use crate::sound_section::{self, SoundOffer};
 /// URI of transport-wide-cc-02.
 pub(crate) const TRANSPORT_CC_02: &str =
     "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02";
-/// URI of the version before it.
+/// URI of transport-wide-cc-01.
 pub(crate) const TRANSPORT_CC_01: &str =
     "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
-/// Longest offer looked at; a browser's has about 8 KiB.
+/// Longest offer that is read, in bytes; a browser's has about 8 KiB.
 const LONGEST: usize = 64 * 1024;
 
-/// Repair packets that a receiver knows.
+/// The format of repair packets that a receiver supports.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum RepairOffer {
     None,
-    /// [`repair`], on the stream of retransmissions.
+    /// Our own format, [`repair`], on the stream of retransmissions.
     Own,
     /// [`flexfec`](mimosa_rtp::flexfec), with this payload type.
     Flexfec(u8),
 }
 
-/// What matters of an offer.
+/// The relevant content of an offer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Offer {
     /// The offer for str0m to answer.
     pub(crate) text: String,
     /// Identification of the video section (RFC 5888).
     pub(crate) media: String,
-    /// What the picture is sent as.
+    /// The codec in which the picture is sent.
     pub(crate) codec: CodecOffer,
-    /// Payload type of its retransmissions, if offered.
+    /// Payload type of retransmissions of that codec, if offered.
     pub(crate) rtx: Option<u8>,
-    /// It takes the dependency descriptor.
+    /// Whether the receiver supports the dependency descriptor.
     pub(crate) bears_gaps: bool,
-    /// The repair packets that it knows, and has a stream for.
+    /// The format of repair packets that the receiver supports.
     pub(crate) repairs: RepairOffer,
     /// The feedback that `text` asks for.
     pub(crate) feedback: FeedbackKind,
-    /// The section for sound, if there is one that the host can send on.
+    /// The sound section, if there is one in which the host can send.
     pub(crate) sound: Option<SoundOffer>,
 }
 
 impl Offer {
-    /// Reads an offer to a host that sends `codecs`, the one in front rather than those
-    /// behind it; `wanted` overrides what the offer says of feedback.
+    /// Reads an offer to a host that sends `codecs`, most wanted first. `wanted` replaces the
+    /// feedback that the offer asks for.
     pub(crate) fn read(
         text: &str,
         codecs: &[Codec],
@@ -104,7 +103,7 @@ impl Offer {
             .ok_or(OfferError::NoVideo)?;
         let rtx = retransmissions_of(section, payload_type);
         let offered = |uri| section.iter().any(|line| extension(line, uri));
-        // Its times are too coarse to go without the other's.
+        // RFC 8888's times are too coarse to be used without transport-wide-cc-02.
         let both = offered(TRANSPORT_CC_02) && has_congestion_feedback(text, payload_type);
         let feedback = match wanted {
             Some(FeedbackKind::CongestionControl) if !both => FeedbackKind::OnRequest,
@@ -138,12 +137,12 @@ impl Offer {
     }
 }
 
-/// The lines of the first video section that is not refused.
+/// The lines of the first video section that is not refused and receives.
 fn video_section(lines: &[&str]) -> Result<Range<usize>, OfferError> {
     section_of("video", lines).ok_or(OfferError::NoVideo)
 }
 
-/// The lines of the first section of a kind that is not refused, if it receives.
+/// The lines of the first section of this kind that is not refused, if it receives.
 pub(crate) fn section_of(kind: &str, lines: &[&str]) -> Option<Range<usize>> {
     let first = lines.iter().position(|line| is_begun(line, kind))?;
     let end = lines[first + 1..]
@@ -157,7 +156,7 @@ pub(crate) fn section_of(kind: &str, lines: &[&str]) -> Option<Range<usize>> {
     (!sends_only).then_some(section)
 }
 
-/// Whether a section of a kind begins on this line, and is not refused.
+/// Whether this line begins a section of this kind that is not refused.
 pub(crate) fn is_begun(line: &str, kind: &str) -> bool {
     let rest = line
         .strip_prefix("m=")
@@ -165,7 +164,7 @@ pub(crate) fn is_begun(line: &str, kind: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(' ') && !rest.starts_with(" 0 "))
 }
 
-/// Payload type of the retransmissions of another.
+/// Payload type of the retransmissions of another payload type.
 fn retransmissions_of(section: &[&str], payload_type: u8) -> Option<u8> {
     let apt = format!("apt={payload_type}");
     section.iter().find_map(|line| {
@@ -179,7 +178,7 @@ fn retransmissions_of(section: &[&str], payload_type: u8) -> Option<u8> {
     })
 }
 
-/// The repair packets that are known: our own, or else those of browsers.
+/// The format of repair packets that a section offers: our own if possible, otherwise `FlexFEC`.
 fn repairs_of(section: &[&str]) -> RepairOffer {
     if section.contains(&repair::ATTRIBUTE) {
         return RepairOffer::Own;
@@ -193,7 +192,7 @@ fn repairs_of(section: &[&str]) -> RepairOffer {
     number.map_or(RepairOffer::None, RepairOffer::Flexfec)
 }
 
-/// What follows `a=NAME:PAYLOAD_TYPE ` on this line.
+/// The part of this line after `a=NAME:PAYLOAD_TYPE `, if it begins so.
 pub(crate) fn attribute<'a>(line: &'a str, name: &str, payload_type: u8) -> Option<&'a str> {
     let (number, rest) = line
         .strip_prefix("a=")?
@@ -202,7 +201,7 @@ pub(crate) fn attribute<'a>(line: &'a str, name: &str, payload_type: u8) -> Opti
     (number.parse() == Ok(payload_type)).then_some(rest)
 }
 
-/// The number of a header extension on this line.
+/// The number of the header extension that this line offers.
 fn extension_number(line: &str) -> Option<u8> {
     let rest = line.strip_prefix("a=extmap:")?;
     rest.split([' ', '/']).next()?.parse().ok()
@@ -213,9 +212,9 @@ pub(crate) fn extension(line: &str, uri: &str) -> bool {
     line.starts_with("a=extmap:") && line.split(' ').nth(1) == Some(uri)
 }
 
-/// The offer with exactly the lines for `feedback` in its video section, and
-/// without retransmissions there: what it is offered, str0m takes. Of the section for
-/// sound there is what is about this payload type.
+/// The offer for str0m to answer: with exactly the lines for `feedback` in its video section, and
+/// without retransmissions there, because str0m accepts all that it is offered. Of the sound
+/// section, only the lines about this payload type remain.
 fn for_str0m(
     lines: &[&str],
     video: Range<usize>,
@@ -257,14 +256,14 @@ fn for_str0m(
     }
     let is_named = section.iter().any(|line| extension(line, TRANSPORT_CC_02));
     if feedback == FeedbackKind::OnRequest && !is_named {
-        // A number is the same in all sections of a bundle (RFC 8843, section
-        // 7.1.2): none that another section has, but the one just given up.
+        // A number means the same extension in all sections of a bundle (RFC 8843, section 7.1.2),
+        // so that the new one must be free in all of them.
         let taken: Vec<u8> = lines
             .iter()
             .filter(|line| !is_unwanted(line))
             .filter_map(|line| extension_number(line))
             .collect();
-        // One-byte headers reach to 14 (RFC 8285, section 4.2).
+        // One-byte headers have numbers up to 14 (RFC 8285, section 4.2).
         if let Some(number) = (1..=14).rev().find(|number| !taken.contains(number)) {
             let attributes = kept.iter().position(|line| line.starts_with("a="));
             kept.insert(
@@ -296,12 +295,12 @@ fn for_str0m(
     text
 }
 
-/// The line for reports of RFC 8888 (its section 6) on this payload type.
+/// The line that asks for reports of RFC 8888 (its section 6) on this payload type.
 fn congestion_feedback(payload_type: u8) -> String {
     format!("a=rtcp-fb:{payload_type} ack ccfb")
 }
 
-/// Whether an offer or an answer has reports of RFC 8888 on this payload type, or on all.
+/// Whether an offer or an answer has reports of RFC 8888 on this payload type, or on all types.
 pub(crate) fn has_congestion_feedback(text: &str, payload_type: u8) -> bool {
     let own = congestion_feedback(payload_type);
     let mut lines = text.lines().map(str::trim_end);
@@ -320,7 +319,7 @@ pub(crate) fn add_congestion_feedback(text: &str, payload_type: u8) -> String {
     added
 }
 
-/// Says in the video section of an offer or an answer that repair packets are known.
+/// Adds the line for our own repair packets to the video section of an offer or an answer.
 pub(crate) fn add_repairs(text: &str) -> String {
     let mut added = String::new();
     let mut is_video = false;
@@ -334,12 +333,12 @@ pub(crate) fn add_repairs(text: &str) -> String {
     added
 }
 
-/// A stream beside the media.
+/// A stream beside the media stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Beside {
-    /// What it carries.
+    /// Payload type of the stream.
     pub(crate) payload_type: u8,
-    /// The name of that in `a=rtpmap`, and its parameters.
+    /// The stream's format in `a=rtpmap`, and its parameters in `a=fmtp`.
     pub(crate) format: &'static str,
     pub(crate) parameters: String,
     /// How the streams belong together (RFC 5576, section 4.2).
@@ -348,7 +347,7 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Retransmissions (RFC 4588) of `media`.
+    /// A stream of retransmissions (RFC 4588) of the payload type `media`.
     pub(crate) fn retransmissions(payload_type: u8, media: u8, ssrc: u32) -> Self {
         Self {
             payload_type,
@@ -359,7 +358,7 @@ impl Beside {
         }
     }
 
-    /// `FlexFEC` packets; a frame is repaired within 10 s, or never.
+    /// A stream of `FlexFEC` packets, whose parameters bound the repair of a frame to 10 s.
     pub(crate) fn flexfec(payload_type: u8, ssrc: u32) -> Self {
         Self {
             payload_type,
@@ -371,11 +370,11 @@ impl Beside {
     }
 }
 
-/// Adds a stream to the video section of an answer, beside the one of this SSRC.
+/// Adds a stream to the video section of an answer, beside the stream with this SSRC.
 pub(crate) fn add_stream(answer: &str, media_ssrc: u32, beside: &Beside) -> String {
     let mut text = String::new();
     let own = format!("a=ssrc:{media_ssrc} ");
-    // Both streams are of one source and one track, and have to say so.
+    // Both streams have the same source and track, and each has to say so.
     let mut described = Vec::new();
     let (mut in_video, mut is_done) = (false, false);
     let Beside {
@@ -413,8 +412,7 @@ pub(crate) fn add_stream(answer: &str, media_ssrc: u32, beside: &Beside) -> Stri
     text
 }
 
-/// The number of the extension with transport-wide numbers in an answer's first section for
-/// video; zero without one.
+/// The number of the header extension for transport-wide numbers in an answer; zero without one.
 pub(crate) fn transport_extension(answer: &str) -> u8 {
     let is_its = |line: &&str| extension(line, TRANSPORT_CC_02) || extension(line, TRANSPORT_CC_01);
     let found = answer.lines().map(str::trim_end).find(is_its);
@@ -440,7 +438,7 @@ mod tests {
     #[test]
     fn a_browsers_offer_is_understood() {
         let offer = read(CHROMIUM, None).unwrap();
-        // Main, as it has no High; its retransmissions.
+        // The codec is Main, as there is no High, and the retransmissions are those of Main.
         assert_eq!(offer.codec.payload_type, 116);
         assert_eq!(offer.codec.format.profile_level_id, Some(0x4d_001f));
         assert_eq!(offer.rtx, Some(117));
@@ -481,7 +479,7 @@ mod tests {
         assert!(!offer.text.contains("rtx/90000") && !offer.text.contains("apt="));
     }
 
-    /// As many as an offer has room for.
+    /// An offer with as many candidates as it has room for.
     #[test]
     fn no_candidate_reaches_str0m() {
         let line = |n: usize| format!("a=candidate:{n} 1 udp {n} 10.0.0.2 {n} typ host\n");
@@ -516,7 +514,7 @@ mod tests {
         }
     }
 
-    /// A host that has several takes what the browser has, and its retransmissions.
+    /// A host with several codecs takes the browser's codec and its retransmissions.
     #[test]
     fn another_codec_takes_the_same_way() {
         let codecs = [Codec::H265, Codec::Av1, Codec::H264];
@@ -564,7 +562,7 @@ mod tests {
             assert!(video.contains(line), "{line}");
         }
         assert!(!data.contains("rtx"));
-        // The section that is sent on gets one, and no other.
+        // Only the section in which video is sent gets the stream.
         let others = format!("{answer}m=video 0 UDP/TLS/RTP/SAVPF 116\r\n{answer}");
         let text = add_stream(&others, 7, &Beside::retransmissions(117, 116, 8));
         assert_eq!(text.matches(" rtx/90000").count(), 1);

@@ -1,29 +1,29 @@
-//! The packets of the sound: one for each frame, with those before it where the
-//! browser takes them.
+//! The packets of the sound: one for each frame, with earlier frames repeated if the browser
+//! supports it.
 
 use std::collections::VecDeque;
 
 use mimosa_rtp::red::{self, Earlier};
 use mimosa_units::Bytes;
 
-/// Most earlier frames in a packet: two make up for two lost in a row, and a third
-/// would come later than a browser waits for it.
+/// Most earlier frames in a packet: two make up for two lost in a row, and a third would come after
+/// the browser has stopped waiting for it.
 const MOST_EARLIER: usize = 2;
 
-/// What a packet of sound has beside its payload: IPv4 20, UDP 8, RTP 12 and the tag of
-/// AES-GCM 16 (RFC 7714).
+/// Bytes of a packet of sound beside its payload: IPv4 20, UDP 8, RTP 12 and the tag of AES-GCM 16
+/// (RFC 7714).
 pub const SOUND_OVERHEAD: Bytes = Bytes::new(56);
 
-/// How sound goes out.
+/// What both ends have agreed on for sound.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Agreed {
     /// Payload type of Opus.
     pub(crate) opus: u8,
-    /// That of packets with redundancy (RFC 2198), if the browser takes them.
+    /// Payload type of packets with redundancy (RFC 2198), if the browser supports them.
     pub(crate) red: Option<u8>,
 }
 
-/// A packet, but for what the session adds.
+/// An RTP packet, without what the peer adds.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Packet {
     pub(crate) payload_type: u8,
@@ -31,7 +31,7 @@ pub(crate) struct Packet {
     pub(crate) payload: Vec<u8>,
 }
 
-/// Numbers packets and remembers frames.
+/// Numbers packets, and remembers frames to repeat.
 #[derive(Debug)]
 pub(crate) struct Sound {
     agreed: Agreed,
@@ -40,7 +40,7 @@ pub(crate) struct Sound {
 }
 
 impl Sound {
-    /// Nothing sent; sequence numbers begin at `first`.
+    /// The state before the first packet. RTP numbers begin at `first`.
     pub(crate) fn new(agreed: Agreed, first: u16) -> Self {
         Self {
             agreed,
@@ -49,16 +49,16 @@ impl Sound {
         }
     }
 
-    /// Whether packets can have earlier frames in them.
+    /// Whether packets can repeat earlier frames.
     pub(crate) const fn takes_redundancy(&self) -> bool {
         self.agreed.red.is_some()
     }
 
-    /// The packet of a frame, with up to `redundancy` earlier ones.
+    /// The packet of a frame, which repeats up to `redundancy` earlier ones.
     pub(crate) fn packet(&mut self, timestamp: u32, frame: &[u8], redundancy: usize) -> Packet {
         let count = redundancy.min(self.earlier.len());
         let (payload_type, payload) = match self.agreed.red {
-            // One payload type for all: a browser need not switch.
+            // All packets have the same payload type, so that a browser need not switch.
             Some(red) => {
                 let earlier = self.earlier.range(self.earlier.len() - count..);
                 let earlier: Vec<_> = earlier

@@ -1,4 +1,4 @@
-//! The section for sound of an offer and of an answer.
+//! The sound section of an offer and of an answer.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -6,25 +6,25 @@ use std::ops::Range;
 use crate::sdp::{attribute, extension, is_begun, section_of};
 use crate::sound::Agreed;
 
-/// URI of the identification of the media (RFC 9143, section 15).
+/// URI of the header extension with the media identification (RFC 9143, section 15).
 const MEDIA_ID: &str = "urn:ietf:params:rtp-hdrext:sdes:mid";
 
-/// What matters of the section for sound.
+/// The relevant content of a sound section.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct SoundOffer {
-    /// Its identification.
+    /// Identification of the section (RFC 5888).
     pub(crate) media: String,
-    /// Its payload types.
+    /// Payload types of the section.
     pub(crate) agreed: Agreed,
 }
 
-/// The lines of the first section for sound that is not refused.
+/// The lines of the first sound section that is not refused, if it receives.
 pub(crate) fn find(lines: &[&str]) -> Option<Range<usize>> {
     section_of("audio", lines)
 }
 
-/// What a section for sound offers; `is_taken` says which payload types are the video's:
-/// in a bundle they mean the same everywhere (RFC 8843, section 7.1.2).
+/// Reads a sound section. `is_taken` says which payload types the video uses: in a bundle they mean
+/// the same in all sections (RFC 8843, section 7.1.2).
 pub(crate) fn read(section: &[&str], is_taken: impl Fn(u8) -> bool) -> Option<SoundOffer> {
     let number_of = |codec: &str| {
         section.iter().find_map(|line| {
@@ -34,7 +34,7 @@ pub(crate) fn read(section: &[&str], is_taken: impl Fn(u8) -> bool) -> Option<So
         })
     };
     let opus = number_of("opus/48000/2").filter(|&opus| !is_taken(opus))?;
-    // It may be for another codec.
+    // The redundancy has to be of Opus alone.
     let is_its = |number: &u8| {
         let mut lines = section.iter();
         let found = lines.find_map(|line| attribute(line, "fmtp:", *number));
@@ -53,14 +53,14 @@ pub(crate) fn read(section: &[&str], is_taken: impl Fn(u8) -> bool) -> Option<So
     })
 }
 
-/// The line `m=audio PORT PROTOCOL`, and then this payload type alone.
+/// The line `m=audio PORT PROTOCOL` with this payload type alone.
 pub(crate) fn only(line: &str, payload_type: u8) -> String {
     let mut parts: Vec<_> = line.split(' ').take(3).map(str::to_owned).collect();
     parts.push(payload_type.to_string());
     parts.join(" ")
 }
 
-/// Whether a line of the section for sound is one that the host goes by.
+/// Whether the host uses this line of a sound section.
 pub(crate) fn is_about(line: &str, opus: u8) -> bool {
     if line.starts_with("a=extmap:") {
         return extension(line, MEDIA_ID);
@@ -75,7 +75,7 @@ pub(crate) fn is_about(line: &str, opus: u8) -> bool {
     !line.starts_with("a=rtcp-fb:")
 }
 
-/// Adds packets with redundancy to the section for sound of an answer.
+/// Adds packets with redundancy to the sound section of an answer.
 pub(crate) fn add_redundancy(answer: &str, opus: u8, red: u8) -> String {
     let mut text = String::new();
     let mut is_inside = false;
@@ -105,7 +105,7 @@ mod tests {
 
     const CHROMIUM: &str = include_str!("../tests/offers/chromium-156.sdp");
 
-    /// What a browser offers for sound, without what is the same for all media.
+    /// What a browser offers for sound, without the lines that all sections have.
     const SOUND: &str = "m=audio 9 UDP/TLS/RTP/SAVPF 111 63 9 0 126\r\n\
         c=IN IP4 0.0.0.0\r\n\
         a=mid:2\r\n\
@@ -166,14 +166,14 @@ mod tests {
         assert!(change("a=recvonly", "a=sendonly").is_none());
         assert!(change("m=audio 9 ", "m=audio 0 ").is_none());
         assert!(change("opus/48000/2", "speex/8000").is_none());
-        // The video's payload type.
+        // The payload type is the video's.
         assert!(change("111", "116").is_none());
         let red = |from, to| change(from, to).unwrap().agreed.red;
         assert_eq!(red("a=rtcp-mux", "a=rtcp-mux"), Some(63));
         assert_eq!(red("red/48000/2", "other/48000/2"), None);
         assert_eq!(red("111/111", "111/0"), None);
         assert_eq!(red("a=fmtp:63 111/111\r\n", ""), None);
-        // Retransmissions have this one.
+        // The payload type is that of the retransmissions.
         assert_eq!(red("63", "117"), None);
     }
 

@@ -1,13 +1,12 @@
-//! The packets of the last frames, as a browser gets them.
+//! Stores the packets of the latest frames in the form in which a browser gets them.
 //!
-//! The sender names packets by frame and place; here they have their bytes, their
-//! RTP sequence numbers and their streams. First transmissions are on the media
-//! stream and numbered as they leave, so that a frame given up before it left makes
-//! no gap. Retransmissions (RFC 4588) and probes are on a second stream. A probe
-//! there has no payload: a receiver finds no original sequence number in it and
-//! drops it, but reports its arrival like any other. So are repair packets
-//! of our own ([`mimosa_rtp::repair`]); those of browsers ([`mimosa_rtp::flexfec`]) are
-//! on a third.
+//! The sender names packets by frame and place. The store has their bytes, their RTP numbers and
+//! their streams. First transmissions are on the media stream and are numbered as they leave, so
+//! that a frame given up before it left makes no gap. Retransmissions (RFC 4588) and probes are on
+//! a second stream. A probe has no payload there: a receiver finds no original sequence number in
+//! it and drops it, but reports its arrival like any other. Repair packets of our own format
+//! ([`mimosa_rtp::repair`]) are on the second stream as well; those that browsers know
+//! ([`mimosa_rtp::flexfec`]) are on a third.
 
 use std::collections::VecDeque;
 
@@ -22,25 +21,25 @@ use mimosa_rtp::rtx;
 use mimosa_rtp::video::{Payloads, filler};
 use mimosa_stream::Outgoing;
 
-/// Frames kept for retransmission: two seconds at 120 frames a second. Longer than
-/// any deadline for sending again.
+/// Number of frames kept for retransmission: two seconds at 120 frames a second, longer than any
+/// retransmission deadline.
 const MOST_FRAMES: usize = 240;
-/// Packets whose numbers are remembered: half a second at 200 Mbit/s.
+/// Number of packets whose numbers are remembered: half a second at 200 Mbit/s.
 const MOST_PACKETS: usize = 8192;
 
-/// Which stream a packet is on.
+/// The RTP stream of a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Stream {
-    /// First transmissions.
+    /// The stream of first transmissions.
     Media,
-    /// Retransmissions and probes.
+    /// The stream of retransmissions, probes and repair packets of our own format.
     Retransmission,
-    /// `FlexFEC`.
+    /// The stream of `FlexFEC` packets.
     Repair,
 }
 
 impl Stream {
-    /// The stream of a packet with this number.
+    /// The stream to which this number belongs.
     pub(crate) const fn of(sequence: StreamSequence) -> Self {
         match sequence {
             StreamSequence::Media(_) => Self::Media,
@@ -49,7 +48,7 @@ impl Stream {
         }
     }
 
-    /// This number as one of the stream's.
+    /// This number as one of the stream.
     pub(crate) const fn sequence(self, number: u16) -> StreamSequence {
         match self {
             Self::Media => StreamSequence::Media(MediaSequence(number)),
@@ -59,32 +58,32 @@ impl Stream {
     }
 }
 
-/// What repair packets are.
+/// The format of repair packets.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Repairs {
-    /// Nothing: they are as empty as probes.
+    /// No format: repair packets are as empty as probes.
     None,
-    /// [`mimosa_rtp::repair`].
+    /// Our own format, [`mimosa_rtp::repair`].
     Own,
-    /// [`mimosa_rtp::flexfec`], which protects whole packets of the stream with this SSRC,
-    /// but for this header extension.
+    /// [`mimosa_rtp::flexfec`], which protects whole packets of the stream with this SSRC, except
+    /// this header extension.
     Flexfec { ssrc: u32, extension: u8 },
 }
 
-/// A packet, but for what the session adds.
+/// An RTP packet, without what the peer adds.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Packet {
     pub(crate) stream: Stream,
-    /// RTP sequence number, unwrapped.
+    /// RTP number, unwrapped.
     pub(crate) sequence: u64,
     /// RTP timestamp.
     pub(crate) timestamp: u32,
-    /// The last of its frame.
+    /// Whether the packet is the last of its frame.
     pub(crate) marker: bool,
     pub(crate) payload: Vec<u8>,
-    /// What its frame refers to; a probe has none.
+    /// What the packet's frame refers to; a probe has none.
     pub(crate) dependency: Option<Dependency>,
-    /// Whether it carries part of its frame, or stands for one.
+    /// Whether the packet carries part of its frame, or replaces one.
     pub(crate) has_frame: bool,
 }
 
@@ -105,16 +104,17 @@ struct Frame {
     timestamp: u32,
     reference: Reference,
     payloads: Payloads,
-    /// Sequence number of each packet that has left.
+    /// RTP number of each packet that has left, unwrapped.
     sequences: Vec<Option<u64>>,
-    /// For `FlexFEC`, of each packet: the repair packets that it is in, and its header, once
-    /// it has left.
+    /// For `FlexFEC`, for each packet: a bit set of the repair packets that protect it, and its RTP
+    /// header once it has left.
     columns: Vec<u32>,
     headers: Vec<Vec<u8>>,
 }
 
 impl Frame {
-    /// Repair packet `number` in our own format; the first packet had the number `first`.
+    /// Repair packet `number` in our own format. The RTP number of the frame's first packet is
+    /// `first`.
     fn own_repair(&self, first: u64, number: usize) -> Option<Vec<u8>> {
         let media = self.payloads.len();
         let payloads: Vec<&[u8]> = self.payloads.iter().collect();
@@ -135,11 +135,11 @@ impl Frame {
         Some(repair.to_bytes())
     }
 
-    /// The same as an exclusive or of whole packets of the stream `ssrc`.
+    /// Repair packet `number` as an exclusive or of whole packets of the stream `ssrc`.
     fn flexfec(&self, ssrc: u32, first: u64, number: usize) -> Option<Vec<u8>> {
         let is_in = |place: &usize| self.columns[*place] >> number & 1 == 1;
         let packets = (0..self.columns.len()).filter(is_in).map(|place| {
-            // Nothing is known of the header of a packet that has not left.
+            // The header of a packet that has not left is unknown.
             let header = self
                 .headers
                 .get(place)
@@ -158,14 +158,13 @@ impl Frame {
     }
 }
 
-/// The last frames.
+/// The packets of the latest frames.
 #[derive(Debug)]
 pub(crate) struct Store {
     codec: Codec,
     frames: VecDeque<Frame>,
     next_media: u64,
-    /// Frame and place of the last packets on the media stream, up to
-    /// `next_media`.
+    /// Frame and place of the latest packets on the media stream, up to `next_media`.
     sent: VecDeque<Option<(FrameId, u32)>>,
     next_retransmission: u64,
     next_repair: u64,
@@ -174,7 +173,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Nothing yet; sequence numbers begin at `first`.
+    /// An empty store. RTP numbers begin at `first`.
     pub(crate) fn new(codec: Codec, first: u16, has_retransmissions: bool) -> Self {
         Self {
             codec,
@@ -188,12 +187,12 @@ impl Store {
         }
     }
 
-    /// What repair packets are from now on.
+    /// Sets the format of repair packets from now on.
     pub(crate) fn set_repairs(&mut self, repairs: Repairs) {
         self.repairs = repairs;
     }
 
-    /// A frame just inserted has so many repair packets.
+    /// Says how many repair packets the frame inserted last has.
     pub(crate) fn protect(&mut self, id: FrameId, repairs: u32) {
         let is_flexfec = matches!(self.repairs, Repairs::Flexfec { .. });
         let newest = self.frames.back_mut();
@@ -204,7 +203,8 @@ impl Store {
         }
     }
 
-    /// A datagram leaves: SRTP leaves headers in the clear (RFC 3711, section 3.1).
+    /// Takes a datagram that leaves, and remembers its RTP header, which SRTP leaves in the clear
+    /// (RFC 3711, section 3.1).
     pub(crate) fn left(&mut self, datagram: &[u8]) {
         let Repairs::Flexfec { ssrc, extension } = self.repairs else {
             return;
@@ -226,8 +226,8 @@ impl Store {
         }
     }
 
-    /// Takes a frame in; `timestamp` is its RTP timestamp, `reference` the frame it
-    /// refers to, if it is no keyframe.
+    /// Inserts a frame. `timestamp` is its RTP timestamp in 1/90000 s; `reference` is the frame to
+    /// which it refers, `None` for a keyframe.
     pub(crate) fn insert(
         &mut self,
         id: FrameId,
@@ -253,13 +253,13 @@ impl Store {
         });
     }
 
-    /// The packet that the sender names. When its frame is forgotten, or there is
-    /// no stream to send it again on, it is as empty as a probe: what the sender
-    /// has counted is on the wire.
+    /// The packet that the sender names. If its frame is forgotten, or there is no stream on which
+    /// to send it again, the packet is as empty as a probe, so that what the sender has counted is
+    /// on the wire.
     pub(crate) fn packet(&mut self, outgoing: &Outgoing) -> Packet {
         let known = match outgoing.kind {
             PacketKind::Probe => None,
-            // A repair packet may be sent again, or sent in place of one that is.
+            // A repair packet can be sent again, or in place of a retransmission.
             PacketKind::Repair => self.repair(outgoing),
             PacketKind::Retransmission if self.is_beyond(outgoing) => self.repair(outgoing),
             PacketKind::Media | PacketKind::Retransmission => self.known(outgoing),
@@ -313,7 +313,7 @@ impl Store {
         Some(packet)
     }
 
-    /// A repair packet, made of packets of its frame. They have left with consecutive
+    /// A repair packet, computed from the packets of its frame, which have left with consecutive
     /// numbers.
     fn repair(&mut self, outgoing: &Outgoing) -> Option<Packet> {
         let frame = self.frame(outgoing.frame)?;
@@ -346,7 +346,7 @@ impl Store {
         })
     }
 
-    /// Its place is behind the packets of its frame.
+    /// Whether the packet's place is after the packets of its frame, as a repair packet's is.
     fn is_beyond(&self, outgoing: &Outgoing) -> bool {
         let frame = self.frame(outgoing.frame);
         frame.is_some_and(|frame| outgoing.index as usize >= frame.payloads.len())
@@ -393,15 +393,15 @@ impl Store {
         }
     }
 
-    /// Frame and place of the packet with this sequence number on the media
-    /// stream; `None` for a probe and for what is forgotten.
+    /// Frame and place of the packet with this number on the media stream; `None` for a probe, and
+    /// for a packet that is forgotten.
     pub(crate) fn named(&self, sequence: MediaSequence) -> Option<(FrameId, u32)> {
         let back = MediaSequence::of(self.next_media).since(sequence);
         let index = self.sent.len().checked_sub(usize::from(back))?;
         self.sent.get(index).copied().flatten()
     }
 
-    /// The frame with this RTP timestamp.
+    /// The newest frame with this RTP timestamp.
     pub(crate) fn at(&self, timestamp: u32) -> Option<FrameId> {
         let found = self.frames.iter().rev();
         found
@@ -509,7 +509,7 @@ mod tests {
         there.push((4, repair.coded));
         let all = mimosa_fec::decode(3, &there).unwrap();
         assert_eq!(all[1], sent[4].payload);
-        // Sent again it is the same, and others are others.
+        // A repair packet that is sent again is the same; one with another number differs.
         let again = store.packet(&outgoing(PacketKind::Retransmission, 9, 4));
         assert_eq!(again.payload, packet.payload);
         let first = store.packet(&outgoing(PacketKind::Retransmission, 9, 3));
@@ -518,7 +518,8 @@ mod tests {
         assert_eq!(Repair::parse(&further.payload).unwrap().place, 5);
     }
 
-    /// As libwebrtc finds a packet: the exclusive or of a repair packet with all but one of
+    /// As libwebrtc recovers a packet: the exclusive or of a repair packet with all but one of the
+    /// packets that it protects.
     /// those that it protects.
     #[test]
     fn flexfec_is_of_whole_packets_but_for_what_changes() {
@@ -541,7 +542,7 @@ mod tests {
         for index in 0..media {
             let place = u32::try_from(index).unwrap();
             let packet = store.packet(&outgoing(PacketKind::Media, 7, place));
-            // Another stream's header is none of ours.
+            // The header of another stream's packet is ignored.
             store.left(&datagram(packet.sequence, 5, [1, 1, 1, 1]));
             store.left(&datagram(packet.sequence, 9, MEDIA));
             let header = &mut datagram(packet.sequence, 0, MEDIA)[..20];

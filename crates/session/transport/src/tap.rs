@@ -1,9 +1,8 @@
-//! The RTCP that a browser sent, as it was decrypted.
+//! Copies the RTCP that a browser sends, as str0m decrypts it.
 //!
-//! str0m keeps transport-wide feedback to itself, or hands it out parsed at the
-//! price of a copy of every packet sent. Here its cryptography is wrapped: what it
-//! decrypts while a datagram of RTCP is taken in is copied aside, for
-//! `mimosa-wire` to parse. Decryption itself is the library's.
+//! str0m keeps transport-wide feedback to itself, or hands it out parsed at the price of a copy of
+//! every packet sent. This module wraps str0m's cryptography: what is decrypted while a datagram of
+//! RTCP is taken in is copied, for [`mimosa_rtp`] to parse. The decryption itself is str0m's.
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -15,7 +14,7 @@ use str0m::crypto::{
 };
 
 thread_local! {
-    /// What was decrypted while a datagram was taken in; `None` when nobody listens.
+    /// What was decrypted while a datagram was taken in; `None` at other times.
     static TAP: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
 }
 
@@ -25,7 +24,7 @@ fn library() -> &'static CryptoProvider {
     LIBRARY.get_or_init(from_feature_flags)
 }
 
-/// The library's cryptography with the tap in it.
+/// str0m's cryptography with the tap in it.
 pub(crate) fn provider() -> CryptoProvider {
     CryptoProvider {
         srtp_provider: &Tapped,
@@ -33,7 +32,7 @@ pub(crate) fn provider() -> CryptoProvider {
     }
 }
 
-/// Runs `take_in`, and gives what was decrypted meanwhile.
+/// Runs `take_in`. Returns its result, and what was decrypted meanwhile.
 pub(crate) fn listen<T>(take_in: impl FnOnce() -> T) -> (T, Vec<u8>) {
     TAP.with(|tap| *tap.borrow_mut() = Some(Vec::new()));
     let result = take_in();

@@ -1,14 +1,14 @@
-//! str0m's clock: the one place where its `Instant` and our [`Time`] meet.
+//! Converts between str0m's `Instant` and [`Time`].
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use mimosa_units::Time;
 
-/// The latest moment that is told apart: a century.
+/// The latest time that can be represented: a century.
 const LATEST: Duration = Duration::from_hours(100 * 365 * 24);
 
-/// The instant of time zero. Which one it is does not matter: str0m looks at differences.
+/// The instant of time zero. Its value does not matter, because str0m looks at differences only.
 fn epoch() -> Instant {
     static EPOCH: OnceLock<Instant> = OnceLock::new();
     #[expect(
@@ -18,7 +18,7 @@ fn epoch() -> Instant {
     *EPOCH.get_or_init(Instant::now)
 }
 
-/// The instant of `time`; a century on at the latest.
+/// The instant of `time`, at most a century after the epoch.
 pub(crate) fn instant(time: Time) -> Instant {
     epoch() + Duration::from_nanos(time.as_nanos()).min(LATEST)
 }

@@ -1,5 +1,5 @@
-//! The packets of a connection's video, before a connection of any kind carries them: their
-//! bytes, their numbers, what they ask for, and what the other end's RTCP says of them.
+//! The packets of a connection's video, for any kind of connection: their bytes, their numbers, the
+//! reports for which they ask, and what the other end's RTCP says about them.
 
 use std::collections::VecDeque;
 
@@ -11,32 +11,32 @@ use crate::ends::{Left, PeerEvent};
 use crate::feedback::Feedback;
 use crate::store::{Packet, Store, Stream};
 
-/// Each report repeats what was sent up to this many frames ago, so that two lost reports in
-/// a row cost nothing. Chosen.
+/// Number of frames that each report covers, so that the loss of two reports in a row costs
+/// nothing. Our choice.
 const FRAMES_IN_REPORT: usize = 3;
 
-/// A packet as it leaves.
+/// A packet about to leave, with its transport-wide number.
 #[derive(Debug)]
 pub(crate) struct Numbered {
     /// The packet's fields and payload.
     pub(crate) packet: Packet,
-    /// Number among all packets, and the report that the packet asks for.
+    /// The packet's transport-wide number, and the report for which the packet asks.
     pub(crate) number: TransportExtension,
 }
 
-/// Numbers packets and hears of their arrival.
+/// Numbers packets, and reads feedback about them.
 #[derive(Debug)]
 pub(crate) struct Video {
     pub(crate) store: Store,
     pub(crate) feedback: Feedback,
-    /// Transport-wide number of the first packet of each of the last frames.
+    /// Transport-wide number of the first packet of each of the latest frames.
     opened: VecDeque<(FrameId, TransportSequence)>,
-    /// SSRC of each stream; zero for one that there is not.
+    /// SSRC of each stream; zero for a stream that does not exist.
     ssrcs: [u32; 3],
 }
 
 impl Video {
-    /// Nothing has left; RTP sequence numbers begin at `first_sequence`.
+    /// The state before the first packet. RTP numbers begin at `first_sequence`.
     pub(crate) fn new(codec: Codec, first_sequence: u16, has_retransmissions: bool) -> Self {
         Self {
             store: Store::new(codec, first_sequence, has_retransmissions),
@@ -46,7 +46,7 @@ impl Video {
         }
     }
 
-    /// A stream has this SSRC.
+    /// Sets the SSRC of a stream.
     pub(crate) fn name(&mut self, stream: Stream, ssrc: u32) {
         self.ssrcs[stream as usize] = ssrc;
     }
@@ -56,7 +56,8 @@ impl Video {
         self.ssrcs[stream as usize]
     }
 
-    /// The packet that the sender names; adds to `left` what it has become.
+    /// The packet that the sender names. Adds the packet's number on the wire to `left`, if it
+    /// carries part of a frame.
     pub(crate) fn packet(&mut self, outgoing: &Outgoing, left: &mut Vec<Left>) -> Numbered {
         let packet = self.store.packet(outgoing);
         if packet.has_frame {
@@ -82,14 +83,14 @@ impl Video {
         Numbered { packet, number }
     }
 
-    /// How many packets, this one included, a report should cover.
+    /// Number of packets, this one included, that a report should cover.
     fn report_length(&self, outgoing: &Outgoing) -> u16 {
         let first = self.opened.front();
         let oldest = first.map_or(outgoing.sequence, |first| first.1);
         outgoing.sequence.since(oldest).saturating_add(1)
     }
 
-    /// What a compound of RTCP from the other end says.
+    /// Takes an RTCP compound packet from the other end, and adds its content to `events`.
     pub(crate) fn control(&mut self, compound: &[u8], events: &mut VecDeque<PeerEvent>) {
         let heard = self.feedback.read(compound);
         events.extend(heard.report.map(PeerEvent::Feedback));

@@ -1,19 +1,19 @@
-//! Which crate may use which, tests included: the folders of `crates/` are layers, and a
-//! layer may use those that stand above it in [`LAYERS`].
+//! Checks which crate uses which, tests included: the folders of `crates/` are layers, and
+//! [`LAYERS`] says which other layers each may use.
 
 use crate::metadata::{Dependency, Package, packages};
 
-/// A folder of `crates/`.
+/// A layer, which is a folder of `crates/`.
 struct Layer {
     folder: &'static str,
-    /// Other folders that its crates may use, beside their own.
+    /// Other layers that the crates of this one may use.
     uses: &'static [&'static str],
-    /// Whether its crates only compute: no clock, no sockets, no threads, no randomness of
-    /// their own.
+    /// Whether the layer's crates only compute: no clocks, no sockets, no threads and no randomness
+    /// of their own.
     is_pure: bool,
 }
 
-/// Every folder of `crates/`, in the order in which they build on each other.
+/// Every layer, in the order in which they build on each other.
 const LAYERS: &[Layer] = &[
     Layer {
         folder: "core",
@@ -52,8 +52,7 @@ const LAYERS: &[Layer] = &[
     },
 ];
 
-/// Crates of pure layers that reach the outside world all the same: each calls one foreign
-/// library.
+/// Crates of pure layers that are not pure: each binds one foreign library.
 const BINDINGS: &[&str] = &[
     "mimosa-avcodec",
     "mimosa-gstreamer",
@@ -70,11 +69,11 @@ const DRIVERS: &[&str] = &["mimosa-sweep"];
 /// Crates that use none of the others.
 const ALONE: &[&str] = &["mimosa-checks"];
 
-/// Crates that serve tests and benchmarks, and may be in no program.
+/// Crates for tests and benchmarks only, which no program may contain.
 const FOR_TESTS: &[&str] = &["mimosa-conformance"];
 
-/// Crates that reach the outside world: clocks, sockets, threads, terminals and
-/// the system's randomness. Only a driver may use them.
+/// Foreign crates for the outside world: clocks, sockets, threads, terminals and the system's
+/// randomness. Only drivers may use them.
 const DRIVER_CRATES: &[&str] = &[
     "async-io",
     "async-std",
@@ -126,8 +125,8 @@ fn layer(package: &Package) -> Option<&'static Layer> {
     LAYERS.iter().find(|layer| layer.folder == package.layer)
 }
 
-/// What is wrong with the dependencies of `package`, one line for each; `members` are the
-/// crates of the workspace.
+/// The forbidden dependencies of `package`, one in each line. `members` are the crates of the
+/// workspace.
 fn objections(package: &Package, members: &[Package]) -> Vec<String> {
     let name = package.name.as_str();
     let Some(layer) = layer(package) else {

@@ -1,5 +1,5 @@
-//! How much of the workspace comes along with a part of it: an embedder's few crates, the
-//! host, and the program of `make play`.
+//! Checks what comes along with parts of the workspace: an embedder's few crates, the host, and the
+//! program of `make play`.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::files::{root, texts};
 
-/// What simulates, emulates and draws, and no host needs.
+/// Crates that simulate, emulate and draw, which a host does not need.
 const NO_HOST_NEEDS: &[&str] = &[
     "mimosa-lab",
     "mimosa-net",
@@ -20,19 +20,18 @@ const NO_HOST_NEEDS: &[&str] = &[
     "mimosa-world",
     "resvg",
 ];
-/// What an application takes that streams over a transport of its own.
+/// The crates of an application that streams over its own transport.
 const EMBEDDED: &[&str] = &["mimosa-cc", "mimosa-rtp", "mimosa-stream", "mimosa-units"];
-/// So many crates of this workspace, themselves among them, may come along with them: those
-/// that define what all of them speak of, and the arithmetic of their error correction.
+/// Most crates of this workspace that these crates may bring, themselves included.
 const MOST_EMBEDDED: usize = 6;
-/// Where the page begins that states the lists, and where it ends.
+/// The marks around the lists in the page that states them.
 const BEGIN: &str = "<!-- closures -->\n";
 const END: &str = "<!-- /closures -->\n";
-/// The start of the line of the Makefile with the features of `make play`.
+/// The beginning of the Makefile's line with the features of `make play`.
 const LEAN: &str = "LEAN := ";
 
-/// The names of everything that cargo would build into the libraries and programs that
-/// `selection` names, themselves among them.
+/// Names of all packages that cargo would build into the libraries and programs that `selection`
+/// names, including themselves.
 fn closure(selection: &[&str]) -> BTreeSet<String> {
     let tree = run(selection, &["--offline"])
         .or_else(|_| run(selection, &[]))
@@ -40,7 +39,7 @@ fn closure(selection: &[&str]) -> BTreeSet<String> {
     names(&tree)
 }
 
-/// The names in what `cargo tree` writes, which begins each line with one.
+/// The names in the output of `cargo tree`, one at the beginning of each line.
 fn names(tree: &str) -> BTreeSet<String> {
     tree.lines()
         .filter_map(|line| line.split_whitespace().next())
@@ -64,12 +63,12 @@ fn run(selection: &[&str], arguments: &[&str]) -> Result<String, String> {
     }
 }
 
-/// The host with all that it can be built with.
+/// The packages of the host with all of its features.
 fn host() -> BTreeSet<String> {
     closure(&["--package", "mimosa-host", "--all-features"])
 }
 
-/// The program of `make play`.
+/// The packages of the program of `make play`.
 fn lean() -> BTreeSet<String> {
     let makefile = std::fs::read_to_string(root().join("Makefile")).expect("a Makefile");
     let features = makefile.lines().find_map(|line| line.strip_prefix(LEAN));
@@ -79,19 +78,19 @@ fn lean() -> BTreeSet<String> {
     closure(&selection)
 }
 
-/// What comes along with the crates of an embedder.
+/// The packages of an embedder's crates.
 fn embedded() -> BTreeSet<String> {
     let packages = EMBEDDED.iter().flat_map(|name| ["--package", name]);
     closure(&packages.collect::<Vec<_>>())
 }
 
-/// Those of `names` that are crates of this workspace.
+/// Those `names` that are crates of this workspace.
 fn ours(names: &BTreeSet<String>) -> Vec<&str> {
     let names = names.iter().map(String::as_str);
     names.filter(|name| name.starts_with("mimosa-")).collect()
 }
 
-/// Those of `names` that are in `unwanted`.
+/// Those `names` that are in `unwanted`.
 fn unwanted<'a>(names: &'a BTreeSet<String>, unwanted: &[&str]) -> Vec<&'a str> {
     let names = names.iter().map(String::as_str);
     names.filter(|name| unwanted.contains(name)).collect()
@@ -128,7 +127,7 @@ fn an_embedder_takes_few_crates() {
     assert!(!ours.contains(&"mimosa-tcp"), "{ours:?}");
 }
 
-/// The page's lists, as they have to be.
+/// The lists as the page has to have them.
 fn lists() -> String {
     let embedder = format!("an application with {}", code(EMBEDDED.iter().copied()));
     let rows = [
@@ -146,13 +145,13 @@ fn lists() -> String {
     )
 }
 
-/// Names as code, between commas.
+/// The names as Markdown code, with commas between them.
 fn code<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }
 
-/// What stands between the marks, in the page that has them.
+/// The text between the marks, if it has them.
 fn between(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once(BEGIN)?;
     Some(rest.split_once(END)?.0)

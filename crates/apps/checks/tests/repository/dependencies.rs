@@ -1,4 +1,4 @@
-//! The list of dependencies, against the manifests.
+//! Checks the documented list of dependencies against the manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ const LIST: &str = "docs/extend/dependencies.md";
 /// Each dependency and the crates that use it.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// As the manifests have it.
+/// The dependencies in the manifests.
 fn used() -> Uses {
     let mut found = Uses::new();
     for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
@@ -32,8 +32,8 @@ fn used() -> Uses {
     found
 }
 
-/// As the rows of a Markdown table have it: the dependency as a word in
-/// backticks, then the crates that use it, separated by commas.
+/// The dependencies in the rows of a Markdown table: the dependency as a word in backticks, then
+/// the crates that use it, with commas between them.
 fn listed(table: &str) -> Uses {
     let mut rows = Uses::new();
     for line in table.lines() {

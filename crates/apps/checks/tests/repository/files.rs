@@ -1,24 +1,24 @@
-//! The files of the repository.
+//! Lists the files of the repository.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A text file.
 pub(crate) struct TextFile {
-    /// Its path from the root, with `/` between the parts.
+    /// Path from the root, with `/` between the parts.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// The root of the repository, from where cargo runs this test: what was there
-/// when it was compiled may be another checkout with the same target directory.
+/// The root of the repository in which cargo runs this test. The root at compile time may be
+/// another checkout with the same target directory.
 pub(crate) fn root() -> PathBuf {
     let package = std::env::var_os("CARGO_MANIFEST_DIR");
     Path::new(&package.expect("run by cargo")).join("../../..")
 }
 
-/// The paths of all files that are tracked or about to be: what git ignores is
-/// left out. `None`, and a line that says why, where git cannot tell.
+/// Paths of all files that git tracks or would add. `None`, after printing why, if git is not
+/// there.
 pub(crate) fn paths() -> Option<Vec<String>> {
     let output = Command::new("git")
         .arg("-C")
@@ -43,7 +43,7 @@ pub(crate) fn paths() -> Option<Vec<String>> {
     None
 }
 
-/// The text files among [`paths`]; what was deleted or is not UTF-8 is left out.
+/// The text files among [`paths`], without deleted files and those that are not UTF-8.
 pub(crate) fn texts() -> Option<Vec<TextFile>> {
     let read = |path: String| {
         let text = std::fs::read_to_string(root().join(&path)).ok()?;

@@ -1,11 +1,11 @@
-//! The licences of everything that is built, for the fuzz targets too.
+//! Checks the licences of everything that is built, the fuzz targets included.
 
 use spdx::{Expression, ParseMode};
 
 use crate::metadata::packages;
 
-/// Licences that let the whole be passed on under MIT or Apache-2.0. An
-/// exception counts as part of the licence's name.
+/// Licences under which a package may be part of a work under MIT or Apache-2.0. An exception
+/// counts as part of the licence's name.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -26,7 +26,7 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// What is wrong with a package under `licence`, if anything is.
+/// What is wrong with a package under `licence`, if anything.
 fn objection(licence: Option<&str>) -> Option<String> {
     let Some(licence) = licence else {
         return Some("it names no licence".to_owned());

@@ -1,12 +1,12 @@
-//! Links in Markdown lead to files of the repository.
+//! Checks that links in Markdown lead to files of the repository.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::files::texts;
 
-/// The targets of the links and images in `markdown` that name a file: no
-/// addresses, no headings of the same page, and nothing that stands in code.
+/// The files that links and images in `markdown` name, without URLs, headings of the same page, and
+/// code.
 pub(crate) fn targets(markdown: &str) -> Vec<String> {
     let mut targets = Vec::new();
     let mut fence = None;
@@ -40,7 +40,7 @@ fn line_targets(line: &str, targets: &mut Vec<String>) {
     }
 }
 
-/// What stands before `end`, without angle brackets, title and heading.
+/// The text before `end`, without angle brackets, title and heading.
 fn target(rest: &str, end: char) -> String {
     let path = match rest.strip_prefix('<') {
         Some(bracketed) => bracketed.split('>').next(),
@@ -58,8 +58,8 @@ fn is_address(target: &str) -> bool {
     target.contains("://") || target.starts_with("mailto:")
 }
 
-/// `target`, as seen from the file `from`, as a path from the root; `None` when
-/// it leaves the repository.
+/// The path from the root to `target`, as linked from the file `from`; `None` if it is outside the
+/// repository.
 pub(crate) fn resolve(from: &str, target: &str) -> Option<String> {
     let mut parts: Vec<_> = from.split('/').collect();
     parts.pop();

@@ -1,9 +1,9 @@
-//! No file names a directory of the machine on which it was written.
+//! Checks that no file names a directory of the machine on which it was written.
 
 use crate::files::texts;
 
-/// The directories at the root of a machine that belong to one person or one
-/// job; the second says whether the name of its owner follows.
+/// Directories at the root of a machine that belong to one person or one job. The second field says
+/// whether the name of the owner follows.
 const DIRECTORIES: &[(&str, bool)] = &[
     ("root", false),
     ("work", false),
@@ -53,7 +53,7 @@ fn no_file_names_a_place_on_one_machine() {
 
 #[test]
 fn a_machine_path_is_told_from_a_relative_one() {
-    // Put together, so that this file itself holds none.
+    // The paths are put together here, so that this file itself contains none.
     for (start, rest) in [
         ("cd /", "work/main"),
         ("`/", "root/.cargo`"),

@@ -1,6 +1,6 @@
-//! What the repository promises about itself, checked: which crate may use
-//! which, what comes along with a part of it, the licences of everything that is
-//! built, the list of dependencies, the index of pages, and the text of the files.
+//! Checks the repository itself: which crate uses which, what comes along with a part of it, the
+//! licences of everything that is built, the list of dependencies, the index of pages, and the text
+//! of the files.
 #![expect(
     clippy::expect_used,
     reason = "a repository that cannot be read has failed the test"

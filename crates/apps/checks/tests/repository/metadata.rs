@@ -1,4 +1,4 @@
-//! What cargo knows about the packages.
+//! Reads from cargo what it knows about the packages.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,9 +15,9 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) licence: Option<String>,
-    /// Whether it is ours: a member of the workspace that was asked about.
+    /// Whether the package is a member of the workspace that was asked about.
     pub(crate) is_member: bool,
-    /// The folder of `crates/` that it lies in; meaningless for others' packages.
+    /// The folder of `crates/` with the package; meaningless for foreign packages.
     pub(crate) layer: String,
     pub(crate) dependencies: BTreeSet<Dependency>,
 }
@@ -26,15 +26,15 @@ pub(crate) struct Package {
 #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// Whether it lies in this repository.
+    /// Whether the dependency is in this repository.
     pub(crate) is_ours: bool,
-    /// Whether only tests, examples and benchmarks use it.
+    /// Whether only tests, examples and benchmarks use the dependency.
     pub(crate) is_for_tests: bool,
 }
 
-/// The packages that `manifest` resolves to, for every platform.
+/// The packages to which `manifest` resolves, for every platform.
 ///
-/// The network is asked only when something was never downloaded.
+/// The network is only used if a package was never downloaded.
 pub(crate) fn packages(manifest: &str) -> Vec<Package> {
     let json = run(manifest, &["--offline"])
         .or_else(|_| run(manifest, &[]))
@@ -61,7 +61,7 @@ pub(crate) fn packages(manifest: &str) -> Vec<Package> {
         .collect()
 }
 
-/// The folder above that of a manifest.
+/// Name of the folder above a manifest's.
 fn layer(manifest: &str) -> String {
     let folder = Path::new(manifest).parent().and_then(Path::parent);
     let name = folder.and_then(Path::file_name).unwrap_or_default();

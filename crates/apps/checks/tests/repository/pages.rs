@@ -1,11 +1,11 @@
-//! Every page of the documentation is listed in its index.
+//! Checks that the documentation's index lists every page.
 
 use std::collections::BTreeSet;
 
 use crate::files::texts;
 use crate::links::{is_markdown, resolve, targets};
 
-/// The index: whoever looks for a page starts here.
+/// The index of the documentation.
 const INDEX: &str = "docs/README.md";
 
 /// The pages under `docs/` among `paths` to which `index` has no link.

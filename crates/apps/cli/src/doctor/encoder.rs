@@ -1,5 +1,5 @@
-//! The encoders: which there are, what they make of a picture, how fast the one in
-//! use is, and which could not be tried.
+//! Checks the encoders: which of them work, what they make of a picture, how fast the chosen one
+//! is, and which could not be tried.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use mimosa_video::{EncodeError, EncodedFrame, Encoder, FrameRequest, Picture, Re
 use super::machine::now;
 use super::report::{Finding, Report};
 
-/// Frames that are timed, after a keyframe that is not.
+/// Number of frames that are timed, after a keyframe that is not.
 const FRAMES: usize = 60;
-/// A bitrate at which a game looks good, unless the settings forbid it: a frame
-/// takes the longer the more it may have.
+/// The bitrate of the trial, unless the settings forbid it: one at which a game looks good. A frame
+/// takes longer the more bits it may have.
 const BITRATE: Rate = Rate::from_kbps(20_000);
-/// The scene's: any.
+/// Seed of the scene; any would do.
 const SEED: u64 = 1;
 
-/// Looks at them.
+/// Checks the encoders.
 pub(super) fn look(settings: &Settings, report: &mut Report) {
     for &name in ENCODERS {
-        // Without an element it is hardware, which is looked for below.
+        // Without an element the encoder is hardware, which is checked below.
         if name != EncoderName::GStreamer || !settings.encoder.element.is_empty() {
             report.add(trial(settings, name));
         }
@@ -56,7 +56,7 @@ pub(super) fn look(settings: &Settings, report: &mut Report) {
     }
 }
 
-/// What an encoder that is built in makes of a picture.
+/// Tries a built-in encoder on a picture.
 fn trial(settings: &Settings, name: EncoderName) -> Finding {
     let check = match name {
         EncoderName::Auto => "encoder auto",
@@ -75,7 +75,7 @@ fn trial(settings: &Settings, name: EncoderName) -> Finding {
     }
 }
 
-/// Its name, and size and time of a keyframe of `size`.
+/// The encoder's name, with size and time of a keyframe of `size`.
 fn tried(settings: &Settings, name: EncoderName, size: Size) -> Result<String, String> {
     let encoder = EncoderSettings {
         name,
@@ -98,7 +98,7 @@ fn tried(settings: &Settings, name: EncoderName, size: Size) -> Result<String, S
     ))
 }
 
-/// What was found of hardware that encodes, an element of GStreamer each.
+/// The findings about hardware encoders, one for each GStreamer element.
 fn hardware(found: Hardware) -> Vec<Finding> {
     const CHECK: &str = "hardware encoder";
     let (devices, elements) = match found {
@@ -174,7 +174,7 @@ fn encode(
         interval: interval(settings),
         complexity: match settings.encoder.work {
             Work::Always(level) => level,
-            // Nearly all frames.
+            // Nearly all frames have this level.
             Work::Adaptive => Complexity::C0,
         },
         recovery,
@@ -182,7 +182,7 @@ fn encode(
     encoder.encode(picture, &request)
 }
 
-/// How long each frame of the demonstration takes.
+/// The time that each frame of the demonstration takes.
 fn times(settings: &Settings, encoder: &mut dyn Encoder) -> Result<Vec<Duration>, EncodeError> {
     let interval = interval(settings);
     let budget = settings
@@ -204,7 +204,7 @@ fn times(settings: &Settings, encoder: &mut dyn Encoder) -> Result<Vec<Duration>
     Ok(times)
 }
 
-/// What the times mean for the frame rate.
+/// Whether the times suffice for the frame rate.
 fn speed(settings: &Settings, mut times: Vec<Duration>) -> Finding {
     times.sort_unstable();
     let quantile = |share| milliseconds(times[nearest_rank_index(times.len(), share)]);

@@ -1,4 +1,4 @@
-//! Gamepads: what they are to a game here.
+//! Checks in which form a game here gets gamepads.
 
 use mimosa_settings::{GamepadSettings, Settings, SourceSettings};
 use mimosa_uinput::UinputError;
@@ -7,7 +7,7 @@ use super::report::{Finding, Report};
 
 const CHECK: &str = "gamepads";
 
-/// Looks at it.
+/// Checks the gamepads.
 pub(super) fn look(settings: &Settings, report: &mut Report) {
     report.add(gamepads(settings));
 }

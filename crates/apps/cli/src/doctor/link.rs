@@ -1,4 +1,4 @@
-//! What `mimosa link` and `mimosa emulate` need of the system, and `serve` does not.
+//! Checks what `mimosa link` and `mimosa emulate` need of the system and `serve` does not.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use super::report::{Finding, Report};
 
 const TUN: &str = "/dev/net/tun";
-/// How many user namespaces there may be.
+/// The file with the largest number of user namespaces.
 const NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
 
-/// Looks at it.
+/// Checks the emulated link.
 pub(super) fn look(report: &mut Report) {
     let namespaces = std::fs::read_to_string(NAMESPACES).ok();
     report.add(link(
@@ -19,8 +19,8 @@ pub(super) fn look(report: &mut Report) {
     ));
 }
 
-/// Whether devices of `tun` can be made, by the rights there are or by those of a
-/// user namespace, of which there may be so many `namespaces`.
+/// Whether TUN devices can be made through `tun`, with the process's rights or in a user namespace.
+/// `namespaces` is the text of [`NAMESPACES`].
 fn link(tun: &Path, may_make_devices: bool, namespaces: Option<&str>) -> Finding {
     const CHECK: &str = "emulated link";
     if let Err(error) = OpenOptions::new().read(true).write(true).open(tun) {

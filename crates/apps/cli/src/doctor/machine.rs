@@ -1,4 +1,4 @@
-//! The machine: cores, and how punctual its timer is.
+//! Checks the machine: its cores, and how punctual its timer is.
 
 use std::time::{Duration, Instant};
 
@@ -7,28 +7,28 @@ use rustix::event::{Timespec, poll};
 
 use super::report::{Finding, Report};
 
-/// How often the timer is tried.
+/// Number of waits that are timed.
 const TRIES: usize = 100;
-/// The wait that is tried.
+/// Length of each wait.
 const WAIT: Duration = Duration::from_millis(1);
-/// Later than this, packets leave in visible bursts: at 20 Mbit/s, two packets
-/// are 480 us apart.
+/// Lateness above which packets leave in visible bursts: at 20 Mbit/s, two packets are 480 us
+/// apart.
 const LATE: Duration = Duration::from_micros(200);
 
-/// Looks at it.
+/// Checks the machine.
 pub(super) fn look(settings: &Settings, report: &mut Report) {
     report.add(cores(settings));
     report.add(timer());
     report.add(priority());
 }
 
-/// Now.
+/// The time by the monotonic clock.
 #[expect(clippy::disallowed_methods, reason = "measures this machine")]
 pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// One core encodes, another does the rest.
+/// Checks that there are enough cores: the encoder's, and one for everything else.
 fn cores(settings: &Settings) -> Finding {
     let needed = settings.encoder.threads as usize + 1;
     match std::thread::available_parallelism() {
@@ -42,7 +42,7 @@ fn cores(settings: &Settings) -> Finding {
     }
 }
 
-/// Whether frames wait for the machine's other work.
+/// Checks whether the host's threads may go before other work on the machine.
 fn priority() -> Finding {
     if mimosa_host::may_go_first() {
         return Finding::ok("priority", "the host goes before other work");
@@ -54,7 +54,7 @@ fn priority() -> Finding {
     )
 }
 
-/// How late the system wakes whoever waits for a millisecond.
+/// Measures how late the system wakes a thread that waits for a millisecond.
 fn timer() -> Finding {
     let mut late = Vec::with_capacity(TRIES);
     let wait = Timespec {

@@ -1,5 +1,4 @@
-//! `mimosa doctor`: what `mimosa serve` needs, what of it is missing, and what
-//! to type.
+//! `mimosa doctor`: checks what `mimosa serve` needs, and says what is missing and what to type.
 
 mod encoder;
 mod input;
@@ -32,7 +31,8 @@ pub(crate) struct Args {
     serve: serve::Args,
 }
 
-/// Looks at everything and prints it; a failure when `mimosa serve` cannot run.
+/// Makes all checks and prints the findings. The exit code is a failure if `mimosa serve` cannot
+/// run.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let mut report = Report::default();
     parts::look(&mut report);
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     })
 }
 
-/// The settings; where they are wrong, the defaults, for all other checks.
+/// The settings, or the defaults for all other checks if the settings are wrong.
 fn settings(args: &Args, report: &mut Report) -> Result<Settings, String> {
     match told(args) {
         Ok((settings, place)) => {
@@ -74,7 +74,7 @@ fn settings(args: &Args, report: &mut Report) -> Result<Settings, String> {
     }
 }
 
-/// The settings that `mimosa serve` would have, and where their file is.
+/// The settings that `mimosa serve` would use, and the place of their file.
 fn told(args: &Args) -> Result<(Settings, String), ServeError> {
     let file = args.serve.file()?;
     Ok((args.serve.settings(&file)?, place(&file)))

@@ -1,4 +1,4 @@
-//! The network: ports, addresses and buffers.
+//! Checks the network: ports, addresses and buffers.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
@@ -9,7 +9,7 @@ use rustix::net::sockopt;
 
 use super::report::{Finding, Report};
 
-/// Looks at it.
+/// Checks the network.
 pub(super) fn look(settings: &Settings, report: &mut Report) {
     let is_ipv6_there = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok();
     report.add(ipv6(settings, is_ipv6_there));
@@ -99,12 +99,12 @@ fn buffer(settings: &Settings) -> Finding {
     )
 }
 
-/// What the system allows for a send buffer of `wanted`.
+/// The send buffer that the system allows when `wanted` is asked for.
 fn allowed(wanted: Bytes) -> io::Result<Bytes> {
     let socket = UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
     let wanted = usize::try_from(wanted.get()).unwrap_or(usize::MAX);
     sockopt::set_socket_send_buffer_size(&socket, wanted)?;
-    // Linux doubles what it is asked for, for its own use (socket(7)).
+    // Linux doubles the size that was asked for, for its own use (socket(7)).
     let allowed = sockopt::socket_send_buffer_size(&socket)? / 2;
     Ok(Bytes::new(allowed as u64))
 }

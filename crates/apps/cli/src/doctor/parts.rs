@@ -1,9 +1,9 @@
-//! The parts of the program: which are built in, and how to build those that are not.
+//! Lists the parts that are built into the program, and how to build the others.
 
 use super::report::{Finding, Report};
 use crate::left_out::Part;
 
-/// Looks at them.
+/// Lists the parts.
 pub(super) fn look(report: &mut Report) {
     for finding in parts(&[
         (Part::Serve, cfg!(feature = "serve")),
@@ -15,7 +15,7 @@ pub(super) fn look(report: &mut Report) {
     }
 }
 
-/// A line with those that are built in, and one for those that are not.
+/// A finding with the parts that are built in, and one with those that are not.
 fn parts(parts: &[(Part, bool)]) -> Vec<Finding> {
     const CHECK: &str = "parts";
     let names = |wanted: bool| {

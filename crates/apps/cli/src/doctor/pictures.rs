@@ -1,4 +1,4 @@
-//! Where pictures come from: X servers and a game.
+//! Checks the sources of pictures: X servers and a game.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,23 +8,23 @@ use mimosa_x11::{Capture, Display, Injector};
 
 use super::report::{Finding, Report};
 
-/// Where Debian has its games.
+/// The folder in which Debian installs games.
 const GAMES: &str = "/usr/games";
-/// Where Debian and others have WAD files.
+/// Folders in which WAD files are installed.
 const WADS: [&str; 3] = [
     "/usr/share/games/doom",
     "/usr/local/share/games/doom",
     "/usr/share/doom",
 ];
 
-/// Looks at it.
+/// Checks the sources of pictures.
 pub(super) fn look(settings: &Settings, report: &mut Report) {
     report.add(private_server(settings));
     report.add(game(settings));
     report.add(display(settings));
 }
 
-/// What `--launch` runs a game in.
+/// Checks the server in which `--launch` runs a game.
 fn private_server(settings: &Settings) -> Finding {
     let is_needed = matches!(settings.source, SourceSettings::Launch { .. });
     match program("Xvfb") {
@@ -38,7 +38,7 @@ fn private_server(settings: &Settings) -> Finding {
     }
 }
 
-/// A game to try, which nothing needs.
+/// Looks for a game to try; nothing depends on it.
 fn game(settings: &Settings) -> Finding {
     let wad = wad_folders()
         .into_iter()
@@ -64,7 +64,7 @@ fn game(settings: &Settings) -> Finding {
     )
 }
 
-/// The X display: what is captured is there, and so are the extensions.
+/// Checks that the X display exists, with what is captured and with the extensions.
 fn display(settings: &Settings) -> Finding {
     const CHECK: &str = "X display";
     const REMEDY: &str = "--display with the one to play on, or --launch with a command";
@@ -86,7 +86,7 @@ fn display(settings: &Settings) -> Finding {
         Ok(capture) => capture,
         Err(error) => return Finding::absent(is_needed, CHECK, error.to_string(), REMEDY),
     };
-    // The screen, as a window would be given the focus.
+    // The whole screen, because opening a window's injector would give the window the focus.
     if let Err(error) = Injector::open(display, &mimosa_x11::Target::Screen) {
         return Finding::absent(is_needed, CHECK, error.to_string(), REMEDY);
     }
@@ -95,7 +95,7 @@ fn display(settings: &Settings) -> Finding {
     Finding::ok(CHECK, format!("{shown} can be captured and played, {size}"))
 }
 
-/// Where the program called `name` is.
+/// The path of the program called `name`, if it is installed.
 pub(super) fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain([PathBuf::from(GAMES)]);

@@ -1,10 +1,10 @@
-//! What was found, as a table or as JSON.
+//! The findings of all checks, as a table or as JSON.
 
 use std::fmt::Write;
 
 use serde::Serialize;
 
-/// What one look found.
+/// The finding of one check.
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
     check: &'static str,
@@ -13,11 +13,11 @@ pub(super) struct Finding {
     remedy: Option<String>,
 }
 
-/// How bad it is.
+/// How bad a finding is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Condition {
-    /// As it should be.
+    /// All is as it should be.
     Ok,
     /// `mimosa serve` runs, but something does less than it could.
     Warning,
@@ -26,7 +26,7 @@ pub(super) enum Condition {
 }
 
 impl Finding {
-    /// As it should be.
+    /// A finding that all is as it should be.
     pub(super) fn ok(check: &'static str, detail: impl Into<String>) -> Self {
         Self {
             check,
@@ -36,7 +36,7 @@ impl Finding {
         }
     }
 
-    /// Good enough to run.
+    /// A finding that something does less than it could.
     pub(super) fn warning(
         check: &'static str,
         detail: impl Into<String>,
@@ -45,7 +45,7 @@ impl Finding {
         Self::bad(check, Condition::Warning, detail, remedy)
     }
 
-    /// Not good enough to run.
+    /// A finding that `mimosa serve` cannot run.
     pub(super) fn missing(
         check: &'static str,
         detail: impl Into<String>,
@@ -54,7 +54,7 @@ impl Finding {
         Self::bad(check, Condition::Missing, detail, remedy)
     }
 
-    /// Missing when it `is_needed`, and a warning otherwise.
+    /// A finding that something is absent: `Missing` if it `is_needed`, otherwise a warning.
     pub(super) fn absent(
         is_needed: bool,
         check: &'static str,
@@ -84,7 +84,7 @@ impl Finding {
     }
 }
 
-/// Everything that was found.
+/// The findings of all checks.
 #[derive(Default)]
 pub(super) struct Report(Vec<Finding>);
 
@@ -98,12 +98,12 @@ impl Report {
         self.0.iter().all(|found| found.state != Condition::Missing)
     }
 
-    /// An array of objects.
+    /// The findings as a JSON array of objects.
     pub(super) fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(&self.0).map(|json| json + "\n")
     }
 
-    /// A line for each, and another for what to do.
+    /// The findings as text: a line for each, and another for the remedy.
     pub(super) fn text(&self, is_terminal: bool) -> String {
         let mark = |state| match (state, is_terminal) {
             (Condition::Ok, true) => "✓",

@@ -1,4 +1,4 @@
-//! Sound: the programs that record it.
+//! Checks the programs that record sound.
 
 use mimosa_settings::{Settings, SourceSettings};
 
@@ -7,7 +7,7 @@ use super::report::{Finding, Report};
 
 const CHECK: &str = "sound";
 
-/// Looks at it.
+/// Checks sound.
 pub(super) fn look(settings: &Settings, report: &mut Report) {
     if !settings.sound.is_on {
         report.add(Finding::ok(CHECK, "off, by these settings"));

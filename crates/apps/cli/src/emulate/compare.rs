@@ -6,14 +6,14 @@ use mimosa_sim::Outcome;
 use super::{Plan, Run};
 use crate::sim;
 
-/// One figure of an outcome.
+/// One figure of an outcome, with the decimals to print.
 struct Figure {
     name: String,
     value: Option<f64>,
     decimals: usize,
 }
 
-/// A row for each plan and figure: means over the runs that count.
+/// A row for each plan and figure, with means over the valid runs.
 pub(super) fn table(plans: &[Plan], runs: &[&Run<'_>]) -> Table {
     let headers = [
         "variant",
@@ -73,7 +73,7 @@ fn seeds(runs: &[&Run<'_>]) -> String {
     }
 }
 
-/// How much more the emulation has, in per cent of the simulation.
+/// The difference of the emulation from the simulation, in per cent.
 fn difference(simulated: Option<f64>, emulated: Option<f64>) -> String {
     match (simulated, emulated) {
         (Some(simulated), Some(emulated)) if simulated != 0.0 => {
@@ -83,7 +83,7 @@ fn difference(simulated: Option<f64>, emulated: Option<f64>) -> String {
     }
 }
 
-/// The figures that are compared.
+/// The figures of an outcome that are compared.
 fn figures(outcome: &Outcome) -> Vec<Figure> {
     let figure = |name: &str, value, decimals| Figure {
         name: name.to_owned(),

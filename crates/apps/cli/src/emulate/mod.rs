@@ -1,5 +1,4 @@
-//! `mimosa emulate`: runs a scenario in real time over an emulated link, and writes what
-//! came out.
+//! `mimosa emulate`: runs a scenario in real time over an emulated link, and prints the figures.
 
 mod args;
 mod compare;
@@ -17,47 +16,47 @@ use crate::sim::{self, SimError, Wanted};
 use crate::terminal;
 pub(crate) use args::Args;
 
-/// Why `mimosa emulate` could not do what was asked.
+/// Why `mimosa emulate` failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EmulateError {
-    /// What is asked for cannot be read.
+    /// The scenario or the window cannot be used.
     #[error(transparent)]
     Sim(#[from] SimError),
     /// The results cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// The run.
+    /// A run failed.
     #[error("{run}{error}")]
     Realtime {
-        /// What tells it from others and a colon; nothing when it is alone.
+        /// The run's label and a colon; empty if there is one run only.
         run: String,
         error: RealtimeError,
     },
-    /// There are no figures.
+    /// No run was valid.
     #[error(
         "every run of {0} was too late to count; let the machine do nothing else, or try more often with --repeat"
     )]
     Late(String),
 }
 
-/// What is to be run.
+/// A run that is planned.
 struct Plan {
-    /// What tells it from others; nothing when it is alone.
+    /// Label of the plan; `None` if there is one only.
     label: Option<String>,
     scenario: Scenario,
     window: Window,
     seed: u64,
 }
 
-/// What was run, and what came out.
+/// A finished run, with its figures.
 struct Run<'a> {
     seed: u64,
     label: Option<&'a str>,
     emulated: Emulated,
-    /// The same in virtual time.
+    /// The outcome of the same run in virtual time.
     simulated: Option<Outcome>,
-    /// The same again, with the receiving host's delay of acknowledgements as the run in
-    /// real time had it; `None` without TCP.
+    /// The outcome in virtual time with the delay of acknowledgements that the receiving host had
+    /// in the real run; `None` without TCP.
     with_lag: Option<Outcome>,
 }
 
@@ -93,7 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<(), EmulateError> {
     })
 }
 
-/// Every variant of every file.
+/// The plans for every variant of every file.
 fn plans(args: &Args, files: &mut Files) -> Result<Vec<Plan>, EmulateError> {
     let mut plans = Vec::new();
     for file in &args.files {
@@ -148,8 +147,8 @@ impl Plan {
     }
 }
 
-/// `scenario` with acknowledgements of TCP that come as late as `lag` says; `None` when no
-/// flow's do, or when the scenario states a jitter of its own.
+/// `scenario` with TCP acknowledgements that are as late as `lag` says; `None` if it has no TCP
+/// flow, or states its own jitter for each.
 fn lagging(scenario: &Scenario, lag: Spread) -> Option<Scenario> {
     let mut scenario = scenario.clone();
     let mut is_changed = false;
@@ -169,7 +168,7 @@ fn lagging(scenario: &Scenario, lag: Spread) -> Option<Scenario> {
     is_changed.then_some(scenario)
 }
 
-/// One run in real time, between two new namespaces.
+/// Makes one run in real time, between two new namespaces.
 fn emulate(
     scenario: &Scenario,
     seed: u64,
@@ -191,7 +190,7 @@ fn millis(time: mimosa_units::TimeDelta) -> u64 {
     time.as_nanos().unsigned_abs() / 1_000_000
 }
 
-/// Time to be spent, on standard error; it shows nothing without a terminal.
+/// A progress bar of the time that the runs take, on standard error; hidden without a terminal.
 fn progress(plans: &[Plan], repeat: u64) -> ProgressBar {
     let durations = plans.iter().map(|plan| millis(plan.scenario.duration));
     let all: u64 = durations.sum();

@@ -1,4 +1,4 @@
-//! What came out, as tables and as JSON.
+//! The figures of emulated runs, as tables and as JSON.
 
 use mimosa_link::emulate::Spread;
 use mimosa_plot::Table;
@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::{Plan, Run, compare};
 use crate::sim;
 
-/// The tables of `mimosa sim`, over the runs that count; with `compared`, both kinds of
-/// runs side by side in their place. Then how punctual each run was.
+/// The tables of `mimosa sim` over the valid runs; with `compared`, a table of both kinds of runs
+/// instead. A table of each run's punctuality follows.
 pub(super) fn tables(plans: &[Plan], runs: &[Run<'_>], compared: bool) -> Vec<Table> {
     let counted = || {
         runs.iter()
@@ -35,7 +35,7 @@ pub(super) fn tables(plans: &[Plan], runs: &[Run<'_>], compared: bool) -> Vec<Ta
     tables
 }
 
-/// How late everybody was, a row for each run.
+/// How late each part of each run was, a row for each run.
 fn punctuality(runs: &[Run<'_>]) -> Table {
     let row = |run: &Run<'_>| {
         let punctuality = &run.emulated.punctuality;
@@ -70,7 +70,7 @@ fn punctuality(runs: &[Run<'_>]) -> Table {
     })
 }
 
-/// A run as one line.
+/// A run as one line of JSON.
 #[derive(Serialize)]
 struct Line<'a> {
     seed: u64,
@@ -87,7 +87,7 @@ struct Line<'a> {
     simulated_with_lag: Option<&'a Outcome>,
 }
 
-/// Who was how late.
+/// The lateness of each part of a run.
 #[derive(Serialize)]
 struct Lateness {
     there: Micros,

@@ -1,4 +1,4 @@
-//! What `mimosa encode` is told.
+//! The arguments of `mimosa encode`.
 
 use std::path::PathBuf;
 
@@ -71,7 +71,7 @@ pub(crate) struct Args {
     pub(crate) json: bool,
 }
 
-/// How much work goes into frames.
+/// How much work goes into each frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Work {
     C0,
@@ -83,7 +83,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// The level, unless it is to be chosen.
+    /// The complexity level; `None` for `adaptive`.
     pub(crate) const fn level(self) -> Option<Complexity> {
         match self {
             Self::C0 => Some(Complexity::C0),
@@ -95,10 +95,10 @@ impl Work {
     }
 }
 
-/// An encoder.
+/// An encoder, as the command line names it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Coder {
-    /// The best that works here.
+    /// The best encoder that works here.
     Auto,
     X264,
     #[value(name = "openh264")]
@@ -121,12 +121,12 @@ impl From<Coder> for EncoderName {
     }
 }
 
-/// How sizes are predicted.
+/// A predictor of frames' sizes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Prediction {
-    /// By what is new after a search for motion.
+    /// From the difference that a motion search leaves.
     Motion,
-    /// By what differs in place.
+    /// From the difference in place.
     Difference,
 }
 

@@ -6,7 +6,7 @@ use mimosa_quality::Y4mError;
 
 use crate::output::OutputError;
 
-/// Each says what is wrong, where, and what to do instead.
+/// Why a clip was not encoded. Each error says what is wrong, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EncodeCommandError {
     /// The clip cannot be read.
@@ -15,19 +15,19 @@ pub(crate) enum EncodeCommandError {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// It is no clip.
+    /// The file is not a clip.
     #[error("{}: {source}", path.display())]
     Clip { path: PathBuf, source: Y4mError },
-    /// It has no size that can be encoded.
+    /// The clip has a size that cannot be encoded.
     #[error("{}: {source}", path.display())]
     Size {
         path: PathBuf,
         source: mimosa_video::BadSize,
     },
-    /// It has nothing in it.
+    /// The clip has no frames.
     #[error("{} has no frame", path.display())]
     NoFrames { path: PathBuf },
-    /// There is no folder for the output.
+    /// The folder for the output cannot be made.
     #[error("cannot make the folder {}: {source}; name another with --output", path.display())]
     Folder {
         path: PathBuf,
@@ -36,7 +36,7 @@ pub(crate) enum EncodeCommandError {
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// The encoder refused.
+    /// The encoder failed.
     #[error("frame {frame}: {reason}")]
     Encoder { frame: u64, reason: String },
     /// The summary cannot be printed.

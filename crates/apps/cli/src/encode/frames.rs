@@ -1,4 +1,4 @@
-//! One frame of a clip as it was encoded.
+//! The figures of one encoded frame of a clip.
 
 use std::fmt;
 
@@ -12,27 +12,27 @@ use super::latency::Waits;
 pub(crate) struct Row {
     pub(crate) frame: u64,
     pub(crate) complexity: Complexity,
-    /// Its predicted size over that of others.
+    /// The frame's predicted size as a share of the others'.
     pub(crate) relative: f64,
     pub(crate) planned: Bytes,
     pub(crate) coded: Bytes,
-    /// What the chosen level is thought to bring.
+    /// The time that the chosen level is expected to save.
     pub(crate) gain: TimeDelta,
     pub(crate) prediction: TimeDelta,
     pub(crate) encoding: TimeDelta,
     pub(crate) waits: Waits,
-    /// By level: what it is thought to save, and its time over c0's, after this frame.
+    /// By level: the expected saving, and the encoding time relative to c0, after this frame.
     pub(crate) saves: [f64; 4],
     pub(crate) work: [f64; 4],
     pub(crate) attempts: u32,
     pub(crate) quantiser: f32,
-    /// Mean squared error of the brightness.
+    /// Mean squared error of the luma plane.
     pub(crate) distortion: f64,
     pub(crate) is_keyframe: bool,
 }
 
 impl Row {
-    /// The first line of the table.
+    /// The first line of `frames.csv`.
     pub(crate) const HEADER: &str = "frame,complexity,predicted_share,planned_bytes,coded_bytes,\
         gain_ms,prediction_ms,encoding_ms,queue_ms,pace_ms,latency_ms,attempts,quantiser,\
         squared_error,keyframe";

@@ -1,8 +1,8 @@
-//! What a frame waits for: the encoder, its encoding, and a leaky bucket.
+//! A model of a frame's waiting: for the encoder, for its encoding, and for a token bucket.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// The encoder and the bucket, each with what it is at.
+/// When the encoder and the bucket are free again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pipeline {
     rate: Rate,
@@ -10,14 +10,14 @@ pub(crate) struct Pipeline {
     bucket_empty: Time,
 }
 
-/// Where a frame's time went.
+/// The parts of a frame's latency.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Waits {
-    /// For the encoder.
+    /// Time that the frame waits for the encoder.
     pub(crate) queue: TimeDelta,
-    /// From its encoding until its last packet has left.
+    /// From the end of the encoding until the last packet has left.
     pub(crate) pace: TimeDelta,
-    /// From the capture until then.
+    /// From the capture until the last packet has left.
     pub(crate) total: TimeDelta,
 }
 
@@ -30,7 +30,8 @@ impl Pipeline {
         }
     }
 
-    /// A frame captured then takes so long to encode and comes out at `size`.
+    /// The waits of a frame that was captured at `captured`, takes `encoding` to encode and has
+    /// `size`.
     pub(crate) fn frame(&mut self, captured: Time, encoding: TimeDelta, size: Bytes) -> Waits {
         let begun = captured.max(self.encoder_free);
         self.encoder_free = begun + encoding;
@@ -58,7 +59,7 @@ mod tests {
             (waits.queue, waits.pace, waits.total)
         };
         assert_eq!(at(0, 5, 1_000), (ms(0), ms(8), ms(13)));
-        // The encoder is free at 5, the bucket at 13.
+        // The encoder is free at 5 ms, the bucket at 13 ms.
         assert_eq!(at(4, 2, 1_000), (ms(1), ms(14), ms(17)));
         assert_eq!(at(100, 2, 500), (ms(0), ms(4), ms(6)));
     }

@@ -1,5 +1,4 @@
-//! `mimosa encode`: a clip through the encoder as a host has it, and what each frame
-//! would have waited for.
+//! `mimosa encode`: encodes a clip as a host would, and says how long each frame would have waited.
 
 mod args;
 mod error;
@@ -18,7 +17,7 @@ use mimosa_facts::Codec;
 use crate::output::{Existing, Files};
 use crate::terminal;
 
-/// Encodes the clip and prints what came of it.
+/// Encodes the clip, and prints the summary.
 pub(crate) fn run(args: &Args) -> Result<(), EncodeCommandError> {
     let folder = &args.output;
     let is_new = !folder.exists();
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<(), EncodeCommandError> {
     })?;
     let result = encode(args, folder);
     if is_new && result.is_err() {
-        // A folder with something in it stays.
+        // A folder that was there before stays, as does one with files in it.
         let _ = fs::remove_dir(folder);
     }
     result
@@ -67,7 +66,7 @@ fn encode(args: &Args, folder: &Path) -> Result<(), EncodeCommandError> {
     Ok(terminal::print(&text)?)
 }
 
-/// The stream's, with the ending by which others know its codec.
+/// Name of the file for the stream, with the suffix of its codec.
 const fn file_name(codec: Codec) -> &'static str {
     match codec {
         Codec::H264 => "stream.h264",

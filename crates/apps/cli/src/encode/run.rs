@@ -1,4 +1,4 @@
-//! The clip through the encoder.
+//! Runs a clip through the encoder.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,29 +17,29 @@ use super::error::EncodeCommandError;
 use super::frames::Row;
 use super::latency::Pipeline;
 
-/// Where a clip does not say its frame rate.
+/// Frame rate of a clip that does not state one.
 const FRAMES_PER_SECOND: f64 = 60.0;
-/// Rate of packets over the bitrate, where it is not stated.
+/// Rate of packets relative to the bitrate, unless it is given.
 const HEADROOM: f64 = 1.25;
-/// How much of the file is read at once.
+/// Bytes of the file that are read at once.
 const PIECE: usize = 1 << 20;
 
-/// The parts that frames go through.
+/// The parts through which frames go.
 struct Encoding {
     encoder: Box<dyn Encoder>,
     ace: AceC,
     pipeline: Pipeline,
-    /// The level, unless it is chosen frame by frame.
+    /// The complexity level; `None` if it is chosen for each frame.
     level: Option<Complexity>,
     bitrate: Rate,
-    /// At which packets leave.
+    /// The rate at which packets leave.
     pace: Rate,
     interval: TimeDelta,
     picture: Picture,
     frame: u64,
 }
 
-/// Encodes the clip; `each` is given every frame, and its codec.
+/// Encodes the clip. Calls `each` with every coded frame, its codec and its figures.
 pub(super) fn clip(
     args: &Args,
     mut each: impl FnMut(Codec, &[u8], Row) -> Result<(), EncodeCommandError>,

@@ -1,4 +1,4 @@
-//! What came of a clip's frames.
+//! The summary of a clip's frames.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use mimosa_units::{TimeDelta, nearest_rank};
 
 use super::frames::Row;
 
-/// Frames before the figures count: the encoder has found its quantiser.
+/// Number of frames at the beginning that do not count: the encoder looks for its quantiser.
 const WARM_UP: usize = 10;
 
-/// The figures, in milliseconds and kilobits per frame.
+/// The figures of a clip, in milliseconds and kilobits per frame.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub(crate) struct Summary {
     frames: usize,
@@ -20,18 +20,18 @@ pub(crate) struct Summary {
     encoding_ms: Quantiles,
     prediction_ms_p50: f64,
     psnr_db: f64,
-    /// Percent of frames at c0, c0+, c1, c2.
+    /// Per cent of frames at c0, c0+, c1 and c2.
     levels_percent: [f64; 4],
-    /// What c0+, c1, c2 are thought to save in the end, in percent.
+    /// Savings that c0+, c1 and c2 are expected to bring at the end, in per cent.
     saves_percent: [f64; 3],
-    /// Their times over c0's.
+    /// Encoding times of c0+, c1 and c2 relative to c0.
     work: [f64; 3],
     attempts: f64,
-    /// Of predicted sizes and those at equal quality.
+    /// Correlation of predicted sizes with sizes at equal quality.
     prediction_correlation: Option<f64>,
 }
 
-/// The median and the tail.
+/// The median and the tail of a time.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 struct Quantiles {
     p50: f64,
@@ -40,7 +40,7 @@ struct Quantiles {
 }
 
 impl Quantiles {
-    /// The nearest ranks.
+    /// The quantiles by nearest rank.
     fn of(rows: &[Row], time: impl Fn(&Row) -> TimeDelta) -> Self {
         let mut times: Vec<f64> = rows.iter().map(|row| time(row).as_millis()).collect();
         times.sort_by(f64::total_cmp);
@@ -54,7 +54,7 @@ impl Quantiles {
 }
 
 impl Summary {
-    /// Of all but the first frames; `None` when there are no others.
+    /// The summary of all frames but the first; `None` if there are no others.
     pub(crate) fn of(rows: &[Row]) -> Option<Self> {
         let rows = rows.get(WARM_UP..).filter(|rows| !rows.is_empty())?;
         let last = rows.last()?;
@@ -81,8 +81,8 @@ impl Summary {
     }
 }
 
-/// Of the logarithms of predicted sizes and of sizes times the error: what a frame
-/// would have had at one error for all (`crates/media/video`).
+/// Correlation of the logarithms of predicted sizes with those of sizes times the error, which are
+/// the sizes at one error for all frames (`crates/media/video`).
 fn correlation(rows: &[Row]) -> Option<f64> {
     let pairs: Vec<(f64, f64)> = rows
         .iter()

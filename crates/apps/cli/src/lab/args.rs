@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::sim::Seeds;
 
-/// What to do with suites.
+/// The subcommands for suites.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

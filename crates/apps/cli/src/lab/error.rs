@@ -1,4 +1,4 @@
-//! Why `mimosa lab` could not do what was asked.
+//! Errors of `mimosa lab`.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use mimosa_sweep::SweepError;
 
 use crate::output::OutputError;
 
-/// Each says what is wrong, where, and what to do instead.
+/// Why `mimosa lab` failed. Each error says what is wrong, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LabError {
-    /// Neither a suite nor a folder.
+    /// The name is neither a suite nor a folder.
     #[error("there is no suite `{name}`; there is {known}, or name a folder with a suite.toml")]
     UnknownSuite { name: String, known: String },
-    /// The suite is wrong, or has not what was asked for.
+    /// The suite is wrong, or lacks what was asked for.
     #[error(transparent)]
     Suite(#[from] SuiteError),
     /// The folder of traces cannot be listed.
@@ -22,10 +22,10 @@ pub(crate) enum LabError {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// The folder of traces has none.
+    /// The folder of traces is empty.
     #[error("--traces {} holds no file; name a folder of traces", path.display())]
     NoTraces { path: PathBuf },
-    /// The results have no place.
+    /// The folder for the results cannot be made.
     #[error("cannot write {}: {source}; name another folder with --output", path.display())]
     Folder {
         path: PathBuf,

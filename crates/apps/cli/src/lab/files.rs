@@ -1,4 +1,4 @@
-//! Where suites and traces come from.
+//! Reads suites and traces.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use crate::beside::Beside;
 use crate::output::Files;
 use mimosa_lab::{Embedded, SUITES, Suite};
 
-/// Reads the suite called `name`, or the one in the folder of that name, perhaps over the
-/// traces of a folder. `files` then know what was read.
+/// Reads the suite called `name`, or the one in the folder of that name, with the traces of a
+/// folder if one is given. The files that were read are added to `files`.
 pub(super) fn suite(
     name: &str,
     traces: Option<&Path>,
@@ -35,19 +35,19 @@ pub(super) fn suite(
     Ok(Suite::load(name, &mut reader, &recorded)?)
 }
 
-/// Where a suite is.
+/// Where a suite's files are.
 enum Inner {
     Embedded(Embedded),
     Folder(PathBuf),
 }
 
-/// The files of a suite, and those of a folder of traces.
+/// The files of a suite, together with those of a folder of traces.
 struct WithTraces<'a> {
     inner: Inner,
     folder: PathBuf,
-    /// Their paths, counted from the folder.
+    /// Paths of the traces, relative to the folder.
     recorded: &'a [String],
-    /// What was read.
+    /// The files that were read.
     files: &'a mut Files,
 }
 

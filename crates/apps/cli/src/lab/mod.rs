@@ -1,4 +1,4 @@
-//! `mimosa lab`: runs a suite of scenarios for every controller and makes a page of it.
+//! `mimosa lab`: runs a suite of scenarios for every controller, and makes a page of the results.
 
 mod args;
 mod error;

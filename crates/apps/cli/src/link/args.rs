@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use mimosa_link::{End, Waiting};
 use mimosa_units::{Rate, TimeDelta};
 
-/// What to do with links.
+/// The subcommands for links.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

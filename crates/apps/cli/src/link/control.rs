@@ -1,4 +1,4 @@
-//! Asking a link that another process runs: one line of JSON there, one back.
+//! Requests to a link that another process runs: one line of JSON each way.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -17,31 +17,31 @@ use super::error::CliError;
 use super::place::{self, Claim};
 use super::status::Status;
 
-/// How long a link may take to answer.
+/// Longest time that a link may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
-/// Longest request.
+/// Longest request, in bytes.
 const LONGEST: u64 = 4_096;
 
-/// What may be asked.
+/// A request to a link.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Request {
-    /// How it stands.
+    /// Asks for the link's status.
     Status,
-    /// Where an end is.
+    /// Asks for the place of an end.
     Enter { sender: bool },
-    /// Be otherwise.
+    /// Asks for a change of a direction.
     Set {
         reverse: bool,
         rate: Option<Rate>,
         delay_ns: Option<i64>,
         loss: Option<f64>,
     },
-    /// End.
+    /// Asks the link to end.
     Down,
 }
 
-/// What is answered.
+/// The answer to a request.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
@@ -51,12 +51,12 @@ pub(super) enum Reply {
     Refused(String),
 }
 
-/// Where an end of a link is.
+/// The place of an end of a link.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Place {
-    /// The process that keeps it.
+    /// Number of the process that keeps the link.
     pub(super) process: u32,
-    /// Its network namespace.
+    /// Path of the end's network namespace.
     pub(super) namespace: PathBuf,
     pub(super) address: Ipv4Addr,
     pub(super) peer: Ipv4Addr,
@@ -77,7 +77,7 @@ impl Place {
         }
     }
 
-    /// What a command there finds in its environment.
+    /// Environment variables of a command at this end.
     pub(super) fn environment(&self, name: &str) -> [(&'static str, String); 5] {
         [
             ("MIMOSA_LINK", name.to_owned()),
@@ -89,10 +89,10 @@ impl Place {
     }
 }
 
-/// Called when somebody wants the link to end.
+/// A function to call when a request asks the link to end.
 pub(super) type Stop = Box<dyn Fn() + Send + Sync>;
 
-/// What the server speaks for.
+/// The state of a link that requests are about.
 pub(super) struct Shared {
     pub(super) name: String,
     pub(super) path: String,
@@ -102,20 +102,20 @@ pub(super) struct Shared {
     pub(super) stop: Stop,
 }
 
-/// Answers until it is dropped, which removes the socket.
+/// Answers requests until it is dropped, which removes the socket.
 pub(super) struct Server {
     claim: Claim,
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A folder that somebody emptied is as empty.
+        // If the folder was emptied, the socket is gone already.
         let _ = std::fs::remove_file(self.claim.socket());
     }
 }
 
 impl Server {
-    /// Answers for the link whose name is claimed.
+    /// Starts to answer for the link whose name was claimed.
     pub(super) fn start(claim: Claim, shared: Shared) -> Result<Self, CliError> {
         let socket = claim.socket();
         let failed = |source| CliError::Place {
@@ -124,9 +124,9 @@ impl Server {
         };
         let listener = UnixListener::bind(socket).map_err(failed)?;
         let answer = move || {
-            // The thread goes with the process.
+            // The thread ends with the process.
             for stream in listener.incoming().flatten() {
-                // Whoever asked may have gone.
+                // The process that asked may have ended.
                 let _ = shared.serve(stream);
             }
         };
@@ -145,7 +145,7 @@ impl Shared {
         let mut line = String::new();
         let limited = std::io::Read::take(&stream, LONGEST);
         if BufReader::new(limited).read_line(&mut line)? == 0 {
-            // Only looked whether anybody is there.
+            // The connection only tested whether the link answers.
             return Ok(());
         }
         let reply = match serde_json::from_str(&line) {
@@ -194,7 +194,7 @@ impl Shared {
     }
 }
 
-/// Asks the link `name`.
+/// Sends a request to the link `name`, and returns the answer.
 pub(super) fn ask(name: &str, request: &Request) -> Result<Reply, CliError> {
     let silent = |why: String| CliError::Silent {
         name: name.to_owned(),

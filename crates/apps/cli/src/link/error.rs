@@ -1,4 +1,4 @@
-//! Why `mimosa link` could not do what was asked.
+//! Errors of `mimosa link`.
 
 use std::path::PathBuf;
 
@@ -9,16 +9,16 @@ use mimosa_scenario::ScenarioError;
 use crate::output::OutputError;
 use crate::text::TextError;
 
-/// Each says what is wrong, where, and what to do instead.
+/// Why `mimosa link` failed. Each error says what is wrong, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    /// The file cannot be read.
+    /// The scenario file cannot be read.
     #[error(transparent)]
     Read(#[from] TextError),
-    /// The file is wrong.
+    /// The scenario file is wrong.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// One of several networks must be chosen.
+    /// The file has several variants, and none was chosen.
     #[error("{} has the variants {known}; choose one with --variant", path.display())]
     WhichVariant { path: PathBuf, known: String },
     /// The file has no such variant.
@@ -28,56 +28,56 @@ pub(crate) enum CliError {
         name: String,
         known: String,
     },
-    /// The link itself.
+    /// The link failed.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// A name that cannot be that of a file.
+    /// The name cannot be a link's.
     #[error(
         "`{0}` cannot be a link's name; write 1 to 40 letters, digits, `-` and `_`, a letter first"
     )]
     BadName(String),
-    /// Two links of one name.
+    /// A link of this name exists.
     #[error(
         "there is a link `{0}` already; end it with `mimosa link down {0}`, or take another name"
     )]
     NameTaken(String),
-    /// No link of this name.
+    /// There is no link of this name.
     #[error("there is no link `{name}`; {known}")]
     NoLink { name: String, known: String },
-    /// No link at all.
+    /// There is no link at all.
     #[error("there is no link; begin one with `mimosa link up NAME PATH.toml`")]
     NoLinks,
-    /// One of several links must be named.
+    /// There are several links, and none was named.
     #[error("there are the links {0}; name one")]
     WhichLink(String),
-    /// The place of links' sockets.
+    /// The folder of the links' sockets cannot be used.
     #[error("cannot use {} for the links of this user: {source}", path.display())]
     Place {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// A link does not answer as it should.
+    /// A link does not answer, or not as it should.
     #[error("the link `{name}` does not answer: {why}; end it with `mimosa link down {name}`")]
     Silent { name: String, why: String },
     /// The log or the summary cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// The log library's.
+    /// The recording of the packets cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Record { path: PathBuf, source: RecordError },
     /// The summary or the status cannot be put into JSON.
     #[error("cannot write JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// No thread writes the log.
+    /// The thread that writes the log cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
-    /// The command's end is not known.
+    /// The end of the command cannot be waited for.
     #[error("cannot wait for the command: {0}")]
     Wait(std::io::Error),
-    /// What `up` leaves behind did not come up.
+    /// The process that keeps a link did not start it.
     #[error("{0}")]
     Hold(String),
-    /// A command that cannot be started at an end.
+    /// A command cannot be started at an end.
     #[error("cannot start `{name}`: {source}")]
     Exec {
         name: String,

@@ -1,4 +1,4 @@
-//! `mimosa link up`, `down` and `exec`: a link between two hosts that stays.
+//! `mimosa link up`, `down` and `exec`: a link between two hosts that stays until it is ended.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read as _};
@@ -20,9 +20,9 @@ use super::{network, place};
 use crate::output::{Existing, Files};
 use crate::terminal::{print, say};
 
-/// What the process that keeps a link says once it is up.
+/// What the process that keeps a link prints once the link is up.
 const READY: &str = "ready\n";
-/// How often, and how many times, `down` looks whether the link has gone.
+/// Time between looks of `down` whether the link is gone, and the number of looks.
 const LOOK: Duration = Duration::from_millis(20);
 const LOOKS: usize = 250;
 
@@ -31,7 +31,7 @@ pub(super) fn up(args: &UpArgs) -> Result<ExitCode, CliError> {
     let failed = |error: std::io::Error| CliError::Hold(format!("cannot start a process: {error}"));
     let program = std::env::current_exe().map_err(failed)?;
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
-    // `link up` of this process is `link hold` of the other.
+    // The other process is started with `link hold` in place of `link up`.
     if let Some(word) = words.iter_mut().find(|word| *word == OsStr::new("up")) {
         *word = "hold".into();
     }
@@ -40,7 +40,7 @@ pub(super) fn up(args: &UpArgs) -> Result<ExitCode, CliError> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // Not of this terminal's group: an interruption here is none there.
+        // In a process group of its own, so that Ctrl+C in this terminal does not end the link.
         .process_group(0)
         .spawn()
         .map_err(failed)?;
@@ -66,7 +66,7 @@ pub(super) fn up(args: &UpArgs) -> Result<ExitCode, CliError> {
     Err(CliError::Hold(said))
 }
 
-/// Keeps a link until it is told to end.
+/// Keeps a link until it is asked to end.
 pub(super) fn hold(args: &UpArgs) -> Result<ExitCode, CliError> {
     let mut files = Files::default();
     let read = network::read(&args.file, &args.link, &mut files)?;
@@ -88,7 +88,7 @@ pub(super) fn hold(args: &UpArgs) -> Result<ExitCode, CliError> {
         let heard_of = |kind| signal(kind).map_err(CliError::Wait);
         let mut interrupt = heard_of(SignalKind::interrupt())?;
         let mut terminate = heard_of(SignalKind::terminate())?;
-        // The terminal that it was started from may go.
+        // The terminal from which the link was started may be closed.
         let _hangup = heard_of(SignalKind::hangup())?;
         print(READY)?;
         tokio::select! {
@@ -102,7 +102,7 @@ pub(super) fn hold(args: &UpArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ends a link, and waits until it has gone.
+/// Ends a link, and waits until it is gone.
 pub(super) fn down(args: &NameArgs) -> Result<ExitCode, CliError> {
     let name = place::chosen(args.name.as_deref())?;
     ask(&name, &Request::Down)?;
@@ -116,7 +116,7 @@ pub(super) fn down(args: &NameArgs) -> Result<ExitCode, CliError> {
     Err(CliError::Silent { name, why })
 }
 
-/// Becomes a command at one end of a link.
+/// Replaces this process with a command at one end of a link.
 pub(super) fn exec(args: &ExecArgs) -> Result<ExitCode, CliError> {
     let name = place::chosen(args.name.as_deref())?;
     let user = args.user.as_deref().map(User::named).transpose()?;
@@ -133,7 +133,7 @@ pub(super) fn exec(args: &ExecArgs) -> Result<ExitCode, CliError> {
     if let Some(user) = &user {
         run_as(&mut command, user);
     }
-    // Comes back only when it fails.
+    // `exec` only returns if it fails.
     let source = command.exec();
     Err(CliError::Exec {
         name: command.get_program().to_string_lossy().into_owned(),

@@ -1,4 +1,4 @@
-//! The log of a link's packets, written while they pass.
+//! Records a link's packets while they pass.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -9,15 +9,15 @@ use mimosa_record::LinkRecorder;
 use super::error::CliError;
 use crate::output::Output;
 
-/// A log being written.
+/// A recording that is being written.
 pub(super) struct Log {
-    /// `None` once it has ended.
+    /// The thread that writes; `None` once it has ended.
     thread: Option<JoinHandle<Result<Output, CliError>>>,
 }
 
 impl Log {
-    /// Begins the log of the link that `about` describes, a JSON object; what the sender is
-    /// given goes into `output`.
+    /// Begins to record the link that `about`, a JSON object, describes. The packets that the
+    /// returned sender is given are written to `output`.
     pub(super) fn begin(
         output: Output,
         about: &serde_json::Value,
@@ -45,7 +45,7 @@ impl Log {
         Ok((Self { thread }, told))
     }
 
-    /// Ends it, once all senders are gone, and gives it its name.
+    /// Ends the recording once all senders are dropped, and gives the file its name.
     pub(super) fn finish(mut self) -> Result<(), CliError> {
         let Some(thread) = self.thread.take() else {
             return Ok(());
@@ -58,11 +58,11 @@ impl Log {
 }
 
 impl Drop for Log {
-    /// A log that was not finished leaves nothing: its thread, once all senders are gone,
-    /// gives the output back, which removes itself.
+    /// Removes a recording that was not finished: once all senders are dropped, the thread returns
+    /// the output, which removes its file.
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // A panic has been said on standard error.
+            // A panic of the thread was printed on standard error.
             let _ = thread.join();
         }
     }

@@ -18,10 +18,10 @@ use args::Command;
 use error::CliError;
 use mimosa_link::{Translation, may_make_devices};
 
-/// Does what is asked. It must be called while the process has one thread.
+/// Runs a subcommand. The process must have only one thread at this point.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if may_make_devices() {
-        // What killed links have left.
+        // Removes what killed links have left.
         Translation::clean(place::is_there);
     }
     match &args.command {

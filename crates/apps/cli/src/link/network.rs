@@ -1,4 +1,4 @@
-//! The network that a file describes.
+//! Reads the network that a scenario file describes.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::beside::{Beside, NO_SCENARIO, print_notes};
 use crate::output::Files;
 use crate::text;
 
-/// A network that was read, and its seed.
+/// A network with its seed.
 pub(super) struct Read {
     pub(super) network: Network,
     pub(super) seed: u64,
 }
 
-/// Reads the network of the file `path` and what it names, which `files` then know, and
-/// prints what was not taken literally.
+/// Reads the network of the file `path` and the files that it names, which are added to `files`.
+/// Prints notes on what was not taken literally.
 pub(super) fn read(path: &Path, args: &LinkArgs, files: &mut Files) -> Result<Read, CliError> {
     let text = text::read(path, NO_SCENARIO)?;
     files.reads("scenario", path);
@@ -62,7 +62,7 @@ pub(super) fn read(path: &Path, args: &LinkArgs, files: &mut Files) -> Result<Re
 }
 
 impl Read {
-    /// Both directions, idle.
+    /// Both directions of the network, idle.
     pub(super) fn directions(&self) -> (Direction, Direction) {
         let direction = |way: &Way, name| {
             Direction::new(
@@ -80,7 +80,7 @@ impl Read {
         )
     }
 
-    /// Names of the queues, there and back.
+    /// Names of the queues in each direction.
     pub(super) fn lanes(&self) -> [Vec<String>; 2] {
         let Network { there, back } = &self.network;
         [there.link.queue.lanes(), back.link.queue.lanes()]

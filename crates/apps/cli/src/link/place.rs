@@ -1,4 +1,4 @@
-//! Where links are found: a socket for each, in a folder of the user's own.
+//! Finds links by their sockets, which are in a folder of the user.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -10,16 +10,16 @@ use std::time::Duration;
 use super::error::CliError;
 use crate::lock::lock;
 
-/// Longest name; a socket's path may have 107 bytes.
+/// Longest name of a link, because a socket's path may have 107 bytes.
 const LONGEST_NAME: usize = 40;
-/// How often, and after what time, a name is claimed anew: a command that removes what a killed
-/// link has left holds its lock for less than a millisecond.
+/// How many times, and after which pause, a claim to a name is repeated: a command that removes
+/// what a killed link has left holds its lock for less than a millisecond.
 const CLAIMS: usize = 5;
 const PAUSE: Duration = Duration::from_millis(10);
-/// What others than its owner may do with a file: the rights of its group, and of all.
+/// Rights of others than a file's owner: those of its group, and of all users.
 const OTHERS: u32 = 0o077;
 
-/// The folder, which is made if it is not there.
+/// The folder of the links' sockets, which is made if it is not there.
 fn folder() -> Result<PathBuf, CliError> {
     let user = rustix::process::geteuid();
     let path = if user.is_root() {
@@ -38,7 +38,7 @@ fn folder() -> Result<PathBuf, CliError> {
         .recursive(true)
         .create(&path)
         .map_err(failed)?;
-    // Not what a symbolic link leads to, which may be another user's.
+    // The metadata of the path itself: a symbolic link may lead to another user's folder.
     let found = fs::symlink_metadata(&path).map_err(failed)?;
     match objection(&found, user.as_raw()) {
         Some(why) => Err(failed(std::io::Error::other(why))),
@@ -46,8 +46,8 @@ fn folder() -> Result<PathBuf, CliError> {
     }
 }
 
-/// Why the links of the user of this number are not kept in a folder like this: another user
-/// could put sockets there, or have files removed.
+/// Why a folder cannot hold the sockets of the user with this number: another user could put
+/// sockets into it, or have files removed.
 fn objection(folder: &fs::Metadata, user: u32) -> Option<&'static str> {
     if !folder.is_dir() {
         Some("it is no folder; remove it")
@@ -60,7 +60,7 @@ fn objection(folder: &fs::Metadata, user: u32) -> Option<&'static str> {
     }
 }
 
-/// The socket of the link `name`.
+/// Path of the socket of the link `name`.
 pub(super) fn socket(name: &str) -> Result<PathBuf, CliError> {
     check(name)?;
     Ok(folder()?.join(format!("{name}.sock")))
@@ -77,7 +77,7 @@ fn check(name: &str) -> Result<(), CliError> {
     }
 }
 
-/// A name that no other link can take while this is there.
+/// A claim to a link's name, which no other link can take while this value exists.
 pub(super) struct Claim {
     socket: PathBuf,
     lock: PathBuf,
@@ -85,7 +85,7 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Where its link answers.
+    /// Path of the socket at which the link answers.
     pub(super) fn socket(&self) -> &Path {
         &self.socket
     }
@@ -93,12 +93,12 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Whoever waits for the lock sees that the file has gone, and makes another.
+        // A process that waits for the lock sees that the file is gone, and makes another.
         let _ = fs::remove_file(&self.lock);
     }
 }
 
-/// Takes the name of a new link, and removes what a killed one of that name has left.
+/// Claims the name of a new link, and removes what a killed link of that name has left.
 pub(super) fn claim(name: &str) -> Result<Claim, CliError> {
     let socket = socket(name)?;
     for _ in 0..CLAIMS {
@@ -110,8 +110,8 @@ pub(super) fn claim(name: &str) -> Result<Claim, CliError> {
     Err(CliError::NameTaken(name.to_owned()))
 }
 
-/// The claim to a socket that nobody answers on, which is removed; `None` where somebody does,
-/// or is about to.
+/// Claims a socket at which no link answers, and removes it; `None` if a link answers, or is about
+/// to.
 fn vacant(socket: &Path) -> Result<Option<Claim>, CliError> {
     let lock_path = socket.with_extension("lock");
     let failed = |source| CliError::Place {
@@ -136,14 +136,14 @@ fn vacant(socket: &Path) -> Result<Option<Claim>, CliError> {
     Ok(Some(claim))
 }
 
-/// Whether there is a link `name`, or is about to be one.
+/// Whether there is a link `name`, or one is about to start.
 pub(super) fn is_there(name: &str) -> bool {
     socket(name).is_ok_and(|socket| {
         UnixStream::connect(&socket).is_ok() || vacant(&socket).is_ok_and(|claim| claim.is_none())
     })
 }
 
-/// The names of all links that answer. What those have left that do not is removed.
+/// Names of all links that answer. Removes what links that do not answer have left.
 pub(super) fn names() -> Result<Vec<String>, CliError> {
     let folder = folder()?;
     let failed = |source| CliError::Place {
@@ -154,7 +154,7 @@ pub(super) fn names() -> Result<Vec<String>, CliError> {
     for entry in fs::read_dir(&folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         if path.extension().is_some_and(|suffix| suffix == "lock") {
-            // Of a link that was killed before it answered, if nobody has it.
+            // The lock of a link that was killed before it answered, unless a process holds it.
             let _ = vacant(&path.with_extension("sock"));
             continue;
         }
@@ -165,7 +165,7 @@ pub(super) fn names() -> Result<Vec<String>, CliError> {
         };
         match UnixStream::connect(&path) {
             Ok(_) => names.push(name.to_owned()),
-            // Another process may be removing it, too.
+            // Another process may be removing the socket as well.
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
                 let _ = vacant(&path);
             }
@@ -176,7 +176,7 @@ pub(super) fn names() -> Result<Vec<String>, CliError> {
     Ok(names)
 }
 
-/// The link that is meant: `name`, or the only one.
+/// The name of the link that is meant: `name`, or that of the only link.
 pub(super) fn chosen(name: Option<&str>) -> Result<String, CliError> {
     let mut names = names()?;
     let Some(name) = name else {

@@ -21,14 +21,14 @@ use super::{network, status};
 use crate::output::{Existing, Files};
 use crate::terminal::say;
 
-/// How long the other end's command may take to end.
+/// How long the command at the other end may take to end.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What ends a run.
+/// A reason for which a run ends.
 enum Event {
     /// The command has ended.
     Ended,
-    /// Somebody wants the link to end.
+    /// A request asks the link to end.
     Stop,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let name = name.unwrap_or_else(|| format!("run-{}", std::process::id()));
     let (events, mut heard) = mpsc::unbounded_channel();
     let stop = events.clone();
-    // The run may have ended.
+    // The run may have ended already.
     let stop = Box::new(move || {
         let _ = stop.send(Event::Stop);
     });
@@ -83,7 +83,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         run_as(&mut command, user);
     }
     let ended = events.clone();
-    // Nobody waits for it when the run has failed.
+    // After a failed run nothing listens.
     let ended = move || {
         let _ = ended.send(Event::Ended);
     };
@@ -91,7 +91,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     watch(&program, &mut heard)?;
     let result = program.wait().map_err(CliError::Wait)?;
     if let Some(peer) = peer {
-        // While the link is still there, so that its connections may end in order.
+        // The peer ends while the link is still there, so that its connections can end in order.
         peer.end(GRACE);
     }
     drop(translation);
@@ -120,7 +120,7 @@ fn start(
     Program::start(namespace, command, ended)
 }
 
-/// The way beyond this machine, as far as there is one; what there is not is said.
+/// Makes the translation of addresses beyond this machine, if possible. Says so if it is not.
 fn beyond(name: &str, work: &Work, here: Option<End>, end: End) -> Option<Translation> {
     let machine = work.sides.side(here?).addresses.own;
     if !Translation::is_possible() {
@@ -142,7 +142,7 @@ fn beyond(name: &str, work: &Work, here: Option<End>, end: End) -> Option<Transl
     }
 }
 
-/// Waits until the command has ended, and hands on what the process is told meanwhile.
+/// Waits until the command has ended, and passes signals on to it.
 fn watch(program: &Program, heard: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -156,7 +156,7 @@ fn watch(program: &Program, heard: &mut mpsc::UnboundedReceiver<Event>) -> Resul
         let mut hangup = heard_of(SignalKind::hangup())?;
         loop {
             tokio::select! {
-                // A terminal tells the command by itself.
+                // The terminal sends these signals to the command itself.
                 _ = interrupt.recv() => {}
                 _ = quit.recv() => {}
                 _ = terminate.recv() => program.signal(Signal::TERM),
@@ -170,7 +170,7 @@ fn watch(program: &Program, heard: &mut mpsc::UnboundedReceiver<Event>) -> Resul
     })
 }
 
-/// The command's own code; as a shell has it, 128 and the signal's number above.
+/// The command's exit code; after a signal, 128 and the signal's number, as in a shell.
 fn code(status: ExitStatus) -> ExitCode {
     let signal = || 128 + status.signal().unwrap_or(0);
     let code = status.code().unwrap_or_else(signal);

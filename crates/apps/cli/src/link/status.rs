@@ -1,4 +1,4 @@
-//! `mimosa link status`: how links stand, as a table or as JSON.
+//! `mimosa link status`: the status of links, as a table or as JSON.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -17,19 +17,19 @@ use super::place;
 use crate::output::Output;
 use crate::terminal::{print, print_anew, say};
 
-/// How a link stands.
+/// The status of a link.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Status {
     pub(super) name: String,
     pub(super) path: String,
     pub(super) process: u32,
-    /// Since it began.
+    /// Seconds since the link began.
     pub(super) seconds: f64,
-    /// There, and back.
+    /// The status of the direction there, and of the direction back.
     pub(super) ways: Vec<WayStatus>,
 }
 
-/// One direction.
+/// The status of one direction.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct WayStatus {
     pub(super) link_mbps: f64,
@@ -40,16 +40,16 @@ pub(super) struct WayStatus {
     pub(super) lost: u64,
     pub(super) marked: u64,
     pub(super) inside: u64,
-    /// What was no IP packet.
+    /// Number of packets that were not IP.
     pub(super) not_ip: u64,
-    /// What the far host did not take.
+    /// Number of packets that the receiving host did not accept.
     pub(super) unwritten: u64,
-    /// How late packets left, in microseconds; null before the first.
+    /// How late packets left, in microseconds; null before the first packet.
     pub(super) late_us: Option<Quantiles>,
     pub(super) queues: Vec<QueueStatus>,
 }
 
-/// One queue of a direction.
+/// The status of one queue of a direction.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct QueueStatus {
     pub(super) name: String,
@@ -58,15 +58,15 @@ pub(super) struct QueueStatus {
     pub(super) dropped: u64,
     pub(super) lost: u64,
     pub(super) marked: u64,
-    /// In the last whole second.
+    /// Rate in the last whole second, in Mbit/s.
     pub(super) mbps: f64,
-    /// Waiting, in milliseconds, in the last whole second; null when nothing passed.
+    /// Time in the queue during the last whole second, in milliseconds; null if nothing passed.
     pub(super) delay_ms: Option<Quantiles>,
-    /// The same from the beginning.
+    /// Time in the queue since the link began, in milliseconds.
     pub(super) whole_delay_ms: Option<Quantiles>,
 }
 
-/// Some quantiles.
+/// Quantiles of a quantity.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Quantiles {
     pub(super) p50: f64,
@@ -124,7 +124,7 @@ impl Status {
         }
     }
 
-    /// Writes it as JSON.
+    /// Writes the status as JSON.
     pub(super) fn write(&self, mut output: Output) -> Result<(), CliError> {
         let mut text = serde_json::to_string(self)?;
         text.push('\n');
@@ -132,7 +132,7 @@ impl Status {
         Ok(output.finish()?)
     }
 
-    /// A table of the queues, below it how punctual the link is.
+    /// The status as a table of the queues, followed by the link's punctuality.
     pub(super) fn text(&self) -> String {
         let headers = [
             "way",
@@ -199,7 +199,7 @@ impl WayStatus {
         }
     }
 
-    /// A row for each queue; only those that were used, when there are several.
+    /// The rows of a direction: one for each queue, but only for used ones if there are several.
     fn rows(&self, way: &str) -> Vec<Vec<String>> {
         let is_used = |queue: &&QueueStatus| queue.passed + queue.dropped > 0;
         let mut used: Vec<_> = self.queues.iter().filter(is_used).collect();
@@ -252,7 +252,7 @@ impl QueueStatus {
     }
 }
 
-/// The same table of a link that has ended: its whole time.
+/// The table of a link that has ended, over its whole time.
 pub(super) fn summary(name: &str, lanes: &[Vec<String>; 2], tallies: &[Tally]) -> String {
     let seconds = tallies.first().map_or(0.0, |tally| tally.at.as_secs());
     let headers = [

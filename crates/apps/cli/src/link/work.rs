@@ -1,4 +1,4 @@
-//! A link at work: its hosts, its threads, its log and the socket that it answers on.
+//! A running link: its hosts, its threads, its recording and its socket.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,16 +17,17 @@ use crate::output::Output;
 pub(super) struct Work {
     pub(super) sides: Arc<Sides>,
     pub(super) lanes: [Vec<String>; 2],
-    // Dropped in this order: the log waits until the engine tells it of no more packets.
+    // Fields are dropped in this order: the recording waits until the engine reports no more
+    // packets.
     engine: Engine,
     log: Option<Log>,
     server: Server,
 }
 
 impl Work {
-    /// Begins the link `name` over the network that was read from the file `path`; `here`
-    /// is the end that is this machine's own network. Its packets go into `log`. `stop` is
-    /// called when somebody wants it to end.
+    /// Begins the link `name` over the network that was read from the file `path`. `here` is the
+    /// end that is this machine's own network. Packets are recorded to `log`. `stop` is called when
+    /// a request asks the link to end.
     pub(super) fn begin(
         name: &str,
         (path, read): (&Path, &Read),
@@ -76,11 +77,11 @@ impl Work {
         })
     }
 
-    /// Ends it, and says what both directions did.
+    /// Ends the link, and returns the tallies of both directions.
     pub(super) fn end(self) -> Result<Vec<Tally>, CliError> {
         let tallies = self.engine.stop();
         let logged = self.log.map_or(Ok(()), Log::finish);
-        // Whoever waits for the link to go finds the log whole.
+        // The socket goes last: a process that waits for it to go finds the recording complete.
         drop(self.server);
         logged?;
         Ok(tallies)

@@ -1,4 +1,4 @@
-//! The files of one command: those that it reads, and those that it writes.
+//! The files that a command reads and writes.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind};
@@ -9,7 +9,7 @@ use super::error::OutputError;
 use super::whole::{Whole, part};
 use super::{Output, Sink, is_standard};
 
-/// What is done about an output that is there already.
+/// What to do if an output exists already.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Existing {
     Replace,
@@ -26,23 +26,23 @@ pub(crate) struct Files {
 /// A file that must not be replaced.
 #[derive(Debug)]
 struct Known {
-    /// As it was named.
+    /// The path as it was given.
     path: PathBuf,
     place: PathBuf,
     number: Option<(u64, u64)>,
 }
 
 impl Known {
-    /// Whether both are one file: of one place, or by hard links of one number.
+    /// Whether the file is at this place, or has this device and inode number.
     fn is_at(&self, place: &Path, number: Option<(u64, u64)>) -> bool {
         self.place == place || number.is_some() && self.number == number
     }
 }
 
 impl Files {
-    /// The command reads the file at `path`, a `what`.
+    /// Notes that the command reads the file at `path`. `what` names its kind in errors.
     pub(crate) fn reads(&mut self, what: &'static str, path: &Path) {
-        // What is not there is not lost, and a device or a pipe cannot be replaced.
+        // A file that does not exist cannot be lost, and a device or pipe cannot be replaced.
         if !is_standard(path)
             && let Ok(Place::File(place, number)) = Place::of(path)
         {
@@ -56,7 +56,7 @@ impl Files {
         }
     }
 
-    /// Creates the output `path`; `-` is standard output.
+    /// Creates the output at `path`; `-` is standard output.
     pub(crate) fn create(
         &mut self,
         path: &Path,
@@ -85,7 +85,7 @@ impl Files {
         Ok(Output { path, sink })
     }
 
-    /// A file at `place`, unless that or its part is another's of this command.
+    /// Creates a file at `place`, unless it or its `.part` file is another one of this command.
     fn whole(
         &mut self,
         path: &Path,
@@ -129,10 +129,10 @@ fn created(path: &Path, source: io::Error) -> OutputError {
 
 /// What a path leads to.
 enum Place {
-    /// A file, or where one would be: its path without symbolic links, and its device and
-    /// number where it is there.
+    /// A file, or a place where there is none: the path without symbolic links, and the device and
+    /// inode number of an existing file.
     File(PathBuf, Option<(u64, u64)>),
-    /// A device, a pipe, or what a process has open: written to as it is.
+    /// A device, a pipe, or a file that a process has open: bytes are written to it directly.
     Stream,
 }
 
@@ -148,7 +148,7 @@ impl Place {
         if metadata.is_dir() {
             return Err(ErrorKind::IsADirectory.into());
         }
-        // `/dev/stdout` may be a file, which whoever opened it has to find its bytes in.
+        // `/dev/stdout` may be a file, into which the process that opened it expects the bytes.
         let is_opened = path.starts_with("/dev") || path.starts_with("/proc");
         if !metadata.is_file() || is_opened {
             return Ok(Self::Stream);
@@ -158,7 +158,7 @@ impl Place {
     }
 }
 
-/// The path without symbolic links of a file that is not there.
+/// The path of a file that does not exist, without symbolic links.
 fn missing(path: &Path) -> io::Result<PathBuf> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

@@ -1,7 +1,7 @@
-//! What a command writes: one rule for all commands.
+//! The outputs of commands, with one rule for all commands.
 //!
-//! An output is created before anything long runs, gets its name when it is whole, and leaves
-//! nothing behind when it fails. No output replaces what the command reads, or another output.
+//! An output is created before anything long runs, gets its name when it is complete, and leaves
+//! nothing behind if it fails. No output replaces an input of the command, or another output.
 
 mod error;
 mod files;
@@ -18,7 +18,7 @@ use whole::Whole;
 /// An output that is being written.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// As it was named.
+    /// The path as it was given.
     path: PathBuf,
     sink: Sink,
 }
@@ -27,24 +27,24 @@ pub(crate) struct Output {
 #[derive(Debug)]
 enum Sink {
     Standard,
-    /// A device or a pipe, which has its name already.
+    /// A device or a pipe, which keeps its name.
     Stream(BufWriter<File>),
     Whole(Whole),
 }
 
 impl Output {
-    /// As it was named.
+    /// The path as it was given.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes all of `bytes`, and keeps none of them back.
+    /// Writes all of `bytes` at once, without buffering.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
         let result = self.write_all(bytes).and_then(|()| self.flush());
         result.map_err(|source| self.failed(source))
     }
 
-    /// Ends it, and gives it its name.
+    /// Completes the output, and gives the file its name.
     pub(crate) fn finish(mut self) -> Result<(), OutputError> {
         self.flush().map_err(|source| self.failed(source))?;
         let Self { path, sink } = self;
@@ -65,7 +65,7 @@ impl Output {
 }
 
 impl Write for Output {
-    /// A reader that has gone away is no error.
+    /// A reader that is gone is not an error.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = match &mut self.sink {
             Sink::Standard => io::stdout().write(bytes),
@@ -85,7 +85,7 @@ impl Write for Output {
     }
 }
 
-/// `done` where the reader of a pipe has gone away: it wanted no more.
+/// `done` if the reader of a pipe is gone, which is not an error.
 pub(crate) fn unless_gone<T>(result: io::Result<T>, done: T) -> io::Result<T> {
     match result {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(done),

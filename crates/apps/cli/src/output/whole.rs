@@ -1,4 +1,4 @@
-//! A file that gets its name when it is whole.
+//! A file that gets its name when it is complete.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 
 use crate::lock::lock;
 
-/// A file beside its name. Dropped before it is named, it is removed.
+/// A file under a temporary name, which is removed if it is dropped before it gets its own.
 #[derive(Debug)]
 pub(super) struct Whole {
     file: BufWriter<File>,
-    /// Where it is until it is whole.
+    /// Path of the file until it is complete.
     part: PathBuf,
-    /// Where it will be.
+    /// Path of the complete file.
     place: PathBuf,
     is_named: bool,
 }
 
 impl Whole {
     /// Creates the file that will be at `place`, a path without symbolic links. `None` while
-    /// another command writes it.
+    /// another command writes that file.
     pub(super) fn create(place: PathBuf) -> io::Result<Option<Self>> {
-        // What may not be written must not be replaced either.
+        // A file that may not be written must not be replaced either.
         let replaced = match OpenOptions::new().write(true).open(&place) {
             Ok(file) => Some(file.metadata()?.permissions()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -32,7 +32,7 @@ impl Whole {
         let Some(file) = lock(&part)? else {
             return Ok(None);
         };
-        // A command that was killed may have left its own.
+        // The file may hold what a killed command has left.
         file.set_len(0)?;
         if let Some(permissions) = replaced {
             file.set_permissions(permissions)?;
@@ -45,7 +45,7 @@ impl Whole {
         }))
     }
 
-    /// Gives it its name.
+    /// Gives the file its name.
     pub(super) fn name(mut self) -> io::Result<()> {
         self.file.flush()?;
         fs::rename(&self.part, &self.place)?;
@@ -54,7 +54,7 @@ impl Whole {
     }
 }
 
-/// Where the file of `place` is until it is whole.
+/// Path of the file for `place` until it is complete.
 pub(super) fn part(place: &Path) -> PathBuf {
     let mut part = OsString::from(place);
     part.push(".part");
@@ -73,9 +73,9 @@ impl Write for Whole {
 
 impl Drop for Whole {
     fn drop(&mut self) {
-        // Once it has its name, the part there is another command's.
+        // Once the file has its name, a `.part` file is another command's.
         if !self.is_named {
-            // In a folder that has gone it has gone, too.
+            // If the folder is gone, the file is gone with it.
             let _ = fs::remove_file(&self.part);
         }
     }

@@ -1,4 +1,4 @@
-//! Why `mimosa play` does not play.
+//! Errors of `mimosa play`.
 
 use crate::output::OutputError;
 
@@ -18,9 +18,9 @@ pub(crate) enum PlayError {
     NoPicture { end: String },
 }
 
-/// What a host says, which may be anything, as a part of one line.
+/// A host's text, which may contain anything, in the form of a part of one line.
 pub(super) fn heard(text: &str) -> String {
-    /// Longer than any of our messages.
+    /// Longer than any message of ours, in characters.
     const LONGEST: usize = 1_000;
     mimosa_units::one_line(text, LONGEST)
 }

@@ -20,7 +20,7 @@ use crate::output::{Existing, Files};
 #[cfg(feature = "window")]
 use crate::terminal::say;
 
-/// Plays until the player leaves or the host ends it.
+/// Plays until the player leaves or the host ends the session.
 pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
     log::start(args.log.clone(), LogFormat::Text).map_err(PlayError::Log)?;
     let config = ConnectionConfig {
@@ -68,7 +68,7 @@ fn in_window(_: &Args, _: &ConnectionConfig) -> Result<(), PlayError> {
     Err(PlayError::NoWindow(crate::left_out::Part::Window.error()))
 }
 
-/// Plays in a window until the player leaves, or the host ends it, which is said.
+/// Plays in a window until the player leaves, or the host ends the session, which is printed.
 #[cfg(feature = "window")]
 fn in_window(args: &Args, config: &ConnectionConfig) -> Result<(), PlayError> {
     let windowed = Windowed {

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     pub(super) scale: bool,
 }
 
-/// What can be measured.
+/// A metric.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(super) enum Metric {
     Psnr,
@@ -62,7 +62,7 @@ pub(super) enum Metric {
 }
 
 impl Args {
-    /// What is wanted, each once.
+    /// Whether each metric was asked for.
     pub(super) fn metrics(&self) -> [bool; 3] {
         [Metric::Psnr, Metric::Ssim, Metric::Vmaf].map(|metric| self.metrics.contains(&metric))
     }

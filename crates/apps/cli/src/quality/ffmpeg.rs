@@ -1,24 +1,24 @@
-//! Programs called `ffmpeg`: where they are and what they can.
+//! Finds `ffmpeg` programs, and what they support.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Names one, before those that are looked for. `mimosa serve` passes over it.
+/// The variable that names an ffmpeg to try before the usual ones. `mimosa serve` ignores it.
 const VARIABLE: &str = "MIMOSA_FFMPEG";
-/// Most characters of a complaint: enough for a path and a reason.
+/// Most characters of an error message: enough for a path and a reason.
 const LONGEST: usize = 1_000;
-/// Where a virtual environment of Python's is expected.
+/// Where a Python virtual environment is expected.
 const VENV: &str = ".venv/lib";
 
-/// The programs that there may be, the best first.
+/// The ffmpeg programs to try, the best first.
 #[derive(Debug)]
 pub(super) struct Ffmpeg {
     candidates: Vec<PathBuf>,
 }
 
 impl Ffmpeg {
-    /// The one that is named, before those in their usual places.
+    /// The program `named` on the command line, before those in their usual places.
     pub(super) fn new(named: Option<PathBuf>) -> Self {
         let variable = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
         let mut candidates: Vec<_> = named.into_iter().collect();
@@ -28,12 +28,12 @@ impl Ffmpeg {
         Self { candidates }
     }
 
-    /// The first that runs, or what was tried.
+    /// The first program that runs, or what was tried.
     pub(super) fn any(&self) -> Result<&Path, String> {
         self.first(|program| told(program, &["-version"]).map(|_| ()))
     }
 
-    /// The first that has libvmaf, or what was tried.
+    /// The first program that has libvmaf, or what was tried.
     pub(super) fn with_vmaf(&self) -> Result<&Path, String> {
         self.first(|program| {
             let filters = told(program, &["-filters"])?;
@@ -60,7 +60,7 @@ impl Ffmpeg {
     }
 }
 
-/// What a program prints when it is called like that.
+/// The output of a program with these arguments.
 fn told(program: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .arg("-hide_banner")
@@ -76,7 +76,7 @@ fn told(program: &Path, arguments: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Those of the package imageio-ffmpeg below a virtual environment's `lib`.
+/// Programs of the Python package imageio-ffmpeg, below a virtual environment's `lib`.
 fn of_python(lib: &Path) -> Vec<PathBuf> {
     let entries = |folder: PathBuf| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -95,14 +95,14 @@ fn of_python(lib: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A file as an input of ffmpeg, which takes other names for protocols and options.
+/// A path as an input of ffmpeg, which takes other forms for protocols and options.
 pub(super) fn input(path: &Path) -> OsString {
     let mut input = OsString::from("file:");
     input.push(path);
     input
 }
 
-/// The last line of what a program complained of.
+/// The last line of a program's error output.
 pub(super) fn last_line(complaints: &str) -> String {
     let mut lines = complaints.lines().map(str::trim);
     let last = lines.rfind(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! What was measured, as text and as JSON.
+//! The measured figures, as text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -11,9 +11,9 @@ use super::measure::Measured;
 
 const PLANES: [&str; 3] = ["y", "u", "v"];
 
-/// All that came of one call.
+/// The results of one command.
 pub(super) struct Results {
-    /// What was compared with what.
+    /// What was compared.
     pub(super) about: String,
     pub(super) size: PlaneSize,
     /// What was done to the pictures before.
@@ -28,7 +28,7 @@ pub(super) struct Figures {
 }
 
 impl Results {
-    /// Tables.
+    /// The results as tables.
     pub(super) fn to_text(&self) -> String {
         let mut text = format!("{}, {}\n", self.about, self.size);
         for note in &self.notes {
@@ -52,7 +52,7 @@ impl Results {
         text
     }
 
-    /// An object. What is infinite is null.
+    /// The results as a JSON object, in which infinity is null.
     pub(super) fn to_json(&self) -> Result<String, QualityError> {
         let measured: Map<_, _> = self
             .measured
@@ -75,7 +75,7 @@ impl Figures {
         Self { name, measured }
     }
 
-    /// Each figure with its name, its places after the point and its distribution.
+    /// Each figure with its name, its decimals and its distribution.
     fn rows(&self) -> Vec<(String, usize, Distribution)> {
         let differences: Vec<_> = self.differences().collect();
         let mut rows = Vec::new();
@@ -164,7 +164,7 @@ impl Figures {
     }
 }
 
-/// Values of the planes under their names.
+/// A value for each plane, by the plane's name.
 fn planes(values: [f64; 3]) -> Value {
     let values = PLANES.into_iter().zip(values);
     Value::Object(

@@ -1,4 +1,4 @@
-//! The frames of a file, one after the other.
+//! Reads the frames of a file, one after the other.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -22,35 +22,34 @@ pub(super) struct Frames {
     source: Source,
     reader: Reader,
     piece: Vec<u8>,
-    /// What of the piece was not taken.
+    /// Range of the piece that has not been used.
     rest: std::ops::Range<usize>,
     size: PlaneSize,
-    /// The first frame, until it is asked for.
+    /// The first frame, until it is taken.
     first: Option<Frame>,
-    /// Frames given out.
+    /// Number of frames taken.
     count: u64,
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 enum Source {
     File(File),
     Decoder(Decoder),
     Ended,
 }
 
-/// An ffmpeg at work.
+/// A running ffmpeg.
 struct Decoder {
     program: PathBuf,
     child: Child,
-    /// Reads what it complains of.
+    /// Thread that reads the error output.
     complaints: JoinHandle<String>,
-    /// Writes what it is to decode.
+    /// Thread that writes the input.
     feeder: Option<JoinHandle<std::io::Result<()>>>,
 }
 
 impl Frames {
-    /// Opens a file: a .y4m as it is, others and what is to be scaled by way of
-    /// ffmpeg.
+    /// Opens a file: a .y4m directly, others and those to be scaled through ffmpeg.
     pub(super) fn open(
         path: &Path,
         ffmpeg: &Ffmpeg,
@@ -60,7 +59,7 @@ impl Frames {
             path: path.to_owned(),
             source,
         };
-        // What cannot be opened is not ffmpeg's concern.
+        // A file that cannot be opened is not given to ffmpeg.
         let file = File::open(path).map_err(failed)?;
         if file.metadata().map_err(failed)?.is_dir() {
             return Err(failed(std::io::ErrorKind::IsADirectory.into()));
@@ -80,8 +79,8 @@ impl Frames {
         Self::new(path, source)
     }
 
-    /// Opens a stream of this codec and decodes these parts of it, one after the other, to
-    /// pictures of `size`: those of the stream may be smaller.
+    /// Opens a stream of this codec and decodes these parts of it, one after the other, to pictures
+    /// of `size`; those in the stream may be smaller.
     pub(super) fn open_parts(
         path: &Path,
         codec: Codec,
@@ -132,22 +131,22 @@ impl Frames {
         Ok(frames)
     }
 
-    /// Where they are.
+    /// Path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Their size.
+    /// Size of the frames.
     pub(super) const fn size(&self) -> PlaneSize {
         self.size
     }
 
-    /// How many were taken.
+    /// Number of frames taken.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Takes the next.
+    /// Takes the next frame; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<Frame>, QualityError> {
         let next = match self.first.take() {
             Some(first) => Some(first),
@@ -186,7 +185,7 @@ impl Frames {
         }
     }
 
-    /// All bytes have come.
+    /// Handles the end of the input.
     fn end(&mut self) -> Result<(), QualityError> {
         if let Source::Decoder(decoder) = std::mem::replace(&mut self.source, Source::Ended) {
             decoder.finish(&self.path)?;
@@ -205,7 +204,7 @@ impl Frames {
 impl Drop for Frames {
     fn drop(&mut self) {
         if let Source::Decoder(decoder) = &mut self.source {
-            // It may have ended by itself.
+            // ffmpeg may have ended already.
             let _ = decoder.child.kill();
             let _ = decoder.child.wait();
         }
@@ -234,7 +233,7 @@ impl Decoder {
     }
 }
 
-/// An ffmpeg whose input is still to be named.
+/// An ffmpeg command whose input is still to be given.
 fn decoder(path: &Path, ffmpeg: &Ffmpeg) -> Result<Command, QualityError> {
     let program = ffmpeg.any().map_err(|tried| QualityError::NoFfmpeg {
         path: path.to_owned(),
@@ -245,7 +244,7 @@ fn decoder(path: &Path, ffmpeg: &Ffmpeg) -> Result<Command, QualityError> {
     Ok(command)
 }
 
-/// Starts an ffmpeg whose output goes through a pipe, each frame once.
+/// Starts an ffmpeg that writes each frame once to a pipe.
 fn start(path: &Path, mut command: Command) -> Result<Decoder, QualityError> {
     command
         .args(["-map", "0:v:0", "-fps_mode", "passthrough"])
@@ -260,7 +259,7 @@ fn start(path: &Path, mut command: Command) -> Result<Decoder, QualityError> {
     let stderr = child.stderr.take();
     let complaints = std::thread::spawn(move || {
         let mut text = String::new();
-        // What is not text says nothing.
+        // Output that is not text is ignored.
         let _ = stderr.map(|mut stderr| stderr.read_to_string(&mut text));
         text
     });

@@ -1,4 +1,4 @@
-//! Pairs of frames, measured.
+//! Measures pairs of frames.
 
 use std::cmp::Ordering;
 
@@ -17,18 +17,18 @@ pub(super) struct Measure {
     vmaf: Option<Vmaf>,
 }
 
-/// What was measured.
+/// The figures of all pairs.
 pub(super) struct Measured {
     pub(super) has_psnr: bool,
     pub(super) has_ssim: bool,
-    /// Of each pair, with the number of its frame.
+    /// Differences of each pair, with the number of its frame.
     pub(super) differences: Vec<(u64, FrameDifference)>,
-    /// Of each pair, and the program that measured it.
+    /// VMAF of each pair, and the program that measured it.
     pub(super) vmaf: Option<(String, Vec<f64>)>,
 }
 
 impl Measure {
-    /// Of PSNR, SSIM and VMAF those that are wanted.
+    /// Measures those of PSNR, SSIM and VMAF that are wanted.
     pub(super) fn new(
         [has_psnr, has_ssim, has_vmaf]: [bool; 3],
         size: PlaneSize,
@@ -43,7 +43,7 @@ impl Measure {
         })
     }
 
-    /// Adds a pair, which is one of frame `number`.
+    /// Measures a pair, whose frame has this `number`.
     pub(super) fn add(
         &mut self,
         number: u64,
@@ -58,7 +58,7 @@ impl Measure {
         Ok(())
     }
 
-    /// Ends it.
+    /// Returns the figures of all pairs.
     pub(super) fn finish(self) -> Result<Measured, QualityError> {
         let pairs = self.differences.len();
         let vmaf = self.vmaf.map(|vmaf| vmaf.finish(pairs)).transpose()?;
@@ -97,7 +97,7 @@ pub(super) fn in_turn(
     }
 }
 
-/// Pairs frames by their numbers; gives how many are in the first only and how many in
+/// Pairs frames by their numbers. Returns how many are only in the first file, and how many only in
 /// the second.
 pub(super) fn aligned(
     reference: &mut Frames,
@@ -137,7 +137,7 @@ pub(super) fn aligned(
     Ok((missing, surplus))
 }
 
-/// The next frame with its number, which is above the one `before`.
+/// The next frame with its number, which has to be above `before`.
 fn numbered(
     frames: &mut Frames,
     before: Option<u64>,

@@ -1,4 +1,4 @@
-//! `mimosa quality`: how far pictures are from those that they should be.
+//! `mimosa quality`: measures how far pictures are from a reference.
 
 mod args;
 mod error;
@@ -20,7 +20,7 @@ use self::measure::{Measure, aligned, in_turn};
 use self::recording::recording;
 use crate::output::{Existing, Files, Output, OutputError};
 
-/// Does as the arguments say, and gives what is to be printed.
+/// Measures what the arguments ask for, and returns the text to print.
 pub(crate) fn run(args: &Args) -> Result<String, QualityError> {
     let output = output(args)?;
     let results = match (&args.recording, &args.reference, &args.distorted) {
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<String, QualityError> {
     Ok(results.to_text())
 }
 
-/// Where the figures go, which is none of the files that are measured.
+/// The output for the figures, which must not replace a file that is measured.
 fn output(args: &Args) -> Result<Option<Output>, OutputError> {
     let Some(path) = &args.json else {
         return Ok(None);

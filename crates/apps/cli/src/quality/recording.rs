@@ -1,9 +1,8 @@
-//! A recording with pictures: what the encoder made of them, and what was on the
-//! screen.
+//! Measures a recording with pictures: what the encoder made of them, and what was displayed.
 //!
-//! A stock browser gives no picture back as it decoded it. But it decodes what came
-//! whole, and decoding is exact: the frames that it acknowledged, decoded here, are what
-//! it had. A frame that it never showed leaves the one before on the screen.
+//! A stock browser does not return pictures as it decoded them. But it decodes every frame that
+//! came whole, and decoding is exact: the frames that it acknowledged, decoded here, are what it
+//! had. A frame that it never displayed leaves the one before on the screen.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,7 +21,7 @@ use super::frames::Frames;
 use super::measure::{Measure, Measured};
 use crate::report::caught;
 
-/// The pictures that were kept, and what accompanies them.
+/// The recorded pictures, with their index.
 struct Kept<'a> {
     folder: &'a Path,
     ffmpeg: &'a Ffmpeg,
@@ -30,16 +29,16 @@ struct Kept<'a> {
     rows: Vec<IndexRow>,
 }
 
-/// What happened on the screen.
+/// Counts of what was displayed.
 #[derive(Default)]
 struct Screen {
     shown: u64,
     repeated: u64,
-    /// Pictures before anything was on it.
+    /// Number of pictures before anything was displayed.
     before: u64,
 }
 
-/// Measures a recording in both ways.
+/// Measures a recording as coded and as displayed.
 pub(super) fn recording(args: &Args, folder: &Path) -> Result<Results, QualityError> {
     let ffmpeg = Ffmpeg::new(args.ffmpeg.clone());
     let kept = Kept {
@@ -78,7 +77,7 @@ impl Kept<'_> {
         Frames::open(&self.folder.join("pictures.y4m"), self.ffmpeg, None)
     }
 
-    /// The pictures of these frames, decoded.
+    /// The decoded pictures of these frames.
     fn decoded(&self, rows: &[&IndexRow]) -> Result<Frames, QualityError> {
         let ranges: Vec<Range<u64>> = rows
             .iter()
@@ -89,7 +88,7 @@ impl Kept<'_> {
         Frames::open_parts(&stream, codec, self.ffmpeg, ranges, size)
     }
 
-    /// The stream, and what it is coded as: that of the first codec that there is one of.
+    /// Path and codec of the coded stream, the first that exists.
     fn stream(&self) -> (PathBuf, Codec) {
         let path = |codec: Codec| self.folder.join("coded").with_extension(codec.suffix());
         let mut all = Codec::ALL.into_iter();
@@ -98,7 +97,7 @@ impl Kept<'_> {
         (path(codec), codec)
     }
 
-    /// Every coded frame beside its picture.
+    /// Compares every coded frame with its picture.
     fn coded(&self) -> Result<Measured, QualityError> {
         let rows: Vec<_> = self.rows.iter().collect();
         let mut decoded = self.decoded(&rows)?;
@@ -115,7 +114,7 @@ impl Kept<'_> {
         measure.finish()
     }
 
-    /// What was on the screen at each picture's turn beside it.
+    /// Compares each picture with what was displayed at its turn.
     fn seen(
         &self,
         fates: &BTreeMap<u64, SessionFrame>,
@@ -167,7 +166,7 @@ impl Kept<'_> {
         Ok((measure.finish()?, screen))
     }
 
-    /// The next picture, which must be this frame's.
+    /// The next recorded picture, which has to be this frame's.
     fn picture(&self, pictures: &mut Frames, row: &IndexRow) -> Result<Frame, QualityError> {
         let picture = pictures.next()?;
         picture
@@ -185,7 +184,7 @@ fn one_of(decoded: &mut Frames) -> Result<Frame, QualityError> {
     next.ok_or_else(|| miscounted(decoded))
 }
 
-/// Whether all were taken.
+/// Checks that no decoded picture is left.
 fn ended(decoded: &mut Frames) -> Result<(), QualityError> {
     match decoded.next()? {
         None => Ok(()),
@@ -200,7 +199,7 @@ fn miscounted(decoded: &Frames) -> QualityError {
     }
 }
 
-/// Whether the browser had all of a frame.
+/// Whether the browser received all of a frame.
 fn came_whole(frame: &SessionFrame) -> bool {
     matches!(frame.life.end, Some(FrameEnd::Acknowledged(_)))
         || frame.decoded.is_some()
@@ -218,7 +217,7 @@ fn index(path: &Path) -> Result<Vec<IndexRow>, QualityError> {
     })
 }
 
-/// The frames of a session by their numbers.
+/// The frames of a session, by number.
 fn session(path: &Path) -> Result<BTreeMap<u64, SessionFrame>, QualityError> {
     let file = File::open(path).map_err(|source| QualityError::Recording {
         path: path.to_owned(),

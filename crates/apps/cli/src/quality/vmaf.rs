@@ -1,7 +1,7 @@
-//! VMAF, by an ffmpeg with libvmaf.
+//! Measures VMAF with an ffmpeg that has libvmaf.
 //!
-//! Both clips go through one pipe, a frame of the reference and a frame of the other in
-//! turn, and are parted by a filter: so a pair is a pair, and no file is written.
+//! Both clips go through one pipe, with frames of the reference and of the other in turn, and a
+//! filter separates them. Pairs therefore stay pairs, and no file is written.
 
 use std::io::{ErrorKind, Read, Write};
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ use serde::Deserialize;
 use super::error::QualityError;
 use super::ffmpeg::{Ffmpeg, last_line};
 
-/// An ffmpeg at work.
+/// A running ffmpeg.
 pub(super) struct Vmaf {
     program: PathBuf,
     child: Child,
     log: JoinHandle<String>,
     complaints: JoinHandle<String>,
-    /// It takes no more.
+    /// Whether ffmpeg has stopped reading.
     has_failed: bool,
 }
 
-/// What libvmaf logs.
+/// The log of libvmaf.
 #[derive(Deserialize)]
 struct Log {
     frames: Vec<LogFrame>,
@@ -41,7 +41,7 @@ struct Metrics {
 }
 
 impl Vmaf {
-    /// Starts the first that has libvmaf.
+    /// Starts the first ffmpeg that has libvmaf.
     pub(super) fn start(ffmpeg: &Ffmpeg, size: PlaneSize) -> Result<Self, QualityError> {
         let program = ffmpeg
             .with_vmaf()
@@ -85,7 +85,7 @@ impl Vmaf {
         Ok(vmaf)
     }
 
-    /// Adds a pair. What goes wrong is told at the end.
+    /// Adds a pair. Errors are reported at the end.
     pub(super) fn add(&mut self, reference: &Frame, other: &Frame) {
         for frame in [reference, other] {
             self.write(&[frame_line(None).as_bytes(), frame.data()]);
@@ -103,7 +103,7 @@ impl Vmaf {
         }
     }
 
-    /// The program, and the figure of each of so many `pairs`.
+    /// The program, and the figure of each of the `pairs` pairs.
     pub(super) fn finish(mut self, pairs: usize) -> Result<(String, Vec<f64>), QualityError> {
         drop(self.child.stdin.take());
         let status = self.child.wait();
@@ -126,13 +126,13 @@ impl Vmaf {
     }
 }
 
-/// The figures of a log.
+/// The figures in a log.
 fn figures(log: &str) -> Result<Vec<f64>, serde_json::Error> {
     let log: Log = serde_json::from_str(log)?;
     Ok(log.frames.iter().map(|frame| frame.metrics.vmaf).collect())
 }
 
-/// Reads all that comes.
+/// Reads everything from a pipe.
 fn drain(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

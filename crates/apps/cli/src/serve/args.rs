@@ -1,4 +1,4 @@
-//! The arguments of `mimosa serve`: a flag for each key there is.
+//! The arguments of `mimosa serve`: a flag for each key of the settings.
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ impl Args {
         ConfigFile::read(self.config.as_deref())
     }
 
-    /// What `file`, the environment and the flags come to.
+    /// The settings from `file`, the environment and the flags.
     pub(crate) fn settings(&self, file: &ConfigFile) -> Result<Settings, ServeError> {
         let name = file.path.as_ref().map(|path| path.display().to_string());
         let file = name.as_deref().zip(file.text());
@@ -37,7 +37,7 @@ impl Args {
     }
 }
 
-/// The variables of ours.
+/// The environment variables that begin with `MIMOSA_`.
 fn environment() -> Result<Vec<(String, String)>, ServeError> {
     let mut variables = Vec::new();
     for (name, value) in std::env::vars_os() {
@@ -54,7 +54,7 @@ fn environment() -> Result<Vec<(String, String)>, ServeError> {
     Ok(variables)
 }
 
-/// What the flags say.
+/// The values of the flags.
 struct Said(Flags);
 
 impl clap::Args for Said {
@@ -86,7 +86,7 @@ impl FromArgMatches for Said {
     }
 }
 
-/// A key as a flag. Its text is read where those of file and environment are.
+/// A key as a flag. Its text is parsed together with those of the file and the environment.
 fn argument(key: &'static Key) -> Arg {
     let mut notes = Vec::new();
     if key.name == keys::CONTROLLER.name {

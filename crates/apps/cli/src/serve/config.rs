@@ -10,26 +10,26 @@ use super::error::ServeError;
 
 /// The settings file.
 pub(crate) struct ConfigFile {
-    /// Where; `None` when nothing says where it would be.
+    /// Path of the file; `None` if there is no place for one.
     pub(crate) path: Option<PathBuf>,
-    /// Whether it is there.
+    /// Whether the file exists.
     pub(crate) state: State,
 }
 
-/// Whether a settings file is there.
+/// The state of a settings file.
 pub(crate) enum State {
-    /// It says this.
+    /// The file exists, with this text.
     Read(String),
-    /// It is not there.
+    /// The file does not exist.
     Absent,
-    /// It was not there, and is now, with all as it would be without it.
+    /// The file did not exist, and was created with all defaults.
     Created,
-    /// It was not there, and could not be created.
+    /// The file did not exist, and could not be created.
     NotCreated(io::Error),
 }
 
 impl ConfigFile {
-    /// Reads the file `named`, which must be there, or the one in its place.
+    /// Reads the file `named`, which has to exist, or the one in its usual place.
     pub(crate) fn read(named: Option<&Path>) -> Result<Self, ServeError> {
         let place = || {
             place(
@@ -54,7 +54,7 @@ impl ConfigFile {
         })
     }
 
-    /// Creates it when it is not there.
+    /// Creates the file if it does not exist.
     pub(crate) fn create(self) -> Self {
         let state = match (&self.path, self.state) {
             (Some(path), State::Absent) => match create(path) {
@@ -66,7 +66,7 @@ impl ConfigFile {
         Self { state, ..self }
     }
 
-    /// What it says; a new one says nothing.
+    /// Text of the file; `None` for a new or missing one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.state {
             State::Read(text) => Some(text),
@@ -85,7 +85,7 @@ fn place(config: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     Some(folder.join("mimosa").join("mimosa.toml"))
 }
 
-/// For its owner alone, as it may come to hold a token.
+/// Creates a file that only its owner may read, because it may come to hold a token.
 fn create(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

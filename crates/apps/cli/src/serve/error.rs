@@ -1,11 +1,11 @@
-//! Why `mimosa serve` does not run.
+//! Errors of `mimosa serve`.
 
 use std::path::PathBuf;
 
 use mimosa_host::HostError;
 use mimosa_settings::SettingsError;
 
-/// Each says what is wrong, where, and what to do instead.
+/// Why `mimosa serve` does not run. Each error says what is wrong, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
     /// The settings file cannot be read.
@@ -14,16 +14,16 @@ pub(crate) enum ServeError {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// An environment variable is no text.
+    /// An environment variable is not UTF-8.
     #[error("{name}: its value is not UTF-8; set it anew, or unset it")]
     NotText { name: String },
     /// The settings are wrong.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// There is no log.
+    /// The log cannot be started.
     #[error("cannot start the log: {0}")]
     Log(String),
-    /// The host did not start, or stopped.
+    /// The host did not start, or failed.
     #[error(transparent)]
     Host(#[from] HostError),
 }

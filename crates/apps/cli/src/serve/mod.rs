@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Args) -> Result<(), ServeError> {
     log::start(filter, settings.log_format).map_err(ServeError::Log)?;
     report(&file.create());
     mimosa_host::serve(settings, |urls| {
-        // Who started the host is still there when nobody reads this.
+        // The host runs even if nobody reads the addresses.
         if let Err(error) = terminal::print(&listed(urls)) {
             tracing::warn!("cannot print where the host is: {error}");
         }
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<(), ServeError> {
     Ok(())
 }
 
-/// Says in the log which file there is.
+/// Logs which settings file is used.
 fn report(file: &ConfigFile) {
     let Some(path) = &file.path else {
         tracing::warn!(
@@ -48,7 +48,7 @@ fn report(file: &ConfigFile) {
     }
 }
 
-/// Where to play and to watch, a line each.
+/// The addresses for playing and for watching, one on each line.
 fn listed(urls: &Urls) -> String {
     let mut text = String::new();
     for (what, urls) in [("play", &urls.play), ("watch", &urls.watch)] {

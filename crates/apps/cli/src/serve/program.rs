@@ -1,4 +1,4 @@
-//! What this program has, for checking settings.
+//! What this program supports, for checks of the settings.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::log;
 /// This program.
 pub(super) struct Program;
 
-/// This program's part in checking settings.
+/// The checks of the settings that depend on this program.
 pub(crate) const fn checks() -> &'static dyn Checks {
     &Program
 }
@@ -18,7 +18,7 @@ pub(crate) const fn checks() -> &'static dyn Checks {
 impl Checks for Program {
     fn controllers(&self) -> &[&str] {
         static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-            // Nobody here could tell it the network's rate.
+            // A host cannot tell the oracle the network's rate.
             let is_usable = |name: &&&str| **name != mimosa_cc::oracle::NAME;
             mimosa_cc::NAMES.iter().filter(is_usable).copied().collect()
         });

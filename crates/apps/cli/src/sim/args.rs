@@ -50,7 +50,7 @@ pub(crate) struct Args {
     pub(super) plot: Option<Plot>,
 }
 
-/// Most seeds of one command: their results are in memory until the last is there.
+/// Most seeds of one command, because all results are kept until the last run ends.
 const MOST_SEEDS: u64 = 100_000;
 
 /// First and last seed.
@@ -60,7 +60,7 @@ pub(crate) struct Seeds(pub(crate) u64, pub(crate) u64);
 impl FromStr for Seeds {
     type Err = String;
 
-    /// Reads `7` or `1..16`.
+    /// Parses `7` or `1..16`.
     fn from_str(text: &str) -> Result<Self, String> {
         let mend = || {
             let text = shortened(text);
@@ -84,7 +84,7 @@ impl FromStr for Seeds {
     }
 }
 
-/// Where to draw, and what the suffix asks for.
+/// The file for a plot, and the format of its suffix.
 #[derive(Clone)]
 pub(crate) struct Plot {
     pub(crate) path: PathBuf,
@@ -115,7 +115,7 @@ impl FromStr for Plot {
     }
 }
 
-/// A path that is not `-`: a recording has no place on a terminal.
+/// Parses a path that is not `-`, because a recording cannot go to a terminal.
 fn file(text: &str) -> Result<PathBuf, String> {
     if Path::new(text) == Path::new("-") {
         return Err("a recording does not go to standard output; name a file".to_owned());

@@ -1,23 +1,23 @@
-//! Long series made readable: one value for each stretch of time.
+//! Summarises long series: one value for each interval of time.
 
 use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
 
-/// So many values across a figure are told apart with ease.
+/// Most intervals in a figure.
 const MOST: u32 = 200;
-/// What is due at 60 fps is no longer told apart by shorter stretches.
+/// Longest interval at which every frame is drawn: at 60 fps, no interval has more than two.
 const EACH: TimeDelta = TimeDelta::from_millis(20);
-/// No line joins points that are further apart.
+/// Longest time between two points that a line connects.
 const SILENCE: TimeDelta = TimeDelta::from_millis(500);
 
-/// A window cut into equal stretches, which begin at multiples of their width.
+/// A window that is divided into equal intervals, which begin at multiples of their width.
 #[derive(Clone, Copy)]
 pub(super) struct Bins {
     window: Window,
     width: TimeDelta,
 }
 
-/// What stands for the values of a stretch.
+/// How an interval is summarised.
 #[derive(Clone, Copy)]
 pub(super) enum Summary {
     Mean,
@@ -25,7 +25,7 @@ pub(super) enum Summary {
 }
 
 impl Bins {
-    /// Stretches of 10, 20, 50, 100 ms and so on, few enough for a figure.
+    /// Intervals of 10, 20, 50, 100 ms and so on, few enough for a figure.
     pub(super) fn of(window: Window) -> Self {
         let least = window.to.since(window.from) / MOST;
         let mut decade = TimeDelta::from_millis(10);
@@ -40,17 +40,17 @@ impl Bins {
         }
     }
 
-    /// Whether there is room for every frame and packet.
+    /// Whether every frame and packet can be drawn.
     pub(super) fn shows_each(self) -> bool {
         self.width <= EACH
     }
 
-    /// How wide they are.
+    /// Width of the intervals.
     pub(super) fn width(self) -> TimeDelta {
         self.width
     }
 
-    /// What [`Self::summarise`] does, to be added to a title.
+    /// The words about [`Self::summarise`] for a title.
     pub(super) fn title(self, summary: Summary) -> String {
         let width = self.width.as_millis();
         match summary {
@@ -60,8 +60,8 @@ impl Bins {
         }
     }
 
-    /// One point for the middle of each stretch that has some, unless there is
-    /// room for each. `points` are in order of time.
+    /// One point at the middle of each interval that has points, unless each point can be drawn.
+    /// `points` are in order of time.
     pub(super) fn summarise(self, points: Vec<(Time, f64)>, summary: Summary) -> Vec<(Time, f64)> {
         if self.shows_each() {
             return points;
@@ -79,7 +79,7 @@ impl Bins {
             .collect()
     }
 
-    /// The points as seconds and values, with a gap where the flow was silent.
+    /// The points as seconds and values, with a gap while the flow was silent.
     pub(super) fn with_gaps(self, points: &[(Time, f64)]) -> Vec<(f64, f64)> {
         let longest = SILENCE.max(self.width * 2);
         let mut drawn = Vec::with_capacity(points.len());
@@ -94,7 +94,7 @@ impl Bins {
         drawn
     }
 
-    /// When the stretches of the window begin and end.
+    /// Beginning and end of each interval of the window.
     pub(super) fn spans(self) -> impl Iterator<Item = (Time, Time)> {
         let Window { from, to } = self.window;
         let starts =
@@ -104,7 +104,7 @@ impl Bins {
             .map(move |at| (at.max(from), (at + self.width).min(to)))
     }
 
-    /// When the stretch that `at` is in begins.
+    /// Beginning of the interval that contains `at`.
     fn start(self, at: Time) -> Time {
         let width = self.width.as_nanos().unsigned_abs();
         Time::from_nanos(at.as_nanos() / width * width)

@@ -1,4 +1,4 @@
-//! Why `mimosa sim` could not do what was asked.
+//! Errors of `mimosa sim`.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use mimosa_units::TimeDelta;
 use crate::output::OutputError;
 use crate::text::TextError;
 
-/// Each says what is wrong, where, and what to do instead.
+/// Why `mimosa sim` failed. Each error says what is wrong, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SimError {
     /// The scenario file cannot be read.
@@ -26,7 +26,7 @@ pub(crate) enum SimError {
         name: String,
         known: String,
     },
-    /// The part of the run to count is no part of the run.
+    /// The window is not within the run.
     #[error(
         "--from {from} --to {to} is no part of the run, which lasts {end}; let --from be before --to and --to at most {end}"
     )]

@@ -1,4 +1,4 @@
-//! One run as a figure.
+//! Draws one run as a figure.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::bins::{Bins, Summary};
 use super::input::Input;
 use super::{Job, Run, Seen, series};
 
-/// Draws `job`, the first of `runs`, as far as it was `seen`.
+/// Draws `job`, the first of `runs`, from what was `seen` of it.
 pub(super) fn draw(file: &Path, input: &Input, job: &Job, runs: &[Run], seen: &Seen) -> Figure {
     let window = input.window;
     let bins = Bins::of(window);
@@ -44,7 +44,7 @@ pub(super) fn draw(file: &Path, input: &Input, job: &Job, runs: &[Run], seen: &S
     }
 }
 
-/// Which run it is, and what came of it.
+/// Which run it is, and its main figures.
 fn subtitle(input: &Input, job: &Job, runs: &[Run]) -> String {
     let mut parts = Vec::new();
     if let Some(variant) = job.variant {

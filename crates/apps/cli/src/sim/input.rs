@@ -1,4 +1,4 @@
-//! What is to be run: the scenario, and the part of it that counts.
+//! The scenario to run, and the window of it that counts.
 
 use std::path::{Path, PathBuf};
 
@@ -13,30 +13,30 @@ use crate::text;
 
 /// A scenario file, read and checked.
 pub(crate) struct Input {
-    /// As it stands.
+    /// Text of the file.
     pub(crate) text: String,
-    /// What it means, without the variants that are not wanted.
+    /// The scenarios of the variants that are wanted.
     pub(crate) loaded: Loaded,
-    /// The part that counts, within every run.
+    /// The window of each run that counts.
     pub(crate) window: Window,
-    /// Whether that is all of it.
+    /// Whether the window is the whole run.
     pub(crate) whole: bool,
 }
 
-/// What of a file is to be run.
+/// What to run of a file.
 pub(crate) struct Wanted<'a> {
     /// The scenario file.
     pub(crate) file: &'a Path,
-    /// This variant alone.
+    /// The only variant to run; all if `None`.
     pub(crate) variant: Option<&'a str>,
-    /// The part that counts begins here.
+    /// Beginning of the window.
     pub(crate) from: TimeDelta,
-    /// And ends here, or with the run.
+    /// End of the window; the end of the run if `None`.
     pub(crate) to: Option<TimeDelta>,
 }
 
-/// Reads the scenario and what it names, which `files` then know, and prints what was not
-/// taken literally.
+/// Reads the scenario and the files that it names, which are added to `files`. Prints notes on what
+/// was not taken literally.
 pub(crate) fn read(wanted: &Wanted<'_>, files: &mut Files) -> Result<Input, SimError> {
     let path = wanted.file;
     let text = text::read(path, NO_SCENARIO)?;

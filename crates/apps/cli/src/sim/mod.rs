@@ -1,4 +1,4 @@
-//! `mimosa sim`: runs a scenario for each seed and writes what came out.
+//! `mimosa sim`: runs a scenario for each seed, and writes the figures.
 
 mod args;
 mod bins;
@@ -26,14 +26,14 @@ pub(crate) use input::{Wanted, read};
 use outputs::Outputs;
 pub(crate) use table::{mean, tables, text, without_empty_variants};
 
-/// One run to be done.
+/// A run to make.
 struct Job<'a> {
     seed: u64,
     variant: Option<&'a str>,
     scenario: &'a Scenario,
 }
 
-/// What was run, and what came out.
+/// A finished run with its figures.
 #[derive(Serialize)]
 pub(crate) struct Run<'a> {
     pub(crate) seed: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Run<'a> {
     pub(crate) outcome: Outcome,
 }
 
-/// What a run showed, as far as somebody wants to know.
+/// The frames and packets of a run, if they are wanted.
 type Seen = (
     Option<Table<FrameRow>>,
     Option<Table<Passage<StreamPacket>>>,
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
     Ok(())
 }
 
-/// Seed by seed, and for each of them every variant.
+/// The jobs: for each seed, every variant.
 fn jobs(loaded: &Loaded, seeds: Option<Seeds>) -> Vec<Job<'_>> {
     let Seeds(first, last) = seeds.unwrap_or(Seeds(loaded.seed, loaded.seed));
     let of = |seed| {

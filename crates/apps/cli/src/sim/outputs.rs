@@ -1,4 +1,4 @@
-//! Where the results go. Every file is created before anything runs.
+//! The outputs of `mimosa sim`. Every file is created before anything runs.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::args::{Args, Format};
 use super::error::SimError;
 use crate::output::{Existing, Files, Output};
 
-/// What was asked for besides the table.
+/// The outputs beside the table.
 pub(super) struct Outputs {
     json: Option<Output>,
     frames: Option<Recorder<FrameRow>>,
@@ -21,8 +21,8 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Creates the files that `args` name, none of which is one of `files`; recordings hold
-    /// `scenario`.
+    /// Creates the files that `args` name, which must not replace any of `files`. Recordings
+    /// contain `scenario`.
     pub(super) fn create(args: &Args, files: &mut Files, scenario: &str) -> Result<Self, SimError> {
         let mut create = |path: &Path| files.create(path, Existing::Replace);
         let json = args.json.as_deref().map(&mut create).transpose()?;
@@ -42,8 +42,7 @@ impl Outputs {
         })
     }
 
-    /// Whether somebody wants the frames of each run, the packets of each run,
-    /// and a plot.
+    /// Whether the frames of each run, the packets of each run, and a plot are wanted.
     pub(super) const fn wanted(&self) -> (bool, bool, bool) {
         (
             self.frames.is_some(),
@@ -93,7 +92,7 @@ impl Outputs {
         Ok(output.put(&text)?)
     }
 
-    /// Ends them all, and then gives each its name: where one fails, there is none.
+    /// Completes all outputs, and then gives each its name: if one fails, no file is there.
     pub(super) fn finish(self) -> Result<(), SimError> {
         let frames = self.frames.map(Recorder::finish).transpose()?;
         let packets = self.packets.map(Recorder::finish).transpose()?;
@@ -106,7 +105,7 @@ impl Outputs {
     }
 }
 
-/// A recording and the file that it goes to.
+/// A recording, and the path of its file.
 struct Recorder<R> {
     path: PathBuf,
     recording: Recording<R, Output>,

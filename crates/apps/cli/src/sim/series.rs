@@ -12,14 +12,13 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::bins::{Bins, Summary};
 
-/// A link that changes more often than this is drawn as means.
+/// A link with more changes than this is drawn as means.
 const MOST_STEPS: usize = 500;
-/// A frame still open at the end that is older counts as never completed, as
-/// it does in the figures.
+/// Age from which a frame that is open at the end counts as never completed, as in the figures.
 const OVERDUE: TimeDelta = TimeDelta::from_millis(200);
-/// Below it, the throughput of a flow is a matter of single packets.
+/// Shortest interval for throughput; in a shorter one it depends on single packets.
 const LEAST_WIDTH: TimeDelta = TimeDelta::from_millis(200);
-/// Where frames that were never completed are drawn when no frame was.
+/// Where frames without completion are drawn if no frame was completed, in milliseconds.
 const NO_DELAY_MS: f64 = 100.0;
 
 /// A video flow's name and its frames within the window, in order.
@@ -65,7 +64,7 @@ pub(super) fn bitrates(
     bins: Bins,
 ) -> Vec<Series> {
     let mut all = vec![link(&scenario.link.schedule, window, bins)];
-    // A mean holds for no moment; a single target holds until the next.
+    // A mean is not the value at any time, while a single target is valid until the next.
     let kind = if bins.shows_each() {
         Kind::Steps
     } else {
@@ -93,8 +92,8 @@ pub(super) fn bitrates(
     all
 }
 
-/// Mean rates, over `width` each, of what leaves the link: from the first of `packets` to
-/// the last.
+/// Mean rates over intervals of `width` of what leaves the link, from the first of `packets` to the
+/// last.
 fn throughput<'a>(
     packets: impl Iterator<Item = &'a Passage<StreamPacket>>,
     window: Window,
@@ -120,7 +119,7 @@ fn throughput<'a>(
     (*first..=*last).map(point).collect()
 }
 
-/// The delay of each frame; those without an end at the top.
+/// The delay of each frame; frames that never completed are at the top.
 pub(super) fn frame_delays(flows: &[Flow], duration: TimeDelta, bins: Bins) -> Vec<Series> {
     let delay = |life: &FrameLife| life.delay().map(TimeDelta::as_millis);
     let mut all: Vec<_> = flows
@@ -144,7 +143,7 @@ pub(super) fn frame_delays(flows: &[Flow], duration: TimeDelta, bins: Bins) -> V
     all
 }
 
-/// The smoothed utilisation of the flows whose controllers have such a notion.
+/// The smoothed utilisation of the flows whose controllers estimate it.
 pub(super) fn utilization(flows: &[Flow], window: Window, bins: Bins) -> Vec<Series> {
     let smoothed = |life: &FrameLife| life.decision.evidence.smoothed_utilization;
     let mut all: Vec<_> = flows
@@ -158,7 +157,7 @@ pub(super) fn utilization(flows: &[Flow], window: Window, bins: Bins) -> Vec<Ser
     all
 }
 
-/// The wait of each packet that passed; those that did not at the top.
+/// The wait of each packet that passed; packets that did not are at the top.
 pub(super) fn queue_delays(
     packets: &[Passage<StreamPacket>],
     window: Window,
@@ -190,7 +189,7 @@ pub(super) fn queue_delays(
 }
 
 impl Flow<'_> {
-    /// What `value` says of the frames; `None` where it never says anything.
+    /// The series of `value` over the frames; `None` if it has no value for any.
     fn series(
         &self,
         kind: Kind,
@@ -218,7 +217,7 @@ fn link(schedule: &Schedule, window: Window, bins: Bins) -> Series {
         steps = bins.spans().map(mean).collect();
         name = format!("link, means over {} ms", bins.width().as_millis());
     }
-    // The last one reaches to the end of the axis, which is thereby fixed.
+    // The last step reaches to the end of the axis.
     steps.extend(steps.last().map(|(_, rate)| (window.to, *rate)));
     Series {
         name,
@@ -227,7 +226,7 @@ fn link(schedule: &Schedule, window: Window, bins: Bins) -> Series {
     }
 }
 
-/// From the flow's first packet to its last, falling to zero in its pauses.
+/// The rate from the flow's first packet to its last, which is zero during pauses.
 fn cross_traffic(flow: &FlowConfig, rate: Rate, window: Window) -> Option<Series> {
     let sends = |at: Time| {
         let active = flow.active_from(at) == Some(at);
@@ -260,7 +259,7 @@ fn in_mbps(points: Vec<(Time, Rate)>) -> Vec<(f64, f64)> {
     points.into_iter().map(point).collect()
 }
 
-/// `None` without points.
+/// A series of these points; `None` without points.
 fn series(name: &str, kind: Kind, points: Vec<(f64, f64)>) -> Option<Series> {
     (!points.is_empty()).then(|| Series {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! The figures as tables to read: means over the seeds, the worst for maxima.
+//! The figures as tables: means over the seeds, and the greatest of maxima.
 
 use std::fmt::Write;
 
@@ -49,7 +49,7 @@ pub(crate) fn tables(variants: &[(Option<&str>, &Scenario)], runs: &[Run]) -> [T
         let of = |index: usize| outcomes.iter().filter_map(move |o| o.flows.get(index));
         let (videos, others): (Vec<_>, Vec<_>) = (0..scenario.flows.len())
             .partition(|&index| scenario.flows[index].kind_name() == "video");
-        // Variants are there to be compared, a line each.
+        // Variants are compared, so that each has one line.
         let together = name.is_some() && videos.len() > 1;
         if together {
             let all: Vec<_> = videos.iter().flat_map(|&index| of(index)).collect();
@@ -88,7 +88,7 @@ pub(crate) fn without_empty_variants(mut table: Table) -> Table {
     table
 }
 
-/// The tables one below the other, perhaps as Markdown.
+/// The tables one after the other, as text or as Markdown.
 pub(crate) fn text(tables: &[Table], markdown: bool) -> String {
     let mut text = String::new();
     for table in tables {
@@ -102,7 +102,7 @@ pub(crate) fn text(tables: &[Table], markdown: bool) -> String {
     text
 }
 
-/// `None` without runs.
+/// The row of a flow; `None` without runs.
 fn flow_row(variant: &str, name: &str, flows: &[&FlowOutcome]) -> Option<Vec<String>> {
     flows.first()?;
     let of =

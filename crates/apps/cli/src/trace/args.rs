@@ -7,7 +7,7 @@ use mimosa_units::{Rate, TimeDelta};
 
 use crate::sim::{Plot, Seeds};
 
-/// What is to be done with traces.
+/// The subcommands for traces.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -59,7 +59,7 @@ pub(super) struct Inspect {
     pub(super) plot: Option<Plot>,
 }
 
-/// Where a trace goes.
+/// The file to which a trace is written.
 #[derive(clap::Args)]
 pub(super) struct Output {
     /// Trace file to write; `-` for standard output.
@@ -176,7 +176,7 @@ pub(super) struct Models {
     pub(super) markdown: bool,
 }
 
-/// A format by its name.
+/// A format, as the command line names it.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(super) enum FormatName {
     /// One millisecond a line, at which 1500 bytes may leave.

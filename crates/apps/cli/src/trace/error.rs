@@ -1,4 +1,4 @@
-//! Why `mimosa trace` could not do what was asked.
+//! Errors of `mimosa trace`.
 
 use std::path::PathBuf;
 
@@ -8,31 +8,31 @@ use mimosa_trace::{EditError, ModelError, TooLong, TraceError, WriteError};
 use crate::output::OutputError;
 use crate::text::TextError;
 
-/// Each says what is wrong, where, and what to do instead.
+/// Why `mimosa trace` failed. Each error says what is wrong, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TraceCommandError {
     /// The trace cannot be read.
     #[error(transparent)]
     Read(#[from] TextError),
-    /// It is no trace.
+    /// The text is not a trace.
     #[error("{}:{}: {}", path.display(), source.line, source.problem)]
     Trace { path: PathBuf, source: TraceError },
-    /// It has no statistics.
+    /// The trace is too long for statistics.
     #[error("{}: {source}", path.display())]
     TooLong { path: PathBuf, source: TooLong },
-    /// It cannot be changed so.
+    /// The trace cannot be changed in this way.
     #[error("{}: {source}", path.display())]
     Edit { path: PathBuf, source: EditError },
-    /// The format cannot hold it.
+    /// The format cannot hold the trace.
     #[error("cannot write {}: {source}", path.display())]
     Format { path: PathBuf, source: WriteError },
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// There is no such model, or it cannot do this.
+    /// There is no such model, or it cannot make this trace.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// What a model made has no statistics.
+    /// The trace from a model is too long for statistics.
     #[error(transparent)]
     Made(#[from] TooLong),
     /// The figure cannot be drawn.

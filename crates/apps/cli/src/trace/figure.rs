@@ -1,4 +1,4 @@
-//! Traces as figures: their rate over time, and its distribution.
+//! Figures of traces: the rate over time, and its distribution.
 
 use mimosa_plot::{Figure, Kind, Page, Panel, Part, Series, Table};
 use mimosa_trace::{CELL, TooLong, Trace, falls, means};
@@ -6,7 +6,7 @@ use mimosa_units::{Rate, TimeDelta};
 
 use super::files::Input;
 
-/// A panel for each trace, and one for its round trips where it has some.
+/// A panel for the rate of each trace, and one for its round trips if it has any.
 pub(super) fn over_time(inputs: &[Input]) -> Result<Figure, TooLong> {
     let mut panels = Vec::new();
     for input in inputs {
@@ -85,7 +85,7 @@ fn rate(cells: &[Rate]) -> Vec<Series> {
     let at = |index: usize| CELL.as_secs() * index as f64;
     let point = |(index, rate): (usize, &Rate)| (at(index), rate.as_mbps());
     let mut points: Vec<_> = cells.iter().enumerate().map(point).collect();
-    // The last one reaches to the end of its cell.
+    // The last step reaches to the end of its cell.
     points.extend(cells.last().map(|rate| (at(cells.len()), rate.as_mbps())));
     let fallen: Vec<_> = falls(cells)
         .map(|index| (at(index), cells[index].as_mbps()))

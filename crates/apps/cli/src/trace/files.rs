@@ -1,4 +1,4 @@
-//! Traces from files and to them.
+//! Reads and writes trace files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,18 @@ use crate::output::{Existing, Files, Output};
 use crate::terminal::say;
 use crate::text;
 
-/// What to do where a trace cannot be read.
+/// The advice for a trace that cannot be read.
 const NO_TRACE: &str = "name a trace file, such as traces/wifi.txt";
-/// More notes than this would bury everything else.
+/// Most notes that are shown; more would bury everything else.
 const NOTES_SHOWN: usize = 5;
 
-/// A trace file as it was read.
+/// A trace file that was read.
 pub(super) struct Input {
-    /// Where it is.
+    /// Path of the file.
     pub(super) path: PathBuf,
-    /// What it says.
+    /// The trace in the file.
     pub(super) trace: Trace,
-    /// How.
+    /// Format of the file.
     pub(super) format: Format,
 }
 
@@ -33,7 +33,7 @@ impl Input {
     }
 }
 
-/// Reads a trace, and prints what was not taken literally.
+/// Reads a trace, and prints notes on what was not taken literally.
 pub(super) fn read(path: &Path) -> Result<Input, TraceCommandError> {
     let path = path.to_owned();
     let text = text::read(&path, NO_TRACE)?;
@@ -59,7 +59,7 @@ pub(super) fn read(path: &Path) -> Result<Input, TraceCommandError> {
     })
 }
 
-/// Creates the file that a trace goes to. With `--force` it may be the one that is read.
+/// Creates the file for a trace. With `--force` it may replace the one that is read.
 pub(super) fn create(output: &args::Output) -> Result<Output, TraceCommandError> {
     let existing = if output.force {
         Existing::Replace
@@ -69,7 +69,7 @@ pub(super) fn create(output: &args::Output) -> Result<Output, TraceCommandError>
     Ok(Files::default().create(&output.path, existing)?)
 }
 
-/// Writes a trace, and prints what the format leaves out.
+/// Writes a trace, and prints what the format cannot hold.
 pub(super) fn write(
     mut output: Output,
     trace: &Trace,

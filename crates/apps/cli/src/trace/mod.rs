@@ -166,7 +166,7 @@ fn models(args: &Models) -> Result<(), TraceCommandError> {
     Ok(print(&table::text(&tables, args.markdown))?)
 }
 
-/// What the traces of a model are like.
+/// The statistics of a model's traces, one for each seed.
 fn group(
     model: &Model,
     Seeds(first, last): Seeds,

@@ -1,4 +1,4 @@
-//! Statistics as tables to read, and as JSON.
+//! Statistics of traces, as tables and as JSON.
 
 use std::fmt::Write as _;
 
@@ -6,24 +6,23 @@ use mimosa_plot::Table;
 use mimosa_trace::{LAGS, Model, PERCENTILES, Statistics};
 use serde_json::{Map, Value, json};
 
-/// What the tables are of.
+/// A trace's name and statistics.
 pub(super) struct Described {
     pub(super) name: String,
     pub(super) statistics: Statistics,
 }
 
-/// Takes a figure out of many.
+/// Selects one figure of a trace's statistics.
 type Figure = Box<dyn Fn(&Statistics) -> Option<f64>>;
 
-/// One figure of a trace, how it is written, and its column.
+/// One figure of a trace, with its column header and its decimals.
 struct Column {
     header: String,
     decimals: usize,
     value: Figure,
 }
 
-/// A row for each trace: of its rate, and where there are some, of its round
-/// trips and losses.
+/// A row for each trace, in tables of the rate, and of round trips and losses if there are any.
 pub(super) fn tables(all: &[Described]) -> Vec<Table> {
     let row = |columns: &[Column], one: &Described| {
         let cells = columns.iter().map(|column| {
@@ -37,7 +36,7 @@ pub(super) fn tables(all: &[Described]) -> Vec<Table> {
     })
 }
 
-/// The least, the median and the greatest of each figure, for each group.
+/// The least, the median and the greatest value of each figure, for each group.
 pub(super) fn summaries(groups: &[(String, Vec<Described>)]) -> Vec<Table> {
     let rows = |columns: &[Column], (name, group): &(String, Vec<Described>)| -> Vec<_> {
         let sorted: Vec<Vec<f64>> = columns
@@ -76,7 +75,7 @@ pub(super) fn summaries(groups: &[(String, Vec<Described>)]) -> Vec<Table> {
     })
 }
 
-/// The tables for which `all` have something to say.
+/// The tables that have values for any of `all`.
 fn build<'a>(
     names: &[&str],
     all: impl IntoIterator<Item = &'a Described>,
@@ -182,7 +181,7 @@ pub(super) fn parameters(model: &Model) -> Table {
     }
 }
 
-/// The tables one below the other, perhaps as Markdown.
+/// The tables one after the other, as text or as Markdown.
 pub(super) fn text(tables: &[Table], markdown: bool) -> String {
     let mut text = String::new();
     for table in tables {
@@ -196,7 +195,7 @@ pub(super) fn text(tables: &[Table], markdown: bool) -> String {
     text
 }
 
-/// What a trace is like, as an object.
+/// The statistics of a trace as a JSON object.
 pub(super) fn json(one: &Described) -> Value {
     let statistics = &one.statistics;
     let percentiles = |value: &dyn Fn(usize) -> f64| -> Map<String, Value> {
@@ -232,7 +231,7 @@ pub(super) fn json(one: &Described) -> Value {
     object
 }
 
-/// The mean of the two in the middle where there is no middle one.
+/// The median, which is the mean of the two middle values for an even number.
 fn median(sorted: &[f64]) -> Option<f64> {
     let upper = sorted.get(sorted.len() / 2)?;
     let lower = sorted.get((sorted.len() - 1) / 2)?;

@@ -12,40 +12,39 @@ use mimosa_units::{PeerTime, Time, TimeDelta};
 use super::error::PlayError;
 use mimosa_system::clock::Clock;
 
-/// A frame without its bytes.
+/// A frame's properties, without its content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Coded {
-    /// Its number.
+    /// Number of the frame.
     pub number: u64,
-    /// RTP timestamp.
+    /// RTP timestamp of the frame.
     pub timestamp: u32,
-    /// When its first packet came.
+    /// When the frame's first packet came.
     pub first: Time,
-    /// When its last one did.
+    /// When the frame's last packet came.
     pub last: Time,
-    /// Bytes.
+    /// Length of the frame in bytes.
     pub bytes: usize,
 }
 
-/// What came of a frame.
+/// The result of decoding a frame.
 #[derive(Debug)]
 pub struct Decoded {
-    /// Of which frame.
+    /// The frame.
     pub frame: Coded,
-    /// The picture; `None` when there is none in it, or it is damaged so much that nobody
-    /// should see it.
+    /// The picture; `None` if the frame has none, or is too damaged to be displayed.
     pub picture: Option<DecodedPicture>,
-    /// Decoding goes on from a keyframe only.
+    /// Whether decoding can only continue from a keyframe.
     pub is_broken: bool,
-    /// How long it waited for the decoder.
+    /// How long the frame waited for the decoder.
     pub waited: TimeDelta,
     /// How long decoding took.
     pub took: TimeDelta,
-    /// When it was done.
+    /// When decoding was done.
     pub at: Time,
 }
 
-/// A thread that decodes frames in their order.
+/// A thread that decodes frames in order.
 #[derive(Debug)]
 pub struct DecodeThread {
     frames: Option<mpsc::Sender<(Time, Whole)>>,
@@ -54,12 +53,12 @@ pub struct DecodeThread {
 }
 
 impl DecodeThread {
-    /// Starts it with a decoder of the first codec that there is, and another where frames
-    /// come of another; what it makes goes to `deliver`, in its thread.
+    /// Starts the thread with a decoder of the first codec that is supported, which changes when
+    /// frames of another codec come. The thread calls `deliver` with each result.
     ///
     /// # Errors
     ///
-    /// [`PlayError::Decode`] without a decoder, [`PlayError::Thread`].
+    /// [`PlayError::Decode`] without a decoder, [`PlayError::Thread`] without a thread.
     pub fn start(
         threads: u8,
         clock: Clock,
@@ -85,10 +84,10 @@ impl DecodeThread {
         })
     }
 
-    /// Hands a frame over.
+    /// Sends a frame to the thread.
     pub fn decode(&self, frame: Whole) {
         if let Some(frames) = &self.frames {
-            // Without the thread nobody waits for it.
+            // If the thread has ended, nothing waits for the frame.
             let _ = frames.send((self.clock.now(), frame));
         }
     }
@@ -98,7 +97,7 @@ impl Drop for DecodeThread {
     fn drop(&mut self) {
         self.frames = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there has said so.
+            // A panic of the thread was printed there.
             let _ = thread.join();
         }
     }
@@ -142,7 +141,7 @@ fn decode(
     }
 }
 
-/// The picture of a frame, by a decoder of its codec.
+/// Decodes a frame, with a decoder of the frame's codec.
 fn picture(
     decoder: &mut Decoder,
     threads: u8,

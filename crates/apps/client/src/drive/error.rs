@@ -1,4 +1,4 @@
-//! Why a client does not play.
+//! Errors of the client.
 
 use mimosa_avcodec::DecodeError;
 use mimosa_protocol::problem::Problem;
@@ -8,46 +8,46 @@ use mimosa_transport::CallError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
-    /// Not the address of a host.
+    /// The text is not the address of a host.
     #[error("`{text}` is no address of a host: {reason}; write http://HOST:PORT/, as it prints it")]
     Address {
-        /// What was given.
+        /// The text that was given.
         text: String,
-        /// What is wrong with it.
+        /// What is wrong with the text.
         reason: String,
     },
-    /// The host's name is not known, or nothing answers there.
+    /// The host's name is unknown, or nothing answers at its address.
     #[error("{address} cannot be reached: {reason}; is `mimosa serve` running there?")]
     Unreachable {
-        /// Where it should be.
+        /// Address of the host.
         address: String,
-        /// In the system's words.
+        /// The system's error.
         reason: String,
     },
-    /// Something answers that is no host.
+    /// What answers is not a host.
     #[error("what answers at {address} is no mimosa host: {reason}")]
     NoHost {
-        /// Where.
+        /// Address of the host.
         address: String,
-        /// What it said.
+        /// What it answered.
         reason: String,
     },
-    /// The host's answer is no.
+    /// The host refuses the session.
     #[error("the host refuses: {}", .0.message)]
     Refused(Problem),
-    /// There is no connection to be had from offer and answer.
+    /// Offer or answer cannot be used.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// There is no socket to be had.
+    /// No UDP socket can be opened.
     #[error("no UDP socket: {0}")]
     Socket(#[source] std::io::Error),
-    /// There is no decoder.
+    /// Video cannot be decoded.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// There is no decoder for sound.
+    /// Sound cannot be decoded.
     #[error(transparent)]
     Sound(#[from] mimosa_audio::AudioError),
-    /// There is no window.
+    /// No window can be opened.
     #[error("{0}")]
     Window(String),
     /// A thread cannot be started.

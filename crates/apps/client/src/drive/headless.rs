@@ -1,4 +1,4 @@
-//! Playing without a window: for tests, probes and fleets.
+//! Plays without a window: for tests, probes and fleets of clients.
 
 use mimosa_facts::Action;
 use mimosa_facts::sound::{BLOCK, CHANNELS, span_of};
@@ -13,33 +13,33 @@ use super::player::{News, Player};
 use super::report::{Report, Sample};
 use mimosa_system::clock::Clock;
 
-/// The space bar (`KEY_SPACE`), which the demo shows at once.
+/// Code of the space bar (`KEY_SPACE`), whose press the demo shows at once.
 const PROBE_KEY: u16 = 57;
-/// Time between presses, and from one to its release. It is no multiple of a frame's
-/// interval at any usual rate, so that presses fall anywhere in it.
+/// Time between presses, and from a press to the release. Neither is a multiple of a usual frame
+/// interval, so that presses fall anywhere in it.
 const PROBE_EVERY: TimeDelta = TimeDelta::from_micros(237_300);
 const PROBE_HELD: TimeDelta = TimeDelta::from_micros(101_700);
-/// A press not seen in this time is not seen at all.
+/// Time after which a press counts as not shown.
 const PROBE_LOST: TimeDelta = TimeDelta::from_millis(2_000);
 
-/// What to do without a window.
+/// How to play without a window.
 #[derive(Clone, Copy, Debug)]
 pub struct Headless {
-    /// For how long; `None` until the host ends it.
+    /// How long to play; `None` to play until the host ends the session.
     pub duration: Option<TimeDelta>,
     /// Whether sound is wanted.
     pub wants_sound: bool,
-    /// Whether to press a key now and then, and to look when the demo shows it.
+    /// Whether to press a key now and then, and to measure when the demo shows it.
     pub probes: bool,
-    /// Threads that share a frame.
+    /// Number of threads that decode the slices of a frame.
     pub threads: u8,
 }
 
-/// Plays a session, and tells what it saw.
+/// Plays a session, and returns a report about it.
 ///
 /// # Errors
 ///
-/// [`PlayError`] when the host is not there or refuses, and without a decoder.
+/// [`PlayError`] if the host is not there or refuses, or without a decoder.
 pub fn play(config: ConnectionConfig, headless: Headless) -> Result<Report, PlayError> {
     let clock = Clock::start();
     let loudspeaker = headless
@@ -90,7 +90,7 @@ pub fn play(config: ConnectionConfig, headless: Headless) -> Result<Report, Play
             None => {}
         }
     }
-    // Its last word has what was counted.
+    // The last message has the counts.
     for news in player.leave() {
         if let News::Host(FromHost::Ended { tally, .. }) = news {
             report.ended("left", true, &tally);
@@ -99,7 +99,7 @@ pub fn play(config: ConnectionConfig, headless: Headless) -> Result<Report, Play
     Ok(report)
 }
 
-/// A loudspeaker that nobody hears: it plays by the clock.
+/// A loudspeaker that plays nothing, in the time of the clock.
 #[derive(Debug)]
 struct Nobody {
     until: Time,
@@ -121,7 +121,7 @@ impl Loudspeaker for Nobody {
         silent
     }
 
-    /// Nothing can be done about a clock.
+    /// A clock has no troubles.
     fn troubled(&mut self, _now: Time) {}
 }
 
@@ -131,7 +131,7 @@ struct Probe {
     next: Time,
     is_down: bool,
     pressed: Option<Time>,
-    /// Actions by the newest picture.
+    /// Number of actions that the newest picture shows.
     actions: Option<u16>,
 }
 
@@ -148,7 +148,7 @@ impl Probe {
     fn act(&mut self, now: Time, act: impl FnOnce(Action)) {
         self.pressed
             .take_if(|pressed| now.since(*pressed) > PROBE_LOST);
-        // Not before the last one was seen, nor before it is known what was done.
+        // A press has to wait until the one before was shown, and the number of actions is known.
         let is_known = self.actions.is_some() && self.pressed.is_none();
         if now < self.next || !is_known {
             self.next = self.next.max(now + BLOCK);
@@ -168,7 +168,7 @@ impl Probe {
             };
     }
 
-    /// How long ago the key was pressed or let go that this picture is the first to show.
+    /// Time since the key was pressed or released, if this picture is the first to show it.
     fn looked(&mut self, frame: &Decoded) -> Option<TimeDelta> {
         let view = frame.picture.as_ref()?.view();
         let mut picture = Picture::new(view.size());

@@ -1,5 +1,5 @@
-//! The network's thread: one session, its socket and its timer; and the sound, which waits
-//! for nobody else.
+//! The network's thread: one session with its socket and its timer, and the sound, which waits for
+//! nothing else.
 
 use std::thread::{Builder, JoinHandle};
 
@@ -21,48 +21,49 @@ use super::socket::{LARGEST, Received, Socket};
 use super::whep::{Address, Answer, Whep};
 use mimosa_system::clock::Clock;
 
-/// Calls that take datagrams before the timers are looked at again.
+/// Most calls that take datagrams before timers are handled again.
 const MOST_AT_ONCE: usize = 64;
 /// Longest sleep.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
-/// How often the loudspeaker is looked after, at least and at most.
+/// Longest and shortest time between looks at the loudspeaker.
 const LOOK_EVERY: TimeDelta = TimeDelta::from_millis(5);
 const LOOK_AFTER: TimeDelta = TimeDelta::from_millis(1);
 
-/// What plays blocks of sound.
+/// A loudspeaker for blocks of sound.
 pub trait Loudspeaker: Send {
-    /// What it is to have ahead of time.
+    /// Duration of sound that the loudspeaker should have in advance.
     fn ahead(&self) -> TimeDelta;
-    /// What was handed over and is not heard yet, the way to the ear included.
+    /// Duration of sound that was handed over and is not heard yet, including the way to the ear.
     fn queued(&mut self, now: Time) -> TimeDelta;
-    /// Plays samples after those before: those of all channels for one time after another.
-    /// For how long it had nothing to play is told where it is known, and is zero otherwise.
+    /// Plays further samples, with all channels of a sample frame next to each other. Returns for
+    /// how long the loudspeaker had nothing to play; zero if that is unknown.
     fn play(&mut self, now: Time, samples: &[i16]) -> TimeDelta;
-    /// It had nothing to play, or sound had to be left out that it did not take in time.
+    /// Notes that the loudspeaker had nothing to play, or that sound was left out that it did not
+    /// take in time.
     fn troubled(&mut self, now: Time);
 }
 
-/// A connection's fixed properties.
+/// Fixed properties of a connection.
 #[derive(Clone, Debug)]
 pub struct ConnectionConfig {
-    /// Where the host is.
+    /// Address of the host.
     pub address: Address,
-    /// To play or to watch.
+    /// Whether to play or to watch.
     pub role: Role,
-    /// The session's.
+    /// Properties of the session.
     pub session: SessionConfig,
 }
 
-/// To the network's thread.
+/// A message to the network's thread.
 #[derive(Debug)]
 pub enum ToHost {
-    /// The player did this, then.
+    /// The player did this at that time.
     Act(Time, Action),
     /// A frame was decoded.
     Decoded,
-    /// The player has seen this frame.
+    /// The frame was displayed.
     Seen(Seen),
-    /// What came cannot be decoded.
+    /// What came cannot be decoded, so that a keyframe is needed.
     WantKeyframe,
     /// The player has copied this text.
     Copied(String),
@@ -70,30 +71,30 @@ pub enum ToHost {
     Leave,
 }
 
-/// From the network's thread.
+/// A message from the network's thread.
 #[derive(Debug)]
 pub enum FromHost {
     /// Media flows.
     Connected,
-    /// Decode this.
+    /// A frame to decode.
     Frame(Whole),
-    /// What the session is.
+    /// The properties of the session.
     Hello(Box<Hello>),
-    /// How it stands, by the host, and by the client.
+    /// The host's statistics, the client's counts, and the skew.
     Statistics(Box<Statistics>, Box<Tally>, Option<TimeDelta>),
-    /// Something that the player should know.
+    /// A notice for the player.
     Notice(Notice),
-    /// A gamepad is to do this.
+    /// A gamepad's vibration.
     Rumble(Rumble),
     /// The game has copied this text.
     Copied(String),
-    /// It is over.
+    /// The session is over.
     Ended {
-        /// Why.
+        /// Why the session ended.
         reason: String,
-        /// Nobody should call again.
+        /// Whether the client should not connect again.
         is_final: bool,
-        /// All that was counted.
+        /// The client's counts of the session.
         tally: Box<Tally>,
     },
 }
@@ -107,12 +108,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Calls a host; `replaced` is an earlier session, which ends. What comes of it is handed
-    /// to `deliver` in the network's thread, which it must not keep.
+    /// Connects to a host. `replaced` is an earlier session, which the host then ends. The
+    /// network's thread calls `deliver` with each message, and must not be blocked there.
     ///
     /// # Errors
     ///
-    /// [`PlayError`] when the host is not there, is none, or refuses.
+    /// [`PlayError`] if the host is not there, is not a host, or refuses.
     pub fn open(
         config: ConnectionConfig,
         clock: Clock,
@@ -169,19 +170,19 @@ impl Connection {
         })
     }
 
-    /// What the host calls the session.
+    /// The host's identifier of the session.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// A way to tell it something.
+    /// A sender of messages to the thread.
     #[must_use]
     pub fn mailbox(&self) -> Mailbox<ToHost> {
         self.mailbox.clone()
     }
 
-    /// Tells it something, unless it is over.
+    /// Sends a message to the thread, unless the session is over.
     pub fn send(&self, message: ToHost) {
         self.mailbox.send(message);
     }
@@ -191,19 +192,19 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.mailbox.send(ToHost::Leave);
         if let Some(thread) = self.thread.take() {
-            // A panic there has said so.
+            // A panic of the thread was printed there.
             let _ = thread.join();
         }
     }
 }
 
-/// The loudspeaker, and what comes before it.
+/// The loudspeaker, and what prepares sound for it.
 struct Speaker {
     loudspeaker: Box<dyn Loudspeaker>,
     player: OpusDecoder,
     stretch: Stretch,
     periods: Periods,
-    /// It has sound, and is to have more in time.
+    /// Whether the loudspeaker has sound, and needs more in time.
     is_busy: bool,
 }
 
@@ -268,7 +269,7 @@ impl Network {
         }
     }
 
-    /// Keeps the loudspeaker busy.
+    /// Hands sound to the loudspeaker, if it wants any.
     fn play(&mut self) {
         let now = self.clock.now();
         let Some(speaker) = &mut self.speaker else {
@@ -329,13 +330,13 @@ impl Network {
             }
         }
         if speaker.is_busy {
-            // When the next block is wanted, so that frames are taken evenly.
+            // The time when the next block is wanted, so that frames are taken evenly.
             let rest = speaker.loudspeaker.queued(now) - speaker.loudspeaker.ahead();
             self.next_look = now + rest.clamp(LOOK_AFTER, LOOK_EVERY);
         }
     }
 
-    /// Sends what there is to send, and hands over what has happened.
+    /// Sends the session's datagrams, and delivers its effects.
     fn settle(&mut self) {
         while let Some(datagram) = self.session.poll_datagram() {
             self.socket.send(&datagram);
@@ -380,7 +381,7 @@ impl Network {
             PollFd::from_borrowed_fd(self.inbox.fd(), PollFlags::IN),
             PollFd::from_borrowed_fd(self.socket.fd(), PollFlags::IN),
         ];
-        // An interruption is a wake-up like any other.
+        // An interruption counts as a wake-up.
         let _ = poll(&mut fds, Some(&timeout));
     }
 }

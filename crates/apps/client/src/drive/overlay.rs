@@ -1,4 +1,4 @@
-//! What can be read over the picture: the page's statistics, in lines of text.
+//! The text over the picture: the page's statistics, in lines.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use mimosa_units::{Time, TimeDelta};
 
 use super::decode::Decoded;
 
-/// Pictures counted for the rate at which they are shown: those of the last second.
+/// Time over which displayed pictures are counted for their rate.
 const SECOND: TimeDelta = TimeDelta::from_millis(1_000);
 
 /// The newest statistics.
@@ -49,7 +49,7 @@ impl Statistics {
         self.decoding = Some(frame.took);
     }
 
-    /// A line for each.
+    /// The statistics as lines of text.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let number = |value: Option<f64>, digits: usize| {

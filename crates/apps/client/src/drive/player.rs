@@ -1,4 +1,4 @@
-//! A connection and its decoder, and their news in one place.
+//! A connection with its decoder, whose news come in one place.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -12,31 +12,32 @@ use super::error::PlayError;
 use super::network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
 use mimosa_system::clock::Clock;
 
-/// News for the thread that shows pictures.
+/// News for the thread that displays pictures.
 #[derive(Debug)]
 pub enum News {
-    /// From the host; no frames.
+    /// A message from the network's thread, other than a frame.
     Host(FromHost),
-    /// From the decoder.
+    /// A result of the decoder's thread.
     Decoded(Decoded),
 }
 
 /// Plays one session.
 #[derive(Debug)]
 pub struct Player {
-    // Dropped in this order: what gives frames ends before what takes them.
+    // Fields are dropped in this order: the connection, which makes frames, ends before what takes
+    // them.
     connection: Connection,
     news: mpsc::Receiver<News>,
     clock: Clock,
 }
 
 impl Player {
-    /// Calls a host; `replaced` is an earlier session of the same player, which ends. `wake`
-    /// is called when there is news, in another thread.
+    /// Connects to a host. `replaced` is an earlier session of the same player, which the host then
+    /// ends. Other threads call `wake` when there is news.
     ///
     /// # Errors
     ///
-    /// [`PlayError`] when the host is not there or refuses, and without a decoder.
+    /// [`PlayError`] if the host is not there or refuses, or without a decoder.
     pub fn start(
         config: ConnectionConfig,
         threads: u8,
@@ -49,7 +50,7 @@ impl Player {
         let to_screen = (sender.clone(), wake.clone());
         let decoder = DecodeThread::start(threads, clock, move |frame| {
             let (sender, wake) = &to_screen;
-            // Who leaves does not wait for it.
+            // After the player has left, nothing takes frames.
             let _ = sender.send(News::Decoded(frame));
             wake();
         })?;
@@ -68,36 +69,36 @@ impl Player {
         })
     }
 
-    /// What the host calls the session.
+    /// The host's identifier of the session.
     #[must_use]
     pub fn id(&self) -> &str {
         self.connection.id()
     }
 
-    /// Takes news, if there are any.
+    /// Takes the next news, if there is any.
     #[must_use]
     pub fn take(&self) -> Option<News> {
         self.news.try_recv().ok()
     }
 
-    /// Waits for news.
+    /// Waits for news for at most `longest`.
     #[must_use]
     pub fn wait(&self, longest: TimeDelta) -> Option<News> {
         let nanos = u64::try_from(longest.as_nanos()).unwrap_or(0);
         self.news.recv_timeout(Duration::from_nanos(nanos)).ok()
     }
 
-    /// The player did something, now.
+    /// Sends an action of the player, made now.
     pub fn act(&self, action: Action) {
         self.connection.send(ToHost::Act(self.clock.now(), action));
     }
 
-    /// The player has copied this text.
+    /// Sends text that the player has copied.
     pub fn copy(&self, text: String) {
         self.connection.send(ToHost::Copied(text));
     }
 
-    /// A frame was decoded: asks for a keyframe when it could not be.
+    /// Notes that a frame was decoded. Asks for a keyframe if decoding cannot continue.
     pub fn decoded(&self, frame: &Decoded) {
         self.connection.send(ToHost::Decoded);
         if frame.is_broken {
@@ -105,7 +106,7 @@ impl Player {
         }
     }
 
-    /// The player has seen a frame.
+    /// Notes that a frame was displayed.
     pub fn seen(&self, frame: &Decoded, shown: Time) {
         self.connection.send(ToHost::Seen(Seen {
             timestamp: frame.frame.timestamp,
@@ -115,7 +116,7 @@ impl Player {
         }));
     }
 
-    /// Ends the session; gives the news that nobody has taken.
+    /// Ends the session, and returns the news that was not taken.
     #[must_use]
     pub fn leave(self) -> Vec<News> {
         let Self {

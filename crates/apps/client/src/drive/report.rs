@@ -1,4 +1,4 @@
-//! What a session was like, as JSON.
+//! The report about a session, as JSON.
 
 use mimosa_protocol::control::Statistics;
 use mimosa_session::viewer::{SoundCounts, Tally};
@@ -8,37 +8,37 @@ use serde::Serialize;
 use super::decode::Decoded;
 use super::network::{ConnectionConfig, FromHost};
 
-/// Statistics of the first seconds are left out: the controller looks for the link's rate.
+/// Number of first statistics that are left out, while the controller looks for the link's rate.
 const SETTLED: usize = 8;
 
-/// What a session was like. Times are milliseconds, rates bit/s; what is not known is null.
+/// The report about a session. Times are in milliseconds, rates in bit/s; unknown values are null.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// `HOST:PORT`.
+    /// Address of the host, `HOST:PORT`.
     host: String,
-    /// Why it ended, and whether the host meant it.
+    /// Why the session ended, and whether the host ended it on purpose.
     end: Option<String>,
     is_final: bool,
-    /// The host's source, codec, encoder, controller, and the feedback it takes.
+    /// The host's source, codec, encoder, controller and kind of feedback.
     source: Option<String>,
     codec: Option<String>,
     encoder: Option<String>,
     controller: Option<String>,
     feedback: Option<String>,
-    /// From the offer to the connection.
+    /// Time from the offer to the connection.
     connected_after: Option<f64>,
     frames: Frames,
     packets: Packets,
-    /// From the first packet of a frame to the last, until it was decoded, and decoding.
+    /// Times from a frame's first packet to its last, and of decoding.
     arrival: Spread,
     decoding: Spread,
-    /// Between pictures.
+    /// Time between pictures.
     interval: Spread,
-    /// From the capture to the decoded picture, above the least of the session.
+    /// Time from the capture to the decoded picture, above the least of the session.
     lateness: Lateness,
-    /// From a key to the picture that shows it, decoded; with `--probe` and the demo.
+    /// Time from a key press to the decoded picture that shows it, with `--probe` and the demo.
     input: Spread,
-    /// The host's medians of the stages, and its delays and rates, over the session.
+    /// The host's medians of the stages, its frame delays and its rates, over the session.
     stages: Stages,
     frame_delay_p95: Spread,
     bitrate: Spread,
@@ -80,12 +80,12 @@ struct Packets {
 struct Sound {
     counts: SoundCounts,
     skew: Spread,
-    /// The same again: seconds from the session's start, and milliseconds.
+    /// The skew over time: seconds from the session's start, and milliseconds.
     skew_over_time: Vec<[f64; 2]>,
 }
 
-/// How much later than the quickest frames were: their milliseconds, and the shares of
-/// frames later than so many.
+/// How much later frames were than the earliest one, in milliseconds, and the shares of frames that
+/// were later than each bound.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Lateness {
     #[serde(flatten)]
@@ -97,7 +97,7 @@ struct Lateness {
 }
 
 impl Lateness {
-    /// Of times from the capture, on two clocks, to the decoded picture.
+    /// The lateness for times from the capture to the decoded picture, measured on two clocks.
     fn of(times: &[f64]) -> Self {
         let least = times.iter().copied().fold(f64::INFINITY, f64::min);
         let late: Vec<_> = times.iter().map(|time| time - least).collect();
@@ -116,7 +116,7 @@ impl Lateness {
     }
 }
 
-/// Some values.
+/// Quantiles of a quantity.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Spread {
     count: usize,
@@ -127,7 +127,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// The quantiles are values that occurred.
+    /// The quantiles by nearest rank.
     fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -158,7 +158,7 @@ struct Samples {
     arrival: Vec<f64>,
     decoding: Vec<f64>,
     interval: Vec<f64>,
-    /// From the capture, by RTP timestamps counted on, to the decoded picture.
+    /// Times from the capture, by unwrapped RTP timestamps, to the decoded picture.
     ages: Vec<f64>,
     timestamp: Option<(u32, i64)>,
     input: Vec<f64>,
@@ -171,7 +171,7 @@ struct Samples {
     newest: Option<PeerTime>,
 }
 
-/// A frame, for the report.
+/// A frame's contribution to the report.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     arrival: TimeDelta,
@@ -299,7 +299,7 @@ impl Report {
         samples.utilisation.extend(statistics.utilisation);
     }
 
-    /// Nothing more comes.
+    /// Adds the counts at the end of the session.
     pub(super) fn ended(&mut self, reason: &str, is_final: bool, tally: &Tally) {
         self.end = Some(reason.to_owned());
         self.is_final = is_final;
@@ -354,23 +354,23 @@ impl Report {
         };
     }
 
-    /// Whether a picture was seen.
+    /// Whether a picture was displayed.
     #[must_use]
     pub const fn has_pictures(&self) -> bool {
         self.frames.shown > 0
     }
 
-    /// Why it ended.
+    /// Why the session ended.
     #[must_use]
     pub fn end(&self) -> Option<&str> {
         self.end.as_deref()
     }
 
-    /// The report, a line for each field.
+    /// The report as JSON, with a line for each field.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Nothing in it can fail to be JSON: keys are names, numbers that JSON has not are
-        // null.
+        // The report has string keys and no values that could fail to be JSON: numbers that JSON
+        // lacks become null.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 }

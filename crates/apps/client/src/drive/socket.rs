@@ -1,8 +1,8 @@
 //! The client's UDP socket, with the kernel's receive times and ECN fields.
 //!
-//! Each datagram is taken by itself: the kernel can give several at once (GRO), but with one
-//! time for all, and then more in control messages than the UDP library that the host uses
-//! has room for, which loses the ECN field.
+//! Each datagram is received in its own call. The kernel can return several at once (GRO), but with
+//! one time for all, and with more control messages than the host's UDP library has room for, so
+//! that the ECN field is lost.
 
 use std::io::IoSliceMut;
 use std::net::{SocketAddr, UdpSocket};
@@ -17,18 +17,18 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, 
 
 use mimosa_system::clock::Clock;
 
-/// Largest datagram.
+/// Largest datagram in bytes.
 pub(super) const LARGEST: usize = 1 << 16;
-/// The ECN field in the byte that was the type of service (RFC 3168, section 5).
+/// The bits of the ECN field in the former type-of-service byte (RFC 3168, section 5).
 const ECN_MASK: u8 = 3;
-/// Most that is asked of the system for its buffer: half a second at 50 Mbit/s.
+/// Size of the buffer that the system is asked for: half a second at 50 Mbit/s.
 const BUFFER: usize = 3 << 20;
 
-/// A datagram that came.
+/// A datagram that was received.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Received {
     pub(super) from: SocketAddr,
-    /// When the kernel had it.
+    /// When the kernel received the datagram.
     pub(super) at: Time,
     pub(super) ecn: Ecn,
     pub(super) length: usize,
@@ -49,12 +49,12 @@ impl Socket {
             SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
             SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
         };
-        // Connecting sends nothing; it asks the system for its way.
+        // Connecting a UDP socket sends nothing; it makes the system choose a route.
         let way = UdpSocket::bind(any)?;
         way.connect(host)?;
         let udp = UdpSocket::bind((way.local_addr()?.ip(), 0))?;
         udp.set_nonblocking(true)?;
-        // The system gives less when it allows less.
+        // The system may allow less, and then gives less.
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&udp, BUFFER);
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
         match host {
@@ -76,12 +76,12 @@ impl Socket {
         self.udp.as_fd()
     }
 
-    /// Sends a datagram; what the system does not take is lost, as on any network.
+    /// Sends a datagram. A datagram that the system does not take is lost.
     pub(super) fn send(&self, datagram: &Datagram) {
         let _ = self.udp.send_to(&datagram.contents, datagram.destination);
     }
 
-    /// Takes a datagram into `buffer` of [`LARGEST`] bytes; `None` when there is none.
+    /// Receives a datagram into `buffer`, which has [`LARGEST`] bytes; `None` if there is none.
     pub(super) fn receive(&mut self, clock: Clock, buffer: &mut [u8]) -> Option<Received> {
         let descriptor = self.udp.as_raw_fd();
         let mut read = || {
@@ -117,7 +117,7 @@ impl Socket {
         };
         let (from, stamp, field, length) = match read() {
             Err(nix::Error::EAGAIN) => return None,
-            // An error of an earlier send, which shows here once; there may be more.
+            // An error of an earlier send is reported here once; there may be datagrams behind it.
             Err(_) => read().ok()?,
             Ok(message) => message,
         };
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Sends datagrams with each field, in one call where it can, and takes them.
+    /// Sends datagrams with each ECN field, together if possible, and receives them.
     fn exchange(local: &str) {
         let sender = UdpSocket::bind(local).unwrap();
         let clock = Clock::start();
@@ -168,7 +168,7 @@ mod tests {
             assert_eq!((received.length, received.ecn), (300, field));
             assert_eq!(buffer[..300], [number; 300]);
             assert_eq!(received.from, sender.local_addr().unwrap());
-            // Loopback delivers while it sends: the stamp is older than that.
+            // Loopback delivers during the call, so that the stamp is before the end of the call.
             assert!(
                 received.at <= sent + TimeDelta::from_millis(1),
                 "{received:?}, {sent:?}"

@@ -1,4 +1,4 @@
-//! The system's loudspeaker, which takes more at a time where little is too little for it.
+//! The system's loudspeaker, which is asked to take larger blocks if small ones do not suffice.
 
 use std::thread::JoinHandle;
 
@@ -8,15 +8,16 @@ use mimosa_window::{Speaker, WindowError};
 
 use super::network::Loudspeaker;
 
-/// Samples for each channel that the system is asked to take at a time, at first and at most:
-/// 10 and 80 ms. Some systems leave out what does not come in time, and do not say so.
+/// Samples of each channel that the system is asked to take at a time, at first and at most: 10 and
+/// 80 ms. Some systems silently leave out sound that does not come in time.
 const FIRST: u32 = 480;
 const MOST: u32 = 3_840;
-/// So many times in so long that little is too little. Chosen.
+/// Number of troubles, and the time in which they have to occur, after which the blocks become
+/// larger. Our choice.
 const TROUBLES: usize = 3;
 const TROUBLES_WITHIN: TimeDelta = TimeDelta::from_millis(10_000);
 
-/// The system's loudspeaker; without one, nobody hears anything, which is said.
+/// The system's loudspeaker. Without one there is no sound, which is logged.
 pub(super) fn loudspeaker() -> Option<Box<dyn Loudspeaker>> {
     match open(FIRST) {
         Ok(speaker) => Some(Box::new(System {
@@ -40,16 +41,16 @@ fn open(at_once: u32) -> Result<Speaker, WindowError> {
 
 struct System {
     state: State,
-    /// Nothing has been played since it was opened.
+    /// Whether nothing has been played since the loudspeaker was opened.
     is_fresh: bool,
     lumps: Lumps,
 }
 
 enum State {
     Open(Speaker),
-    /// In a thread of its own: it takes long.
+    /// The loudspeaker is being opened in a thread, because that takes long.
     Opening(JoinHandle<Option<Speaker>>),
-    /// It could be opened once, and no more.
+    /// The loudspeaker could not be opened again.
     Gone,
 }
 
@@ -57,7 +58,7 @@ impl System {
     fn reopen(&mut self, at_once: u32) {
         let old = std::mem::replace(&mut self.state, State::Gone);
         let opening = move || {
-            // The system has one device for all who play, with the lumps of the first.
+            // The system has one device for all streams, with the block size of the first.
             drop(old);
             let opened = open(at_once);
             opened
@@ -84,7 +85,8 @@ impl System {
 }
 
 impl Loudspeaker for System {
-    /// What it plays, what it takes next, and two blocks: some take twice in a row.
+    /// Twice the system's block and one of ours: the one being played and the one taken next, and
+    /// more because some systems take twice in a row.
     fn ahead(&self) -> TimeDelta {
         match &self.state {
             State::Open(speaker) => (speaker.at_once() + BLOCK) * 2,
@@ -92,7 +94,7 @@ impl Loudspeaker for System {
         }
     }
 
-    /// Of what the system has taken, it is thought to have all yet to play.
+    /// Sound that the system has taken counts as not yet played.
     fn queued(&mut self, _now: Time) -> TimeDelta {
         self.look();
         match &self.state {
@@ -122,7 +124,7 @@ impl Loudspeaker for System {
     }
 }
 
-/// How much the system is to take at a time.
+/// How much sound the system is asked to take at a time.
 #[derive(Debug)]
 struct Lumps {
     at_once: u32,
@@ -139,7 +141,7 @@ impl Default for Lumps {
 }
 
 impl Lumps {
-    /// It was too little; how much it is to be from now on, if that is another.
+    /// Notes a trouble. Returns the new block size, if it changes.
     fn troubled(&mut self, now: Time) -> Option<u32> {
         self.troubles
             .retain(|trouble| now.since(*trouble) < TROUBLES_WITHIN);
@@ -161,12 +163,12 @@ mod tests {
     fn a_loudspeaker_in_trouble_takes_more_at_a_time() {
         let mut lumps = Lumps::default();
         let at = Time::from_secs;
-        // Once in a while is no reason.
+        // Rare troubles are no reason for a change.
         for second in [0, 4, 11, 15, 22] {
             assert_eq!(lumps.troubled(at(second)), None);
         }
         assert_eq!(lumps.troubled(at(24)), Some(960));
-        // Those before were of less.
+        // Earlier troubles were those of a smaller block size.
         assert_eq!(lumps.troubled(at(25)), None);
         assert_eq!(lumps.troubled(at(26)), None);
         assert_eq!(lumps.troubled(at(27)), Some(1_920));

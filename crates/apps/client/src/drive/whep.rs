@@ -1,4 +1,4 @@
-//! Signalling: WHEP, as a page does it (docs/embed/protocol.md).
+//! Signalling by WHEP, as the page does it (docs/embed/protocol.md).
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -10,28 +10,27 @@ use ureq::http::Response;
 
 use super::error::PlayError;
 
-/// After this the host counts as unreachable, as for a page.
+/// Time after which the host counts as unreachable, as for the page.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest answer read.
+/// Longest answer that is read, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
-/// Where a host is, and the token for it: what `mimosa serve` prints.
+/// The address of a host and the token for it, as `mimosa serve` prints them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Address {
-    /// `http://HOST:PORT/PATH/`.
+    /// Base URL of the host: `http://HOST:PORT/PATH/`.
     base: String,
-    /// `HOST:PORT`.
+    /// The part `HOST:PORT` of the URL.
     host: String,
     token: Option<String>,
 }
 
 impl Address {
-    /// Reads what a host prints, `http://HOST:PORT/#token=TOKEN`, or the same without
-    /// `http://`.
+    /// Parses what a host prints, `http://HOST:PORT/#token=TOKEN`, with or without `http://`.
     ///
     /// # Errors
     ///
-    /// [`PlayError::Address`].
+    /// [`PlayError::Address`] if the text is not such an address.
     pub fn parse(text: &str) -> Result<Self, PlayError> {
         let bad = |reason: &str| PlayError::Address {
             text: text.to_owned(),
@@ -82,7 +81,7 @@ impl Address {
         })
     }
 
-    /// The same with this token.
+    /// The address with this token, if there is one.
     #[must_use]
     pub fn with_token(self, token: Option<String>) -> Self {
         Self {
@@ -91,7 +90,7 @@ impl Address {
         }
     }
 
-    /// `HOST:PORT`.
+    /// The part `HOST:PORT` of the URL.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
@@ -101,7 +100,7 @@ impl Address {
     ///
     /// # Errors
     ///
-    /// [`PlayError::Unreachable`].
+    /// [`PlayError::Unreachable`] if the name has no address.
     pub fn resolve(&self) -> Result<SocketAddr, PlayError> {
         let unreachable = |reason: String| PlayError::Unreachable {
             address: self.host.clone(),
@@ -116,14 +115,14 @@ impl Address {
     }
 }
 
-/// A session as the host knows it.
+/// The host's answer to an offer, and its identifier of the session.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) id: String,
     pub(super) text: String,
 }
 
-/// A host's HTTP side.
+/// The client of a host's HTTP side.
 #[derive(Clone, Debug)]
 pub(super) struct Whep {
     address: Address,
@@ -143,7 +142,7 @@ impl Whep {
         }
     }
 
-    /// Offers, and takes the answer; ends the session `replaced`.
+    /// Sends the offer, and returns the answer. The host ends the session `replaced`.
     pub(super) fn begin(
         &self,
         offer: &str,
@@ -185,7 +184,7 @@ impl Whep {
         })
     }
 
-    /// Ends a session. A host ends those that have fallen silent by itself.
+    /// Ends a session. The host ends silent sessions by itself.
     pub(super) fn end(&self, id: &str) {
         let mut request = self.agent.delete(format!("{}whep/{id}", self.address.base));
         if let Some(token) = &self.address.token {

@@ -1,4 +1,4 @@
-//! Playing in a window.
+//! Plays in a window.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use super::player::{News, Player};
 use super::system::loudspeaker;
 use mimosa_system::clock::Clock;
 
-/// Size of the window before the first picture.
+/// Size of the window before the first picture, in pixels.
 const FIRST: (u32, u32) = (1280, 720);
-/// A session that broke off is tried again after these, and no more: a host that is started
-/// again is there by then.
+/// Pauses before each attempt to continue a session that broke off, after which the client gives
+/// up: a host that was restarted is there by then.
 const AGAIN_AFTER: [TimeDelta; 5] = [
     TimeDelta::from_millis(200),
     TimeDelta::from_millis(500),
@@ -26,9 +26,9 @@ const AGAIN_AFTER: [TimeDelta; 5] = [
     TimeDelta::from_millis(2_000),
     TimeDelta::from_millis(4_000),
 ];
-/// A notice is shown for so long.
+/// How long a notice is shown.
 const NOTICE_FOR: TimeDelta = TimeDelta::from_millis(6_000);
-/// Longest sleep, so that notices go away.
+/// Longest sleep, so that notices disappear.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
 /// How to play in a window.
@@ -38,26 +38,26 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(500);
     reason = "each is a setting of its own"
 )]
 pub struct Windowed {
-    /// The window covers the screen.
+    /// Whether the window covers the whole screen.
     pub is_fullscreen: bool,
-    /// Pictures wait for the display's refresh.
+    /// Whether pictures wait for the display's refresh.
     pub waits_for_refresh: bool,
     /// Whether sound is wanted.
     pub wants_sound: bool,
-    /// Text that is copied here is told the host, where the host takes it.
+    /// Whether text that is copied here is sent to a host that takes it.
     pub shares_clipboard: bool,
-    /// The statistics are shown from the beginning.
+    /// Whether the statistics are shown from the beginning.
     pub shows_statistics: bool,
-    /// Threads that share a frame.
+    /// Number of threads that decode the slices of a frame.
     pub threads: u8,
 }
 
-/// Plays in a window, until the player leaves or the host means it to end. Gives why it
-/// ended, if it was the host.
+/// Plays in a window until the player leaves or the host ends the session on purpose. Returns the
+/// host's reason.
 ///
 /// # Errors
 ///
-/// [`PlayError`] when the host is not there or refuses, and without a window or a decoder.
+/// [`PlayError`] if the host is not there or refuses, or without a window or a decoder.
 pub fn play_in_window(
     config: &ConnectionConfig,
     windowed: Windowed,
@@ -116,7 +116,7 @@ pub fn play_in_window(
     }
 }
 
-/// How a session ended.
+/// The end of a session.
 struct End {
     reason: String,
     is_final: bool,
@@ -146,12 +146,12 @@ impl Screen {
         }
     }
 
-    /// Whether the last session showed anything.
+    /// Whether the last session displayed a picture.
     fn has_played(&mut self) -> bool {
         std::mem::take(&mut self.has_played)
     }
 
-    /// Plays a session; `None` when the player has left.
+    /// Plays a session; `None` if the player has left.
     fn run(&mut self, player: &Player, window: &mut Window) -> Option<End> {
         loop {
             for event in window.wait(Some(LONGEST_SLEEP)) {
@@ -165,7 +165,7 @@ impl Screen {
                     _ => {}
                 }
             }
-            // Of several pictures that wait the newest is shown; all were decoded.
+            // Of several pictures, only the newest is displayed; all were decoded.
             let mut newest = None;
             while let Some(news) = player.take() {
                 match news {
@@ -197,7 +197,7 @@ impl Screen {
         }
     }
 
-    /// Takes news of the host's.
+    /// Handles a message from the network's thread.
     fn told(&mut self, message: FromHost, window: &mut Window) -> Option<End> {
         match message {
             FromHost::Hello(hello) => {
@@ -230,7 +230,7 @@ impl Screen {
         None
     }
 
-    /// Shows the newest picture, with what is to be read over it.
+    /// Displays the newest picture, with the text over it.
     fn show(&mut self, window: &mut Window) {
         let now = self.clock.now();
         self.notice.take_if(|(until, _)| *until <= now);
@@ -252,7 +252,7 @@ impl Screen {
         }
     }
 
-    /// Whether a notice has been there for long enough, or has just come.
+    /// Whether the window has to be redrawn because of a notice.
     fn is_stale(&self) -> bool {
         self.notice.is_some()
     }
@@ -263,7 +263,7 @@ impl Screen {
         self.show(window);
     }
 
-    /// Waits, unless the player leaves meanwhile.
+    /// Waits. Returns whether the player is still there.
     fn pause(&self, time: TimeDelta, window: &mut Window) -> bool {
         let until = self.clock.now() + time;
         while self.clock.now() < until {

@@ -1,9 +1,9 @@
-//! Who may ask for what: tokens, origins and names.
+//! Decides who may ask for what, by tokens, origins and host names.
 //!
-//! Other sites' pages run in the browser that ours runs in. They are kept out by their
-//! `Origin`, and by the name in `Host`, against those who have a name of their own lead to
-//! this machine (DNS rebinding): an address is nobody's name, and of names there are
-//! `localhost`, and with tokens the machine's own and those of allowed sites.
+//! Pages of other sites run in the same browser as ours. Their `Origin` header keeps them out. A
+//! site can also make its own name lead to this machine (DNS rebinding). Against that, the name in
+//! `Host` has to be an address, which belongs to no site, or `localhost`, or, if tokens are
+//! required, one of the machine's own names or an allowed site.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, header};
 use mimosa_protocol::problem::{ErrorCode, Problem};
 use mimosa_settings::Token;
 
-/// What somebody may do.
+/// What a request may do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Permission {
     /// Play and watch.
@@ -20,24 +20,24 @@ pub(super) enum Permission {
     Watch,
 }
 
-/// The rules.
+/// The rules of access.
 #[derive(Debug)]
 pub(super) struct Access {
-    /// Tokens for playing and for watching; `None` where none is needed.
+    /// Tokens for playing and for watching; `None` if none is required.
     pub(super) tokens: Option<(Token, Token)>,
-    /// Sites whose pages may ask beside our own.
+    /// Other sites whose pages may send requests.
     pub(super) allowed_origins: Vec<String>,
-    /// What the machine is called.
+    /// Names of this machine.
     pub(super) names: Vec<String>,
 }
 
 impl Access {
-    /// Whether this request comes from our own page, an allowed one, or none.
+    /// Checks that a request comes from our own page, from an allowed one, or from no page.
     ///
     /// # Errors
     ///
-    /// [`ErrorCode::Origin`]; [`ErrorCode::BadRequest`] without one `Host` (RFC 9112, section
-    /// 3.2).
+    /// [`ErrorCode::Origin`] for another site; [`ErrorCode::BadRequest`] unless there is exactly
+    /// one `Host` (RFC 9112, section 3.2).
     pub(super) fn origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let refused = |message: String| Err(Problem::new(ErrorCode::Origin, message));
         let host = only(headers, header::HOST).map_err(|Unclear| {
@@ -74,7 +74,7 @@ impl Access {
         }
     }
 
-    /// Whether a `Host` header means this host.
+    /// Whether a `Host` header names this host.
     fn is_ours(&self, host: &str) -> bool {
         if self.tokens.is_none() {
             return is_loopback_name(host);
@@ -89,12 +89,12 @@ impl Access {
             || allowed.any(|known| is_it(without_port(known)))
     }
 
-    /// Whether this request names the machine as only its own programs do.
+    /// Whether this request names the machine as only programs on the machine itself do.
     pub(super) fn is_local(headers: &HeaderMap) -> bool {
         only(headers, header::HOST).is_ok_and(|host| host.is_some_and(is_loopback_name))
     }
 
-    /// The other site that this request comes from, if it is an allowed one.
+    /// The other site from which this request comes, if it is an allowed one.
     pub(super) fn foreign_origin<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
         let origin = only(headers, header::ORIGIN).ok()??;
         self.allowed_origins
@@ -103,17 +103,17 @@ impl Access {
             .then_some(origin)
     }
 
-    /// What whoever shows this token may do.
+    /// What a request with this token may do.
     ///
     /// # Errors
     ///
-    /// [`ErrorCode::TokenMissing`] or [`ErrorCode::TokenWrong`].
+    /// [`ErrorCode::TokenMissing`] without a token, [`ErrorCode::TokenWrong`] with a wrong one.
     pub(super) fn permission(&self, headers: &HeaderMap) -> Result<Permission, Problem> {
         let Some((play, watch)) = &self.tokens else {
             return Ok(Permission::Play);
         };
         let shown = only(headers, header::AUTHORIZATION).ok().flatten();
-        // The scheme has no case (RFC 9110, section 11.1).
+        // The scheme is case-insensitive (RFC 9110, section 11.1).
         let shown = shown
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
@@ -139,7 +139,7 @@ impl Access {
     }
 }
 
-/// A header that comes more than once, or in other characters than ASCII.
+/// A header that comes more than once, or contains other characters than ASCII.
 struct Unclear;
 
 /// The header of this name, if there is one.
@@ -152,7 +152,7 @@ fn only(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<&str>, U
     }
 }
 
-/// The name in a `Host` header, or the address without its brackets.
+/// The name in a `Host` header, or the address without brackets.
 fn without_port(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -160,25 +160,25 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Whether a `Host` header names this machine to itself.
+/// Whether a `Host` header has a name that leads to the machine itself.
 fn is_loopback_name(host: &str) -> bool {
     let name = without_port(host);
     let address = name.parse::<IpAddr>();
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// The names that a machine of this host name is called by in its own network.
+/// The names in its own network of a machine with this host name.
 pub(super) fn names(host_name: &str) -> Vec<String> {
     let name = host_name.trim();
     if name.is_empty() {
         return Vec::new();
     }
-    // Multicast DNS (RFC 6762, section 3) has the first part of it.
+    // Multicast DNS (RFC 6762, section 3) uses the first label of the name.
     let first = name.split('.').next().unwrap_or(name);
     vec![name.to_owned(), first.to_owned(), format!("{first}.local")]
 }
 
-/// Compares secrets in a time that tells nothing but their length.
+/// Compares secrets in a time that depends on their length alone.
 fn is_same(left: &str, right: &str) -> bool {
     let pairs = left.bytes().zip(right.bytes());
     left.len() == right.len() && pairs.fold(0, |differs, (a, b)| differs | (a ^ b)) == 0

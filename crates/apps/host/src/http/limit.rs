@@ -1,22 +1,22 @@
-//! How often one address may ask.
+//! Limits how often one address may send requests.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use mimosa_units::{Time, TimeDelta};
 
-/// Addresses remembered; when there are more, those at rest are forgotten, and if
-/// none rests, whoever is new waits.
+/// Most addresses that are remembered. Beyond that, addresses with a full bucket are forgotten, and
+/// without such addresses, new ones have to wait.
 const MOST: usize = 4_096;
 
 /// A token bucket for each address.
 #[derive(Debug)]
 pub(super) struct RateLimit {
-    /// Requests that may come at once after a rest.
+    /// Number of requests that may come at once after a pause.
     burst: u32,
-    /// Time in which one more becomes possible.
+    /// Time after which one more request may come.
     interval: TimeDelta,
-    /// When the bucket of an address will be full again.
+    /// When the bucket of each address will be full again.
     full: BTreeMap<IpAddr, Time>,
 }
 
@@ -30,11 +30,11 @@ impl RateLimit {
         }
     }
 
-    /// Whether one more request at `now` would be one too many; it is not counted.
+    /// Whether one more request at `now` is allowed. The request is not counted.
     ///
     /// # Errors
     ///
-    /// How long to wait.
+    /// How long to wait before the next request.
     pub(super) fn check(&self, now: Time, address: IpAddr) -> Result<(), TimeDelta> {
         let full = self.full.get(&network(address));
         let after = full.map_or(now, |full| (*full).max(now)) + self.interval;
@@ -49,7 +49,7 @@ impl RateLimit {
     ///
     /// # Errors
     ///
-    /// How long to wait, when it is one too many.
+    /// How long to wait, if the request is one too many.
     pub(super) fn request(&mut self, now: Time, address: IpAddr) -> Result<(), TimeDelta> {
         let address = network(address);
         if self.full.len() >= MOST && !self.full.contains_key(&address) {
@@ -65,7 +65,7 @@ impl RateLimit {
     }
 }
 
-/// The address, or for IPv6 the /64 it is in: one machine has all of that.
+/// The address, or for IPv6 its /64 prefix, all of which one machine may have.
 pub(super) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

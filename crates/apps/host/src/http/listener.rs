@@ -1,8 +1,8 @@
-//! Connections, each with its time: nothing that a peer does or leaves undone keeps one
-//! open for long.
+//! Serves TCP connections with deadlines: whatever a peer does or omits, it cannot keep a
+//! connection open for long.
 //!
-//! A connection waits for a request, works on it, answers. The [`TimedIo`] under it gives
-//! the first and the last of these their time; [`in_time`] the one in between.
+//! A connection waits for a request, works on it, and answers. [`TimedIo`] bounds the waiting and
+//! the answering; [`in_time`] bounds the work in between.
 
 use std::io;
 use std::net::SocketAddr;
@@ -28,30 +28,30 @@ use tokio::time::{Sleep, sleep};
 
 use super::places::{Place, Places};
 
-/// Until a request's header is there, from when the connection stands or the answer before
-/// has left: a round trip or two, and a packet sent again after TCP's first timeouts (1 s
-/// and 2 s, RFC 6298).
+/// Longest time until a request's header is complete, from the beginning of the connection or the
+/// end of the answer before: a round trip or two, and a packet that is sent again after TCP's first
+/// timeouts (1 s and 2 s, RFC 6298).
 const LONGEST_HEADER: Duration = Duration::from_secs(5);
-/// Until the answer to a request begins: its body has at most 64 KiB, which 64 kbit/s
-/// bring in 8 s, and an answer takes milliseconds.
+/// Longest time until the answer to a request begins: a body has at most 64 KiB, which take 8 s at
+/// 64 kbit/s, and an answer takes milliseconds.
 const LONGEST_REQUEST: Duration = Duration::from_secs(10);
-/// Until an answer has left for the most part, from when the system's buffers are full:
-/// the page's largest file is below 1 MB, which 300 kbit/s bring in that time.
+/// Longest time for an answer to leave once the system's buffers are full: the page's largest file
+/// is below 1 MB, which 300 kbit/s carry in that time.
 const LONGEST_ANSWER: Duration = Duration::from_secs(30);
-/// Milliseconds for which a peer may leave what was sent to it unacknowledged, or have no
-/// room for it (RFC 5482; TCP waits for a quarter of an hour by itself).
+/// Milliseconds for which a peer may leave data unacknowledged, or have no room for it (RFC 5482;
+/// TCP's own limit is a quarter of an hour).
 const LONGEST_SILENCE: u32 = 10_000;
-/// A request's header; a browser's has below 2 KiB.
+/// Largest header of a request in bytes; a browser's is below 2 KiB.
 const LARGEST_HEADER: usize = 32 * 1024;
-/// After a failure to accept: until there may be descriptors again.
+/// Pause after a failure to accept, until there may be descriptors again.
 const REST: Duration = Duration::from_secs(1);
 
-/// Where a request comes from.
+/// The address from which a request comes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Client(pub(super) SocketAddr);
 
-/// Serves who connects until `stop`. Whom there is no place for is hung up on at once:
-/// those who wait in line would be served after all who are ahead of them.
+/// Serves connections until `stop`. A connection without a free place is closed at once: in a
+/// queue, it would only be served after all that are ahead of it.
 pub(super) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -85,9 +85,9 @@ async fn keep(_place: Place, serving: impl Future<Output = ()>) {
     serving.await;
 }
 
-/// The system ends the connection when the peer is gone.
+/// Makes the system end the connection when the peer is gone.
 fn limit_silence(stream: &TcpStream) {
-    // Without it the deadlines here still hold.
+    // If this fails, the deadlines here still hold.
     let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, LONGEST_SILENCE);
 }
 
@@ -120,7 +120,7 @@ async fn connection(
     }
 }
 
-/// The answer, if there is one in time.
+/// The answer, or an error if it takes too long.
 pub(super) async fn in_time(answer: impl Future<Output = Response>) -> Response {
     let late = |_| {
         let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
@@ -131,7 +131,7 @@ pub(super) async fn in_time(answer: impl Future<Output = Response>) -> Response 
     in_time.unwrap_or_else(late)
 }
 
-/// Requests of one connection, counted.
+/// Counts the requests of one connection.
 #[derive(Debug, Default)]
 struct Requests {
     begun: AtomicU64,
@@ -139,23 +139,23 @@ struct Requests {
 }
 
 impl Requests {
-    /// How many have been answered, unless one is worked on.
+    /// How many requests have been answered; `None` while one is being worked on.
     fn rest(&self) -> Option<u64> {
         let answered = self.answered.load(Ordering::Relaxed);
         (self.begun.load(Ordering::Relaxed) == answered).then_some(answered)
     }
 }
 
-/// A stream with deadlines for requests' headers and for answers. While an answer waits
-/// for room, nothing is read: who does not take answers has no further requests worked on.
+/// A stream with deadlines for request headers and for answers. Nothing is read while an answer
+/// waits to leave: a peer that does not take answers gets no further requests served.
 struct TimedIo<S> {
     stream: S,
     requests: Arc<Requests>,
-    /// For the header of the request after so many.
+    /// Deadline of the header of the next request, with the number of requests before it.
     header: Option<(u64, Pin<Box<Sleep>>)>,
-    /// For what waits to leave, while anything does.
+    /// Deadline of the data that waits to leave, if any.
     answer: Option<Pin<Box<Sleep>>>,
-    /// To be woken when nothing does any more.
+    /// Wakes the reader once no data waits to leave.
     reader: Option<Waker>,
 }
 
@@ -170,10 +170,10 @@ impl<S> TimedIo<S> {
         }
     }
 
-    /// Waits for a header, as long as that may take.
+    /// Fails when the deadline of the header has passed.
     fn poll_header(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(rest) = self.requests.rest() else {
-            // `in_time` is at it.
+            // `in_time` bounds the work on the request.
             return Poll::Pending;
         };
         if self.header.as_ref().is_none_or(|(of, _)| *of != rest) {
@@ -186,7 +186,7 @@ impl<S> TimedIo<S> {
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Waits for room, as long as that may take.
+    /// Fails when the deadline of the answer has passed.
     fn poll_room<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         let begin = || Box::pin(sleep(LONGEST_ANSWER));
         let deadline = self.answer.get_or_insert_with(begin);
@@ -231,14 +231,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedIo<S> {
         if result.is_pending() {
             return self.poll_room(context);
         }
-        // Hyper flushes when it has written all that it has.
+        // Hyper flushes after it has written everything.
         if self.answer.take().is_some() {
             self.header = None;
             if let Some(reader) = self.reader.take() {
                 reader.wake();
             }
         }
-        // Hyper reads again when something comes, or when this wakes it.
+        // Hyper reads again when data comes, or when this wakes it.
         let _ = self.poll_header(context);
         result
     }
@@ -282,7 +282,7 @@ mod tests {
     const LARGE: &[u8] = b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n";
     const HALF: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n";
     const BODY: &[u8] = b"POST /read HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n";
-    /// More than the system's buffers take.
+    /// More bytes than the system's buffers hold.
     const MUCH: usize = 16 << 20;
     static FILE: LazyLock<Bytes> = LazyLock::new(|| vec![b'x'; MUCH].into());
 
@@ -297,7 +297,7 @@ mod tests {
             .layer(from_fn(|request, next: Next| in_time(next.run(request))))
     }
 
-    /// A client of a connection in memory, which has room for so many bytes.
+    /// The client of an in-memory connection with a buffer of `room` bytes.
     fn connected(room: usize) -> DuplexStream {
         let (ours, theirs) = duplex(room);
         let client = Client((Ipv4Addr::LOCALHOST, 1).into());
@@ -305,11 +305,11 @@ mod tests {
         ours
     }
 
-    /// What comes until the connection is closed, and when that is.
+    /// The bytes that come until the connection is closed, and the time of its end.
     async fn end(stream: &mut (impl AsyncRead + Unpin), begun: Instant) -> (Vec<u8>, Duration) {
         let mut read = Vec::new();
         let reading = stream.read_to_end(&mut read);
-        // Whether it ends in order is the same to whoever waits.
+        // Whether the connection is closed cleanly makes no difference.
         let _ = timeout(Duration::from_mins(10), reading)
             .await
             .expect("an end");
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// One byte a second is no header.
+    /// A header that comes at one byte a second is incomplete at the deadline.
     #[tokio::test(start_paused = true)]
     async fn a_slow_header_gets_no_more_time() {
         let (mut client, begun) = (connected(4_096), Instant::now());
@@ -378,7 +378,7 @@ mod tests {
         assert_eq!((answer.len(), after), (4_096, LONGEST_ANSWER + REST));
     }
 
-    /// 16 MB in 20 s.
+    /// A network that takes 20 s for 16 MB.
     #[tokio::test(start_paused = true)]
     async fn a_slow_network_gets_its_answer() {
         let mut client = connected(MUCH / 20);
@@ -396,7 +396,7 @@ mod tests {
         }
     }
 
-    /// The second of two requests is left where it is while the first one's answer waits.
+    /// The second of two requests is not read while the answer to the first waits.
     #[tokio::test(start_paused = true)]
     async fn a_pipeline_is_not_read_ahead() {
         let mut client = connected(64);
@@ -427,8 +427,8 @@ mod tests {
         answer
     }
 
-    /// One address holds what it can in each of the ways there are. Time passes by itself
-    /// only while nothing is on its way between the sockets.
+    /// One address holds as many connections as it can, in every possible way. Time only advances
+    /// by itself while nothing is on its way between the sockets.
     #[tokio::test]
     async fn one_address_cannot_keep_another_out() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -440,7 +440,7 @@ mod tests {
             let mut held = Vec::new();
             for _ in 0..200 {
                 let mut client = dial([127, 0, 0, 2], address).await.unwrap();
-                // It may have been hung up on.
+                // The host may have closed the connection.
                 let _ = client.write_all(way).await;
                 held.push(client);
             }

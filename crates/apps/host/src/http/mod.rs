@@ -1,4 +1,4 @@
-//! The HTTP side: page, signalling, metrics (`docs/embed/protocol.md`).
+//! The HTTP side of the host: page, signalling, metrics (`docs/embed/protocol.md`).
 
 mod access;
 mod limit;
@@ -31,7 +31,7 @@ use crate::network::ToNetwork;
 use mimosa_system::Mailbox;
 use mimosa_system::clock::Clock;
 
-/// An offer has about 8 KiB.
+/// Largest body in bytes; an offer has about 8 KiB.
 const LARGEST_BODY: usize = 64 * 1024;
 
 /// What the handlers share.
@@ -40,18 +40,18 @@ pub(crate) struct App {
     network: Mailbox<ToNetwork>,
     metrics: Arc<Metrics>,
     clock: Clock,
-    /// Requests of any kind: a page with its parts, reloaded a few times.
+    /// Limit of all requests: enough for a page with its files, reloaded a few times.
     requests: Mutex<RateLimit>,
-    /// Offers, candidates and wrong tokens: a page that reconnects, with patience.
+    /// Limit of offers, candidates and wrong tokens: enough for a page that reconnects.
     attempts: Mutex<RateLimit>,
     places: Places,
 }
 
-/// What the machine is called, as the kernel has it.
+/// The kernel's file with the machine's name.
 const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
 impl App {
-    /// The handlers' state; `tokens` are for playing and for watching.
+    /// The state that handlers share. `tokens` are those for playing and for watching.
     pub(crate) fn new(
         allowed_origins: &[String],
         tokens: Option<(Token, Token)>,
@@ -63,7 +63,7 @@ impl App {
             access: Access {
                 tokens,
                 allowed_origins: allowed_origins.to_vec(),
-                // Without one, addresses will do.
+                // Without a name, requests have to use addresses.
                 names: names(&std::fs::read_to_string(HOST_NAME).unwrap_or_default()),
             },
             network,
@@ -75,15 +75,15 @@ impl App {
         }
     }
 
-    /// Counts a request against a limit.
+    /// Counts a request from this client, or refuses it.
     fn count(&self, limit: &Mutex<RateLimit>, client: Client) -> Result<(), Refusal> {
         let mut limit = limit.lock().unwrap_or_else(PoisonError::into_inner);
         let counted = limit.request(self.clock.now(), client.0.ip());
         counted.map_err(Refusal::too_many)
     }
 
-    /// What whoever shows this token may do. A wrong token counts as an attempt; after too
-    /// many of them, no token from that address is looked at.
+    /// What a request with this token may do. A wrong token counts as an attempt, and after too
+    /// many attempts, tokens from that address are no longer checked.
     fn permission(&self, headers: &HeaderMap, client: Client) -> Result<Permission, Refusal> {
         if self.access.tokens.is_some() && headers.contains_key(header::AUTHORIZATION) {
             let attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +97,7 @@ impl App {
         Ok(permission?)
     }
 
-    /// Asks the network's thread something.
+    /// Asks the network's thread a question, and waits for the answer.
     async fn ask<T>(
         &self,
         question: impl FnOnce(oneshot::Sender<T>) -> ToNetwork,
@@ -111,7 +111,7 @@ impl App {
     }
 }
 
-/// A request that is not granted.
+/// A refusal, with the time to wait if there is one.
 #[derive(Debug)]
 struct Refusal {
     problem: Problem,
@@ -152,7 +152,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Serves until `stop` is told.
+/// Serves until `stop` completes.
 pub(crate) async fn serve(
     listener: TcpListener,
     app: Arc<App>,
@@ -179,7 +179,7 @@ fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// What every request has to pass, and gets on its way back.
+/// Checks every request, and adds headers to every answer.
 async fn guard(
     State(app): State<Arc<App>>,
     ConnectInfo(client): ConnectInfo<Client>,
@@ -233,8 +233,8 @@ async fn metrics(
     ConnectInfo(client): ConnectInfo<Client>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    // Whoever sits at this machine may look, but no page that has a name lead to it; others
-    // show a token.
+    // Programs on this machine may read the metrics, unless they are pages of a site whose name
+    // leads here. All others have to show a token.
     let is_here = client.0.ip().to_canonical().is_loopback();
     if !(is_here && Access::is_local(&headers)) {
         app.permission(&headers, client)?;
@@ -247,7 +247,7 @@ async fn metrics(
 }
 
 fn json(body: &impl Serialize) -> Response {
-    // What is serialised here has text keys and finite numbers: it cannot fail.
+    // The values here have string keys and finite numbers, so that serialising cannot fail.
     let body = serde_json::to_string(body).unwrap_or_default();
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
@@ -266,7 +266,7 @@ mod tests {
     const HERE: [u8; 4] = [127, 0, 0, 1];
     const THERE: [u8; 4] = [192, 0, 2, 1];
 
-    /// The routes of a host with tokens, without its network's thread.
+    /// The routes of a host with tokens, without the network's thread.
     fn routes() -> TowerToHyperService<Router> {
         let tokens = ["player-player-player", "viewer-viewer-viewer"].map(Token::new);
         let [play, watch] = tokens.map(Option::unwrap);
@@ -302,7 +302,7 @@ mod tests {
     const RIGHT: (&str, &str) = ("authorization", "Bearer viewer-viewer-viewer");
     const WRONG: (&str, &str) = ("authorization", "Bearer viewer-viewer-vjewer");
 
-    /// Guessing on any path is as slow as on the one for offers.
+    /// Guessing tokens is as slow on other paths as on that of offers.
     #[tokio::test]
     async fn wrong_tokens_are_attempts_wherever_they_are_shown() {
         for path in ["/metrics", "/api/info"] {

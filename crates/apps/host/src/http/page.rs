@@ -1,4 +1,4 @@
-//! The page, out of the program itself.
+//! Serves the page, whose files are part of the program.
 
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 /// Path and contents of each file of the built page.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
-/// Nothing but what this host serves; images and media from memory.
+/// Content security policy: only what this host serves, and images and media from memory.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; media-src 'self' blob:; connect-src 'self'; worker-src 'self'; \
     manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -56,7 +56,7 @@ pub(super) async fn page(method: Method, uri: Uri) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     for (name, value) in [
-        // Clocks of five microseconds need both.
+        // Both headers are needed for clocks with a resolution of five microseconds.
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-embedder-policy", "require-corp"),
     ] {

@@ -1,4 +1,4 @@
-//! How many connections there may be, in all and from one address.
+//! Limits the number of connections, in all and for each address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -6,24 +6,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::limit::network;
 
-/// Connections at once: a browser keeps six to a host, and a host has a handful of them.
+/// Most connections: a browser keeps six, and a host has a handful of browsers.
 const MOST: usize = 128;
-/// Of those, from one address: two browsers, one of which reloads. A proxy that everybody
-/// comes through has as many, and each request takes a moment.
+/// Most connections of one address: two browsers, one of which reloads. A proxy in front of
+/// everybody has as many, and each request takes only a moment.
 const MOST_OF_ONE: usize = 16;
-/// Places that only this machine's own programs get: whoever sits at it gets in, whatever
-/// the network does.
+/// Places that are reserved for programs on this machine, so that its user gets in whatever the
+/// network does.
 const FOR_LOOPBACK: usize = 16;
 
-/// Who is connected.
+/// The places that are taken.
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
-    /// By their network, as requests are counted.
+    /// Number of connections of each network, in the sense of the rate limit.
     of: BTreeMap<IpAddr, usize>,
 }
 
-/// The places of all listeners.
+/// The places, which all listeners share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places(Arc<Mutex<Taken>>);
 
@@ -35,7 +35,7 @@ pub(super) struct Place {
 }
 
 impl Places {
-    /// A place for a connection from this address, if there is one.
+    /// Takes a place for a connection from this address, if one is free.
     pub(super) fn take(&self, address: IpAddr) -> Option<Place> {
         let address = address.to_canonical();
         let network = network(address);
@@ -60,7 +60,7 @@ impl Places {
 
 #[cfg(test)]
 impl Places {
-    /// How many there are connections in.
+    /// Number of places that are taken.
     pub(super) fn taken(&self) -> usize {
         self.0.lock().unwrap().all
     }

@@ -18,7 +18,7 @@ use crate::network::{Offer, SessionId, ToNetwork};
 
 const OFFER_TYPE: &str = "application/sdp";
 const CANDIDATES_TYPE: &str = "application/trickle-ice-sdpfrag";
-/// Candidates taken from one request; a browser has a handful.
+/// Most candidates of one request; a browser has a handful.
 const MOST_CANDIDATES: usize = 32;
 
 #[derive(Debug, Deserialize)]
@@ -67,7 +67,7 @@ pub(super) async fn offer(
         [
             (header::CONTENT_TYPE, OFFER_TYPE.to_owned()),
             (header::LOCATION, place),
-            // The one ICE session that it has: it is never restarted.
+            // The session has a single ICE session, which is never restarted.
             (header::ETAG, "\"1\"".to_owned()),
         ],
         answer.text,
@@ -75,7 +75,7 @@ pub(super) async fn offer(
         .into_response())
 }
 
-/// `PATCH /whep/ID`: candidates, whose form alone matters
+/// `PATCH /whep/ID`: candidates, of which only the form is checked
 /// ([`check_candidate`](mimosa_transport::check_candidate)).
 pub(super) async fn candidates(
     State(app): State<Arc<App>>,
@@ -110,7 +110,7 @@ pub(super) async fn delete(
     Ok(StatusCode::OK)
 }
 
-/// `OPTIONS`, which browsers ask on behalf of other sites' pages.
+/// `OPTIONS`, which browsers send before requests of other sites' pages.
 pub(super) async fn preflight() -> Response {
     (
         StatusCode::NO_CONTENT,
@@ -141,7 +141,7 @@ fn role(name: Option<&str>, permission: Permission) -> Result<Role, Problem> {
     }
 }
 
-/// The body as text, if it is what it should be.
+/// The body as text, if it has the right type.
 fn text(
     headers: &HeaderMap,
     kind: &str,

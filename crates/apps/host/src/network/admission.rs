@@ -1,4 +1,4 @@
-//! Who gets a session, and how one begins.
+//! Admits and begins sessions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -22,10 +22,10 @@ use crate::random::{bits_128, random_u32};
 use crate::recording::{self, Recorder};
 
 impl Network {
-    /// Answers an offer, or says why not.
+    /// Answers an offer, or refuses it.
     pub(super) fn offer(&mut self, offer: &Offer) -> Result<Answer, Problem> {
         if let Some(earlier) = &offer.replaces {
-            // It may have ended by itself.
+            // The earlier session may have ended by itself.
             let _ = self.delete(earlier);
         }
         if self.admit(offer.role).is_err() {
@@ -116,7 +116,7 @@ impl Network {
         Ok(Answer { text, id })
     }
 
-    /// Whoever makes this offer, and the text of the answer.
+    /// The peer that makes this offer, and the text of the answer.
     fn peer(&self, offer: &Offer, now: Time) -> Result<(Peer, String), Problem> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -137,7 +137,7 @@ impl Network {
         unless_panicked(answered)?.map_err(|error| Problem::new(code(&error), error.to_string()))
     }
 
-    /// Most frames in a second for somebody in this role.
+    /// Highest frame rate of a session in this role, in frames a second.
     fn frames_per_second(&self, role: Role) -> u32 {
         let most = self.settings.frames_per_second;
         match role {
@@ -146,7 +146,7 @@ impl Network {
         }
     }
 
-    /// Begins to keep a session's pictures.
+    /// Begins to record a session's pictures.
     fn keep_pictures(
         &mut self,
         folder: &Path,
@@ -162,7 +162,7 @@ impl Network {
         Some(keeper)
     }
 
-    /// Begins the recordings of a session: in which folders, under which names.
+    /// Begins the recordings of a session, in folders and under names.
     fn recorders(
         &mut self,
         places: [Option<(&Path, &str)>; 2],
@@ -181,7 +181,7 @@ impl Network {
         recorders
     }
 
-    /// What a page is told first.
+    /// The first message to a page.
     fn hello(&self, role: Role, size: Size, fps: u32, encoder: String, agreed: Agreed) -> Hello {
         let controller = &self.settings.controller;
         Hello {
@@ -196,15 +196,15 @@ impl Network {
             controller: mimosa_session::host::controller(agreed, &controller.name).to_owned(),
             feedback: agreed.feedback,
             max_bitrate: BitsPerSecond(controller.limits.max()),
-            // These run: they are told when the page is there.
+            // The clocks follow when the page is connected.
             picture_clock: None,
             sound_clock: None,
             clipboard: role == Role::Player && self.source.has_clipboard(),
         }
     }
 
-    /// An answer may be lost on its way to the page, which then asks anew: what
-    /// never connected does not keep it out, and the oldest gives way first.
+    /// Drops the oldest session in this role that never connected. An answer may be lost on its
+    /// way, after which the page makes another offer, and its first session must not keep it out.
     fn drop_unconnected(&mut self, role: Role) {
         let idle =
             |running: &Running| running.session.role() == role && !running.session.is_connected();
@@ -214,7 +214,7 @@ impl Network {
         }
     }
 
-    /// Whether there is room for one more in this role.
+    /// Checks that there is room for one more session in this role.
     fn admit(&self, role: Role) -> Result<(), Problem> {
         let limit = self.settings.viewers.0 as usize;
         match role {
@@ -231,7 +231,7 @@ impl Network {
         }
     }
 
-    /// What a new session's sender is made of.
+    /// How a new session sends.
     fn sending(&self) -> Result<SendingConfig, HostError> {
         let settings = &self.settings;
         let controller = &settings.controller;
@@ -250,7 +250,7 @@ impl Network {
         })
     }
 
-    /// The sender of a new session, with its controller and its pacer.
+    /// The sender of a new session, with its controller and its pacing policy.
     fn sender(&self, agreed: Agreed) -> Result<Sender, HostError> {
         let sending = self.sending()?;
         let controller = &self.settings.controller;
@@ -299,7 +299,7 @@ impl Network {
     }
 }
 
-/// What came of reading an offer, for which no offer may end the host.
+/// The result of handling an offer. A panic refuses the offer and does not end the host.
 fn unless_panicked<T>(answered: std::thread::Result<T>) -> Result<T, Problem> {
     answered.map_err(|_| {
         tracing::error!("an offer has caused a panic, and is refused");

@@ -1,4 +1,4 @@
-//! What other threads tell the network's.
+//! Messages from other threads to the network's.
 
 use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::info::Info;
@@ -8,11 +8,11 @@ use tokio::sync::oneshot;
 
 use crate::source::FromSource;
 
-/// A session's number inside the host.
+/// Number of a session within the host.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct SessionNumber(pub(crate) u64);
 
-/// What names a session outside: 128 random bits. Never printed by `Debug`.
+/// Public identifier of a session: 128 random bits. `Debug` does not print it.
 #[derive(Clone, Eq, PartialEq)]
 pub(crate) struct SessionId(pub(crate) String);
 
@@ -22,7 +22,7 @@ impl std::fmt::Debug for SessionId {
     }
 }
 
-/// An offer, and who makes it.
+/// An offer with its parameters.
 #[derive(Debug)]
 pub(crate) struct Offer {
     pub(crate) text: String,
@@ -31,7 +31,7 @@ pub(crate) struct Offer {
     pub(crate) replaces: Option<SessionId>,
 }
 
-/// An answer, and where it leads.
+/// An answer, and the session's identifier.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
@@ -41,20 +41,20 @@ pub(crate) struct Answer {
 /// A message to the network's thread.
 #[derive(Debug)]
 pub(crate) enum ToNetwork {
-    /// From the source.
+    /// A message from the source.
     Source(FromSource),
     /// A block of sound.
     Sound(SoundFrame),
-    /// From an encoder.
+    /// A frame from a session's encoder.
     Encoded(SessionNumber, Encoded),
-    /// Somebody wants a session.
+    /// An offer of a new session.
     Offer(Box<Offer>, oneshot::Sender<Result<Answer, Problem>>),
-    /// More of a browser's candidates.
+    /// Further candidates for a session.
     Candidates(SessionId, Vec<String>, oneshot::Sender<Result<(), Problem>>),
-    /// A session ends.
+    /// A request to end a session.
     Delete(SessionId, oneshot::Sender<Result<(), Problem>>),
-    /// What the host offers.
+    /// A request for what the host says about itself.
     Info(oneshot::Sender<Info>),
-    /// The host stops.
+    /// The host is to stop.
     Stop,
 }

@@ -1,4 +1,4 @@
-//! The network's thread: all sessions, on one port, with one timer.
+//! The network's thread: all sessions, with one timer, on one port.
 
 mod admission;
 mod message;
@@ -33,30 +33,30 @@ use crate::sound::Sound;
 use crate::source::{FromSource, Source};
 use mimosa_system::clock::Clock;
 
-/// Calls that take datagrams from one socket before the timers are looked at again.
+/// Most calls that take datagrams from one socket before timers are handled again.
 const MOST_AT_ONCE: usize = 64;
-/// Longest sleep.
+/// Longest sleep of the thread.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
 
-/// What a sleep ended with.
+/// What ended a sleep.
 struct Ready {
     messages: bool,
-    /// Sockets to read, by their index.
+    /// Indices of the sockets with datagrams.
     sockets: Vec<usize>,
 }
 
-/// A session, with what only the thread needs of it.
+/// A session, with what the thread keeps for it.
 struct Running {
     session: Session,
     id: SessionId,
     encoder: EncoderThread,
     recorders: Vec<Recorder>,
-    /// Where its datagrams came from last: a guess that saves asking all.
+    /// Where the session's newest datagram came from: a guess that avoids asking all sessions.
     address: Option<SocketAddr>,
 }
 
 impl Running {
-    /// All is known about a frame.
+    /// Reports a frame about which everything is known to metrics and recorders.
     fn told(&mut self, metrics: &Metrics, frame: &SessionFrame) {
         metrics.frame(frame);
         for recorder in &mut self.recorders {
@@ -65,13 +65,13 @@ impl Running {
     }
 }
 
-/// Everything the thread has.
+/// The state of the network's thread.
 pub(crate) struct Network {
     settings: Arc<Settings>,
     coders: Coders,
     clock: Clock,
     sockets: Sockets,
-    // Dropped in this order: a game ends before what it plays into.
+    // Fields are dropped in this order: a game ends before the sound server into which it plays.
     source: Source,
     sound: Option<Sound>,
     inbox: Inbox<ToNetwork>,
@@ -79,11 +79,11 @@ pub(crate) struct Network {
     metrics: Arc<Metrics>,
     sessions: BTreeMap<SessionNumber, Running>,
     next_number: u64,
-    /// Threads that write recordings and pictures; the end waits for them.
+    /// Threads that write recordings and pictures; the host waits for them at its end.
     writers: Vec<JoinHandle<()>>,
-    /// The newest picture, for who comes while nothing moves.
+    /// The newest picture, for sessions that begin while the picture does not change.
     newest: Option<Arc<Captured>>,
-    /// Why no pictures come, while none do.
+    /// Why no pictures come at present; `None` while they come.
     waiting_for: Option<String>,
     end: Option<Result<(), HostError>>,
 }
@@ -122,13 +122,13 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// [`HostError::SourceEnded`] when the source failed.
+    /// [`HostError::SourceEnded`] if the source failed.
     pub(crate) fn run(mut self) -> Result<(), HostError> {
         if matches!(
             self.settings.protection,
             ProtectionKind::Fec | ProtectionKind::Joint
         ) {
-            // No frame waits for it later.
+            // Computes the tables in advance, so that no frame has to wait for them.
             mimosa_stream::prepare_repairs();
         }
         let mut buffer = vec![0; LARGEST];
@@ -150,7 +150,7 @@ impl Network {
             if let Some(end) = self.end.take() {
                 self.close_all("the host has stopped");
                 for writer in self.writers {
-                    // A panic there has said so.
+                    // A panic of the thread was logged there.
                     let _ = writer.join();
                 }
                 return end;
@@ -163,8 +163,8 @@ impl Network {
         }
     }
 
-    /// Does something with each session, and sees to what comes of it. A panic in
-    /// one ends that one only.
+    /// Calls `act` for each session, and carries out what follows. A panic in a session ends only
+    /// that one.
     fn each(&mut self, act: impl Fn(&mut Running, Time, usize)) {
         let viewers = self.viewers();
         let numbers: Vec<_> = self.sessions.keys().copied().collect();
@@ -173,7 +173,7 @@ impl Network {
         }
     }
 
-    /// Does something with one session.
+    /// Calls `act` for one session.
     fn with<T>(
         &mut self,
         number: SessionNumber,
@@ -191,7 +191,7 @@ impl Network {
         Some(result)
     }
 
-    /// Sends what a session has to send, and sees to what it wants.
+    /// Sends a session's datagrams, and carries out its effects.
     fn settle(&mut self, number: SessionNumber) {
         let mut has_connected = false;
         let mut ended = None;
@@ -246,7 +246,7 @@ impl Network {
             reason,
             "ended"
         );
-        // A panic on the way out as well ends nothing else.
+        // A panic while the session closes does not affect others.
         let _ = catch_unwind(AssertUnwindSafe(|| running.session.close(reason)));
         self.sockets
             .send(std::iter::from_fn(|| running.session.poll_datagram()));
@@ -304,7 +304,7 @@ impl Network {
                 self.metrics.encoded(&encoded);
                 self.with(number, |running, now| running.session.encoded(now, encoded));
             }
-            // Whoever asked may have gone meanwhile.
+            // The thread that asked may be gone.
             ToNetwork::Offer(offer, reply) => {
                 let _ = reply.send(self.offer(&offer));
             }
@@ -321,7 +321,7 @@ impl Network {
         }
     }
 
-    /// Sends a block of sound to all who hear, and has the next ones suit their networks.
+    /// Sends a block of sound to all sessions with sound, and adapts the coder to their loss.
     fn hear(&mut self, frame: &SoundFrame) {
         self.each(|running, now, _| running.session.sound(now, frame));
         let now = self.clock.now();
@@ -335,7 +335,7 @@ impl Network {
         }
     }
 
-    /// Sleeps until something is due or comes; gives what has come.
+    /// Sleeps until something is due or comes, and returns what came.
     fn wait(&self, now: Time) -> Ready {
         let deadlines = self
             .sessions
@@ -351,7 +351,7 @@ impl Network {
         let mut fds = vec![PollFd::from_borrowed_fd(inbox, PollFlags::IN)];
         let sockets = self.sockets.fds();
         fds.extend(sockets.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
-        // An interruption is a wake-up like any other.
+        // An interruption counts as a wake-up.
         let _ = poll(&mut fds, Some(&timeout));
         let has_come = |fd: &PollFd<'_>| !fd.revents().is_empty();
         let sockets = (0..).zip(fds.iter().skip(1));
@@ -364,7 +364,7 @@ impl Network {
         }
     }
 
-    /// Takes datagrams from a socket and gives them to their sessions.
+    /// Receives datagrams from a socket, and gives them to their sessions.
     fn receive(&mut self, index: usize, buffer: &mut [u8]) {
         for _ in 0..MOST_AT_ONCE {
             let Some(received) = self.sockets.receive(index, buffer) else {
@@ -387,7 +387,7 @@ impl Network {
         }
     }
 
-    /// The session that a datagram belongs to.
+    /// The session to which a datagram belongs.
     fn whose(&self, from: SocketAddr, to: SocketAddr, data: &[u8]) -> Option<SessionNumber> {
         let now = self.clock.now();
         let accepts = |running: &Running| {
@@ -419,13 +419,13 @@ impl Network {
         all.filter(|running| running.session.is_connected()).count()
     }
 
-    /// Size of the pictures, the newest one's if there was any.
+    /// Size of the newest picture, or of the source's at the start.
     fn size(&self) -> Size {
         let newest = self.newest.as_ref();
         newest.map_or(self.source.size(), |newest| newest.picture.size())
     }
 
-    /// Tells the source and the metrics how many there are.
+    /// Tells the source, the sound and the metrics how many sessions there are.
     fn count(&mut self) {
         self.source.set_watchers(self.connected());
         if let Some(sound) = &self.sound {

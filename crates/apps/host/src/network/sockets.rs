@@ -1,5 +1,5 @@
-//! The UDP sockets: one for each address, since a wildcard would hide which of our
-//! addresses a datagram came in on.
+//! The UDP sockets: one for each address, because a wildcard would hide at which of the host's
+//! addresses a datagram came.
 
 use std::io::IoSliceMut;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -11,30 +11,30 @@ use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 
 use crate::error::HostError;
 
-/// Most bytes in one call: an IP packet's, with room for the headers.
+/// Most bytes in one call: an IP packet's, with room for headers.
 const LARGEST_BATCH: usize = 65_000;
-/// Most that is asked of the system for each buffer: half a second at 50 Mbit/s.
+/// Size of each buffer that the system is asked for: half a second at 50 Mbit/s.
 const BUFFER: usize = 3 << 20;
 
-/// Most that the system gives at once, in one datagram or several.
+/// Most bytes that the system returns at once, in one datagram or several.
 pub(crate) const LARGEST: usize = 1 << 16;
 
-/// Sockets, each on one address.
+/// The sockets, each bound to one address.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     sockets: Vec<Socket>,
     batch: Batch,
 }
 
-/// Datagrams that came together.
+/// Datagrams that were received together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
-    /// To this address of ours.
+    /// The host's address at which they came.
     pub(crate) local: SocketAddr,
     pub(crate) from: SocketAddr,
-    /// Bytes in all.
+    /// Number of bytes in all datagrams.
     pub(crate) length: usize,
-    /// Bytes of each, but for the last, which may be smaller.
+    /// Size of each datagram in bytes, except the last, which may be smaller.
     pub(crate) stride: usize,
 }
 
@@ -45,8 +45,8 @@ struct Socket {
     state: UdpSocketState,
 }
 
-/// Datagrams that leave together, in one call: all of the first one's size, but for
-/// the last, which may be smaller, and with the first one's ECN field.
+/// Datagrams that are sent in one call. All have the first one's size, except the last, which may
+/// be smaller, and the first one's ECN field.
 #[derive(Debug)]
 struct Batch {
     source: SocketAddr,
@@ -70,7 +70,7 @@ impl Batch {
         }
     }
 
-    /// Whether `datagram` may follow what is there.
+    /// Whether `datagram` may be added to the batch.
     fn fits(&self, datagram: &Datagram, most: usize) -> bool {
         let is_alike = self.source == datagram.source
             && self.destination == datagram.destination
@@ -102,9 +102,8 @@ impl Batch {
 }
 
 impl Sockets {
-    /// Binds all `addresses`, an unspecified one (`0.0.0.0`, `::`) standing for
-    /// all of its family that the machine has now. All get the same port; zero is
-    /// a free one.
+    /// Binds all `addresses`. An unspecified address (`0.0.0.0`, `::`) stands for all addresses of
+    /// its family that the machine has now. All sockets have the same port; zero is any free port.
     ///
     /// # Errors
     ///
@@ -126,7 +125,7 @@ impl Sockets {
                 Err(error) => return Err(failed(error)),
             };
             socket.set_nonblocking(true).map_err(failed)?;
-            // The system gives less when it allows less.
+            // The system may allow less, and then gives less.
             let _ = rustix::net::sockopt::set_socket_send_buffer_size(&socket, BUFFER);
             let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, BUFFER);
             let bound = socket.local_addr().map_err(failed)?;
@@ -147,18 +146,18 @@ impl Sockets {
         })
     }
 
-    /// The addresses that are bound.
+    /// The addresses of the sockets.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         self.sockets.iter().map(|socket| socket.address).collect()
     }
 
-    /// What to wait for, in the order of [`Self::receive`]'s `index`.
+    /// The descriptors to wait for, in the order of the indices of [`Self::receive`].
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.sockets.iter().map(|socket| socket.udp.as_fd())
     }
 
-    /// Sends datagrams, as many as go together in one call. What the system does not
-    /// take is lost, as on any network: gives how many.
+    /// Sends datagrams, with as many as possible in one call. Datagrams that the system does not
+    /// take are lost; returns their number.
     pub(crate) fn send(&mut self, datagrams: impl Iterator<Item = Datagram>) -> u64 {
         let mut unsent = 0;
         for datagram in datagrams {
@@ -198,8 +197,8 @@ impl Sockets {
         self.sockets.iter().find(|socket| socket.address == address)
     }
 
-    /// Takes what has come to one of them into `buffer` of [`LARGEST`] bytes; `None`
-    /// when there is nothing more.
+    /// Receives datagrams from one socket into `buffer`, which has [`LARGEST`] bytes; `None` if
+    /// there are no more.
     pub(crate) fn receive(&self, index: usize, buffer: &mut [u8]) -> Option<Received> {
         let socket = self.sockets.get(index)?;
         let mut meta = [RecvMeta::default()];
@@ -211,7 +210,7 @@ impl Sockets {
         };
         match read() {
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return None,
-            // An error of an earlier send, which shows here once; there may be more.
+            // An error of an earlier send is reported here once; there may be datagrams behind it.
             Err(_) => read().ok()?,
             Ok(count) => count,
         };
@@ -225,7 +224,7 @@ impl Sockets {
     }
 }
 
-/// The field as the system is told it.
+/// The ECN field in the form for the system.
 const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
     match ecn {
         Ecn::NotEct => None,
@@ -235,8 +234,8 @@ const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
     }
 }
 
-/// Whether an address could not be bound because this machine does without IPv6,
-/// in which case IPv4 will do.
+/// Whether an address could not be bound because this machine has no IPv6, in which case IPv4
+/// suffices.
 pub(crate) fn is_absent(address: SocketAddr, error: &std::io::Error) -> bool {
     let is_none = error.kind() == std::io::ErrorKind::AddrNotAvailable
         || error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error());
@@ -247,7 +246,7 @@ pub(crate) fn is_absent(address: SocketAddr, error: &std::io::Error) -> bool {
     false
 }
 
-/// Wildcards resolved; link-local IPv6 addresses are left out, as they mean
+/// The addresses with wildcards resolved. Link-local IPv6 addresses are left out, because they mean
 /// nothing without a zone.
 fn resolved(addresses: &[IpAddr]) -> Result<Vec<IpAddr>, HostError> {
     let mut all = Vec::new();
@@ -293,7 +292,7 @@ mod tests {
         let mut sockets = Sockets::bind(&[IpAddr::from([127, 0, 0, 1])], 0).unwrap();
         let source = sockets.addresses()[0];
         let peers = [peer(), peer()];
-        // Alike, a smaller one that ends a batch, a larger one, an empty one, and
+        // Equal datagrams, a smaller one that ends a batch, a larger one, an empty one, and one to
         // another destination in between.
         let some = [
             (0, 1_200),
@@ -308,7 +307,7 @@ mod tests {
             (0, 0),
             (0, 1_200),
         ];
-        // More than the system takes in one call.
+        // More bytes than the system takes in one call.
         let plan: Vec<_> = some.into_iter().chain([(1, 100); 150]).collect();
         let datagrams: Vec<_> = (0..)
             .zip(&plan)

@@ -1,7 +1,6 @@
-//! Sound: recorded or made, and coded once for all sessions, in a thread of its own.
+//! Sound: recorded or synthesised, and coded once for all sessions, in its own thread.
 //!
-//! It has nothing in common with the pictures but the clock: neither waits for the
-//! other.
+//! Sound and pictures share only the clock: neither waits for the other.
 
 mod run;
 
@@ -18,19 +17,19 @@ use mimosa_units::Time;
 use self::run::{Origin, Runner};
 use mimosa_system::clock::Clock;
 
-/// Something in the built-in scene that is heard.
+/// An event in the built-in scene that is heard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strike {
     pub(crate) at: Time,
     pub(crate) tone: Tone,
 }
 
-/// What the thread looks at.
+/// The state that the thread reads.
 #[derive(Debug, Default)]
 struct Shared {
-    /// Sessions that hear; without any, nothing is coded.
+    /// Number of sessions with sound; without any, nothing is coded.
     listeners: AtomicUsize,
-    /// Packets lost of a hundred, at the one that loses most.
+    /// Per cent of packets lost at the session that loses most.
     loss: AtomicU8,
     is_stopped: AtomicBool,
 }
@@ -45,7 +44,7 @@ impl Shared {
     }
 }
 
-/// The host's sound; it ends when this is dropped.
+/// The host's sound, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Sound {
     shared: Arc<Shared>,
@@ -55,9 +54,9 @@ pub(crate) struct Sound {
 }
 
 impl Sound {
-    /// Starts what the settings ask for; `say` is called in its thread with each block
-    /// while somebody hears. `None` when there is nothing to hear, or when it cannot be
-    /// had, which the log says: the host then plays without.
+    /// Starts the sound of the settings. The thread calls `say` with each block while a session has
+    /// sound. `None` if there is nothing to hear, or if it cannot be recorded, which is logged: the
+    /// host then runs without sound.
     pub(crate) fn start(
         settings: &Settings,
         clock: Clock,
@@ -102,7 +101,7 @@ impl Sound {
                 strikes = Some(sender);
                 Origin::Tones(receiver)
             }
-            // Nobody knows which of the user's sinks is meant.
+            // The user's display does not say which sink belongs to it.
             (None, SourceSettings::X11 { .. }) => return Ok(None),
         };
         let shared = Arc::<Shared>::default();
@@ -123,17 +122,17 @@ impl Sound {
         }))
     }
 
-    /// What has a game play where it is recorded.
+    /// Environment variables that make a game play into the recording.
     pub(crate) fn environment(&self) -> &[(&'static str, OsString)] {
         &self.environment
     }
 
-    /// The way for the built-in scene to be heard.
+    /// The sender for the built-in scene's events.
     pub(crate) fn strikes(&self) -> Option<mpsc::Sender<Strike>> {
         self.strikes.clone()
     }
 
-    /// How many sessions hear.
+    /// Sets the number of sessions with sound.
     pub(crate) fn set_listeners(&self, listeners: usize) {
         self.shared.listeners.store(listeners, Ordering::Relaxed);
         if let Some(thread) = &self.thread {
@@ -141,7 +140,7 @@ impl Sound {
         }
     }
 
-    /// Which share of packets is lost at the session that loses most.
+    /// Sets the share of packets lost at the session that loses most, from 0 to 1.
     pub(crate) fn set_loss(&self, share: f64) {
         #[expect(
             clippy::cast_possible_truncation,

@@ -14,18 +14,18 @@ use mimosa_units::{Time, TimeDelta};
 use super::{Shared, Strike};
 use mimosa_system::clock::{Clock, now};
 
-/// While nobody hears, tones look this often whether somebody does.
+/// Time between looks for listeners while there are none.
 const IDLE: Duration = Duration::from_millis(100);
-/// Tones that are later than this are left out.
+/// Lateness from which tones are left out.
 const LATE: TimeDelta = TimeDelta::from_millis(200);
 
-/// Where sound comes from. The recording ends before its server.
+/// The source of sound. A recording ends before its server does.
 pub(super) enum Origin {
     Recording(Recording, Option<PrivateSound>),
     Tones(Receiver<Strike>),
 }
 
-/// What the thread has.
+/// The state of the thread.
 pub(super) struct Runner {
     clock: Clock,
     shared: Arc<Shared>,
@@ -41,7 +41,7 @@ impl Runner {
         }
     }
 
-    /// Runs until the host stops or there is nothing more to hear.
+    /// Runs until the host stops or the sound ends.
     pub(super) fn run(mut self, origin: Origin, say: &impl Fn(SoundFrame)) {
         priority::raise();
         let result = match origin {
@@ -71,7 +71,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Blocks of tones, each when its last sample is due.
+    /// Makes blocks of tones, each when its last sample is due.
     fn play(
         &mut self,
         strikes: &Receiver<Strike>,
@@ -112,13 +112,13 @@ impl Runner {
         Ok(())
     }
 
-    /// Number of the block that is now.
+    /// Number of the block at the present time.
     fn number(&self, zero: Time) -> u32 {
         let blocks = self.clock.now().since(zero).as_nanos() / BLOCK.as_nanos();
         u32::try_from(blocks).unwrap_or(u32::MAX)
     }
 
-    /// `false` when the host stops before.
+    /// Sleeps until `time`; `false` if the host stops before.
     fn sleep_until(&self, time: Time) -> bool {
         while !self.shared.is_stopped() {
             let rest = self.clock.instant(time).saturating_duration_since(now());

@@ -1,4 +1,4 @@
-//! The clipboard of an X display, in a thread of its own: it waits for other programs.
+//! The clipboard of an X display. It has its own thread, because it waits for other programs.
 
 use std::os::fd::AsFd;
 use std::thread::JoinHandle;
@@ -9,14 +9,14 @@ use rustix::event::{PollFd, PollFlags, poll};
 use crate::error::HostError;
 use mimosa_system::{Inbox, Mailbox, mailbox};
 
-/// The thread. It ends when this is dropped.
+/// The clipboard's thread, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct ClipboardThread {
     mailbox: Mailbox<Told>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread is told.
+/// A message to the thread.
 #[derive(Debug)]
 enum Told {
     Offer(String),
@@ -24,7 +24,7 @@ enum Told {
 }
 
 impl ClipboardThread {
-    /// Starts it; `say` is called in it with what programs copy.
+    /// Starts the thread, which calls `say` with the text that programs copy.
     pub(super) fn start(
         clipboard: Clipboard,
         say: impl Fn(String) + Send + 'static,
@@ -44,9 +44,9 @@ impl ClipboardThread {
         })
     }
 
-    /// Has programs paste this text from now on.
+    /// Makes this the text that programs paste from now on.
     pub(super) fn offer(&self, text: String) {
-        // With the display, the game has gone, which is said elsewhere.
+        // If the display is gone, the game is gone, which is reported elsewhere.
         self.mailbox.send(Told::Offer(text));
     }
 }
@@ -60,7 +60,7 @@ impl Drop for ClipboardThread {
     }
 }
 
-/// Runs until it is stopped or the display has gone.
+/// Runs until it is stopped or the display is gone.
 fn run(
     mut clipboard: Clipboard,
     inbox: &Inbox<Told>,
@@ -81,7 +81,7 @@ fn run(
             PollFd::from_borrowed_fd(inbox.fd(), PollFlags::IN),
             PollFd::from_borrowed_fd(clipboard.as_fd(), PollFlags::IN),
         ];
-        // An interruption is a wake-up like any other.
+        // An interruption counts as a wake-up.
         let _ = poll(&mut fds, None);
     }
 }

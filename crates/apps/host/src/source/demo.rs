@@ -19,11 +19,11 @@ use crate::error::HostError;
 use crate::sound::Strike;
 use mimosa_system::clock::{Clock, now};
 
-/// Any: the same every time.
+/// Seed of the scene, which is the same every time.
 const SEED: u64 = 1;
 
-/// Starts the thread. What is pressed is heard, and so is each picture whose number is a
-/// multiple of the frame rate: the marker in the corner has the numbers of both.
+/// Starts the thread. Presses are heard, as is each picture whose number is a multiple of the frame
+/// rate. The marker in the corner shows the numbers of both.
 pub(super) fn start(
     settings: &Settings,
     clock: Clock,
@@ -58,7 +58,7 @@ pub(super) fn start(
                 let is_pulse = drawn.is_multiple_of(frames_per_second);
                 for (is_struck, tone) in [(is_pressed, Tone::Action), (is_pulse, Tone::Pulse)] {
                     if let Some(strikes) = strikes.as_ref().filter(|_| is_struck) {
-                        // Without its thread there is no sound, which was said.
+                        // If there is no thread for sound, this was logged.
                         let _ = strikes.send(Strike { at: next.at, tone });
                     }
                 }
@@ -73,8 +73,8 @@ pub(super) fn start(
         .map_err(HostError::Thread)
 }
 
-/// Applies actions until `due`, and says which and whether anything was pressed;
-/// `None` when the host has gone.
+/// Applies actions until `due`. Returns them and whether anything was pressed; `None` if the host
+/// is gone.
 fn wait(
     actions: &Receiver<Played>,
     scene: &mut Scene,
@@ -96,7 +96,7 @@ fn wait(
     }
 }
 
-/// Whether something goes down.
+/// Whether an action presses something.
 const fn presses(action: Action) -> bool {
     match action {
         Action::Key { pressed, .. } | Action::Button { pressed, .. } => pressed,

@@ -1,5 +1,4 @@
-//! What a player's gamepads are to a game: devices of the kernel, or actions like all
-//! others.
+//! Brings a player's gamepads to a game: as kernel devices, or as other actions.
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
@@ -24,22 +23,22 @@ const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
 /// Where the states of gamepads go.
 #[derive(Debug)]
 pub(super) enum Gamepads {
-    /// To the source, as every action.
+    /// To the source, as all other actions do.
     Actions,
-    /// To devices of the kernel.
+    /// To kernel devices.
     Devices(Devices),
-    /// Nowhere.
+    /// Nowhere: they are ignored.
     Off,
 }
 
-/// The thread that has the devices. It ends, and they go, when this is dropped.
+/// The thread with the devices. When this is dropped, the thread ends and the devices go.
 #[derive(Debug)]
 pub(super) struct Devices {
     mailbox: Mailbox<Told>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread is told.
+/// A message to the thread.
 #[derive(Debug)]
 enum Told {
     State(Gamepad, Option<InputTimes>),
@@ -47,12 +46,12 @@ enum Told {
 }
 
 impl Gamepads {
-    /// What the settings ask for. `actions` is the way for a gamepad of which no device
-    /// can be made, `applied` counts what has reached a device.
+    /// Starts the way that the settings ask for. States of gamepads for which no device can be made
+    /// go to `actions`. `applied` counts what has reached a device.
     ///
     /// # Errors
     ///
-    /// [`HostError::Gamepads`] when there must be devices and cannot.
+    /// [`HostError::Gamepads`] if there have to be devices and there cannot.
     pub(super) fn start(
         settings: GamepadSettings,
         clock: Clock,
@@ -92,7 +91,7 @@ impl Gamepads {
         }))
     }
 
-    /// Takes what is for gamepads, and gives back what is for the source.
+    /// Takes an action for gamepads, and returns any other.
     pub(super) fn take(&self, played: Played) -> Option<Played> {
         match (self, played.action) {
             (Self::Devices(devices), Action::Gamepad(state)) => {
@@ -114,13 +113,13 @@ impl Drop for Devices {
     }
 }
 
-/// Everything the thread has.
+/// The state of the thread.
 struct Runner {
     clock: Clock,
     inbox: Inbox<Told>,
     actions: mpsc::Sender<Played>,
     applied: Arc<Mutex<Inputs>>,
-    /// `None` for one that could not be made, which presses keys.
+    /// Devices by gamepad; `None` for a device that could not be made, so that it presses keys.
     pads: BTreeMap<u8, Option<Pad<Device>>>,
 }
 
@@ -167,7 +166,7 @@ impl Runner {
             let applied = self.applied.lock();
             applied.unwrap_or_else(PoisonError::into_inner).add(times);
         } else {
-            // A source that has ended says so by itself.
+            // A source that has ended has reported it.
             let action = Action::Gamepad(state);
             let _ = self.actions.send(Played { action, times });
         }
@@ -192,7 +191,7 @@ impl Runner {
     }
 }
 
-/// A device that fails is like one whose battery is empty; the next state is tried anew.
+/// A device that fails is like a gamepad with an empty battery: the next state is tried again.
 fn said(result: Result<(), UinputError>) {
     if let Err(error) = result {
         tracing::debug!(%error, "a gamepad");
@@ -241,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Which of the two happens is for the machine; neither may lose a gamepad.
+    /// Which of the two happens depends on the machine; a gamepad is lost in neither.
     #[test]
     fn what_must_be_a_device_is_one_or_is_refused() {
         match started(GamepadSettings::Uinput) {

@@ -1,4 +1,4 @@
-//! Where pictures come from, each source in a thread of its own.
+//! The sources of pictures, each in its own thread.
 
 mod clipboard;
 mod demo;
@@ -24,27 +24,27 @@ use crate::error::HostError;
 use crate::sound::Sound;
 use mimosa_system::clock::Clock;
 
-/// What a source says.
+/// A message from a source.
 #[derive(Debug)]
 pub(crate) enum FromSource {
-    /// Here is a picture.
+    /// The source has made a picture.
     Picture(Arc<Captured>),
-    /// None come for now, and why; without a reason, they come again.
+    /// The source makes no pictures at present, with the reason, or makes them again, without one.
     Waiting(Option<String>),
-    /// A gamepad is to do this.
+    /// The game asks for a gamepad's vibration.
     Rumble(Rumble),
     /// A program has copied this text.
     Copied(String),
-    /// There will be no more.
+    /// The source has ended.
     Ended {
-        /// Why, in a line, for who plays and watches.
+        /// The reason in one line, for the player and viewers.
         message: String,
-        /// What went wrong, for who runs the host; nothing when the game was left.
+        /// What went wrong, for the person who runs the host; `None` if the game was left.
         error: Option<String>,
     },
 }
 
-/// A running source; it ends when this is dropped.
+/// A running source, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Source {
     name: &'static str,
@@ -56,10 +56,10 @@ pub(crate) struct Source {
     clipboard: Option<ClipboardThread>,
 }
 
-/// What a source's thread looks at.
+/// The state that a source's thread reads.
 #[derive(Debug, Default)]
 struct Shared {
-    /// Sessions that want pictures; without any, none are made.
+    /// Number of sessions that want pictures; without any, none are made.
     watchers: AtomicUsize,
     is_stopped: AtomicBool,
     /// Nanoseconds by which to draw later from the next picture on.
@@ -75,19 +75,19 @@ impl Shared {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Takes what [`Source::shift`] has asked for.
+    /// Takes the sum of shifts since the last call.
     fn take_shift(&self) -> TimeDelta {
         TimeDelta::from_nanos(self.shift.swap(0, Ordering::Relaxed))
     }
 }
 
 impl Source {
-    /// Starts what the settings ask for, to be heard in `sound`; `say` is called in the
-    /// source's threads.
+    /// Starts the source of the settings, with its sound in `sound`. The source's threads call
+    /// `say`.
     ///
     /// # Errors
     ///
-    /// [`HostError::Source`] or [`HostError::Gamepads`] says what is missing.
+    /// [`HostError::Source`] or [`HostError::Gamepads`] with what is missing.
     pub(crate) fn start(
         settings: &Settings,
         clock: Clock,
@@ -132,44 +132,44 @@ impl Source {
         })
     }
 
-    /// `demo` or `x11`.
+    /// Name of the source: `demo` or `x11`.
     pub(crate) const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Size of its pictures, at the start.
+    /// Size of the source's pictures at the start.
     pub(crate) const fn size(&self) -> Size {
         self.size
     }
 
-    /// Tells it what the player did.
+    /// Passes an action of the player to the source.
     pub(crate) fn act(&self, played: Played) {
         if let Some(played) = self.gamepads.take(played) {
-            // A source that has ended says so by itself.
+            // A source that has ended has reported it.
             let _ = self.actions.send(played);
         }
     }
 
-    /// Whether text can be copied to it and from it.
+    /// Whether text can be copied to the source and from it.
     pub(crate) const fn has_clipboard(&self) -> bool {
         self.clipboard.is_some()
     }
 
-    /// Has it paste this text from now on.
+    /// Makes this the text that the source's programs paste from now on.
     pub(crate) fn offer(&self, text: String) {
         if let Some(clipboard) = &self.clipboard {
             clipboard.offer(text);
         }
     }
 
-    /// Has it draw `by` later from now on. A game draws when it likes.
+    /// Makes the demo draw `by` later from now on. A game ignores this.
     pub(crate) fn shift(&self, by: TimeDelta) {
         self.shared
             .shift
             .fetch_add(by.as_nanos(), Ordering::Relaxed);
     }
 
-    /// How many sessions want pictures.
+    /// Sets the number of sessions that want pictures.
     pub(crate) fn set_watchers(&self, watchers: usize) {
         self.shared.watchers.store(watchers, Ordering::Relaxed);
         if let Some(thread) = &self.thread {

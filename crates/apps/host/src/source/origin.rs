@@ -1,4 +1,4 @@
-//! Where an X display comes from, how it ends, and whether it comes back.
+//! The X display of a source: how it starts, ends, and whether it comes back.
 
 use std::ffi::OsString;
 use std::process::ExitStatus;
@@ -11,20 +11,20 @@ use mimosa_x11::{
 
 use super::FromSource;
 
-/// A game and its server: who of them ended first is known after this, as the other one
-/// ends of it or goes on.
+/// Time after which it is known whether the game or its server ended first: the other one ends of
+/// it within this time or not at all.
 const ENDING: Duration = Duration::from_secs(1);
-/// How often is looked whether it did.
+/// Time between looks whether they ended.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A display, and what stands behind it.
+/// A display, and the processes behind it.
 pub(super) enum Origin {
-    /// A game and a server of our own; both end when this is dropped, the game first.
+    /// A game and a server of our own. Both end when this is dropped, the game first.
     Private {
         game: Game,
         server: Box<PrivateServer>,
     },
-    /// Somebody else's display, or a part of it.
+    /// A display that exists already, or a part of it.
     Foreign {
         display: Option<String>,
         target: Target,
@@ -32,11 +32,11 @@ pub(super) enum Origin {
 }
 
 impl Origin {
-    /// Starts what the settings ask for; a game gets these variables.
+    /// Starts what the settings ask for. A game gets the environment variables `variables`.
     ///
     /// # Errors
     ///
-    /// Says what is missing.
+    /// What is missing, in words.
     pub(super) fn start(
         settings: &Settings,
         variables: &[(&'static str, OsString)],
@@ -68,11 +68,11 @@ impl Origin {
         }
     }
 
-    /// Begins to look at it and to play it.
+    /// Opens the display for capture and for input.
     ///
     /// # Errors
     ///
-    /// Says why it cannot be done.
+    /// Why the display cannot be opened, in words.
     pub(super) fn open(&self) -> Result<(Capture, Injector), String> {
         let (display, target) = match self {
             Self::Private { server, .. } => (Display::Private(server), &Target::Screen),
@@ -83,11 +83,11 @@ impl Origin {
         Ok((capture, injector))
     }
 
-    /// Its clipboard.
+    /// Opens the display's clipboard.
     ///
     /// # Errors
     ///
-    /// Says why there is none.
+    /// Why there is no clipboard, in words.
     pub(super) fn clipboard(&self) -> Result<Clipboard, String> {
         let display = match self {
             Self::Private { server, .. } => Display::Private(server),
@@ -102,7 +102,7 @@ impl Origin {
             return None;
         };
         let status = game.has_ended();
-        // A game ends of the end of its server, which is then known.
+        // When its server ends, a game ends too.
         if let Some(status) = server.has_ended() {
             return Some(server_ended(status, &server.written()));
         }
@@ -119,18 +119,18 @@ impl Origin {
         })
     }
 
-    /// What follows from this error of the capture: the end, or that it may come back.
+    /// Decides whether the display may come back after this error of the capture.
     ///
     /// # Errors
     ///
-    /// The end, where nothing comes back.
+    /// The end of the source, if the display cannot come back.
     pub(super) fn outlook(&mut self, error: &CaptureError) -> Result<(), FromSource> {
         let ended = |message: &str| FromSource::Ended {
             message: message.to_owned(),
             error: Some(error.to_string()),
         };
         match self {
-            // A number is given to one window only.
+            // The number of a closed window is not given to another one.
             Self::Foreign {
                 target: Target::Window(_),
                 ..

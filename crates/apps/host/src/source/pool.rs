@@ -1,4 +1,4 @@
-//! Pictures used again and again.
+//! Reuses the memory of pictures.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use mimosa_video::{Picture, Size};
 
 use mimosa_session::host::{Captured, Inputs};
 
-/// Pictures that may still be read somewhere, or not.
+/// Pictures that were handed out, which may still be in use.
 #[derive(Debug)]
 pub(super) struct Pool {
     pictures: Vec<Arc<Captured>>,
@@ -21,7 +21,7 @@ impl Pool {
         }
     }
 
-    /// A picture nobody reads, of this size, with whatever was in it before.
+    /// A picture of this size that nobody uses, with arbitrary content.
     pub(super) fn take(&mut self, size: Size) -> Captured {
         self.pictures
             .retain(|picture| picture.picture.size() == size);
@@ -37,7 +37,7 @@ impl Pool {
             })
     }
 
-    /// Gives a picture out and keeps an eye on it.
+    /// Shares a picture, and keeps it for reuse.
     pub(super) fn publish(&mut self, picture: Captured) -> Arc<Captured> {
         let picture = Arc::new(picture);
         self.pictures.push(Arc::clone(&picture));

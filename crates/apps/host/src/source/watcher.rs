@@ -1,4 +1,4 @@
-//! The thread that watches a display.
+//! The thread that captures a display.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,18 +13,18 @@ use super::x11::Shown;
 use super::{FromSource, Shared};
 use mimosa_system::clock::{Clock, now};
 
-/// A still picture is sent anew this often: its quality rises, and who watches
-/// knows that the stream is alive.
+/// Time after which an unchanged picture is sent again: its quality rises, and viewers know that
+/// the stream is alive.
 const STILL: TimeDelta = TimeDelta::from_millis(100);
-/// How long to wait for a window that is hidden before looking again.
+/// Time between looks whether a hidden window is visible again.
 const HIDDEN: Duration = Duration::from_millis(200);
-/// How often is looked whether a display or a window is back.
+/// Time between looks whether a display or a window is back.
 const BACK: Duration = Duration::from_millis(500);
-/// A display or a window that has not come back by then will not: an X server or a game
-/// that is started again takes less.
+/// Time after which a display or a window counts as gone for good: restarting an X server or a game
+/// takes less.
 const GONE_AFTER: TimeDelta = TimeDelta::from_millis(30_000);
 
-/// Watches a display, and waits for it where it may come back.
+/// Captures a display, and waits for it if it may come back.
 pub(super) struct Watcher {
     clock: Clock,
     shared: Arc<Shared>,
@@ -33,12 +33,12 @@ pub(super) struct Watcher {
     shown: Arc<Shown>,
     interval: TimeDelta,
     pool: Pool,
-    /// Why there are no pictures, as was said.
+    /// Why there are no pictures, as it was last reported.
     waiting_for: Option<String>,
 }
 
 impl Watcher {
-    /// Watches what `origin` has opened; `interval` is the time between pictures.
+    /// A watcher of what `origin` has opened, with `interval` between pictures.
     pub(super) fn new(
         clock: Clock,
         shared: Arc<Shared>,
@@ -58,7 +58,7 @@ impl Watcher {
         }
     }
 
-    /// Watches until there is nothing more to see, and says why.
+    /// Captures until the display is gone for good, and returns why.
     pub(super) fn run(mut self, say: &impl Fn(FromSource)) -> FromSource {
         let mut last: Option<Arc<Captured>> = None;
         let mut next = self.pool.take(self.capture.size());
@@ -70,8 +70,8 @@ impl Watcher {
                 std::thread::park_timeout(Duration::from_millis(100));
                 continue;
             }
-            // A little less than a frame's time: the game's own clock decides,
-            // this only bounds it.
+            // A little less than the frame interval: the game's own clock decides when, and this
+            // only bounds it.
             if let Some(last) = &last {
                 self.sleep_until(last.at + self.interval * 3 / 4);
             }
@@ -111,11 +111,11 @@ impl Watcher {
         stopped()
     }
 
-    /// Waits for what may come back, and opens it anew.
+    /// Waits for a display that may come back, and opens it again.
     ///
     /// # Errors
     ///
-    /// The end, when it does not.
+    /// The end of the source, if the display does not come back.
     fn see_to(
         &mut self,
         error: &CaptureError,

@@ -1,4 +1,4 @@
-//! An X display that runs already, or a private one with a game in it.
+//! A source from an X display that exists already, or a private one with a game in it.
 
 use std::ffi::OsString;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -21,15 +21,14 @@ use super::{FromSource, Shared};
 use crate::error::HostError;
 use mimosa_system::clock::Clock;
 
-/// While the player does nothing, a game without the focus is looked for this
-/// often.
+/// Time between looks for a game without the focus while the player does nothing.
 const FOCUS_EVERY: Duration = Duration::from_secs(1);
 
-/// What the input's thread and the watcher share.
+/// The state that the input's thread and the watcher share.
 pub(super) struct Shown {
-    /// The size of the pictures, which positions refer to.
+    /// Size of the pictures, which positions refer to.
     size: Mutex<Size>,
-    /// Injects from now on, since the display is another one.
+    /// The injector of the new display, after the display has changed.
     successor: Mutex<Option<Injector>>,
     /// Actions applied since the picture before.
     applied: Arc<Mutex<Inputs>>,
@@ -44,12 +43,12 @@ impl Shown {
         }
     }
 
-    /// The pictures have another size.
+    /// Sets the new size of the pictures.
     pub(super) fn resize(&self, size: Size) {
         *self.size.lock().unwrap_or_else(PoisonError::into_inner) = size;
     }
 
-    /// The display is another one.
+    /// Sets the injector of the new display.
     pub(super) fn succeed(&self, injector: Injector) {
         let mut successor = self
             .successor
@@ -80,25 +79,25 @@ impl Shown {
     }
 }
 
-/// The way of actions to the thread that applies them.
+/// The channel of actions to the thread that applies them.
 pub(super) struct Actions {
-    /// In.
+    /// The channel's sender.
     pub(super) tell: Sender<Played>,
-    /// Out.
+    /// The channel's receiver.
     pub(super) todo: Receiver<Played>,
 }
 
-/// What runs.
+/// A source that was started.
 pub(super) struct Started {
     /// Size of the pictures.
     pub(super) size: Size,
     pub(super) thread: JoinHandle<()>,
     pub(super) gamepads: Gamepads,
-    /// Where the settings want it.
+    /// The clipboard, if the settings ask for it.
     pub(super) clipboard: Option<ClipboardThread>,
 }
 
-/// Starts the threads; a game gets these variables.
+/// Starts the threads. A game gets the environment variables `variables`.
 pub(super) fn start(
     settings: &Settings,
     clock: Clock,
@@ -124,7 +123,7 @@ pub(super) fn start(
     let clipboard = clipboard.map(|clipboard| {
         ClipboardThread::start(clipboard, move |text| tell_copied(FromSource::Copied(text)))
     });
-    // It ends with the sender of the actions.
+    // The thread ends when the sender of actions is dropped.
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
@@ -149,8 +148,8 @@ pub(super) fn start(
     })
 }
 
-/// Does what the player did, until nobody can tell it any more, and meanwhile gives
-/// the game the focus.
+/// Applies the player's actions until their sender is dropped, and gives the game the focus
+/// meanwhile.
 fn inject(mut injector: Injector, actions: &Receiver<Played>, shown: &Shown) {
     let mut failures = 0_u64;
     loop {
@@ -170,7 +169,7 @@ fn inject(mut injector: Injector, actions: &Receiver<Played>, shown: &Shown) {
         if let (Some(Played { times, .. }), Ok(())) = (played, &result) {
             shown.applied().add(times);
         }
-        // Without an action, what the capture says of it is enough.
+        // Without an action, the error of the capture says enough.
         if let (Some(_), Err(error)) = (played, result) {
             failures += 1;
             if failures.is_power_of_two() {

@@ -1,4 +1,4 @@
-//! Cross traffic of constant rate over UDP. Its receiver is a socket that nobody reads.
+//! Cross traffic of constant rate over UDP. Its receiver is a socket that is never read.
 
 use std::net::UdpSocket;
 
@@ -12,7 +12,7 @@ use crate::emulate::run::Stage;
 use crate::emulate::video::Sending;
 use crate::emulate::wait::{self, Readiness};
 
-/// Sends until the run is over: each packet at the simulation's time for it.
+/// Sends until the run is over, each packet at its time in the simulation.
 pub(crate) fn send(
     stage: &Stage<'_>,
     flow: &FlowConfig,

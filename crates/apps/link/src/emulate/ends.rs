@@ -10,22 +10,22 @@ use crate::emulate::error::RealtimeError;
 use crate::emulate::plan::addresses;
 use crate::{Namespace, Tun};
 
-/// The device's name on both sides.
+/// Name of the device in both namespaces.
 const DEVICE: &str = "mimosa0";
-/// Packets that a device holds until the link reads them: more than it ever is behind.
+/// Packets that a device holds until the link reads them: more than the link is ever behind.
 const DEVICE_QUEUE: u32 = 20_000;
 
-/// Two network namespaces, which go with it.
+/// Two network namespaces, which are gone when this is dropped.
 #[derive(Debug)]
 pub struct Ends {
-    /// Where senders are.
+    /// The namespace of the senders.
     pub(crate) left: Namespace,
-    /// Where receivers are.
+    /// The namespace of the receivers.
     pub(crate) right: Namespace,
 }
 
 impl Ends {
-    /// Two new ones, with nothing in them.
+    /// Makes two new namespaces, which are empty.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Ends {
         })
     }
 
-    /// A device in each, up, with the addresses of the flows.
+    /// Makes a device in each namespace, with the addresses of the flows.
     pub(crate) fn devices(&self, scenario: &Scenario) -> Result<(Tun, Tun), RealtimeError> {
         let mut there = format!("route add 10.2.0.0/16 dev {DEVICE}\n");
         let mut back = format!("route add 10.1.0.0/16 dev {DEVICE}\n");
@@ -48,7 +48,7 @@ impl Ends {
             if let FlowKind::Tcp(tcp) = &flow.kind
                 && tcp.ecn == EcnUse::Classic
             {
-                // The one who connects asks for ECN; the other's default is to grant it.
+                // The connecting end asks for ECN; the other end grants it by default.
                 let route = format!("route add {right}/32 dev {DEVICE} features ecn\n");
                 there.push_str(&route);
             }
@@ -57,7 +57,8 @@ impl Ends {
             namespace.within(|| {
                 for family in ["all", "default"] {
                     let switch = format!("/proc/sys/net/ipv6/conf/{family}/disable_ipv6");
-                    // Without IPv6 the kernel has nothing of its own to say across the
+                    // Without IPv6, the kernel sends nothing of its own across the link. A kernel
+                    // without IPv6 lacks the file.
                     // link; a kernel that has none lacks the file.
                     let _ = std::fs::write(switch, "1");
                 }
@@ -82,7 +83,7 @@ fn ip(commands: &str) -> Result<(), RealtimeError> {
         .spawn()
         .map_err(failed_io)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // It may have ended already, and says why.
+        // `ip` may have ended already, and then says why.
         let _ = stdin.write_all(commands.as_bytes());
     }
     let output = child.wait_with_output().map_err(failed_io)?;

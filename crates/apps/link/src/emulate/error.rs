@@ -1,106 +1,107 @@
-//! Why a scenario cannot be run in real time.
+//! Errors of running a scenario in real time.
 
 use std::io;
 
 use crate::LinkError;
 use mimosa_units::Bytes;
 
-/// Each says what is wrong, where, and what to do instead.
+/// Why a scenario cannot be run in real time. Each error says what is wrong, where, and what to do
+/// instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RealtimeError {
-    /// Something in the scenario has no counterpart among real packets.
+    /// The scenario has something that cannot be done with real packets.
     #[error("flow `{flow}`: {problem}")]
     Unsupported {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// What it is, and what to write instead.
+        /// What cannot be done, and what to write instead.
         problem: Unsupported,
     },
-    /// A frame became packets that are too small to exist.
+    /// A frame was split into packets that are too small to exist.
     #[error(
         "flow `{flow}` sent a packet of {size}, and the smallest has {least}; raise `min_bitrate` or `overhead`"
     )]
     Small {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// What it wanted to send.
+        /// Size of the packet.
         size: Bytes,
-        /// The least that can be sent.
+        /// Least size of a packet.
         least: Bytes,
     },
-    /// The hosts have no addresses.
+    /// The namespaces could not be given addresses.
     #[error("cannot give the flows their addresses: `ip -batch -`: {0}; it needs iproute2")]
     Addresses(String),
-    /// The link.
+    /// The link failed.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// A socket of a flow.
+    /// A socket of a flow failed.
     #[error("flow `{flow}`: cannot {act}: {error}")]
     Socket {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// What was tried.
+        /// The operation that failed.
         act: &'static str,
-        /// The system's word.
+        /// The system's error.
         error: io::Error,
     },
 }
 
-/// What a real link and a real kernel do not do.
+/// What cannot be done with a real link and a real kernel.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// One link has one path.
+    /// The flow's path differs from the others', and there is one path each way.
     #[error(
         "its {0} differs from the first flow's, and the emulated link has one path each way; give the path under [link] alone"
     )]
     Path(&'static str),
-    /// One link is emulated.
+    /// The scenario has several links, or a queue on the return path.
     #[error(
         "the scenario has `{0}`, and one link is emulated, without a queue on the way back; leave it out, or run `mimosa sim`"
     )]
     Links(&'static str),
-    /// Reports are packets here.
+    /// The scenario aggregates reports, which are real packets here.
     #[error("`return_aggregation` is not emulated; leave it out")]
     Aggregation,
-    /// Its packets do not fit into the device's.
+    /// The flow's packets are too large for the device.
     #[error(
         "its packets of {size} are larger than the device's {most}; lower `packet_size` or `overhead`"
     )]
     Large {
-        /// The largest of its packets.
+        /// Size of the flow's largest packets.
         size: Bytes,
-        /// The largest that pass.
+        /// Largest size that the device carries.
         most: Bytes,
     },
-    /// Headers alone are larger.
+    /// The flow's packets are smaller than their headers.
     #[error(
         "its packets of {size} are smaller than their headers, {least}; raise `probe_size` or `packet_size`"
     )]
     Small {
-        /// The smallest of its packets.
+        /// Size of the flow's smallest packets.
         size: Bytes,
-        /// The smallest there can be.
+        /// Least possible size.
         least: Bytes,
     },
-    /// The kernel makes TCP's packets, of one size.
+    /// The kernel makes TCP's packets, and in one size only.
     #[error(
         "the kernel's full segments have 1500B with their headers, and this flow's have {0}; let `packet_size` and `overhead` make 1500B, as they do when left out"
     )]
     Segments(Bytes),
-    /// Not an algorithm of the kernel.
+    /// The kernel lacks the congestion control algorithm.
     #[error("this kernel has no `{name}`; it has {known}")]
     Algorithm {
-        /// What was asked for.
+        /// Name of the algorithm.
         name: &'static str,
-        /// What there is.
+        /// Names of the kernel's algorithms.
         known: String,
     },
-    /// Its addresses are numbered.
+    /// There are more flows than addresses.
     #[error("there are more than {0} flows")]
     Many(usize),
-    /// A loaded scenario has a controller that exists.
+    /// The controller cannot be made, which loading the scenario has ruled out.
     #[error("its controller cannot be made")]
     Controller,
 }

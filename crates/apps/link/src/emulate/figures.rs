@@ -1,4 +1,4 @@
-//! From what the link and the senders have recorded to the figures.
+//! Computes the figures from the records of the link and the senders.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -16,35 +16,35 @@ use crate::emulate::run::{Emulated, PORT};
 use crate::emulate::video::Sending;
 use crate::emulate::wait::Spread;
 
-/// Above this, in more than one of a thousand packets, the link was not the scenario's.
+/// Lateness that at most one of a thousand packets may exceed for the run to be valid.
 const MOST_LATE: TimeDelta = TimeDelta::from_millis(1);
 
-/// How well the run kept its times.
+/// How punctual a run was.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Punctuality {
-    /// How late the link gave packets to the receivers' side.
+    /// How late the link released packets to the receivers' side.
     pub there: Spread,
-    /// And to the senders'.
+    /// How late the link released packets to the senders' side.
     pub back: Spread,
-    /// How late the threads of video and cross traffic were.
+    /// How late the threads of video and cross traffic acted.
     pub senders: Spread,
-    /// From a packet's sending until the link had read it, of flows whose packets all
-    /// passed the queue or were dropped there.
+    /// Time from a packet's sending until the link read it, for flows all of whose packets reached
+    /// the queue.
     pub entry: Spread,
-    /// Packets sent and never seen by the link, and packets that the other side did not
-    /// take.
+    /// Number of packets that were sent and never reached the link, and of packets that the other
+    /// side did not accept.
     pub vanished: u64,
-    /// How much later than on a path without hosts acknowledgements of TCP flows came:
-    /// from the time at which the flow's newest segment was due at the receiver's side
-    /// until the acknowledgement came back to the link, and then the link's own lateness,
-    /// a draw from that of all packets on the way back. Those later than half of the
-    /// receiver's timer waited for it and are left out; all zero without TCP.
+    /// How much later acknowledgements of TCP flows came than on a path without hosts. The delay
+    /// runs from the time at which the flow's newest segment was due at the receiver's side until
+    /// the acknowledgement reached the link; a random draw from the lateness of all packets on the
+    /// way back is added. Acknowledgements that took more than half of the receiver's timer waited
+    /// for the timer and are left out. All zero without TCP.
     pub acknowledging: Spread,
 }
 
 impl Punctuality {
-    /// Whether the figures are the scenario's: at most one of a thousand packets left the
-    /// link more than a millisecond late, and none vanished.
+    /// Whether the figures are those of the scenario: at most one packet in a thousand was released
+    /// more than a millisecond late, and none vanished.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.vanished == 0 && self.there.p999.max(self.back.p999) <= MOST_LATE
@@ -68,16 +68,16 @@ impl fmt::Display for Punctuality {
     }
 }
 
-/// What was recorded of a run.
+/// The records of a run.
 #[derive(Debug)]
 pub(crate) struct Records {
-    /// Of the way there.
+    /// Passages of the packets from the senders' side.
     pub(crate) passages: Vec<Passage<LinkPacket>>,
-    /// Of the way back.
+    /// Passages of the packets from the receivers' side.
     pub(crate) returns: Vec<Passage<LinkPacket>>,
-    /// Of the way there, then of the way back.
+    /// Tallies of the direction to the receivers and of the direction back.
     pub(crate) tallies: Vec<Tally>,
-    /// Of each flow; empty for TCP.
+    /// The sending of each flow; empty for TCP.
     pub(crate) sendings: Vec<Sending>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
         if passage.offered >= end && !is_udp {
             continue;
         }
-        // One that was sent before the end may have been on its way into the link.
+        // A packet that was sent before the end may have been read by the link after it.
         let sent = passage.offered.min(last);
         let packet = Counted {
             flow,
@@ -106,7 +106,7 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
             times.push(passage.offered);
         }
         collector.sent(packet);
-        // What happens after the end is not part of the run.
+        // The run does not include what happens after its end.
         let finished = passage.finished.filter(|finished| *finished < end);
         if let (Some(started), Some(finished)) = (passage.started, finished) {
             let wait = started.since(passage.offered);
@@ -130,7 +130,7 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
         punctuality.vanished += tally.unwritten;
         steps += tally.counts.offered;
     }
-    // What had no fate when the link stopped was still waiting in it.
+    // A packet without a fate when the link stopped was still waiting in it.
     let mut without_fate = records.tallies.first().map_or(0, |there| there.inside);
     let (mut late, mut entry) = (Vec::new(), Vec::new());
     for (flow, (sending, mut offered)) in records.sendings.into_iter().zip(offered).enumerate() {
@@ -142,7 +142,7 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
             scenario.flows.get(flow).map(|flow| &flow.kind),
             Some(FlowKind::Tcp(_)) | None
         );
-        // Without what the link read after the end.
+        // Without packets that the link read after the end.
         offered.sort_unstable();
         let missing = sending.sent.len().saturating_sub(offered.len());
         if is_udp && missing == 0 {
@@ -153,7 +153,8 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
         without_fate -= waiting;
         punctuality.vanished += missing as u64 - waiting;
         for (_, size) in sending.sent.iter().rev().take(missing) {
-            // It was somewhere, or is lost to the books as well, which then are not even.
+            // The packet was somewhere inside, or was lost without a record, in which case the
+            // balance is uneven.
             let (size, sent) = (*size, last);
             collector.sent(Counted { flow, size, sent });
         }
@@ -167,8 +168,8 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
     }
 }
 
-/// From each acknowledgement back to the newest arrival of its flow before it, and the
-/// link's lateness.
+/// For each acknowledgement, the time from the newest arrival of its flow before it, plus a draw of
+/// the link's lateness.
 fn acknowledging(scenario: &Scenario, records: &Records) -> Vec<TimeDelta> {
     let is_tcp = |flow: usize| {
         let kind = scenario.flows.get(flow).map(|flow| &flow.kind);
@@ -206,7 +207,7 @@ fn acknowledging(scenario: &Scenario, records: &Records) -> Vec<TimeDelta> {
     records.returns.iter().filter_map(lag).collect()
 }
 
-/// The flow whose packet this is; `None` for what the kernel says by itself.
+/// The flow to which this packet belongs; `None` for packets that the kernel sends by itself.
 fn flow_of(header: &Header, scenario: &Scenario) -> Option<usize> {
     let IpAddr::V4(source) = header.source else {
         return None;

@@ -1,4 +1,4 @@
-//! What of a scenario can be run here.
+//! Checks what of a scenario can be run in real time.
 
 use std::net::Ipv4Addr;
 
@@ -10,27 +10,27 @@ use mimosa_units::{Bytes, TimeDelta};
 use crate::emulate::error::{RealtimeError, Unsupported};
 use crate::emulate::wire;
 
-/// Headers of IPv4 and UDP, part of a packet's size as the link sees it.
+/// Size of the IPv4 and UDP headers, which are part of a packet's size on the link.
 pub(crate) const UDP_HEADERS: Bytes = Bytes::new(28);
-/// Largest packet that a device takes.
+/// Largest packet that the devices carry.
 pub(crate) const LARGEST: Bytes = Bytes::new(1_500);
-/// Flows are told apart by two bytes of their addresses.
+/// Most flows: their addresses differ in two bytes.
 const MOST_FLOWS: usize = 1 << 16;
 
-/// The smallest packet of a video flow.
+/// Size of the smallest packet of a video flow.
 pub(crate) const fn smallest() -> Bytes {
     Bytes::new(UDP_HEADERS.get() + wire::HEADER as u64)
 }
 
-/// The paths that all flows have in common, there and back. The way back is `None` for
-/// cross traffic alone, which needs none.
+/// The paths that all flows share, in each direction. The path back is `None` if there is only
+/// cross traffic, which does not need one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paths {
     pub(crate) there: PathConfig,
     pub(crate) back: Option<PathConfig>,
 }
 
-/// A flow's addresses, which are also its simulated packets' (`Header::of_flow`).
+/// The addresses of a flow, which its simulated packets have as well (`Header::of_flow`).
 pub(crate) fn addresses(flow: usize) -> (Ipv4Addr, Ipv4Addr) {
     let [.., high, low] = flow.to_be_bytes();
     (
@@ -39,7 +39,7 @@ pub(crate) fn addresses(flow: usize) -> (Ipv4Addr, Ipv4Addr) {
     )
 }
 
-/// Refuses what cannot be run here; `kernel` names the kernel's congestion controls.
+/// Refuses what cannot be run here. `kernel` names the kernel's congestion control algorithms.
 pub(crate) fn check(scenario: &Scenario, kernel: &[String]) -> Result<Paths, RealtimeError> {
     let mut paths: Option<Paths> = None;
     for (index, flow) in scenario.flows.iter().enumerate() {

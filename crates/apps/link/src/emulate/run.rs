@@ -1,4 +1,4 @@
-//! A run from start to end.
+//! Makes a run in real time, from start to end.
 
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
@@ -24,26 +24,26 @@ use crate::emulate::wait::{self, Readiness};
 use crate::emulate::{cbr, tcp, video, wire};
 use crate::{Clock, Engine, LinkError, Namespace, Waiting};
 
-/// The port of both ends of every flow, as in the simulation.
+/// Port of both ends of every flow, as in the simulation.
 pub(crate) const PORT: u16 = 5_000;
-/// The way back has no bottleneck: a full packet takes 0.12 us.
+/// Rate of the return path, which has no bottleneck: a full packet takes 0.12 us.
 const BACK: Rate = Rate::from_kbps(100_000_000);
-/// So long after the end the link goes on, so that the fate of what waits is known.
+/// Time for which the link continues after the end, so that the fate of waiting packets is known.
 const DRAIN: TimeDelta = TimeDelta::from_millis(300);
-/// How often `progress` is told.
+/// Time between calls of `progress`.
 const PROGRESS: TimeDelta = TimeDelta::from_millis(500);
-/// A receiver's buffer: half a second at 100 Mbit/s, so that a thread that is late loses
+/// Size of a receiver's buffer: half a second at 100 Mbit/s, so that a thread that is late loses
 /// nothing.
 const BUFFER: usize = 6 << 20;
-/// What the kernel can do.
+/// The file with the kernel's congestion control algorithms.
 const KERNEL: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emulated {
     /// The figures.
     pub outcome: Outcome,
-    /// How well the run kept its times.
+    /// How punctual the run was.
     pub punctuality: Punctuality,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Whether something went wrong elsewhere, so that the run ends early.
+    /// Whether the run ends early because something failed elsewhere.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
@@ -70,7 +70,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Ends the run for all when this has failed.
+    /// Ends the run for all threads if `result` is an error.
     fn over_if_failed<T>(&self, result: Result<T, RealtimeError>) -> Result<T, RealtimeError> {
         if result.is_err() {
             self.is_over.store(true, Ordering::Relaxed);
@@ -78,7 +78,7 @@ impl Stage<'_> {
         result
     }
 
-    /// `None` when there is nothing to do yet.
+    /// The result of an operation; `None` if it would have to wait.
     pub(crate) fn io<T>(
         &self,
         act: &'static str,
@@ -88,7 +88,7 @@ impl Stage<'_> {
     }
 }
 
-/// The two ends of a flow, before the run.
+/// The sockets of a flow's two ends, before the run.
 enum Sockets {
     Udp {
         sender: UdpSocket,
@@ -100,13 +100,13 @@ enum Sockets {
     },
 }
 
-/// Runs `scenario` with `seed` to its end, between `ends`, in as much time as it lasts;
-/// `progress` is told the time now and then.
+/// Runs `scenario` with `seed` to its end, between `ends`, in real time. Calls `progress` with the
+/// time repeatedly.
 ///
 /// # Errors
 ///
-/// [`RealtimeError`], at the beginning but for [`RealtimeError::Small`] and what happens
-/// to sockets.
+/// [`RealtimeError`] before the run begins; during it, only [`RealtimeError::Small`] and errors of
+/// sockets.
 pub fn run(
     scenario: &Scenario,
     seed: u64,
@@ -117,12 +117,12 @@ pub fn run(
     let kernel = std::fs::read_to_string(KERNEL).unwrap_or_default();
     let kernel: Vec<_> = kernel.split_whitespace().map(str::to_owned).collect();
     let paths = plan::check(scenario, &kernel)?;
-    // A thread of its own, since what it starts is to have its priority.
+    // In a separate thread, because the threads that it starts inherit its priority.
     std::thread::scope(|scope| {
         let thread = Builder::new()
             .name("realtime".to_owned())
             .spawn_scoped(scope, || {
-                // Without the right, the lateness that is reported says what it costs.
+                // Without the right, the reported lateness shows the effect.
                 let _ = go_first();
                 act(scenario, seed, window, ends, paths, progress)
             })
@@ -203,7 +203,7 @@ fn act(
     Ok(figures::of(scenario, window, end, records))
 }
 
-/// Lets the link go on until the fate of what was sent before `end` is known.
+/// Lets the link continue until the fate of what was sent before `end` is known.
 fn drain(clock: Clock, end: Time) {
     let until = end + DRAIN;
     while clock.now() < until {
@@ -211,7 +211,7 @@ fn drain(clock: Clock, end: Time) {
     }
 }
 
-/// The link there, with the scenario's bottleneck, and the way back without one.
+/// The direction to the receivers, with the scenario's bottleneck, and the one back, without one.
 fn directions(scenario: &Scenario, seed: u64, paths: Paths) -> (Direction, Direction) {
     let name = |flow: Option<&FlowConfig>| flow.map_or("", |flow| flow.name.as_str()).to_owned();
     let first = name(scenario.flows.first());
@@ -262,7 +262,7 @@ fn sockets(ends: &Ends, index: usize, flow: &FlowConfig) -> Result<Sockets, Real
             socket.connect((to, PORT))?;
             socket.set_nonblocking(true)?;
             sockopt::set_ip_tos(&socket, class)?;
-            // The second is less, and always allowed.
+            // The second call may set a smaller buffer, and is always allowed.
             sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER)
                 .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, BUFFER))?;
             Ok(socket)
@@ -298,7 +298,7 @@ fn both_ends(
                 || video::receive(stage, config, &receiver),
             )
         }
-        // Its receiver is there, so that nobody is told that it is not.
+        // The receiver's socket exists, so that the sender gets no errors.
         (FlowKind::Cbr(config), Sockets::Udp { sender, receiver }) => {
             let sending = cbr::send(stage, flow, *config, &sender);
             drop(receiver);
@@ -313,12 +313,12 @@ fn both_ends(
             )?;
             Ok(Sending::default())
         }
-        // A flow's sockets are made for its kind.
+        // A flow's sockets were made for its kind.
         _ => Ok(Sending::default()),
     }
 }
 
-/// Does both, each in a thread; when one cannot go on, the run is over.
+/// Runs both functions, each in a thread. If one fails, the run is over.
 fn together<T>(
     stage: &Stage<'_>,
     send: impl FnOnce() -> Result<T, RealtimeError>,

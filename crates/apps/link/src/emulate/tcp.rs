@@ -1,8 +1,8 @@
-//! A TCP flow: the kernel's, with what the scenario's application writes.
+//! A TCP flow: the kernel's TCP, with the data of the scenario's application.
 //!
-//! It connects when the flow starts, so that its first data leave a round trip later than
-//! in the simulation, which has no handshake. Full segments have 1500 bytes as there, 52
-//! of them headers, since the kernel adds timestamps (RFC 7323) of 12 bytes.
+//! The flow connects at its start, so that its first data leave a round trip later than in the
+//! simulation, which has no handshake. Full segments have 1500 bytes as in the simulation, but 52
+//! of them are headers, because the kernel adds timestamps (RFC 7323) of 12 bytes.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -22,12 +22,12 @@ use crate::emulate::run::{PORT, Stage};
 use crate::emulate::wait::{self, Readiness};
 use crate::emulate::wire;
 
-/// IPv4's and TCP's headers with timestamps.
+/// Size of the IPv4 and TCP headers with timestamps.
 const HEADERS: Bytes = Bytes::new(52);
-/// What is written or read at once.
+/// Most bytes that are written or read at once.
 const CHUNK: usize = 1 << 16;
 
-/// A socket that is to connect from `from`.
+/// A socket that will connect from `from`.
 pub(crate) fn sender(
     flow: &FlowConfig,
     tcp: &TcpConfig,
@@ -43,8 +43,7 @@ pub(crate) fn sender(
     Ok(socket)
 }
 
-/// Connects and writes until the flow stops or the run is over, then cuts the
-/// connection.
+/// Connects and writes until the flow stops or the run is over, and then resets the connection.
 pub(crate) fn send(
     stage: &Stage<'_>,
     flow: &FlowConfig,
@@ -68,7 +67,7 @@ pub(crate) fn send(
     let mut written = Bytes::ZERO;
     while !is_over() {
         let now = stage.clock.now();
-        // What the application has for the kernel by now, and when it has more.
+        // How much the application has written by now, and when it writes more.
         let (most, more) = match tcp.application {
             Application::Greedy => (Bytes::MAX, Time::MAX),
             Application::Finite(size) => (size, Time::MAX),
@@ -86,7 +85,7 @@ pub(crate) fn send(
         }
         let part = chunk.get(..left.min(CHUNK)).unwrap_or_default();
         let result = match stream.write(part) {
-            // Not yet connected.
+            // The connection is not established yet.
             Err(error) if error.kind() == std::io::ErrorKind::NotConnected => Ok(None),
             result => stage.io("write", result),
         };
@@ -97,12 +96,12 @@ pub(crate) fn send(
             wait::towards(stage.clock, end, writable);
         }
     }
-    // The kernel forgets what is not yet sent. A connection that never was cannot.
+    // The kernel discards what was not sent. This fails if there never was a connection.
     let _ = sockopt::set_socket_linger(&stream, Some(Duration::ZERO));
     Ok(())
 }
 
-/// Takes the connection, and reads what comes until the run is over.
+/// Accepts the connection, and reads until the run is over.
 pub(crate) fn receive(stage: &Stage<'_>, listener: &TcpListener) -> Result<(), RealtimeError> {
     sleep_exactly();
     let accept = || {
@@ -123,7 +122,7 @@ pub(crate) fn receive(stage: &Stage<'_>, listener: &TcpListener) -> Result<(), R
             continue;
         };
         match connection.read(&mut buffer) {
-            // It is over when the sender has cut it.
+            // The flow is over when the sender has reset the connection.
             Ok(0) => return Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Ok(()),
             result => {

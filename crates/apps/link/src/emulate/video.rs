@@ -1,4 +1,4 @@
-//! A video flow's two ends over UDP, a thread for each.
+//! Both ends of a video flow over UDP, with a thread for each.
 
 use std::io::{ErrorKind, IoSliceMut};
 use std::net::UdpSocket;
@@ -19,18 +19,17 @@ use crate::emulate::run::Stage;
 use crate::emulate::wait::{self, Readiness};
 use crate::emulate::wire;
 
-/// Largest datagram, and what the system may give at once.
+/// Largest datagram, and most bytes that the system returns at once.
 const LARGEST_READ: usize = 1 << 16;
 
-/// What the sending end of a UDP flow knows when it is over.
+/// The records of a UDP flow's sender.
 #[derive(Debug, Default)]
 pub(crate) struct Sending {
-    /// When each packet was given to the kernel, in order, and its size as the link sees
-    /// it.
+    /// When each packet was handed to the kernel, in order, and its size on the link.
     pub(crate) sent: Vec<(Time, Bytes)>,
     /// How late the thread was, each time that something was due.
     pub(crate) late: Vec<TimeDelta>,
-    /// Lives of frames, ended or not.
+    /// The lives of frames, including those that have not ended.
     pub(crate) frames: Vec<FrameLife>,
 }
 
@@ -48,7 +47,7 @@ pub(crate) fn send(
     let mut rtcp = ReportReader::new();
     let (mut out, mut buffer) = (Vec::new(), vec![0; LARGEST_READ]);
     let mut due = stream.deadline();
-    // As the socket was made; a change is rare.
+    // The ECN field of the socket, which is changed when a packet needs another one.
     let mut ecn = flow.ecn;
     loop {
         let now = stage.clock.now();
@@ -101,7 +100,7 @@ pub(crate) fn send(
     Ok(sending)
 }
 
-/// Receives, and reports, until the run is over.
+/// Receives packets and sends reports until the run is over.
 pub(crate) fn receive(
     stage: &Stage<'_>,
     video: &VideoConfig,
@@ -164,7 +163,7 @@ pub(crate) fn receive(
     }
 }
 
-/// `None` when there is nothing to do yet.
+/// The value; `None` if the operation would have to wait.
 pub(crate) fn not_yet<T>(result: std::io::Result<T>) -> std::io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -1,4 +1,4 @@
-//! Threads that act at their time: waiting, lateness, priority.
+//! Waiting and lateness of threads that act at given times.
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
@@ -8,11 +8,11 @@ use mimosa_system::clock::Clock;
 use mimosa_units::{Time, TimeDelta, nearest_rank};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// The last part of each wait is spent looking at the clock, as the link does.
+/// The last part of each wait, which is spent in a loop on the clock, as in the link's threads.
 const SPIN: TimeDelta = TimeDelta::from_micros(50);
-/// Longest sleep: so long an end may go unnoticed.
+/// Longest sleep, after which the end of the run is noticed.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(50);
-/// What a thread waits for besides the time.
+/// What a thread waits for beside the time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Readiness<'a> {
     Readable(BorrowedFd<'a>),
@@ -20,8 +20,8 @@ pub(crate) enum Readiness<'a> {
     Nothing,
 }
 
-/// Waits towards `deadline`, and comes back at the latest when it has come; earlier
-/// when there is something to do, and at any time besides.
+/// Waits for `deadline`, and returns when it has come at the latest. Returns earlier if there is
+/// something to do, and possibly without a reason.
 pub(crate) fn towards(clock: Clock, deadline: Time, readiness: Readiness<'_>) {
     let rest = deadline.since(clock.now()).min(LONGEST_SLEEP);
     let sleep = rest - SPIN;
@@ -33,7 +33,7 @@ pub(crate) fn towards(clock: Clock, deadline: Time, readiness: Readiness<'_>) {
         tv_sec: 0,
         tv_nsec: sleep.as_nanos(),
     };
-    // An interruption is a wake-up like any other.
+    // An interruption counts as a wake-up.
     let _ = match &readiness {
         Readiness::Readable(fd) => poll(&mut [PollFd::new(fd, PollFlags::IN)], Some(&timeout)),
         Readiness::Writable(fd) => poll(&mut [PollFd::new(fd, PollFlags::OUT)], Some(&timeout)),
@@ -41,21 +41,21 @@ pub(crate) fn towards(clock: Clock, deadline: Time, readiness: Readiness<'_>) {
     };
 }
 
-/// How late something was, many times; all zero without any.
+/// Percentiles of a lateness; all zero without values.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Spread {
-    /// Median.
+    /// The median.
     pub p50: TimeDelta,
-    /// 99th percentile.
+    /// The 99th percentile.
     pub p99: TimeDelta,
-    /// In one of a thousand cases, it is more.
+    /// The 99.9th percentile.
     pub p999: TimeDelta,
-    /// The most.
+    /// The greatest value.
     pub most: TimeDelta,
 }
 
 impl Spread {
-    /// Percentiles are nearest ranks.
+    /// The percentiles of `values`, by nearest rank.
     #[must_use]
     pub fn of(mut values: Vec<TimeDelta>) -> Self {
         values.sort_unstable();
@@ -81,7 +81,7 @@ impl From<&DelayCount> for Spread {
     }
 }
 
-/// In microseconds, the four with strokes between.
+/// The four values in microseconds, with slashes between them.
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = |time: TimeDelta| time.as_nanos() / 1_000;

@@ -1,8 +1,8 @@
 //! The packets of a video flow and the reports of its receiver, as bytes.
 //!
-//! All numbers are big-endian. A packet is padded until it has, with the headers of UDP
-//! and IP, the size that the simulation gives it. Bytes come from the network: what is
-//! no packet or report reads as `None`.
+//! All numbers are big-endian. A packet is padded until it has, with the headers of UDP and IP, its
+//! size in the simulation. Bytes come from the network: what is not a packet or a report is read as
+//! `None`.
 
 use mimosa_facts::{Arrival, ArrivalReport, PacketKind, TransportSequence};
 use mimosa_stream::Outgoing;
@@ -10,17 +10,17 @@ use mimosa_units::{Ecn, PeerTime, Time};
 
 /// First byte of a packet, which no RTP packet has.
 const PACKET: u8 = b'M';
-/// First byte of a report, and of one that goes on in the next.
+/// First byte of a report's last datagram, and of each one before it.
 const REPORT: u8 = b'R';
 const REPORT_PART: u8 = b'P';
-/// What a packet has at least.
+/// Least bytes of a packet.
 pub(crate) const HEADER: usize = 16;
-/// An arrival in a report.
+/// Bytes of an arrival in a report.
 const ARRIVAL: usize = 11;
-/// Arrivals in one datagram, so that it fits into a packet.
+/// Most arrivals in one datagram, which fit into a packet.
 const MOST_ARRIVALS: usize = 127;
 
-/// What the receiver is told by a packet.
+/// What a packet tells the receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Told {
     pub(crate) sequence: TransportSequence,
@@ -48,7 +48,7 @@ pub(crate) fn write_packet(out: &mut Vec<u8>, packet: &Outgoing, now: Time, leng
     out.resize(length, 0);
 }
 
-/// Reads what [`write_packet`] wrote.
+/// Reads a packet that [`write_packet`] wrote.
 pub(crate) fn read_packet(bytes: &[u8]) -> Option<Told> {
     let (header, _) = bytes.split_first_chunk::<HEADER>()?;
     let [first, flags, s0, s1, f0, f1, f2, f3, sent @ ..] = *header;
@@ -70,7 +70,7 @@ pub(crate) fn read_packet(bytes: &[u8]) -> Option<Told> {
     })
 }
 
-/// The datagrams of a report; more than one for what does not fit into a packet.
+/// The datagrams of a report: several if it does not fit into one.
 pub(crate) fn write_report(report: &ArrivalReport) -> Vec<Vec<u8>> {
     let count = report.arrivals.chunks(MOST_ARRIVALS).len();
     let part = |(index, arrivals): (usize, &[Arrival])| {
@@ -93,7 +93,7 @@ pub(crate) fn write_report(report: &ArrivalReport) -> Vec<Vec<u8>> {
     parts.enumerate().map(part).collect()
 }
 
-/// Adds a datagram to `report`; says whether that is now whole.
+/// Adds a datagram to `report`. Returns whether the report is now complete.
 pub(crate) fn read_report(bytes: &[u8], report: &mut ArrivalReport) -> Option<bool> {
     let (first, arrivals) = bytes.split_first()?;
     let is_last = match *first {
@@ -125,7 +125,7 @@ pub(crate) const fn ecn_of(bits: u8) -> Ecn {
     }
 }
 
-/// The IP header's traffic class.
+/// The traffic class byte of an IP header.
 pub(crate) const fn traffic_class(dscp: u8, ecn: Ecn) -> u8 {
     let bits = match ecn {
         Ecn::NotEct => 0,

@@ -1,34 +1,34 @@
-//! What is compared: trees, queues and loads.
+//! The cases of the comparison: trees, queues and loads.
 
 use std::ops::Range;
 
 use mimosa_net::queue::{ClassConfig, ClassId, Filter, HtbConfig};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// Every packet's size, IP header included.
+/// Size of every packet, IP header included.
 pub(crate) const PACKET: Bytes = Bytes::new(1_200);
-/// Bursts of all classes, at the rate and at the ceiling: ten packets, more than comes
-/// in while a timer is late.
+/// Burst of all classes at the rate and at the ceiling: ten packets, more than come in while a
+/// timer is late.
 const BURST: Bytes = Bytes::new(12_000);
 /// Quantum of a leaf, unless said otherwise.
 const QUANTUM: Bytes = Bytes::new(3_000);
 /// Packets that wait in a leaf, unless said otherwise.
 const LIMIT: usize = 50;
 
-/// A leaf's queue: at most so many packets.
+/// The queue of a leaf, which holds at most `limit` packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf {
     pub(crate) class: ClassId,
     pub(crate) limit: usize,
 }
 
-/// Packets to a class: so many at once, at a constant rate.
+/// A load: groups of packets to a class at a constant rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     pub(crate) class: ClassId,
     pub(crate) rate: Rate,
     pub(crate) at_once: u32,
-    /// When it begins and ends.
+    /// When the load begins and ends.
     pub(crate) during: Range<Time>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn port(class: ClassId) -> u16 {
 }
 
 impl Case {
-    /// Spans in which the same loads are there.
+    /// The time spans with the same loads.
     pub(crate) fn phases(&self) -> Vec<Range<Time>> {
         let ends = self.loads.iter().map(|load| load.during.clone());
         let mut ends: Vec<_> = ends.flat_map(|span| [span.start, span.end]).collect();
@@ -108,13 +108,13 @@ fn quantum(bytes: u64, mut class: ClassConfig) -> ClassConfig {
     class
 }
 
-/// A class of the second priority.
+/// Moves a class to the second priority.
 fn second(mut class: ClassConfig) -> ClassConfig {
     class.priority = 1;
     class
 }
 
-/// All cases. A unit of time of their loads is `unit`.
+/// All cases. Their loads' times are multiples of `unit`.
 pub(crate) fn all(unit: TimeDelta) -> Vec<Case> {
     let load = |class, mbps: u64, during: Range<f64>| Load {
         class: ClassId(class),

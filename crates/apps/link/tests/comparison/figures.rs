@@ -1,4 +1,4 @@
-//! What a run shows.
+//! The figures of a run.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,42 +9,42 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use super::case::{Case, PACKET};
 use super::traffic::{Arrival, Traffic};
 
-/// The part of a phase that is not counted as steady, at its begin.
+/// Share of a phase, at its beginning, that does not count as steady.
 const UNSTEADY: f64 = 0.5;
-/// The window in which rates are looked at, and by what it moves.
+/// Window over which rates are measured, and the step by which it moves.
 const WINDOW: TimeDelta = TimeDelta::from_millis(100);
 const STEP: TimeDelta = TimeDelta::from_millis(10);
-/// How near a rate is to the steady one when it has settled.
+/// Relative distance from the steady rate at which a rate counts as settled.
 const NEAR: f64 = 0.1;
 
-/// A class in the steady part of a phase.
+/// The figures of a class in the steady part of a phase.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steady {
-    /// Mbit/s of IP packets that arrived.
+    /// Rate of the IP packets that arrived, in Mbit/s.
     pub(crate) mbps: f64,
-    /// Median of the delays of what arrived, in milliseconds.
+    /// Median of the packets' delays, in milliseconds.
     pub(crate) p50: f64,
-    /// And their 99th percentile.
+    /// 99th percentile of the packets' delays, in milliseconds.
     pub(crate) p99: f64,
 }
 
-/// One run in figures.
+/// The figures of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Figures {
-    /// By class, for each phase; `None` when nothing arrived.
+    /// Figures of each class in each phase; `None` if nothing arrived.
     pub(crate) steady: BTreeMap<ClassId, Vec<Option<Steady>>>,
-    /// Milliseconds until all rates stay near their steady ones, for each phase.
+    /// Milliseconds from the beginning of each phase until all rates stay near their steady values.
     pub(crate) settled: Vec<f64>,
-    /// Bytes that arrived in the first 100 ms above what the root's ceiling gives;
-    /// `None` when less arrived.
+    /// Bytes that arrived in the first 100 ms above what the root's ceiling allows; `None` if fewer
+    /// did.
     pub(crate) burst: Option<f64>,
-    /// Packets that never arrived.
+    /// Number of packets of each class that never arrived.
     pub(crate) dropped: BTreeMap<ClassId, usize>,
     /// The 99th percentile of how late packets were sent, in milliseconds.
     pub(crate) late: f64,
 }
 
-/// The element below which this share of them is.
+/// The value below which this share of the values lies.
 pub(crate) fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let most = values.len().checked_sub(1)?;
@@ -57,7 +57,7 @@ pub(crate) fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
     values.get(index).copied()
 }
 
-/// What came in this span.
+/// The packets that came in this time span.
 fn within<'a>(arrivals: &'a [Arrival], span: &Range<Time>) -> impl Iterator<Item = &'a Arrival> {
     let span = span.clone();
     arrivals.iter().filter(move |a| span.contains(&a.came))
@@ -78,13 +78,13 @@ fn steady(arrivals: &[Arrival], span: &Range<Time>) -> Option<Steady> {
     })
 }
 
-/// The last part of a phase.
+/// The part of a phase that counts as steady.
 fn steady_part(phase: &Range<Time>) -> Range<Time> {
     phase.start + phase.end.since(phase.start).scale(UNSTEADY)..phase.end
 }
 
 impl Figures {
-    /// The figures of what `case` had arrive.
+    /// The figures of the packets of `case`.
     pub(crate) fn of(case: &Case, traffic: &Traffic) -> Self {
         let phases = case.phases();
         let flows = traffic.flows.iter();
@@ -117,8 +117,8 @@ impl Figures {
     }
 }
 
-/// Milliseconds from the begin of a phase to the first window that is near the steady
-/// rates, with all after it.
+/// Milliseconds from the beginning of a phase to the first window from which on all rates are near
+/// the steady ones.
 fn settled(traffic: &Traffic, phase: &Range<Time>) -> f64 {
     let flows = || traffic.flows.values().map(|flow| &*flow.arrivals);
     let steady: Vec<_> = flows().map(|a| mbps(a, &steady_part(phase))).collect();

@@ -1,11 +1,10 @@
-//! The kernel's HTB and ours, on the same offered load.
+//! Compares the kernel's HTB and ours under the same offered load.
 //!
-//! Shared by the test and the example of the same name. A run sends a case's load
-//! from one network namespace to another, either through a pair of virtual Ethernet
-//! devices with `tc`'s `htb`, or through an [`Engine`](mimosa_link::Engine) whose
-//! queue is our [`Htb`](mimosa_net::queue::Htb). What differs is that alone: the
-//! trees, the leaves' queues, the load's schedule and the program that sends and
-//! receives are the same.
+//! The test and the example of the same name share this module. A run sends a case's load from one
+//! network namespace to another, either through a pair of virtual Ethernet devices with `tc`'s
+//! `htb`, or through an [`Engine`](mimosa_link::Engine) whose queue is our
+//! [`Htb`](mimosa_net::queue::Htb). Nothing else differs: trees, leaves' queues, the load's
+//! schedule, and the program that sends and receives are the same.
 //!
 //! `tc` counts an Ethernet frame, 14 bytes more than its packet; `stab overhead -14`
 //! takes them off, so that both count packets of IP.
@@ -21,13 +20,13 @@ use figures::Figures;
 use table::Compared;
 use world::{Kind, World};
 
-/// Milliseconds by which a hundredth of the packets may be sent late: with more, the
-/// machine was too busy to offer the load.
+/// Milliseconds by which one packet in a hundred may be sent late. With more, the machine was too
+/// busy to offer the load.
 const LATE: f64 = 5.0;
-/// How often a run is tried until the load was offered.
+/// Most tries of a run until the load was offered in time.
 const TRIES: usize = 3;
 
-/// Runs `case` so many times with each HTB in turn; `None` without the rights.
+/// Runs `case` this many times with each HTB in turn; `None` without the rights.
 pub(crate) fn compare(case: &Case, times: usize) -> Option<Compared> {
     let mut runs = Vec::new();
     for kind in [Kind::Kernel, Kind::Ours].repeat(times) {

@@ -1,4 +1,4 @@
-//! Runs in rows: the medians of several, the kernel's before ours.
+//! Tables of the medians of several runs, with the kernel's figure before ours.
 
 use mimosa_net::queue::ClassId;
 
@@ -16,20 +16,20 @@ pub(crate) struct Compared {
 /// The kernel's figure and ours.
 pub(crate) type Both = [Option<f64>; 2];
 
-/// Head of the table that [`Compared::classes`] fills.
+/// Header of the table that [`Compared::classes`] fills.
 pub(crate) const CLASSES: &str = "\
 | case | from s | class | Mbit/s | | delay, median ms | | p99 ms | |
 |---|---|---|---|---|---|---|---|---|
 | | | | kernel | ours | kernel | ours | kernel | ours |";
 
-/// Head of the table that [`Compared::whole`] fills.
+/// Header of the table that [`Compared::whole`] fills.
 pub(crate) const WHOLE: &str = "\
 | case | settled after ms | | first burst, bytes | | dropped | | sent late, p99 ms | |
 |---|---|---|---|---|---|---|---|---|
 | | kernel | ours | kernel | ours | kernel | ours | kernel | ours |";
 
 impl Compared {
-    /// The medians of a figure; `None` where no run has it.
+    /// The medians of a figure; `None` if no run has it.
     pub(crate) fn medians(&self, figure: impl Fn(&Figures) -> Option<f64>) -> Both {
         [Kind::Kernel, Kind::Ours].map(|kind| {
             let runs = self.runs.iter().filter(|(of, _)| *of == kind);
@@ -74,8 +74,7 @@ impl Compared {
         rows
     }
 
-    /// The row of the case as a whole, with the times of each phase and the drops of
-    /// each class.
+    /// The row for the whole case, with the times of each phase and the drops of each class.
     pub(crate) fn whole(&self) -> String {
         let phases = self.case.phases().len();
         let settled = (0..phases).map(|p| self.medians(|run| run.settled.get(p).copied()));

@@ -1,4 +1,4 @@
-//! Sends a case's load, and notes what arrives.
+//! Sends a case's load, and records what arrives.
 
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
@@ -15,12 +15,12 @@ use super::world::{RIGHT, World};
 
 /// Bytes of IP and UDP headers.
 const HEADERS: u64 = 28;
-/// Sockets from which packets of a load come in turn: what waits counts against the
-/// buffer of its socket, and must not fill it.
+/// Number of sockets from which packets of a load are sent in turn, so that waiting packets do not
+/// fill a socket's buffer.
 const SOCKETS: usize = 4;
-/// After what silence nothing more comes.
+/// Silence after which nothing more is expected.
 const SILENCE: Duration = Duration::from_millis(150);
-/// Before the load begins, for a first packet that has the hosts find each other.
+/// Time before the load in which a first packet makes the hosts find each other.
 const LEAD: TimeDelta = TimeDelta::from_millis(100);
 
 /// A packet that arrived: when it was sent, and when it came.
@@ -30,14 +30,14 @@ pub(crate) struct Arrival {
     pub(crate) came: Time,
 }
 
-/// What became of a class's packets. Times count from the load's begin.
+/// The packets of a class. Times count from the beginning of the load.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     pub(crate) sent: usize,
     pub(crate) arrivals: Vec<Arrival>,
 }
 
-/// What became of all.
+/// The packets of all classes.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     pub(crate) flows: BTreeMap<ClassId, Flow>,
@@ -45,7 +45,7 @@ pub(crate) struct Traffic {
     pub(crate) lateness: Vec<TimeDelta>,
 }
 
-/// When which load sends a packet, from zero on.
+/// The times at which each load sends a packet, from zero.
 fn schedule(loads: &[Load]) -> Vec<(Time, usize)> {
     let mut all = Vec::new();
     for (index, load) in loads.iter().enumerate() {
@@ -61,7 +61,7 @@ fn schedule(loads: &[Load]) -> Vec<(Time, usize)> {
     all
 }
 
-/// Sends all, and waits for what arrives.
+/// Sends all packets, and waits for those that arrive.
 pub(crate) fn send(case: &Case, world: &World) -> Traffic {
     let (schedule, clock) = (schedule(&case.loads), world.clock);
     let receive = |load: &Load| {
@@ -74,7 +74,7 @@ pub(crate) fn send(case: &Case, world: &World) -> Traffic {
     let connect = |load: &Load| -> Vec<UdpSocket> {
         let one = || {
             let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
-            // What the system allows is taken.
+            // The system may allow less.
             let _ = rustix::net::sockopt::set_socket_send_buffer_size(&socket, 1 << 22);
             socket.connect((RIGHT, port(load.class))).unwrap();
             socket
@@ -109,7 +109,7 @@ pub(crate) fn send(case: &Case, world: &World) -> Traffic {
     Traffic { flows, lateness }
 }
 
-/// Sends what is due when it is, or as soon after as it can; how late each left.
+/// Sends each packet when it is due, or as soon after as possible. Returns how late each was.
 fn give(
     schedule: &[(Time, usize)],
     senders: &[Vec<UdpSocket>],
@@ -139,7 +139,7 @@ fn give(
     lateness
 }
 
-/// Notes what comes until all is sent and nothing comes any more.
+/// Records what comes until everything is sent and nothing comes any more.
 fn take(socket: &UdpSocket, clock: Clock, start: Time, is_sent: &AtomicBool) -> Vec<Arrival> {
     socket.set_read_timeout(Some(SILENCE)).unwrap();
     let _ = rustix::net::sockopt::set_socket_recv_buffer_size(socket, 1 << 22);

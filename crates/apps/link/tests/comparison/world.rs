@@ -1,4 +1,4 @@
-//! Two network namespaces with one HTB or the other between them.
+//! Two network namespaces with the kernel's HTB or ours between them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,33 +13,33 @@ use mimosa_units::{Rate, TimeDelta};
 use super::case::{Case, port};
 
 const LEFT: &str = "10.8.0.1";
-/// Where packets go.
+/// Address to which packets are sent.
 pub(crate) const RIGHT: &str = "10.8.0.2";
-/// The device in both namespaces.
+/// Name of the device in both namespaces.
 const DEVICE: &str = "link0";
-/// An Ethernet header, which `tc` would count.
+/// Bytes of an Ethernet header, which `tc` would count.
 const ETHERNET: u32 = 14;
 
-/// Whose HTB.
+/// An implementation of HTB.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
-    /// `tc`'s.
+    /// The kernel's, set up with `tc`.
     Kernel,
-    /// [`Htb`].
+    /// Our [`Htb`].
     Ours,
 }
 
-/// The namespaces and what is between them, which all go with it.
+/// The namespaces and what is between them, all of which are removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct World {
     left: String,
     right: String,
     engine: Option<Engine>,
-    /// Of what is sent and received.
+    /// The clock of sender and receiver.
     pub(crate) clock: Clock,
 }
 
-/// Runs a command of words without spaces.
+/// Runs a command whose words contain no spaces.
 fn command(line: &str) -> Result<(), String> {
     let mut words = line.split(' ');
     let program = words.next().unwrap_or_default();
@@ -53,7 +53,7 @@ fn command(line: &str) -> Result<(), String> {
 }
 
 impl World {
-    /// A world for `case`. `None` without the rights, which under CI is a failure.
+    /// A world for `case`; `None` without the rights, which is a failure under CI.
     pub(crate) fn new(case: &Case, kind: Kind) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!(
@@ -81,12 +81,12 @@ impl World {
         Some(world)
     }
 
-    /// Where packets come from.
+    /// The namespace from which packets are sent.
     pub(crate) fn left(&self) -> PathBuf {
         file(&self.left)
     }
 
-    /// Where they go.
+    /// The namespace to which packets are sent.
     pub(crate) fn right(&self) -> PathBuf {
         file(&self.right)
     }
@@ -161,7 +161,7 @@ fn file(name: &str) -> PathBuf {
     PathBuf::from(format!("/run/netns/{name}"))
 }
 
-/// A link that does not limit, like a pair of virtual devices.
+/// A direction without a limit, like a pair of virtual devices.
 fn direction(queue: Box<dyn Queue<Stamped>>, name: &str) -> Direction {
     let schedule = Schedule::constant(Rate::from_kbps(10_000_000));
     let path = PathConfig {
@@ -176,7 +176,7 @@ fn direction(queue: Box<dyn Queue<Stamped>>, name: &str) -> Direction {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // The devices go first.
+        // The devices have to be removed first.
         self.engine = None;
         for name in [&self.left, &self.right] {
             let _ = command(&format!("ip netns delete {name}"));

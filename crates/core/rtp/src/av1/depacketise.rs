@@ -1,4 +1,4 @@
-//! Payloads into temporal units (section 4 of the RTP specification).
+//! Joins payloads into temporal units (section 4 of the RTP specification).
 
 use super::{
     CONTINUES, COUNT_SHIFT, GOES_ON, HAS_SIZE, KIND_TEMPORAL_DELIMITER, NoObu, Obu, read_size,
@@ -9,13 +9,13 @@ use crate::video::{DepacketiseError, Malformed};
 /// A temporal delimiter, which begins a temporal unit (AV1, 7.5).
 const DELIMITER: [u8; 2] = [KIND_TEMPORAL_DELIMITER << 3 | HAS_SIZE, 0];
 
-/// Puts the payloads of one temporal unit together, in the order of their sequence
-/// numbers. The result is in low-overhead form, with a delimiter in front; it is empty when
-/// nothing that is sent is in them.
+/// Joins the payloads of one temporal unit, given in the order of their sequence numbers. The
+/// result is in low-overhead form, with a delimiter in front; it is empty when the payloads hold no
+/// OBU that is sent.
 ///
 /// # Errors
 ///
-/// [`DepacketiseError`] with the first payload that does not fit, and why.
+/// [`DepacketiseError`] names the first payload that does not fit, and why.
 pub fn depacketise<'a>(
     payloads: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<Vec<u8>, DepacketiseError> {
@@ -36,7 +36,7 @@ pub fn depacketise<'a>(
 #[derive(Default)]
 struct TemporalUnit {
     stream: Vec<u8>,
-    /// What has come of the element that goes on.
+    /// The bytes received so far of an element that continues in the next payload.
     begun: Option<Vec<u8>>,
 }
 
@@ -91,7 +91,7 @@ impl TemporalUnit {
         }
     }
 
-    /// Takes the next element, or the next piece of one.
+    /// Takes the next element, or the next fragment of one.
     fn element(&mut self, element: &[u8], goes_on: bool) -> Result<(), Malformed> {
         match self.begun.take() {
             Some(mut begun) => {
@@ -151,13 +151,13 @@ mod tests {
     fn every_kind_of_payload_is_read() {
         let expected = vec![0x12, 0, 0x0a, 2, 7, 8, 0x32, 3, 0x10, 1, 2];
         for payloads in [
-            // Two elements, of which the last has no size.
+            // Two elements; the last has no size.
             &[&[0x28, 3, 0x08, 7, 8, 0x30, 0x10, 1, 2][..]][..],
-            // All have one.
+            // All elements have a size.
             &[&[0x08, 3, 0x08, 7, 8, 4, 0x30, 0x10, 1, 2]],
-            // An OBU may have its own.
+            // An OBU may have its own size.
             &[&[0x28, 4, 0x0a, 2, 7, 8, 0x32, 3, 0x10, 1, 2]],
-            // In fragments, even of the header, with sizes or without.
+            // Fragments, even of the header, with sizes or without.
             &[&[0x58, 0x08], &[0xe0, 2, 7, 8, 0x30], &[0x90, 0x10, 1, 2]],
             &[&[0x48, 3, 0x08, 7, 8, 1, 0x30], &[0x80, 3, 0x10, 1, 2]],
             &[
@@ -166,7 +166,7 @@ mod tests {
                 &[0x90, 8],
                 &[0x10, 0x30, 0x10, 1, 2],
             ],
-            // A delimiter, padding and what has no meaning are passed over.
+            // A delimiter, padding and reserved OBU types are passed over.
             &[
                 &[0x30, 1, 0x10, 3, 0x08, 7, 8, 0x78],
                 &[0x20, 1, 0x40, 0x30, 0x10, 1, 2],

@@ -1,9 +1,9 @@
 //! AV1 in RTP, by its specification (`https://aomediacodec.github.io/av1-rtp-spec/`).
 //!
-//! An encoder gives temporal units in the low-overhead bitstream format (AV1, 5.2): OBUs,
-//! each with its size. [`Packetiser`] cuts one into RTP payloads, [`depacketise`] puts it
-//! together again. A payload is one byte and elements; an element is an OBU without its
-//! size, or a fragment of one.
+//! An encoder gives temporal units in the low-overhead bitstream format (AV1, 5.2): OBUs, each with
+//! its size. [`Packetiser`] cuts a temporal unit into RTP payloads, and [`depacketise`] joins them
+//! again. A payload is one byte followed by elements; an element is an OBU without its size, or a
+//! fragment of one.
 
 mod depacketise;
 mod packetise;
@@ -11,11 +11,11 @@ mod packetise;
 pub use depacketise::depacketise;
 pub use packetise::Packetiser;
 
-/// In an OBU's first byte (AV1, 5.3.2): zero always.
+/// The forbidden bit in an OBU's first byte (AV1, 5.3.2): always zero.
 const FORBIDDEN: u8 = 0x80;
-/// A second byte has the layer.
+/// The bit in an OBU's first byte that says that a second byte has the layer.
 const HAS_EXTENSION: u8 = 0x04;
-/// A size follows.
+/// The bit in an OBU's first byte that says that a size follows.
 const HAS_SIZE: u8 = 0x02;
 
 /// Types of OBUs (AV1, 6.2.2).
@@ -25,40 +25,41 @@ const KIND_FRAME_HEADER: u8 = 3;
 const KIND_FRAME: u8 = 6;
 const KIND_REDUNDANT_FRAME_HEADER: u8 = 7;
 
-/// In a payload's first byte (section 4.4 of the RTP specification): the first element
-/// continues one of the payload before.
+/// The bit in a payload's first byte (section 4.4 of the RTP specification) that says that the
+/// first element continues one of the previous payload.
 const CONTINUES: u8 = 0x80;
-/// The last element goes on in the next payload.
+/// The bit in a payload's first byte that says that the last element goes on in the next payload.
 const GOES_ON: u8 = 0x40;
-/// Where the number of elements stands, of which the last has no size; zero when all have.
+/// The position in a payload's first byte of the number of elements, of which the last has no size;
+/// zero when all have one.
 const COUNT_SHIFT: u32 = 4;
-/// The first payload of a coded video sequence.
+/// The bit in a payload's first byte that marks the first payload of a coded video sequence.
 const NEW_SEQUENCE: u8 = 0x08;
 
-/// The most bytes of a size that is looked at: 256 MiB, far more than a frame has.
+/// The most bytes read of a size: sizes up to 256 MiB, far more than a frame has.
 const LONGEST_SIZE: usize = 4;
 
 /// An open bitstream unit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Obu<'a> {
-    /// First byte, without the bit for a size.
+    /// The first byte of the header, without the bit that announces a size.
     first: u8,
-    /// The layer, where it has one.
+    /// The second byte of the header, with the layer, if there is one.
     extension: Option<u8>,
     body: &'a [u8],
 }
 
-/// Why there is no OBU where one should be.
+/// Why bytes do not begin with a valid OBU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum NoObu {
-    /// The forbidden bit, or no header at all.
+    /// The forbidden bit is set, or the header is missing.
     Header,
-    /// A size that is none, or more than there is.
+    /// The size is malformed, or larger than the bytes that follow.
     Size,
 }
 
 impl<'a> Obu<'a> {
-    /// Reads one, and gives what is behind it; without a size, it takes everything.
+    /// Reads an OBU, and returns the bytes behind it; an OBU without a size takes all bytes.
     fn read(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), NoObu> {
         let (&first, mut rest) = bytes.split_first().ok_or(NoObu::Header)?;
         if first & FORBIDDEN != 0 {
@@ -89,9 +90,9 @@ impl<'a> Obu<'a> {
         self.first >> 3 & 0xf
     }
 
-    /// Whether it is sent: sequence headers, frames, their parts and metadata. A delimiter
-    /// must not be (section 5 of the RTP specification), a decoder does without padding,
-    /// and what has no meaning yet is of no use.
+    /// Whether the OBU is sent: sequence headers, frames, their parts and metadata are. A delimiter
+    /// must not be sent (section 5 of the RTP specification), a decoder does not need padding, and
+    /// reserved types are of no use.
     #[must_use]
     pub const fn is_sent(&self) -> bool {
         matches!(
@@ -100,8 +101,8 @@ impl<'a> Obu<'a> {
         )
     }
 
-    /// Whether it is a shown keyframe's header, which begins a coded video sequence behind
-    /// its sequence header (AV1, 7.5); `None` where it is no frame's header.
+    /// Whether the OBU is a shown keyframe's header, which begins a coded video sequence behind its
+    /// sequence header (AV1, 7.5); `None` for an OBU that is not a frame's header.
     fn begins_sequence(&self) -> Option<bool> {
         // show_existing_frame, frame_type in two bits, show_frame (AV1, 5.9.2).
         let is_header = matches!(self.kind(), KIND_FRAME_HEADER | KIND_FRAME);
@@ -109,7 +110,7 @@ impl<'a> Obu<'a> {
     }
 }
 
-/// The OBUs of a temporal unit in low-overhead form, up to the first that is none.
+/// The OBUs of a temporal unit in low-overhead form, up to the first invalid one.
 pub fn obus(temporal_unit: &[u8]) -> impl Iterator<Item = Obu<'_>> {
     let mut rest = temporal_unit;
     std::iter::from_fn(move || {
@@ -119,7 +120,7 @@ pub fn obus(temporal_unit: &[u8]) -> impl Iterator<Item = Obu<'_>> {
     })
 }
 
-/// A size (AV1, 4.10.5: `leb128`), and how many bytes it takes.
+/// Reads a size (AV1, 4.10.5: `leb128`), and returns it with the number of bytes it takes.
 fn read_size(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut size = 0;
     for (place, &byte) in bytes.iter().take(LONGEST_SIZE).enumerate() {
@@ -131,7 +132,7 @@ fn read_size(bytes: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-/// How many bytes [`write_size`] takes.
+/// The number of bytes that [`write_size`] writes.
 const fn size_of_size(size: usize) -> usize {
     let mut length = 1;
     let mut rest = size >> 7;
@@ -142,7 +143,7 @@ const fn size_of_size(size: usize) -> usize {
     length
 }
 
-/// Gives the bytes of a size to `write`, one after the other.
+/// Passes the bytes of a size to `write`, one after the other.
 fn write_size(size: usize, mut write: impl FnMut(u8)) {
     let mut rest = size;
     loop {
@@ -183,7 +184,7 @@ pub(crate) mod tests {
             assert_eq!(read_size(&bytes), Some((size, bytes.len())));
             assert_eq!(read_size(&bytes[..bytes.len() - 1]), None);
         }
-        // A longer form is as good; five bytes are not.
+        // A longer form is valid; five bytes are not.
         assert_eq!(read_size(&[0x85, 0x80, 0]), Some((5, 3)));
         assert_eq!(read_size(&[0x80, 0x80, 0x80, 0x80, 0]), None);
     }

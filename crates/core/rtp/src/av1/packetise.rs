@@ -1,7 +1,7 @@
-//! Temporal units into payloads (section 4 of the RTP specification).
+//! Cuts temporal units into payloads (section 4 of the RTP specification).
 //!
-//! A temporal unit takes the fewest payloads it can, and these are about equal: the limit
-//! they are cut by is the smallest that is found to need no more of them.
+//! A temporal unit takes the fewest payloads possible, of about equal size: the limit on a
+//! payload's size is the smallest one found that does not need more payloads.
 
 use mimosa_units::Bytes;
 
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::payloads::Payloads;
 
-/// The byte that a payload begins with.
+/// Length in bytes of a payload's header.
 const HEADER: usize = 1;
-/// Smallest limit: one byte of an element.
+/// The smallest size limit of a payload in bytes: one byte of an element.
 const SMALLEST: usize = HEADER + 1;
-/// Largest limit: more than a datagram can carry.
+/// The largest size limit of a payload in bytes: more than a datagram can carry.
 const LARGEST: usize = u16::MAX as usize;
-/// Most elements in a payload: as many as its first byte can count, so that the last needs
-/// no size. A temporal unit of one layer seldom has more.
+/// The most elements in a payload: as many as its first byte can count, so that the last needs no
+/// size. A temporal unit of one layer seldom has more.
 const MOST_ELEMENTS: usize = 3;
 
 /// Cuts temporal units into RTP payloads.
@@ -28,8 +28,8 @@ pub struct Packetiser {
 }
 
 impl Packetiser {
-    /// Payloads of at most `largest`, taken as 2 bytes when it is less and as
-    /// 65535 when it is more.
+    /// A packetiser that makes payloads of at most `largest` bytes, a limit from 2 to 65535; values
+    /// outside are clamped.
     #[must_use]
     pub fn new(largest: Bytes) -> Self {
         let largest = usize::try_from(largest.get()).unwrap_or(LARGEST);
@@ -38,8 +38,8 @@ impl Packetiser {
         }
     }
 
-    /// The payloads of a temporal unit in low-overhead form. Delimiters, padding and what
-    /// has no meaning are left out. None at all when there is nothing else.
+    /// The payloads of a temporal unit in low-overhead form. Delimiters, padding and reserved OBUs
+    /// are left out. The result is empty when the unit has no other OBU.
     #[must_use]
     pub fn packetise(&self, temporal_unit: &[u8]) -> Payloads {
         let obus: Vec<Obu<'_>> = obus(temporal_unit).filter(Obu::is_sent).collect();
@@ -54,8 +54,8 @@ impl Packetiser {
         payloads
     }
 
-    /// The smallest limit found that needs no more payloads than the largest one, and how
-    /// many these are.
+    /// The smallest limit found that needs no more payloads than the largest one, and the number of
+    /// these payloads.
     fn even_limit(self, elements: &[Vec<u8>]) -> (usize, usize) {
         let count = |limit| cut(elements, limit).count();
         let fewest = count(self.largest);
@@ -72,13 +72,13 @@ impl Packetiser {
     }
 }
 
-/// Whether a coded video sequence begins here.
+/// Whether a coded video sequence begins with these OBUs.
 fn begins_sequence(obus: &[Obu<'_>]) -> bool {
     let has_header = obus.iter().any(|obu| obu.kind() == KIND_SEQUENCE_HEADER);
     has_header && obus.iter().find_map(Obu::begins_sequence) == Some(true)
 }
 
-/// An OBU without its size.
+/// The element of an OBU: the OBU without its size.
 fn element(obu: &Obu<'_>) -> Vec<u8> {
     let mut element = vec![obu.first];
     element.extend(obu.extension);
@@ -94,17 +94,17 @@ struct Piece<'a> {
     goes_on: bool,
 }
 
-/// Elements in their order, by as many to a payload as `limit` lets in; one that does not
-/// fit is cut where the payload is full.
+/// Puts elements in their order into payloads, as many as fit within `limit`; an element that does
+/// not fit is cut where the payload is full.
 fn cut(elements: &[Vec<u8>], limit: usize) -> impl Iterator<Item = Vec<Piece<'_>>> {
     let mut left = elements.iter();
-    // What is left of an element, and whether the rest of it has gone.
+    // The rest of an element, and whether its first part has been sent.
     let mut next = left.next().map(|element| (&element[..], false));
     std::iter::from_fn(move || {
         let mut pieces: Vec<Piece<'_>> = Vec::new();
         let mut room = limit - HEADER;
         while let Some((rest, continues)) = next {
-            // The one before is not the last any more, and has a size.
+            // The element before is not the last any more, and needs a size.
             let before = pieces
                 .last()
                 .map_or(0, |piece| size_of_size(piece.bytes.len()));
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// The third is cut, so that both are as long.
+    /// The third element is cut, so that both payloads are of one size.
     #[test]
     fn a_payload_has_three_elements_at_most() {
         let payloads = packetise(&[1, 3, 4, 4, 4].map(|kind| obu(kind, &[0x30, 2])));
@@ -244,7 +244,7 @@ mod tests {
             let got: Vec<Obu<'_>> = obus(&back).filter(Obu::is_sent).collect();
             prop_assert_eq!(got, sent);
             prop_assert!(payloads.iter().all(|payload| (2..=largest).contains(&payload.len())));
-            // Nothing is in vain: but for the last, all payloads of one frame are full.
+            // No space is wasted: all payloads of one frame but the last are full.
             let fewest = stream.len().div_ceil(largest.saturating_sub(5).max(1));
             prop_assert!(payloads.len() <= fewest + given.len(), "{}", payloads.len());
         }

@@ -1,49 +1,49 @@
-//! Reports on one clock.
+//! Puts the times of reports on one clock.
 
 use mimosa_units::{Ecn, PeerTime};
 
 use super::metric::{ArrivalOffset, Metric, ReportTime, TICKS_PER_OFFSET};
 use super::{CongestionFeedback, StreamReport};
 
-/// A packet that arrived.
+/// The arrival of one packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Arrived {
-    /// When, on the receiver's clock: up to 1/1024 s too late. `None` when the report does
+    /// Arrival time on the receiver's clock, up to 1/1024 s too late; `None` when the report does
     /// not say.
     pub at: Option<PeerTime>,
-    /// The ECN field it arrived with.
+    /// The ECN field with which the packet arrived.
     pub ecn: Ecn,
 }
 
-/// What a report says of one packet.
+/// The status of one packet in a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Status {
-    /// Its stream.
+    /// SSRC of the packet's stream.
     pub ssrc: u32,
-    /// Its RTP sequence number.
+    /// RTP sequence number of the packet.
     pub sequence: u16,
-    /// `None` when it has not arrived.
+    /// The arrival of the packet; `None` when it has not arrived.
     pub arrival: Option<Arrived>,
 }
 
 /// Puts the times of reports, which wrap after 18.2 hours, on one clock.
 ///
-/// A time is taken as the one nearest to that of the report before: it may go back, when
-/// reports overtake each other, by up to 9.1 hours.
+/// The clock takes a report's time as the one nearest to the previous report's: when reports
+/// overtake each other, the time may go back by up to 9.1 hours.
 #[derive(Clone, Debug, Default)]
 pub struct ReportClock {
-    /// Time of the last report, unwrapped.
+    /// Unwrapped time of the last report.
     last: Option<i64>,
 }
 
 impl ReportClock {
-    /// No report yet.
+    /// A clock that has seen no report.
     #[must_use]
     pub const fn new() -> Self {
         Self { last: None }
     }
 
-    /// What the report says of each packet, stream by stream.
+    /// The statuses of all packets in the report, stream by stream.
     pub fn statuses<'a>(
         &mut self,
         feedback: &'a CongestionFeedback,

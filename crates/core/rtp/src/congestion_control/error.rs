@@ -1,54 +1,54 @@
-//! What can be wrong with a report.
+//! Errors in reports.
 
-/// Why there is no report: its sender is to blame when it was read, the caller when it was
-/// made.
+/// Why a report could not be read or made: when reading, the report's sender is to blame, when
+/// making, the caller.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CongestionError {
-    /// Another kind of packet.
+    /// The packet is of another kind.
     #[error(
         "a packet of type {payload_type}, format {format}; congestion control feedback is 205, 11"
     )]
     OtherPacket {
-        /// Its type.
+        /// RTCP payload type of the packet.
         payload_type: u8,
-        /// Its format.
+        /// Feedback format of the packet.
         format: u8,
     },
-    /// Less than the sender's name and the report's time.
+    /// The packet is too short for the sender's SSRC and the report's time.
     #[error("congestion control feedback of {length} bytes; it has 8 without any stream")]
     TooShort {
-        /// Bytes behind the common header.
+        /// Number of bytes behind the common header.
         length: usize,
     },
-    /// The report ends in what stands before a stream's packets.
+    /// The report ends within the header of a stream.
     #[error("congestion control feedback has {left} bytes at byte {at}; 8 begin a stream")]
     HeadMissing {
-        /// Where the stream begins, behind the common header.
+        /// Offset in bytes of the stream, behind the common header.
         at: usize,
-        /// How much is left, the report's time aside.
+        /// Number of bytes left, without the report's time.
         left: usize,
     },
-    /// Fewer packets than the stream announces.
+    /// The stream has fewer packets than it announces.
     #[error(
         "congestion control feedback on {count} packets of stream {ssrc:08x} has {left} bytes for them; 2 are for each, and for an odd one 2 more"
     )]
     MetricsMissing {
-        /// The stream.
+        /// SSRC of the stream.
         ssrc: u32,
-        /// How many packets it announces.
+        /// Number of packets that the stream announces.
         count: u16,
-        /// How much is left, the report's time aside.
+        /// Number of bytes left, without the report's time.
         left: usize,
     },
-    /// More packets than a report may be about (section 3.1).
+    /// The caller gave more packets than a report may be about (section 3.1).
     #[error(
         "congestion control feedback on {count} packets of stream {ssrc:08x}; at most 16384 go in a report, so write two"
     )]
     TooMany {
-        /// The stream.
+        /// SSRC of the stream.
         ssrc: u32,
-        /// How many packets there are.
+        /// Number of packets given.
         count: usize,
     },
 }

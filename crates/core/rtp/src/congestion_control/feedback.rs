@@ -1,38 +1,39 @@
-//! The report (section 3.1 of RFC 8888).
+//! The congestion control report (section 3.1 of RFC 8888).
 //!
-//! *Reading.* Packets are reported on from `begin_seq` to `begin_seq` + `num_reports`
-//! "inclusive", and yet `num_reports` "MAY be 0" for no packet at all: it is their number.
+//! *Reading.* RFC 8888 says that packets are reported on from `begin_seq` to `begin_seq` +
+//! `num_reports` "inclusive", and yet `num_reports` "MAY be 0" for no packet at all: here
+//! `num_reports` is the number of packets.
 
 use super::CongestionError;
 use super::metric::{Metric, ReportTime};
 use crate::reader::Reader;
 use crate::rtcp::{self, Packet, TRANSPORT_FEEDBACK};
 
-/// This report among the formats of transport-layer feedback.
+/// The format number of this report in transport-layer feedback.
 const FORMAT: u8 = 11;
-/// Packets of a stream that a report may be about: a quarter of the sequence space.
+/// The most packets of a stream that a report may be about: a quarter of the sequence space.
 const MOST_METRICS: usize = 16_384;
-/// What stands before a stream's packets.
+/// Bytes of a stream's header.
 const STREAM_HEAD: usize = 8;
-/// The common header, the sender's name and the report's time.
+/// Bytes of a report without streams: the common header, the sender's SSRC and the report's time.
 const EMPTY: usize = 12;
-/// What a packet takes.
+/// Bytes of each packet's metric.
 const METRIC: usize = 2;
-/// Packets of a stream fill up whole words.
+/// Number of packets' metrics in a word of four bytes; a stream fills whole words.
 const METRICS_PER_WORD: usize = 2;
 
-/// What a report says of consecutive packets of one stream.
+/// The report on consecutive packets of one stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StreamReport {
     ssrc: u32,
     begin_sequence: u16,
-    /// At most [`MOST_METRICS`].
+    /// Metrics of the packets, at most [`MOST_METRICS`].
     metrics: Vec<Option<Metric>>,
 }
 
 impl StreamReport {
-    /// A report on the packets of stream `ssrc` from `begin_sequence` on; `None` for each
-    /// that has not arrived.
+    /// A report on the packets of stream `ssrc` from `begin_sequence` on; a packet that has not
+    /// arrived has `None`.
     ///
     /// # Errors
     ///
@@ -53,24 +54,24 @@ impl StreamReport {
         })
     }
 
-    /// The stream.
+    /// SSRC of the stream.
     #[must_use]
     pub const fn ssrc(&self) -> u32 {
         self.ssrc
     }
 
-    /// Each packet's number and what is said of it.
+    /// Sequence number and metric of each packet.
     pub fn metrics(&self) -> impl Iterator<Item = (u16, Option<Metric>)> {
         let numbers = (0..=u16::MAX).map(|index| self.begin_sequence.wrapping_add(index));
         numbers.zip(self.metrics.iter().copied())
     }
 
-    /// The first `count` packets; the others stay.
+    /// Removes the first `count` packets and returns a report on them.
     fn split_front(&mut self, count: usize) -> Self {
         let others = self.metrics.split_off(count.min(self.metrics.len()));
         let metrics = std::mem::replace(&mut self.metrics, others);
         let begin_sequence = self.begin_sequence;
-        // At most a quarter of the sequence space.
+        // `metrics` has at most a quarter of the sequence space.
         let moved = u16::try_from(metrics.len()).unwrap_or(u16::MAX);
         self.begin_sequence = begin_sequence.wrapping_add(moved);
         Self {
@@ -93,7 +94,7 @@ impl StreamReport {
         }
     }
 
-    /// Reads the stream at byte `at` of the contents.
+    /// Reads the stream report at byte `at` of the contents.
     fn read(reader: &mut Reader<'_>, at: usize) -> Result<Self, CongestionError> {
         let left = reader.left();
         let (ssrc, begin_sequence, count) =
@@ -130,19 +131,20 @@ fn head(reader: &mut Reader<'_>) -> Option<(u32, u16, u16)> {
     Some((ssrc, begin_sequence, count))
 }
 
-/// Which packets of each stream arrived, when, and with which ECN field.
+/// A report on which packets of each stream arrived, when, and with which ECN field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CongestionFeedback {
     sender_ssrc: u32,
-    /// As the wire has it.
+    /// The report's time as on the wire.
     timestamp: u32,
-    /// Together no longer than an RTCP packet can be.
+    /// Stream reports, together no longer than an RTCP packet can be.
     streams: Vec<StreamReport>,
 }
 
 impl CongestionFeedback {
-    /// Reports of `time` on these streams: one, or as many as it takes for each to have at
-    /// most `largest` bytes. Each has at least two packets, or a stream without any.
+    /// Reports of `time` on these streams: one packet, or as many as needed for each to have at
+    /// most `largest` bytes. Each packet has at least the metrics of two packets, or a stream
+    /// without any.
     #[must_use]
     pub fn packets(
         sender_ssrc: u32,
@@ -183,35 +185,35 @@ impl CongestionFeedback {
         packets
     }
 
-    /// Whether a packet is one.
+    /// Whether an RTCP packet is a congestion control report.
     #[must_use]
     pub const fn is(packet: &Packet<'_>) -> bool {
         packet.payload_type == TRANSPORT_FEEDBACK && packet.format == FORMAT
     }
 
-    /// Who says so.
+    /// SSRC of the report's sender.
     #[must_use]
     pub const fn sender_ssrc(&self) -> u32 {
         self.sender_ssrc
     }
 
-    /// The report's time, as the wire has it.
+    /// The report's time, as on the wire.
     #[must_use]
     pub const fn timestamp(&self) -> u32 {
         self.timestamp
     }
 
-    /// What it says of each stream.
+    /// The reports on each stream.
     #[must_use]
     pub fn streams(&self) -> &[StreamReport] {
         &self.streams
     }
 
-    /// Reads a packet.
+    /// Reads a report from an RTCP packet.
     ///
     /// # Errors
     ///
-    /// [`CongestionError`] when it is another one, or says less than it announces.
+    /// [`CongestionError`] when the packet is of another kind, or holds less than it announces.
     pub fn parse(packet: &Packet<'_>) -> Result<Self, CongestionError> {
         if !Self::is(packet) {
             return Err(CongestionError::OtherPacket {
@@ -238,7 +240,7 @@ impl CongestionFeedback {
         })
     }
 
-    /// The packet.
+    /// The report as the bytes of an RTCP packet.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut contents = self.sender_ssrc.to_be_bytes().to_vec();

@@ -1,19 +1,19 @@
-//! One packet in a report, in 16 bits: whether it arrived, its ECN field, and how long
-//! before the report.
+//! The metric of one packet in a report, in 16 bits: whether the packet arrived, its ECN field, and
+//! how long before the report.
 
 use mimosa_units::{Ecn, PeerTime};
 
-/// The packet was received.
+/// The bit that says that the packet was received.
 const RECEIVED: u16 = 0x8000;
-/// Where the ECN field is.
+/// The position of the ECN field.
 const ECN_SHIFT: u32 = 13;
-/// The arrival time offset.
+/// The bits of the arrival time offset.
 const OFFSET_MASK: u16 = 0x1fff;
-/// Longer ago than an offset can say.
+/// The offset of a packet that arrived longer ago than an offset can say.
 const OVER_RANGE: u16 = 0x1ffe;
-/// Nobody knows when, or after the report's time.
+/// The offset of a packet that arrived at an unknown time, or after the report's time.
 const UNAVAILABLE: u16 = 0x1fff;
-/// The longest offset.
+/// The longest offset that is a time, in units of 1/1024 s.
 const LONGEST: u16 = 0x1ffd;
 
 /// Units of the report's time in a second: the middle 32 bits of an NTP timestamp.
@@ -22,16 +22,15 @@ const TICKS_PER_SECOND: i128 = 1 << 16;
 pub(super) const TICKS_PER_OFFSET: i64 = 64;
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
-/// The time that a report is of, in units of 1/65536 s on the receiver's clock; the wire
-/// has the lower 32 bits of it, which wrap after 18.2 hours.
+/// The time of a report, in units of 1/65536 s on the receiver's clock; the wire has its lower 32
+/// bits, which wrap after 18.2 hours.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ReportTime {
     pub(super) ticks: i64,
 }
 
 impl ReportTime {
-    /// The first one that is not before `now`, so that nothing that has arrived is after
-    /// it.
+    /// The first report time that is not before `now`, so that no packet has arrived after it.
     #[must_use]
     pub fn not_before(now: PeerTime) -> Self {
         let scaled = i128::from(now.as_nanos()) * TICKS_PER_SECOND;
@@ -41,7 +40,7 @@ impl ReportTime {
         }
     }
 
-    /// As it goes over the wire.
+    /// The 32 bits of the time on the wire.
     #[must_use]
     pub const fn to_wire(self) -> u32 {
         #[expect(
@@ -53,7 +52,7 @@ impl ReportTime {
         lower
     }
 
-    /// On the receiver's clock, rounded down to a nanosecond.
+    /// The time on the receiver's clock, rounded down to a nanosecond.
     pub(super) fn to_peer(self) -> PeerTime {
         let nanos = i128::from(self.ticks) * NANOS_PER_SECOND;
         let nanos = nanos.div_euclid(TICKS_PER_SECOND);
@@ -65,17 +64,18 @@ impl ReportTime {
 /// How long before the report's time a packet arrived.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ArrivalOffset {
-    /// So many whole units of 1/1024 s; at most 8189, more is [`ArrivalOffset::OverRange`].
+    /// The number of whole units of 1/1024 s, at most 8189; a longer time is
+    /// [`ArrivalOffset::OverRange`].
     Units(u16),
-    /// Longer than 8189 units.
+    /// A time longer than 8189 units.
     OverRange,
-    /// Nobody knows, or after the report's time.
+    /// An unknown time, or an arrival after the report's time.
     Unavailable,
 }
 
 impl ArrivalOffset {
-    /// That of a packet which arrived `at`, in a report of `time`. A part of a unit is left
-    /// out.
+    /// The offset of a packet that arrived `at`, in a report of `time`, rounded down to whole
+    /// units.
     #[must_use]
     pub fn of(at: PeerTime, time: ReportTime) -> Self {
         let unit = i128::from(TICKS_PER_OFFSET) * NANOS_PER_SECOND;
@@ -107,17 +107,18 @@ impl ArrivalOffset {
     }
 }
 
-/// What a report says of a packet that arrived.
+/// The metric of a packet that arrived.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Metric {
-    /// The ECN field it arrived with; `NotEct`, too, where ECN is not looked at.
+    /// The ECN field with which the packet arrived; `NotEct` also where the receiver does not look
+    /// at ECN.
     pub ecn: Ecn,
-    /// When it arrived.
+    /// How long before the report's time the packet arrived.
     pub offset: ArrivalOffset,
 }
 
 impl Metric {
-    /// That of a packet which arrived `at`, in a report of `time`.
+    /// The metric of a packet that arrived `at`, in a report of `time`.
     #[must_use]
     pub fn of(at: PeerTime, ecn: Ecn, time: ReportTime) -> Self {
         Self {
@@ -126,14 +127,15 @@ impl Metric {
         }
     }
 
-    /// The 16 bits of a packet, zero for one that did not arrive.
+    /// The 16 bits of a packet's metric; zero for a packet that did not arrive.
     pub(super) fn to_bits(metric: Option<Self>) -> u16 {
         metric.map_or(0, |metric| {
             RECEIVED | ecn_bits(metric.ecn) << ECN_SHIFT | metric.offset.to_bits()
         })
     }
 
-    /// Of a packet that did not arrive the other bits mean nothing.
+    /// Reads the 16 bits of a packet's metric. If the packet did not arrive, the other bits are
+    /// ignored.
     pub(super) const fn from_bits(bits: u16) -> Option<Self> {
         if bits & RECEIVED == 0 {
             return None;
@@ -179,7 +181,7 @@ mod tests {
             (seconds(3, 2), 0x0001_8000),
             (seconds(65_536, 1), 0),
             (seconds(-1, 1), 0xffff_0000),
-            // 1 ns is less than a unit.
+            // 1 ns is shorter than a unit.
             (PeerTime::from_nanos(1), 1),
             (PeerTime::from_nanos(-1), 0),
         ] {

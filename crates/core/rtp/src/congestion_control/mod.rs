@@ -1,5 +1,5 @@
-//! Congestion control feedback (RFC 8888): of packets of each stream, which arrived,
-//! when, and with which ECN field.
+//! Congestion control feedback (RFC 8888): reports on which packets of each stream arrived, when,
+//! and with which ECN field.
 //!
 //! The RTCP packet is [`CongestionFeedback`] (section 3.1); [`ReportClock`] puts its times
 //! on one clock.

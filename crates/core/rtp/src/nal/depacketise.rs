@@ -1,15 +1,15 @@
-//! Payloads into access units (RFC 6184, 5.6 to 5.8; RFC 7798, 4.4).
+//! Joins payloads into access units (RFC 6184, 5.6 to 5.8; RFC 7798, 4.4).
 
 use std::marker::PhantomData;
 
 use super::{FRAGMENT_END, FRAGMENT_START, Format, UNIT_SIZE};
 use crate::video::{DepacketiseError, Malformed};
 
-/// Written before each unit: the long form, which the first one needs (H.264,
-/// B.1.2) and any may have.
+/// The start code before each unit: the long form, which the first unit needs (H.264, B.1.2) and
+/// any unit may have.
 const START_CODE: [u8; 4] = [0, 0, 0, 1];
 
-/// Puts the payloads of one access unit together. The result is in annex B form.
+/// Joins the payloads of one access unit. The result is in annex B form.
 pub(crate) fn depacketise<'a, F: Format>(
     payloads: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<Vec<u8>, DepacketiseError> {
@@ -33,7 +33,7 @@ pub(crate) fn depacketise<'a, F: Format>(
 
 struct AccessUnit<F> {
     stream: Vec<u8>,
-    /// Type of the unit whose fragments are coming.
+    /// Type of the unit whose fragments are being joined.
     begun: Option<u8>,
     format: PhantomData<F>,
 }

@@ -1,5 +1,5 @@
-//! What H.264 and H.265 have in common: byte streams of NAL units, and how RTP carries
-//! these, one to a payload, several to one, or one in fragments.
+//! NAL units, common to H.264 and H.265: byte streams of units, and how RTP carries them, one to a
+//! payload, several to one, or one in fragments.
 
 mod depacketise;
 mod packetise;
@@ -9,36 +9,36 @@ pub(crate) use packetise::packetise;
 
 use crate::payloads::Payloads;
 
-/// The first fragment, in a fragment's own byte (RFC 6184, 5.8; RFC 7798, 4.4.3).
+/// The bit in a fragment's own byte that marks the first fragment (RFC 6184, 5.8; RFC 7798, 4.4.3).
 const FRAGMENT_START: u8 = 0x80;
-/// The last fragment.
+/// The bit in a fragment's own byte that marks the last fragment.
 const FRAGMENT_END: u8 = 0x40;
-/// Before each unit in an aggregate: its size (RFC 6184, 5.7.1; RFC 7798, 4.4.2).
+/// Bytes of the size before each unit in an aggregate (RFC 6184, 5.7.1; RFC 7798, 4.4.2).
 const UNIT_SIZE: usize = 2;
 
-/// How a codec's units and payloads begin: both with the same header.
+/// The header of a codec's units and payloads, which is the same for both.
 pub(crate) trait Format {
-    /// Bytes of the header.
+    /// Number of bytes in the header.
     const HEADER: usize;
-    /// The bits of a fragment's own byte that have the type of its unit.
+    /// The bits of a fragment's own byte that hold the type of its unit.
     const KIND_MASK: u8;
     /// Type of a payload that holds several units.
     const AGGREGATE: u8;
-    /// Type of a payload that holds a fragment of one.
+    /// Type of a payload that holds a fragment of a unit.
     const FRAGMENT: u8;
-    /// The types of payloads, for people.
+    /// The known types of payloads, as text for error messages.
     const KNOWN: &'static str;
 
     /// The type in the first byte of a header.
     fn kind(first: u8) -> u8;
 
-    /// The first byte with another type.
+    /// The first byte of a header with its type replaced by `kind`.
     fn with_kind(first: u8, kind: u8) -> u8;
 
-    /// Whether a type is that of a unit.
+    /// Whether `kind` is the type of a unit.
     fn is_unit(kind: u8) -> bool;
 
-    /// Whether units of this type are sent: what a decoder can do without stays behind.
+    /// Whether units of this type are sent; units that a decoder does not need are not.
     fn is_needed(kind: u8) -> bool;
 
     /// Appends the header of an aggregate of these units.
@@ -51,8 +51,8 @@ pub(crate) fn is_sent<F: Format>(unit: &[u8]) -> bool {
     unit.len() >= F::HEADER && kind.is_some_and(|kind| F::is_unit(kind) && F::is_needed(kind))
 }
 
-/// The NAL units of a byte stream, without start codes and the zeros around them (H.264
-/// and H.265, annex B). What stands before the first start code belongs to no unit.
+/// The NAL units of a byte stream, without start codes and the zeros around them (H.264 and H.265,
+/// annex B). Bytes before the first start code belong to no unit.
 pub fn units(stream: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = after_start_code(stream).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -71,16 +71,16 @@ pub fn units(stream: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// What a unit begins behind. A fourth byte, a zero in front, is read as the end of
-/// what came before.
+/// The start code before a unit. The zero before it in the long form is read as the end of the
+/// previous unit.
 const START_CODE: [u8; 3] = [0, 0, 1];
 
 fn after_start_code(stream: &[u8]) -> Option<&[u8]> {
     start_code(stream).map(|at| &stream[at + START_CODE.len()..])
 }
 
-/// Where the next start code is. The third byte says how far to go: above one, no
-/// start code holds it.
+/// Offset of the next start code. The third byte says how far to skip: no start code holds a byte
+/// above one.
 fn start_code(stream: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(three) = stream.get(at..at + START_CODE.len()) {

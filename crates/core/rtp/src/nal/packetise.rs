@@ -1,23 +1,23 @@
-//! Access units into payloads (RFC 6184, 5.6 to 5.8; RFC 7798, 4.4).
+//! Cuts access units into payloads (RFC 6184, 5.6 to 5.8; RFC 7798, 4.4).
 //!
-//! A frame is done when its last packet has arrived, and pacing counts packets. So
-//! an access unit takes the fewest payloads it can, and these are as equal as they
-//! can be: the limit they are cut by is the smallest that needs no more of them.
+//! A frame is complete when its last packet has arrived, and pacing counts packets. So an access
+//! unit takes the fewest payloads possible, of sizes as equal as possible: the limit on a payload's
+//! size is the smallest that does not need more payloads.
 
 use super::{FRAGMENT_END, FRAGMENT_START, Format, UNIT_SIZE, is_sent, units};
 use crate::payloads::Payloads;
 
-/// Largest limit: what the size of a unit in an aggregate can say, and more than a
-/// datagram can carry.
+/// The largest size limit of a payload in bytes: the largest size of a unit in an aggregate, and
+/// more than a datagram can carry.
 const LARGEST: usize = u16::MAX as usize;
 
-/// Bytes before what a fragment holds of its unit.
+/// Number of bytes in a fragment before the unit's bytes.
 const fn fragment_header<F: Format>() -> usize {
     F::HEADER + 1
 }
 
-/// The payloads of an access unit in annex B form, of at most `largest` bytes. That is
-/// taken as a fragment of one byte when it is less, and as 65535 when it is more.
+/// The payloads of an access unit in annex B form, of at most `largest` bytes. The limit is clamped
+/// to between the size of a fragment of one byte and 65535.
 pub(crate) fn packetise<F: Format>(access_unit: &[u8], largest: usize) -> Payloads {
     let smallest = fragment_header::<F>() + 1;
     let units: Vec<&[u8]> = units(access_unit)
@@ -39,8 +39,8 @@ pub(crate) fn packetise<F: Format>(access_unit: &[u8], largest: usize) -> Payloa
     payloads
 }
 
-/// The smallest limit that needs no more payloads than the largest one, and
-/// how many these are. A smaller limit never needs fewer.
+/// The smallest limit that needs no more payloads than the largest one, and the number of these
+/// payloads. A smaller limit never needs fewer.
 fn even_limit<F: Format>(units: &[&[u8]], smallest: usize, largest: usize) -> (usize, usize) {
     let count = |limit| parts::<F>(units, limit).map(|part| part.payloads()).sum();
     let fewest: usize = count(largest);
@@ -56,13 +56,13 @@ fn even_limit<F: Format>(units: &[&[u8]], smallest: usize, largest: usize) -> (u
     (high, fewest)
 }
 
-/// What becomes of one or more units.
+/// How one or more units are put into payloads.
 enum Part<'a> {
-    /// A payload of its own.
+    /// The unit is one payload.
     Single(&'a [u8]),
-    /// One payload for all of these.
+    /// The units share one payload.
     Aggregate(&'a [&'a [u8]]),
-    /// This many payloads.
+    /// The unit is cut into this many payloads.
     Fragments(&'a [u8], usize),
 }
 
@@ -75,7 +75,8 @@ impl Part<'_> {
     }
 }
 
-/// Units in their order, by as many to a payload as `limit` lets in.
+/// Groups units, in their order, into parts of payloads, as many units to a payload as `limit`
+/// allows.
 fn parts<'a, F: Format>(
     units: &'a [&'a [u8]],
     limit: usize,
@@ -112,7 +113,7 @@ fn together<F: Format>(units: &[&[u8]], limit: usize) -> usize {
 fn aggregate<F: Format>(units: &[&[u8]], payloads: &mut Payloads) {
     F::begin_aggregate(units, payloads);
     for unit in units {
-        // At most `LARGEST`, as the limit is.
+        // The size is at most `LARGEST`, as the limit is.
         let size = u16::try_from(unit.len()).unwrap_or(u16::MAX);
         payloads.extend(&size.to_be_bytes());
         payloads.extend(unit);
@@ -120,7 +121,7 @@ fn aggregate<F: Format>(units: &[&[u8]], payloads: &mut Payloads) {
     payloads.end();
 }
 
-/// `count` fragments, whose sizes differ by one byte at most.
+/// Cuts a unit into `count` fragments, whose sizes differ by one byte at most.
 fn fragment<F: Format>(unit: &[u8], count: usize, payloads: &mut Payloads) {
     let Some((header, mut body)) = unit.split_at_checked(F::HEADER) else {
         return;

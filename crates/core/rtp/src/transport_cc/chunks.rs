@@ -4,25 +4,25 @@
 use super::FeedbackError;
 use crate::reader::Reader;
 
-/// Most packets in a run: 13 bits.
+/// The most packets in a run: 13 bits.
 const LONGEST_RUN: u16 = 0x1fff;
-/// Packets in a vector of one bit each.
+/// Number of packets in a vector of one bit each.
 const ONE_BIT: u16 = 14;
-/// Packets in a vector of two bits each.
+/// Number of packets in a vector of two bits each.
 const TWO_BITS: u16 = 7;
-/// A vector, not a run.
+/// The bit that tells a vector from a run.
 const VECTOR: u16 = 0x8000;
-/// A vector of two bits each.
+/// The bits of a vector with two bits for each packet.
 const WIDE_VECTOR: u16 = 0xc000;
 
-/// What is known of a packet, and the length of its arrival time.
+/// Whether a packet arrived, and the length of its arrival time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Status {
-    /// It did not arrive.
+    /// The packet did not arrive.
     Missing,
-    /// It arrived at most 63.75 ms after the one before.
+    /// The packet arrived at most 63.75 ms after the one before.
     Small,
-    /// It arrived later than that, or earlier than the one before.
+    /// The packet arrived later than that, or earlier than the one before.
     Large,
 }
 
@@ -45,8 +45,8 @@ impl Status {
     }
 }
 
-/// Reads the chunks of `count` packets, the first of which is `base`. What a chunk
-/// holds beyond them means nothing.
+/// Reads the chunks of `count` packets, the first of which is `base`. Statuses beyond these packets
+/// are ignored.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     base: u16,
@@ -84,7 +84,7 @@ pub(super) fn read(
     Ok(statuses)
 }
 
-/// Writes statuses, each chunk the one that covers most of what is left.
+/// Writes statuses, each time as the chunk that covers most of the rest.
 pub(super) fn write(mut statuses: &[Status], bytes: &mut Vec<u8>) {
     while let Some(&first) = statuses.first() {
         let run = length(statuses, LONGEST_RUN, |status| status == first);
@@ -103,7 +103,7 @@ pub(super) fn write(mut statuses: &[Status], bytes: &mut Vec<u8>) {
     }
 }
 
-/// How many of the next statuses, at most `most`, are of a kind.
+/// The number of next statuses, at most `most`, for which `is_kind` holds.
 fn length(statuses: &[Status], most: u16, is_kind: impl Fn(Status) -> bool) -> u16 {
     let all = (0..most).zip(statuses);
     all.take_while(|(_, status)| is_kind(**status))

@@ -4,42 +4,42 @@
 
 use mimosa_facts::TransportSequence;
 
-/// The request wants times, not only what arrived.
+/// The bit of a request for a report with arrival times.
 const WITH_TIMES: u16 = 0x8000;
-/// Packets that a request can name.
+/// The most packets that a request can name.
 const MOST: u16 = 0x7fff;
 
-/// What a packet says of itself and wants to know.
+/// The data of the header extension: a packet's number and a request for a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TransportExtension {
     /// Number of the packet among all packets of the video.
     pub sequence: TransportSequence,
-    /// Asks for a report with times on this many packets, of which this one is the
-    /// last: 1 to 32767. Zero asks for nothing.
+    /// Asks for a report with times on this many packets, of which this one is the last: 1 to
+    /// 32767. `Some(0)` asks for nothing.
     pub request: Option<u16>,
 }
 
-/// Why bytes are no such extension. The sender is to blame.
+/// Why bytes are not a valid extension. The sender is to blame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtensionError {
-    /// Neither two bytes nor four.
+    /// The extension has neither two bytes nor four.
     #[error("a transport-wide sequence number of {length} bytes; it has 2, or 4 with a request")]
     Length {
-        /// How many there are.
+        /// Number of bytes in the extension.
         length: usize,
     },
-    /// A request for a report that says only what arrived.
+    /// The packet asks for a report without arrival times.
     #[error("a request for a report on {count} packets without times; reports here have times")]
     WithoutTimes {
-        /// How many packets it asks about.
+        /// Number of packets that the request is about.
         count: u16,
     },
 }
 
 impl TransportExtension {
-    /// The extension's data: two bytes, or four with a request. More than 32767
-    /// packets are taken as so many.
+    /// Writes the extension's data: two bytes, or four with a request. A request for more than
+    /// 32767 packets is written as one for 32767.
     #[must_use]
     pub fn to_bytes(self) -> Vec<u8> {
         let mut bytes = self.sequence.0.to_be_bytes().to_vec();

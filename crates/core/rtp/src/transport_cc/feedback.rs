@@ -1,4 +1,4 @@
-//! The report (section 3.1 of the draft): of consecutive packets, which arrived and
+//! The transport-wide report (section 3.1 of the draft): which of consecutive packets arrived, and
 //! when.
 
 use mimosa_units::{PeerTime, TimeDelta};
@@ -8,44 +8,45 @@ use super::chunks::{self, Status};
 use crate::reader::Reader;
 use crate::rtcp::{self, Packet, TRANSPORT_FEEDBACK};
 
-/// This report among the formats of transport-layer feedback.
+/// The format number of this report in transport-layer feedback.
 const FORMAT: u8 = 15;
 /// Unit of the reference time.
 pub(super) const REFERENCE_UNIT: TimeDelta = TimeDelta::from_millis(64);
-/// Width of the reference time.
+/// Width of the reference time in bits.
 pub(super) const REFERENCE_BITS: u32 = 24;
 /// Unit of the differences between arrivals.
 const TICK: TimeDelta = TimeDelta::from_micros(250);
-/// Differences in one unit of the reference.
+/// Number of arrival ticks in one unit of the reference time.
 const TICKS_PER_REFERENCE: i64 = REFERENCE_UNIT.as_nanos() / TICK.as_nanos();
 
 /// Which of some consecutive packets arrived, and when.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TransportFeedback {
-    /// Who says so.
+    /// SSRC of the report's sender.
     pub sender_ssrc: u32,
-    /// A stream that it is about; the packets may be of others, too.
+    /// SSRC of one stream that the report is about; packets of other streams may be covered as
+    /// well.
     pub media_ssrc: u32,
     /// Number of the first packet covered.
     pub base_sequence: u16,
-    /// Number of this report.
+    /// Number of this report, modulo 256.
     pub feedback_count: u8,
-    /// Signed, in units of 64 ms, 24 bits wide.
+    /// Reference time, signed, in units of 64 ms, 24 bits wide.
     reference: i32,
-    /// For each packet its ticks from the reference; `None`: it did not arrive. At
-    /// least one and at most 65535; neighbours that arrived differ by what 16 bits
-    /// can say.
+    /// For each packet its arrival in ticks of 0.25 ms from the reference; `None` if it did not
+    /// arrive. At least one packet and at most 65535; the differences of neighbours that arrived
+    /// fit into 16 bits.
     arrivals: Vec<Option<i32>>,
 }
 
 impl TransportFeedback {
-    /// Reports on consecutive packets from `base_sequence` on: when each arrived,
-    /// `None` when it did not. Times are rounded down to 0.25 ms.
+    /// A report on consecutive packets from `base_sequence` on: the arrival time of each, `None` if
+    /// it did not arrive. Times are rounded down to 0.25 ms.
     ///
     /// # Errors
     ///
     /// [`FeedbackError::NoStatus`], [`FeedbackError::TooMany`] or
-    /// [`FeedbackError::TooFarApart`] when one report cannot say it.
+    /// [`FeedbackError::TooFarApart`] when one report cannot hold these packets.
     pub fn new(
         sender_ssrc: u32,
         media_ssrc: u32,
@@ -87,17 +88,17 @@ impl TransportFeedback {
         })
     }
 
-    /// Whether a packet is one.
+    /// Whether an RTCP packet is a transport-wide report.
     #[must_use]
     pub const fn is(packet: &Packet<'_>) -> bool {
         packet.payload_type == TRANSPORT_FEEDBACK && packet.format == FORMAT
     }
 
-    /// Reads a packet.
+    /// Reads a report from an RTCP packet.
     ///
     /// # Errors
     ///
-    /// [`FeedbackError`] when it is another one, or says less than it announces.
+    /// [`FeedbackError`] when the packet is of another kind, or holds less than it announces.
     pub fn parse(packet: &Packet<'_>) -> Result<Self, FeedbackError> {
         if !Self::is(packet) {
             return Err(FeedbackError::OtherPacket {
@@ -134,7 +135,7 @@ impl TransportFeedback {
         Ok(feedback)
     }
 
-    /// The packet.
+    /// The report as the bytes of an RTCP packet.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut contents = [self.sender_ssrc, self.media_ssrc]
@@ -169,12 +170,12 @@ impl TransportFeedback {
         rtcp::write(TRANSPORT_FEEDBACK, FORMAT, &contents)
     }
 
-    /// Signed, in units of 64 ms, 24 bits wide.
+    /// The reference time, signed, in units of 64 ms, 24 bits wide.
     pub(super) const fn reference(&self) -> i32 {
         self.reference
     }
 
-    /// Each packet's number and its arrival, from the reference on.
+    /// Each packet's number and its arrival, counted from the reference time.
     pub(super) fn arrivals(&self) -> impl Iterator<Item = (u16, Option<TimeDelta>)> {
         let base = self.base_sequence;
         let numbers = (0..=u16::MAX).map(move |index| base.wrapping_add(index));
@@ -184,7 +185,7 @@ impl TransportFeedback {
     }
 }
 
-/// What stands before the chunks, and the number of packets covered.
+/// Reads the fields before the chunks, and returns them with the number of packets covered.
 fn head(reader: &mut Reader<'_>) -> Option<(TransportFeedback, u16)> {
     let sender_ssrc = u32::from_be_bytes(reader.take()?);
     let media_ssrc = u32::from_be_bytes(reader.take()?);

@@ -1,5 +1,5 @@
-//! Transport-wide congestion control: numbers that go over all packets of a
-//! connection, and reports of when each of them arrived.
+//! Transport-wide congestion control: sequence numbers common to all packets of a connection, and
+//! reports of when each of them arrived.
 //!
 //! The header extension is [`TransportExtension`]. The RTCP packet is
 //! [`TransportFeedback`] (draft-holmer-rmcat-transport-wide-cc-extensions-01,

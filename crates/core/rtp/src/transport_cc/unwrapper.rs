@@ -1,4 +1,4 @@
-//! Reports on one clock.
+//! Puts the times of reports on one clock.
 
 use mimosa_units::{PeerTime, TimeDelta};
 
@@ -7,23 +7,23 @@ use super::feedback::{REFERENCE_BITS, REFERENCE_UNIT};
 
 /// Puts the times of reports, whose reference wraps after 12.4 days, on one clock.
 ///
-/// A reference is taken as the one nearest to that of the report before: it may go
-/// back, when reports overtake each other, by up to 6.2 days.
+/// A reference is taken as the one nearest to the previous report's: when reports overtake each
+/// other, it may go back by up to 6.2 days.
 #[derive(Clone, Debug, Default)]
 pub struct Unwrapper {
-    /// Reference of the last report, unwrapped.
+    /// Unwrapped reference of the last report.
     last: Option<i64>,
 }
 
 impl Unwrapper {
-    /// No report yet.
+    /// A clock that has seen no report.
     #[must_use]
     pub const fn new() -> Self {
         Self { last: None }
     }
 
-    /// Which packets the report covers, by their numbers, and when each of them
-    /// arrived, on the receiver's clock; `None` for those that did not.
+    /// The sequence numbers of the packets that the report covers, with their arrival times on the
+    /// receiver's clock; `None` for packets that did not arrive.
     pub fn statuses<'a>(
         &mut self,
         feedback: &'a TransportFeedback,

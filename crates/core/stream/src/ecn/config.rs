@@ -1,4 +1,4 @@
-//! What a sender is told of ECN.
+//! Settings of a sender's use of ECN.
 
 use mimosa_units::{Ecn, TimeDelta};
 
@@ -7,7 +7,7 @@ use mimosa_units::{Ecn, TimeDelta};
 pub enum EcnUse {
     /// Every packet carries this field.
     Fixed(Ecn),
-    /// As an [`EcnPolicy`](crate::EcnPolicy) decides, whose reports carry the field.
+    /// An [`EcnPolicy`](crate::EcnPolicy) chooses the field; receiver reports must carry the field.
     Auto(EcnConfig),
 }
 
@@ -20,30 +20,32 @@ impl Default for EcnUse {
 /// The numbers of an [`EcnPolicy`](crate::EcnPolicy).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EcnConfig {
-    /// Packets marked in a trial. RFC 9000, section 13.4.2: "the first ten outgoing packets".
+    /// Number of packets marked in a trial. RFC 9000, section 13.4.2: "the first ten outgoing
+    /// packets".
     pub trial_packets: u32,
-    /// From a trial that told nothing to the next one. Our choice: many round trips, in
-    /// which a controller answers marks and losses.
+    /// Time from a trial without a result to the next trial. Our choice: many round trips, in which
+    /// a controller answers marks and losses.
     pub trial_pause: TimeDelta,
-    /// Trials in a row with marks on all that arrives, after which nothing else is expected.
-    /// Our choice: a queue that a controller answers is gone after as many pauses.
+    /// Number of consecutive trials in which all packets arrive marked, after which the path counts
+    /// as one that always marks. Our choice: a queue that a controller answers is gone after as
+    /// many pauses.
     pub marked_trials: u32,
-    /// Marked packets lost in a row, after which a capable path is tried again. Our choice:
-    /// several frames.
+    /// Number of consecutive marked packets lost after which a capable path is tried again. Our
+    /// choice: several frames.
     pub lost_in_a_row: u32,
-    /// A stretch in which marks are counted is at least this long. libwebrtc's
-    /// `kEct1FeedbackTimeoutAfterAck`, 5 s: as long as it waits before it blames the field.
+    /// The shortest stretch in which marks are counted. libwebrtc's `kEct1FeedbackTimeoutAfterAck`,
+    /// 5 s: as long as libwebrtc waits before it blames the field.
     pub stretch: TimeDelta,
-    /// And has so many packets. Our choice.
+    /// The least number of packets in a stretch in which marks are counted. Our choice.
     pub stretch_packets: u32,
-    /// The share of marks in a stretch, 0 to 1, which no controller that answers them meets.
-    /// Our choice, below one for the packet that a path forgets.
+    /// The share of marked packets in a stretch, 0 to 1, that no controller that answers marks
+    /// gets. Our choice, below one to allow for a packet that a path leaves unmarked.
     pub always_marked: f64,
-    /// From the first failure to the next trial; each one more in a row doubles it. RFC 9000,
-    /// section 13.4.2.2, allows to try again at any time; s2n-quic does after 60 s
-    /// (`RETEST_COOL_OFF_DURATION`), libwebrtc, after silence, once after 10 s.
+    /// Time from the first failure to the next trial; each further failure in a row doubles this
+    /// time. RFC 9000, section 13.4.2.2, allows another trial at any time; s2n-quic waits 60 s
+    /// (`RETEST_COOL_OFF_DURATION`), libwebrtc tries once after 10 s of silence.
     pub retry: TimeDelta,
-    /// The longest such time. Our choice.
+    /// The longest time from a failure to the next trial. Our choice.
     pub longest_retry: TimeDelta,
 }
 

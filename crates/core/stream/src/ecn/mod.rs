@@ -11,8 +11,8 @@
 //!            +-- later ----+
 //! ```
 //!
-//! In a trial every other packet is marked, so that those beside them tell a path that drops
-//! what is marked from one that drops. `docs/embed/ecn.md` describes it.
+//! In a trial every other packet is marked: the unmarked packets between them tell a path that
+//! drops marked packets from one that drops any packets. `docs/embed/ecn.md` describes the trial.
 //!
 //! *Deviations:* RFC 9000 marks ECT(0), and all packets of a trial.
 
@@ -27,33 +27,33 @@ pub use config::{EcnConfig, EcnUse};
 /// Why packets are not marked any more.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum EcnFailure {
-    /// Reports say nothing of the field.
+    /// Reports do not carry the ECN field.
     NotReported,
-    /// A packet sent as ECT(1) arrived as Not-ECT; or the receiver cannot see the field.
+    /// A packet sent as ECT(1) arrived as Not-ECT, or the receiver cannot see the field.
     Bleached,
-    /// A packet arrived with a field that no queue gives it.
+    /// A packet arrived with a field that no queue sets.
     Mangled,
-    /// All packets arrive marked, whatever is sent: no queue marks so.
+    /// All packets arrive marked, whatever rate is sent; no queue marks this way.
     AlwaysMarked,
-    /// Marked packets were lost, and those beside them were not.
+    /// Marked packets were lost, and the unmarked packets between them were not.
     Dropped,
 }
 
-/// What a policy thinks of the path.
+/// An ECN policy's judgement of the path.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum EcnState {
-    /// Nothing is marked and nothing tried.
+    /// No packet is marked and no trial takes place.
     Off,
-    /// Some packets are marked, to see what becomes of them.
+    /// Some packets are marked, to see whether they arrive with their field.
     Trying,
     /// All packets are marked.
     Capable,
-    /// None is.
+    /// No packet is marked, for the reason given.
     Failed(EcnFailure),
 }
 
 impl EcnState {
-    /// Its name in recordings.
+    /// The name of the state in recordings.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -69,12 +69,12 @@ impl EcnState {
     }
 }
 
-/// A sender's use of ECN at work.
+/// How a sender's packets get their ECN field.
 #[derive(Debug)]
 pub(crate) enum Marker {
     /// Every packet carries this field.
     Fixed(Ecn),
-    /// As the policy decides.
+    /// The policy chooses the field of each packet.
     Auto(EcnPolicy),
 }
 
@@ -94,7 +94,7 @@ impl Marker {
         }
     }
 
-    /// What the policy thinks of the path, where there is one.
+    /// The policy's judgement of the path; `None` for a fixed field.
     pub(crate) const fn state(&self) -> Option<EcnState> {
         match self {
             Self::Fixed(_) => None,
@@ -103,17 +103,17 @@ impl Marker {
     }
 }
 
-/// What became of the packets of a trial.
+/// Counts of the packets of one trial.
 #[derive(Clone, Copy, Debug, Default)]
 struct Trial {
-    /// ECN-capable packets that left, and when the last one did.
+    /// ECN-capable packets that left, and when the last of them left.
     sent: u32,
     last: Time,
-    /// Of them, known to have arrived, to have arrived marked, to be lost.
+    /// ECN-capable packets of the trial known to have arrived, to have arrived marked, to be lost.
     arrived: u32,
     marked: u32,
     lost: u32,
-    /// Packets between them that are known to have arrived, or to be lost.
+    /// Unmarked packets between the capable ones that are known to have arrived, or to be lost.
     plain_arrived: u32,
     plain_lost: u32,
 }
@@ -136,32 +136,32 @@ impl Stretch {
     }
 }
 
-/// Decides on the ECN field, packet by packet. Of no packet anything is remembered: who
-/// asks says what it was sent as.
+/// Decides on the ECN field, packet by packet. The policy remembers no packets: its caller says
+/// which field each packet was sent with.
 #[derive(Clone, Debug)]
 pub struct EcnPolicy {
     config: EcnConfig,
     state: EcnState,
-    /// Packets that left before tell nothing about this state.
+    /// When the current state began; packets that left before say nothing about it.
     since: Time,
     trial: Trial,
-    /// The trial begins, or goes on, at this time.
+    /// The time at which the trial begins or goes on.
     resume: Time,
-    /// The last packet of the trial was marked.
+    /// Whether the last packet of the trial was marked.
     was_capable: bool,
-    /// Trials in a row of which all that arrived was marked.
+    /// Consecutive trials in which every packet that arrived was marked.
     all_marked: u32,
     stretch: Stretch,
     lost_in_a_row: u32,
-    /// Failures without a good stretch between them.
+    /// Number of failures without a good stretch between them.
     failures: u32,
     /// When a path that failed is tried again; `None` for never.
     retry: Option<Time>,
 }
 
 impl EcnPolicy {
-    /// One that begins with a trial if `reports_ecn`: the reports that the receiver will
-    /// send can carry the field. Else it is off, for good.
+    /// A policy that begins with a trial if `reports_ecn`, that is, if the receiver's reports can
+    /// carry the field. Otherwise the policy stays off for good.
     #[must_use]
     pub const fn new(config: EcnConfig, reports_ecn: bool) -> Self {
         Self {
@@ -191,13 +191,13 @@ impl EcnPolicy {
         }
     }
 
-    /// What it thinks of the path.
+    /// The policy's judgement of the path.
     #[must_use]
     pub const fn state(&self) -> EcnState {
         self.state
     }
 
-    /// The field of the packet that leaves at `now`. To be called once for each.
+    /// The field of the packet that leaves at `now`. Call this once for each packet.
     pub fn next(&mut self, now: Time) -> Ecn {
         if self.retry.is_some_and(|retry| retry <= now) {
             self.retry = None;
@@ -222,7 +222,7 @@ impl EcnPolicy {
     }
 
     /// A packet that left at `sent` as `sent_as` is reported to have arrived with the field
-    /// `reported`; `None` of a report that has no such field.
+    /// `reported`; `None` if the report has no ECN field.
     pub fn arrived(&mut self, now: Time, sent: Time, sent_as: Ecn, reported: Option<Ecn>) {
         if self.is_old(sent) {
             return;
@@ -238,7 +238,7 @@ impl EcnPolicy {
             (Ecn::Ect1, Some(Ecn::Ect0)) | (Ecn::NotEct, Some(_)) => {
                 self.fail(now, EcnFailure::Mangled);
             }
-            // Nothing of this policy's.
+            // This policy never sends a packet with these fields.
             (Ecn::Ect0 | Ecn::Ce, Some(_)) => {}
         }
     }
@@ -266,12 +266,12 @@ impl EcnPolicy {
         }
     }
 
-    /// Whether a packet that left at `sent` tells nothing.
+    /// Whether a packet that left at `sent` says nothing about the current state.
     fn is_old(&self, sent: Time) -> bool {
         sent < self.since || !matches!(self.state, EcnState::Trying | EcnState::Capable)
     }
 
-    /// A capable packet arrived with its field, or with a mark.
+    /// An ECN-capable packet arrived with its field or with a mark.
     fn intact(&mut self, now: Time, is_marked: bool) {
         self.lost_in_a_row = 0;
         if self.state == EcnState::Trying {
@@ -302,13 +302,13 @@ impl EcnPolicy {
             return;
         }
         if trial.arrived == 0 {
-            // At least half as many between them, and more than were lost of those.
+            // At least half as many unmarked packets arrived between them, and more than were lost.
             let passes = 2 * trial.plain_arrived >= self.config.trial_packets
                 && trial.plain_arrived > trial.plain_lost;
             if passes {
                 self.fail(now, EcnFailure::Dropped);
             } else {
-                // Who loses everything tells nothing.
+                // A path that loses every packet says nothing about ECN.
                 self.attempt(now, now + self.config.trial_pause);
             }
         } else if trial.marked == trial.arrived {
@@ -341,7 +341,7 @@ impl EcnPolicy {
         self.since = now;
         let doubled = 1_u32 << self.failures.min(16);
         self.failures = self.failures.saturating_add(1);
-        // What a report cannot say, the next one cannot either.
+        // If one report cannot carry the field, the next cannot either.
         self.retry = (why != EcnFailure::NotReported)
             .then(|| now + (self.config.retry * doubled).min(self.config.longest_retry));
     }

@@ -24,26 +24,26 @@ pub enum PolicyError {
     /// The parameters could not be read: one is unknown or of the wrong type.
     #[error("{0}")]
     Params(String),
-    /// A parameter has a value with which the pacer means nothing.
+    /// A parameter has a value outside its valid range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
 }
 
-/// A value with which a pacer's formulas mean nothing.
+/// A parameter's value is outside its valid range.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("`{key}` must be {must}")]
 pub struct ParameterError {
-    /// The parameter.
+    /// The parameter's key.
     pub key: &'static str,
-    /// What it must be.
+    /// The values that the parameter may have.
     pub must: &'static str,
 }
 
-/// Refuses `key` unless `is_valid`.
+/// Refuses the parameter `key` unless `is_valid`.
 ///
 /// # Errors
 ///
-/// [`ParameterError`] that says what it `must` be.
+/// [`ParameterError`], which says what the parameter `must` be.
 pub(crate) const fn require(
     is_valid: bool,
     key: &'static str,

@@ -11,8 +11,8 @@ struct Last {
     arrived: PeerTime,
 }
 
-/// Gaps between arrivals, smoothed. A frame's first packet brings its sender's pause as
-/// grace, which is no part of the gap.
+/// The smoothed gap between arrivals. The sender's pause before a frame's first packet is not part
+/// of the gap.
 #[derive(Debug, Default)]
 pub(crate) struct Gaps {
     last: Option<Last>,

@@ -1,10 +1,10 @@
 //! The pacer: when each packet leaves.
 //!
 //! Mechanism and policy are apart. [`Pacer`] holds the packets and obeys a
-//! [`Pacing`](mimosa_facts::Pacing). [`Policy`] says which rule picks that pacing, with
-//! which parameters; [`Rule`] is a policy at work, which hears what the controller hears:
-//! its wish, or another in its place. Media, retransmissions and probes all leave through
-//! the one pacer, and what waits in it is bounded in time and in number.
+//! [`Pacing`](mimosa_facts::Pacing). [`Policy`] says which rule picks that pacing, with which
+//! parameters; [`Rule`] is a running policy, which receives the same events as the controller and
+//! applies the controller's pacing or its own. Media, retransmissions and probes all leave through
+//! the one pacer, and the wait in it is bounded in time and in number.
 
 pub mod ace_n;
 mod error;

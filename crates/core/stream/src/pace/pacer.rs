@@ -12,14 +12,14 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::pace::probes::Probes;
 
-/// How much may wait in a pacer.
+/// Limits on the packets that wait in a pacer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// A frame that waited longer than this is given up whole.
     pub longest_wait: TimeDelta,
-    /// Most packets held; beyond them the oldest frames are given up.
+    /// The most packets held; beyond that the oldest frames are given up.
     pub most_packets: usize,
-    /// The smallest packet there is: the size of a probe that names none.
+    /// Size of a probe whose size the controller does not name.
     pub smallest_packet: Bytes,
     /// Packets of a spread frame that would follow one another more closely than
     /// this leave in groups of two to four: a real host pays for each wake-up.
@@ -40,22 +40,22 @@ impl Default for Bounds {
     }
 }
 
-/// Most packets that leave together for the sake of
-/// [`Bounds::shortest_gap`]: 4.8 kB, which a link of 20 Mbit/s carries in 2 ms.
+/// The most packets that leave together because of [`Bounds::shortest_gap`]: 4.8 kB, which a link
+/// of 20 Mbit/s carries in 2 ms.
 const LARGEST_GROUP: u32 = 4;
 
 /// A packet that may leave now.
 #[derive(Debug, PartialEq)]
 pub struct Released<P> {
-    /// What it carries.
+    /// Whether the packet carries media, a retransmission or a probe.
     pub kind: PacketKind,
-    /// The frame it belongs to or follows.
+    /// The frame that the packet belongs to or follows.
     pub frame: FrameId,
-    /// Size on the wire.
+    /// Size of the packet on the wire.
     pub size: Bytes,
-    /// The last one of its frame, or of its group of probes.
+    /// Whether the packet is the last of its frame or of its group of probes.
     pub last: bool,
-    /// What the caller gave; `None` for a probe.
+    /// The caller's payload; `None` for a probe.
     pub payload: Option<P>,
 }
 
@@ -69,8 +69,8 @@ struct Waiting<P> {
     payload: P,
 }
 
-/// Holds packets until they may leave. `P` is whatever the caller needs to
-/// recognise one: bytes in a server, an index in a simulation.
+/// Holds packets until they may leave. `P` is the caller's handle of a packet: bytes in a server,
+/// an index in a simulation.
 #[derive(Debug)]
 pub struct Pacer<P> {
     bounds: Bounds,
@@ -82,8 +82,8 @@ pub struct Pacer<P> {
     newest: FrameId,
     /// When the bucket would be empty: the theoretical arrival time of I.371.
     bucket: Time,
-    /// Rate at which the newest spread frame leaves; retransmissions beside it
-    /// keep the same spacing among themselves.
+    /// Rate at which the newest spread frame leaves; retransmissions sent meanwhile are spaced at
+    /// the same rate among themselves.
     spread_rate: Rate,
     retransmission_free: Time,
 }
@@ -106,33 +106,34 @@ impl<P> Pacer<P> {
         }
     }
 
-    /// Media and retransmissions that wait.
+    /// Total size of the media packets and retransmissions that wait.
     #[must_use]
     pub const fn waiting(&self) -> Bytes {
         self.waiting
     }
 
-    /// And how much of that is sent again.
+    /// Total size of the retransmissions that wait.
     #[must_use]
     pub fn waiting_again(&self) -> Bytes {
         let sizes = self.retransmissions.iter().map(|packet| packet.size);
         sizes.sum()
     }
 
-    /// The pacing of what is handed over next.
+    /// The pacing of the frames handed over from now on.
     #[must_use]
     pub const fn pacing(&self) -> Pacing {
         self.pacing
     }
 
-    /// Sets the pacing of what is handed over from now on, and the rate of the
-    /// bucket for everything.
+    /// Sets the pacing of the frames handed over from now on, and the rate of the bucket for all
+    /// packets.
     pub fn set_pacing(&mut self, pacing: Pacing) {
         self.pacing = pacing;
     }
 
-    /// The same for a bucket whose depth is an amount of data: what has left and not leaked
-    /// yet stays that amount when the rate changes. By [`Self::set_pacing`] it stays a time.
+    /// Sets a bucket whose depth is an amount of data: the data that has left and not leaked yet
+    /// stays the same amount when the rate changes. With [`Self::set_pacing`] it stays the same
+    /// time.
     pub fn set_bucket(&mut self, now: Time, rate: Rate, burst: Bytes) {
         if let Pacing::Bucket { rate: before, .. } = self.pacing
             && before != rate
@@ -197,8 +198,8 @@ impl<P> Pacer<P> {
         });
     }
 
-    /// Takes up a controller's wish for probes, and says whether it is a new
-    /// one: the same `id` twice is one wish.
+    /// Schedules the probes that a controller asks for, and returns whether the request is new: two
+    /// requests with the same `id` are one.
     pub fn schedule(&mut self, now: Time, probe: &Probe) -> bool {
         self.probes
             .schedule(now, probe, self.newest, self.bounds.smallest_packet)
@@ -223,8 +224,8 @@ impl<P> Pacer<P> {
         }
     }
 
-    /// Gives up packets to be sent again that waited too long, and puts the numbers of their
-    /// frames into `given_up`.
+    /// Gives up retransmissions that waited too long, and puts the numbers of their frames into
+    /// `given_up`.
     pub fn expire_again(&mut self, now: Time, given_up: &mut Vec<FrameId>) {
         while let Some(packet) = self
             .retransmissions
@@ -255,8 +256,8 @@ impl<P> Pacer<P> {
         next
     }
 
-    /// Takes a packet that may leave at `now`, if `room` bytes more may be in
-    /// flight. Call until it gives `None`.
+    /// Takes a packet that may leave at `now`, if `room` bytes more may be in flight. Call this
+    /// until it returns `None`.
     pub fn pop(&mut self, now: Time, room: Bytes) -> Option<Released<P>> {
         if let Some(packet) = self.retransmissions.front()
             && packet.size <= room
@@ -286,8 +287,8 @@ impl<P> Pacer<P> {
         })
     }
 
-    /// How many packets of a frame of `count` leave together when it is spread
-    /// over this time.
+    /// How many packets of a frame of `count` packets leave together when the frame is spread over
+    /// this time.
     fn group(&self, over: TimeDelta, count: usize) -> usize {
         let packets = u32::try_from(count).unwrap_or(u32::MAX);
         let shortest = self.bounds.shortest_gap * packets;
@@ -310,7 +311,7 @@ impl<P> Pacer<P> {
         }
     }
 
-    /// `due`, or later when the bucket has no room then.
+    /// When a packet due at `due` may leave: `due`, or later when the bucket has no room then.
     fn gate(&self, due: Time) -> Time {
         match self.pacing {
             Pacing::Burst | Pacing::Spread { .. } => due,
@@ -332,7 +333,7 @@ mod tests {
         pacer.push_frame(now, FrameId(id), size, (0..packets).map(|i| (PACKET, i)));
     }
 
-    /// Runs the pacer until it is empty and gives the times of departure.
+    /// Runs the pacer until it is empty and returns the times of departure.
     fn departures(pacer: &mut Pacer<u32>) -> Vec<(u64, PacketKind)> {
         let mut times = Vec::new();
         while let Some(due) = pacer.next_due(Bytes::MAX) {

@@ -1,4 +1,4 @@
-//! Which pacing applies: the controller's own, or one put in its place.
+//! Pacing policies: the controller's own pacing, or one that replaces it.
 
 use serde::de::DeserializeOwned;
 
@@ -16,25 +16,26 @@ pub const NAMES: &[&str] = &[
     "ace-n",
 ];
 
-/// The rule that picks the pacing, and its parameters. [`Self::start`] puts it to work.
+/// The rule that picks the pacing, and its parameters. [`Self::start`] makes a running
+/// [`Rule`](crate::pace::Rule) of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Policy {
-    /// As the controller wishes; Pudica's adaptive multiplier comes this way.
+    /// The controller's pacing, such as Pudica's adaptive multiplier.
     #[default]
     Controller,
-    /// Every packet spaced at this multiple of the target bitrate.
+    /// Packets are spaced at this multiple of the target bitrate.
     Multiple(f64),
     /// libwebrtc's leaky bucket.
     WebRtc(webrtc::Config),
-    /// A bucket of fixed depth.
+    /// A token bucket of fixed depth.
     TokenBucket(token_bucket::Config),
-    /// As fast as packets arrive, times five.
+    /// Packets leave five times as fast as they arrive (Salsify).
     Salsify(salsify::Config),
-    /// Faster than the target, and more so near the highest.
+    /// Packets leave faster than the target bitrate, and more so near the highest (SCReAM).
     Scream(scream::Config),
-    /// A bucket whose depth adapts to the network's queue.
+    /// A bucket whose depth adapts to the network's queue (ACE-N).
     AceN(ace_n::Config),
-    /// Everything at once.
+    /// All packets of a frame leave at once.
     Burst,
 }
 
@@ -43,7 +44,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// [`PolicyError::UnknownName`] when there is none.
+    /// [`PolicyError::UnknownName`] when no policy has this name.
     pub fn from_name(name: &str) -> Result<Self, PolicyError> {
         let multiple = name.strip_suffix('x').and_then(|n| n.parse::<f64>().ok());
         match (name, multiple) {
@@ -61,7 +62,7 @@ impl Policy {
         }
     }
 
-    /// The policy called `name` with `params` over its defaults.
+    /// The policy called `name`, with `params` in place of its defaults.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ where
     D::Error: std::fmt::Display,
 {
     T::deserialize(params).map_err(|error| {
-        // A parser's message may be of several lines.
+        // A parser's message may have several lines.
         let text = error.to_string();
         let words: Vec<_> = text.split_whitespace().collect();
         PolicyError::Params(words.join(" "))

@@ -7,24 +7,25 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 #[derive(Debug, Default)]
 pub(crate) struct Probes {
     group: Option<Group>,
-    /// The last group asked for, so that a standing decision asks once.
+    /// The `id` of the last group asked for, so that a repeated decision starts its group only
+    /// once.
     last_id: Option<u64>,
 }
 
 #[derive(Debug)]
 struct Group {
     frame: FrameId,
-    /// Ends when the next frame comes.
+    /// Whether the group ends when the next frame comes.
     follows_frame: bool,
     left: u16,
     size: Bytes,
     interval: TimeDelta,
-    /// `None` until the frame it follows has left.
+    /// When the next probe is due; `None` until the frame that the group follows has left.
     next: Option<Time>,
 }
 
 impl Probes {
-    /// Takes up `probe` unless it was asked for before; says whether it did.
+    /// Schedules `probe` unless it was asked for before; returns whether it is new.
     pub(crate) fn schedule(
         &mut self,
         now: Time,
@@ -62,7 +63,7 @@ impl Probes {
         }
     }
 
-    /// A new frame came: probes that follow another one have had their chance.
+    /// A new frame came: a group that follows another frame is dropped.
     pub(crate) fn frame_came(&mut self, frame: FrameId) {
         if self
             .group

@@ -1,4 +1,4 @@
-//! Policies at work.
+//! Running policies.
 
 use mimosa_facts::{BucketChange, Decision, Event, Pacing};
 use mimosa_units::{Bytes, Time};
@@ -7,20 +7,20 @@ use crate::pace::ace_n::AceN;
 use crate::pace::policy::Policy;
 use crate::pace::salsify::Salsify;
 
-/// A policy at work: hears what the controller hears, and says which pacing applies.
+/// A running policy: it receives the same events as the controller, and says which pacing applies.
 #[derive(Debug)]
 pub struct Rule(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    /// Remembers nothing.
+    /// A policy without state.
     Plain(Policy),
     Salsify(Salsify),
     AceN(Box<AceN>),
 }
 
 impl Policy {
-    /// Begins to apply this policy.
+    /// Makes a running rule of this policy.
     #[must_use]
     pub fn start(self) -> Rule {
         Rule(match self {
@@ -61,14 +61,14 @@ impl Rule {
         }
     }
 
-    /// The depth of the bucket is an amount of data, to be set by
+    /// Whether the depth of the bucket is an amount of data, to be set by
     /// [`Pacer::set_bucket`](crate::pace::Pacer::set_bucket).
     #[must_use]
     pub const fn has_depth(&self) -> bool {
         matches!(self.0, Kind::AceN(_) | Kind::Plain(Policy::TokenBucket(_)))
     }
 
-    /// The last decision about the depth of the bucket, by a rule that adapts it.
+    /// The last decision about the depth of the bucket; `None` for a rule that does not adapt it.
     #[must_use]
     pub fn bucket(&self) -> Option<BucketChange> {
         match &self.0 {

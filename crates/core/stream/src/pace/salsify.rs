@@ -17,9 +17,9 @@ pub struct Config {
     pub speed: f64,
     /// The shortest gap between two packets. `inter_send_delay`: 500 us.
     pub shortest_gap: TimeDelta,
-    /// The longest gap, and that before anything has arrived. `inter_send_delay`: 2 ms.
+    /// The longest gap, used until anything has arrived. `inter_send_delay`: 2 ms.
     pub longest_gap: TimeDelta,
-    /// The weight of the newest gap. `salsify-receiver.cc`, `ALPHA`: 0.1.
+    /// The weight of the newest gap, 0 to 1. `salsify-receiver.cc`, `ALPHA`: 0.1.
     pub smoothing: f64,
 }
 
@@ -35,7 +35,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Refuses parameters outside their valid ranges.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Config {
     }
 }
 
-/// The pacer at work.
+/// The state of Salsify's pacer.
 #[derive(Debug)]
 pub struct Salsify {
     config: Config,
@@ -101,11 +101,11 @@ impl Salsify {
         }
     }
 
-    /// From one packet to the next.
+    /// The time from one packet to the next.
     pub(crate) fn gap(&self) -> TimeDelta {
         let longest = self.config.longest_gap;
         let gap = self.gaps.mean().map_or(longest, |mean| {
-            // Nothing longer than the bound matters, nor may it overflow.
+            // A gap beyond the bound makes no difference, and must not overflow.
             mean.min(longest.scale(self.config.speed))
                 .scale(1.0 / self.config.speed)
         });

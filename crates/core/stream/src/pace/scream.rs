@@ -11,15 +11,17 @@ use crate::pace::error::{ParameterError, require};
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// `RATE_PACE_MIN`: 50 kbit/s.
+    /// The lowest pacing rate. `RATE_PACE_MIN`: 50 kbit/s.
     pub lowest: Rate,
-    /// `PACKET_PACING_HEADROOM`: 1.5.
+    /// The pacing rate as a multiple of the target. `PACKET_PACING_HEADROOM`: 1.5.
     pub headroom: f64,
-    /// `MAX_RELAXED_PACING_FACTOR`: 4.
+    /// The further multiple at the highest target. `MAX_RELAXED_PACING_FACTOR`: 4.
     pub relaxed: f64,
+    /// The share of the highest target from which the pacing is relaxed.
     /// `RELAXED_PACING_LIMIT_LOW`: 0.8.
     pub relaxed_from: f64,
-    /// The highest target, towards which the pace is relaxed; without it, it never is.
+    /// The highest target, towards which the pacing is relaxed; `None` for pacing that is never
+    /// relaxed.
     pub max_bitrate: Option<Rate>,
 }
 
@@ -36,7 +38,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Refuses parameters outside their valid ranges.
     ///
     /// # Errors
     ///
@@ -55,7 +57,7 @@ impl Config {
         require(max > Rate::ZERO, "max_bitrate", "above zero")
     }
 
-    /// `pace_bitrate`: faster than the target, and more so near the highest one.
+    /// The draft's `pace_bitrate`: faster than the target, and more so near the highest one.
     pub(crate) fn pacing(&self, target: Rate) -> Pacing {
         let nominal = self.max_bitrate.map_or(0.0, |max| target.ratio(max));
         let relaxed = (nominal - self.relaxed_from) / (1.0 - self.relaxed_from);

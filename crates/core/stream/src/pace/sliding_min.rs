@@ -8,15 +8,16 @@ use std::collections::VecDeque;
 
 use mimosa_units::{Time, TimeDelta};
 
-/// Of values within this share of the window only the smallest is kept, so that at most one
-/// more than this are remembered; a value counts for up to that share too short.
+/// The number of parts of the window. Of the values within one part only the smallest is kept, so
+/// that at most one more than this number are remembered; a value may count for up to one part too
+/// short.
 const PARTS: u32 = 32;
 
 /// Minimum of the delays seen in the last `window`, counted back from the newest.
 #[derive(Debug)]
 pub(crate) struct SlidingMin {
     window: TimeDelta,
-    /// Ever larger and ever newer: each is the smallest of all that came since.
+    /// Values in increasing order of time and of size: each is the smallest of all that came since.
     values: VecDeque<(Time, TimeDelta)>,
 }
 
@@ -85,7 +86,7 @@ mod tests {
     fn a_smaller_value_counts_at_once_and_memory_is_bounded() {
         let mut min = SlidingMin::new(MS(1_000));
         for at in 0..5_000 {
-            // Ever larger: nothing makes an older one superfluous.
+            // Ever larger values: none makes an older one superfluous.
             min.add(Time::from_millis(at), MS(10 + at.cast_signed()));
             assert!(min.values.len() <= 34, "{}", min.values.len());
         }

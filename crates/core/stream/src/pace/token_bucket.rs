@@ -12,8 +12,8 @@ use crate::pace::error::{ParameterError, require};
 pub struct Config {
     /// Tokens come at this multiple of the target. RFC 9002, section 7.7: 1.25.
     pub factor: f64,
-    /// What may leave at once after a rest. RFC 9002, sections 7.2 and 7.7: the initial
-    /// window of ten packets, here of 1200 bytes.
+    /// The amount of data that may leave at once after a rest. RFC 9002, sections 7.2 and 7.7: the
+    /// initial window of ten packets, here of 1200 bytes.
     pub depth: Bytes,
 }
 
@@ -27,7 +27,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Refuses parameters outside their valid ranges.
     ///
     /// # Errors
     ///

@@ -10,10 +10,10 @@ use crate::pace::error::{ParameterError, require};
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Packets leave at this multiple of the target. `kDefaultPaceMultiplier`: 2.5; video
-    /// with feedback for each transport packet has `kStrictPacingMultiplier`: 1.1.
+    /// Packets leave at this multiple of the target. `kDefaultPaceMultiplier`: 2.5; video with
+    /// feedback for each transport packet uses `kStrictPacingMultiplier`: 1.1.
     pub factor: f64,
-    /// What passes in this time may leave at once. `kDefaultMinPacketLimit`: 5 ms between
+    /// The data that passes in this time may leave at once. `kDefaultMinPacketLimit`: 5 ms between
     /// bursts.
     pub step: TimeDelta,
     /// The rate is raised so that no queue lasts longer. `kMaxExpectedQueueLength`: 2 s.
@@ -31,7 +31,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Refuses parameters outside their valid ranges.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! How much leaves at once: Linux `tcp_write_xmit`, for what is paced.
+//! Decides how much leaves at once: Linux `tcp_write_xmit`, for paced senders.
 
 use mimosa_units::{Bytes, Time};
 
@@ -9,9 +9,8 @@ use mimosa_cc::window::near_allowance;
 use crate::pacer::Room;
 
 impl Sender {
-    /// How many segments the burst has that begins now: what the pacing rate
-    /// and the window allow, but not more than half the window. `None` when it
-    /// had better wait for more room.
+    /// Number of segments in the burst that begins now: what the pacing rate and the window allow,
+    /// but at most half the window. `None` if the burst should wait for more room.
     pub(super) fn plan_burst(&self, now: Time, is_repeated: bool) -> Option<u64> {
         let (mss, window) = (self.config.mss, self.window());
         let allowance = near_allowance(self.rtt.minimum());
@@ -37,7 +36,7 @@ impl Sender {
         Some(most.min(segments).min(half).max(1))
     }
 
-    /// Whether the application has more to send than that many segments.
+    /// Whether the application has more to send than this many segments.
     fn has_more_than(&self, now: Time, segments: u64) -> bool {
         let Config {
             application,
@@ -61,7 +60,7 @@ mod tests {
 
     const MSS: u64 = 1460;
 
-    /// A window in segments, and 50 Mbit/s.
+    /// A congestion control with a fixed window in segments, and 50 Mbit/s.
     #[derive(Debug)]
     struct Fixed(u64);
 
@@ -81,12 +80,12 @@ mod tests {
         Sender::with_congestion(Config::default(), Box::new(Fixed(window)))
     }
 
-    /// How many segments leave at `now`.
+    /// Number of segments that leave at `now`.
     fn poll(sender: &mut Sender, now: Time) -> u64 {
         std::iter::from_fn(|| sender.poll(now)).count() as u64
     }
 
-    /// That many segments arrive in order, the last of what left at zero.
+    /// Acknowledges this many segments in order, the last one of those that left at time zero.
     fn acknowledge(sender: &mut Sender, now: Time, segments: u64) {
         let ack = Ack {
             cumulative: segments * MSS,

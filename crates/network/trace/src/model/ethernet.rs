@@ -22,7 +22,8 @@ use super::process::{Drift, Falls, FallsConfig};
 use crate::random::Random;
 
 parameters! {
-    /// See the file's head; fitted to the class unless said otherwise.
+    /// Parameters of the Ethernet model (see the file's head), fitted to its class of recordings
+    /// unless said otherwise.
     Ethernet {
         mean_mbps = 12.0, 0.01 to 100_000.0, "mean rate in Mbit/s without --mean";
         step_secs = 0.05, 0.001 to 1.0, "time between rows, s (chosen)";

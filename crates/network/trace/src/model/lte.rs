@@ -24,7 +24,8 @@ use super::process::{Drift, Falls, FallsConfig, Others};
 use crate::random::Random;
 
 parameters! {
-    /// See the file's head; fitted to the class unless said otherwise.
+    /// Parameters of the 4G model (see the file's head), fitted to its class of recordings unless
+    /// said otherwise.
     Lte {
         mean_mbps = 18.0, 0.01 to 100_000.0, "mean rate in Mbit/s without --mean";
         step_secs = 0.02, 0.001 to 1.0, "time between rows, s (chosen)";
@@ -44,7 +45,8 @@ parameters! {
 }
 
 impl Lte {
-    /// Fitted to moving cars: stronger fading, and gaps several times a minute.
+    /// Parameters fitted to recordings in moving cars: stronger fading, and gaps several times a
+    /// minute.
     pub(super) fn driving() -> Self {
         Self {
             mean_mbps: 5.5,

@@ -1,5 +1,4 @@
-//! Models that make traces: the same seed and configuration give the same trace
-//! on every machine.
+//! Models that make traces. The same seed and configuration give the same trace on every machine.
 
 mod ethernet;
 mod lte;
@@ -19,9 +18,9 @@ use nr::Nr;
 pub use parameter::Parameter;
 use wifi::Wifi;
 
-/// More rows than this are a mistake.
+/// Most rows of a trace; more are a mistake.
 const MOST_ROWS: i64 = 10_000_000;
-/// Rates are whole multiples of this: more digits would say nothing.
+/// Rates are whole multiples of this many bit/s: more digits would say nothing.
 const KBPS: f64 = 1e3;
 
 /// A model with its configuration.
@@ -46,44 +45,44 @@ pub enum ModelError {
     /// No model has this name.
     #[error("there is no model `{name}`; there is {}", Model::NAMES.join(", "))]
     NoModel {
-        /// The name as it stood.
+        /// The name that was given.
         name: String,
     },
     /// The model has no such parameter.
     #[error("the model {model} has no parameter `{key}`; it has {known}")]
     NoParameter {
-        /// The model.
+        /// Name of the model.
         model: &'static str,
-        /// The key as it stood.
+        /// The key that was given.
         key: String,
-        /// Those that there are.
+        /// The model's parameters.
         known: String,
     },
-    /// The value is beyond the parameter's bounds, or no number.
+    /// The value is outside the parameter's bounds, or is not a number.
     #[error("`{value}` is no value of {key}, {meaning}; write a number from {least} to {most}")]
     BadValue {
-        /// The parameter.
+        /// Name of the parameter.
         key: &'static str,
-        /// The value as it stood.
+        /// The value that was given.
         value: String,
-        /// What the parameter says.
+        /// Meaning of the parameter.
         meaning: &'static str,
-        /// Its lowest value.
+        /// Lowest value of the parameter.
         least: f64,
-        /// Its highest value.
+        /// Highest value of the parameter.
         most: f64,
     },
-    /// Too short for a row, or too long.
+    /// The trace would be shorter than a row, or too long.
     #[error("a trace of {length} in steps of {step} is not made; choose from one step to {most}")]
     BadLength {
-        /// How long it should be.
+        /// Length that was asked for.
         length: TimeDelta,
         /// The time between rows.
         step: TimeDelta,
-        /// How long it may be.
+        /// Longest length that is allowed.
         most: TimeDelta,
     },
-    /// What came out is no trace of this mean rate.
+    /// The model cannot make a trace of this mean rate.
     #[error("the trace cannot have this mean rate: {0}")]
     Scale(#[from] EditError),
 }
@@ -93,12 +92,11 @@ impl Model {
     pub const NAMES: [&'static str; 6] =
         ["ethernet", "wifi", "wifi-office", "4g", "4g-driving", "5g"];
 
-    /// The model called `name`, with the configuration that is fitted to its
-    /// class of recordings.
+    /// The model called `name`, with parameters fitted to its class of recordings.
     ///
     /// # Errors
     ///
-    /// [`ModelError::NoModel`] where there is none.
+    /// [`ModelError::NoModel`] if no model has this name.
     pub fn named(name: &str) -> Result<Self, ModelError> {
         let Some(name) = Self::NAMES.into_iter().find(|known| *known == name) else {
             return Err(ModelError::NoModel {
@@ -116,13 +114,13 @@ impl Model {
         Ok(Self { name, kind })
     }
 
-    /// Its name.
+    /// Name of the model.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Its configuration.
+    /// Parameters of the model, with their values.
     #[must_use]
     pub fn parameters(&self) -> Vec<Parameter> {
         match &self.kind {
@@ -133,11 +131,12 @@ impl Model {
         }
     }
 
-    /// Gives the parameter `key` the value that `text` says.
+    /// Sets the parameter `key` to the value in `text`.
     ///
     /// # Errors
     ///
-    /// [`ModelError::NoParameter`] and [`ModelError::BadValue`].
+    /// [`ModelError::NoParameter`] for an unknown key, and [`ModelError::BadValue`] for a value
+    /// that is not a number within the bounds.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ModelError> {
         let parameters = self.parameters();
         let parameter = parameters.iter().find(|parameter| parameter.key == key);
@@ -176,14 +175,13 @@ impl Model {
         Ok(())
     }
 
-    /// A trace of this `length`, rounded down to whole steps. Its mean rate is
-    /// `mean`, or the model's own, to the rounding of its rates to 1 kbit/s.
+    /// Makes a trace of this `length`, rounded down to whole steps. Its mean rate is `mean`, or the
+    /// model's own, up to the rounding of its rates to 1 kbit/s.
     ///
     /// # Errors
     ///
-    /// [`ModelError::BadLength`] for less than a step or more than a week or ten
-    /// million steps; [`ModelError::Scale`] where the mean is no rate that such
-    /// a trace can have.
+    /// [`ModelError::BadLength`] for less than a step, or more than a week or ten million steps;
+    /// [`ModelError::Scale`] if no such trace can have this mean rate.
     pub fn generate(
         &self,
         seed: u64,
@@ -214,7 +212,7 @@ impl Model {
         let drawn: Vec<f64> = (0..steps).map(|_| rates()).collect();
         let wanted = mean.map_or(value("mean_mbps"), Rate::as_mbps);
         let found = drawn.iter().sum::<f64>() / drawn.len() as f64;
-        // An outage throughout has no mean to scale.
+        // A trace that is an outage throughout has no mean to scale.
         let factor = if found > 0.0 { wanted / found } else { 0.0 };
         let mut segments = Vec::new();
         let mut at = TimeDelta::ZERO;

@@ -28,7 +28,7 @@ use super::process::{Drift, Falls, FallsConfig, Others};
 use crate::random::Random;
 
 parameters! {
-    /// See the file's head; chosen unless said otherwise.
+    /// Parameters of the 5G model (see the file's head), chosen unless said otherwise.
     Nr {
         mean_mbps = 300.0, 0.01 to 100_000.0, "mean rate in Mbit/s without --mean";
         step_secs = 0.02, 0.001 to 1.0, "time between rows, s";

@@ -1,22 +1,21 @@
-//! Configuration values of models, by name.
+//! The parameters of models, by name.
 
-/// One configuration value of a model.
+/// One parameter of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its name in `key=value`.
+    /// Name of the parameter in `key=value`.
     pub key: &'static str,
-    /// What it says, with its unit.
+    /// Meaning of the parameter, with its unit.
     pub meaning: &'static str,
-    /// Its value.
+    /// Present value of the parameter.
     pub value: f64,
-    /// The lowest value it may have.
+    /// Lowest value of the parameter.
     pub least: f64,
-    /// The highest value it may have.
+    /// Highest value of the parameter.
     pub most: f64,
 }
 
-/// Declares the configuration of a model: fields, their default, their bounds
-/// and their meaning.
+/// Declares the parameters of a model: name, default, bounds and meaning of each.
 macro_rules! parameters {
     (
         $(#[$about:meta])*
@@ -37,7 +36,7 @@ macro_rules! parameters {
         }
 
         impl $name {
-            /// All of them, in their order.
+            /// All parameters, in the order of their declaration.
             pub(super) fn list(&self) -> Vec<$crate::model::Parameter> {
                 vec![$($crate::model::Parameter {
                     key: stringify!($key),
@@ -48,7 +47,7 @@ macro_rules! parameters {
                 },)*]
             }
 
-            /// The one called `key`.
+            /// The parameter called `key`.
             pub(super) fn find(&mut self, key: &str) -> Option<&mut f64> {
                 match key {
                     $(stringify!($key) => Some(&mut self.$key),)*

@@ -1,5 +1,4 @@
-//! The processes that the models are put together from, each advanced by a step
-//! of its own choice.
+//! The random processes from which the models are built. Each advances in steps of a fixed time.
 
 use crate::random::Random;
 
@@ -33,9 +32,9 @@ impl Drift {
     }
 }
 
-/// Times during which the rate falls to a share of itself: they begin as a
-/// Poisson process, but not within one another, last an exponential time, and
-/// each has a share of its own, uniform between two bounds.
+/// Times during which the rate falls to a share of itself. Their beginnings are a Poisson process,
+/// they do not overlap, their durations are exponential, and each has its own share, uniform
+/// between two bounds.
 pub(super) struct Falls {
     random: Random,
     step: f64,
@@ -45,7 +44,7 @@ pub(super) struct Falls {
     fallen: bool,
 }
 
-/// How often, how long, how deep.
+/// How often falls begin, how long they last, and to what share the rate falls.
 pub(super) struct FallsConfig {
     pub(super) per_minute: f64,
     pub(super) mean_secs: f64,
@@ -65,7 +64,7 @@ impl Falls {
         }
     }
 
-    /// The mean share over the next step; 1 where nothing has fallen.
+    /// The mean share over the next step; 1 without a fall.
     pub(super) fn advance(&mut self) -> f64 {
         let mut left = self.step;
         let mut passed = 0.0;
@@ -88,13 +87,13 @@ impl Falls {
             let waits = self.random.exponential(60.0 / self.config.per_minute);
             (waits, 1.0)
         };
-        // However often they come, time passes.
+        // However often falls come, time passes between them.
         self.until_change = self.until_change.max(self.step / 100.0);
     }
 }
 
-/// How many others share the medium: each comes alone as a Poisson process and
-/// stays an exponential time, so that their number is Poisson (M/M/infinity).
+/// The number of other users of the medium. Users arrive as a Poisson process and stay for an
+/// exponential time, so that their number is Poisson (M/M/infinity).
 pub(super) struct Others {
     random: Random,
     step: f64,
@@ -103,13 +102,14 @@ pub(super) struct Others {
     count: u32,
 }
 
-/// More never matter, and a mistake in the configuration would take for ever.
+/// Most other users. More make no difference, and a mistake in the configuration would take for
+/// ever.
 const MOST_OTHERS: u32 = 1_000;
 
 impl Others {
     pub(super) fn new(mut random: Random, step: f64, mean: f64, stay_secs: f64) -> Self {
         let mut count = 0;
-        // As many unit-rate arrivals as fit into `mean` are Poisson.
+        // The number of unit-rate arrivals within `mean` is Poisson.
         let mut passed = random.exponential(1.0);
         while passed < mean && count < MOST_OTHERS {
             count += 1;
@@ -124,14 +124,14 @@ impl Others {
         }
     }
 
-    /// How many there are in the next step.
+    /// The number of other users in the next step.
     pub(super) fn advance(&mut self) -> u32 {
         let stays = libm::exp(-self.step / self.stay_secs);
         let leave = (0..self.count)
             .filter(|_| self.random.uniform() >= stays)
             .count();
         self.count -= u32::try_from(leave).unwrap_or(self.count);
-        // Those that have come within the step and are still there.
+        // Users that come within the step and are still there at its end.
         let mut passed = self.random.exponential(1.0);
         let mean = self.come_per_sec * self.stay_secs * (1.0 - stays);
         while passed < mean && self.count < MOST_OTHERS {
@@ -171,7 +171,7 @@ mod tests {
         };
         let mut falls = Falls::new(Random::new(1, 1), STEP, config);
         let mean = (0..STEPS).map(|_| falls.advance()).sum::<f64>() / f64::from(STEPS);
-        // Half a second of every five and a half, in which 0.7 is missing.
+        // Falls take half a second of every five and a half, and in them 0.7 is missing.
         let expected = 1.0 - 0.7 * 0.5 / 5.5;
         assert!((mean - expected).abs() < 0.005, "{mean}, not {expected}");
     }

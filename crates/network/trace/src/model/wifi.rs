@@ -23,7 +23,8 @@ use super::process::{Drift, Falls, FallsConfig, Others};
 use crate::random::Random;
 
 parameters! {
-    /// See the file's head; fitted to the class unless said otherwise.
+    /// Parameters of the Wi-Fi model (see the file's head), fitted to its class of recordings
+    /// unless said otherwise.
     Wifi {
         mean_mbps = 23.0, 0.01 to 100_000.0, "mean rate in Mbit/s without --mean";
         step_secs = 0.02, 0.001 to 1.0, "time between rows, s (chosen)";
@@ -46,8 +47,8 @@ parameters! {
 }
 
 impl Wifi {
-    /// Fitted to the office: a better signal, rarer and longer fades, and few
-    /// others.
+    /// Parameters fitted to recordings in an office: a better signal, rarer and longer fades, and
+    /// few others.
     pub(super) fn office() -> Self {
         Self {
             mean_mbps: 28.0,

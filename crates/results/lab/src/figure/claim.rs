@@ -1,4 +1,4 @@
-//! Claims of a source, and whether they hold in the runs there are.
+//! The claims of a source, and whether they hold in the runs.
 
 use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
@@ -10,27 +10,27 @@ use crate::index;
 use crate::record::Record;
 use crate::suite::{Body, Case};
 
-/// A claim about one controller, perhaps compared with another.
+/// A claim about one controller, possibly compared with another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// In the source's words, or nearly.
+    /// The claim, in the source's words or nearly so.
     pub text: String,
-    /// Where it says so.
+    /// Place of the claim in the source.
     pub source: String,
-    /// The source's own number, in the quantity's unit.
+    /// The source's number, in the unit of the quantity.
     pub paper: Option<f64>,
-    /// What is measured.
+    /// The quantity that decides the claim.
     pub quantity: Quantity,
-    /// It holds up to here, or below so many times the other.
+    /// Upper bound for the claim to hold; as a multiple of the other side, if there is one.
     pub at_most: Option<f64>,
-    /// It holds from here on, or above so many times the other.
+    /// Lower bound for the claim to hold; as a multiple of the other side, if there is one.
     pub at_least: Option<f64>,
     pub(crate) of: Side,
-    /// What it is compared with.
+    /// The side with which the claim compares, if any.
     pub(crate) than: Option<Side>,
 }
 
-/// Which runs, and what of them.
+/// A side of a claim: which runs, and which part of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Side {
     pub(crate) case: String,
@@ -39,36 +39,36 @@ pub(crate) struct Side {
     pub(crate) part: Part,
 }
 
-/// What came of a claim here.
+/// Whether a claim holds here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// The claim.
+    /// The claim, in the source's words or nearly so.
     pub claim: String,
-    /// Where the source says so.
+    /// Place of the claim in the source.
     pub source: String,
-    /// What was measured.
+    /// Name of the quantity.
     pub quantity: String,
-    /// Of which case, variant and controller.
+    /// The case, variant and controller that the claim is about.
     pub of: String,
-    /// When it holds.
+    /// The condition for the claim to hold, in words.
     pub criterion: String,
-    /// The source's own number.
+    /// The source's number.
     pub paper: Option<f64>,
     /// The number here, in the same unit, over all seeds.
     pub here: Option<f64>,
-    /// That of what it is compared with.
+    /// The number of the side with which the claim compares.
     pub other: Option<f64>,
-    /// Whether it holds here; `None` when it was not run.
+    /// Whether the claim holds here; `None` without runs.
     pub holds: Option<bool>,
-    /// In how many seeds it holds.
+    /// Number of seeds in which the claim holds.
     pub seeds_held: usize,
-    /// Of so many.
+    /// Number of seeds.
     pub seeds: usize,
 }
 
 impl Claim {
-    /// The claims that an entry of the index stands for: one for each controller, and for
-    /// each that it is compared with. `case` is the one that it names.
+    /// The claims of an entry of the index: one for each controller and each that it is compared
+    /// with. The entry's case is among `cases`.
     pub(crate) fn of(entry: &index::Claim, cases: &[Case]) -> Result<Vec<Self>, String> {
         check(entry)?;
         let mut claims = Vec::new();
@@ -105,7 +105,7 @@ impl Claim {
         Ok(claims)
     }
 
-    /// What came of it in these runs.
+    /// The verdict on the claim from these runs.
     #[must_use]
     pub fn verdict(&self, records: &[Record]) -> Verdict {
         let all: Vec<_> = records.iter().collect();
@@ -160,7 +160,7 @@ impl Claim {
         Some(low && self.at_most.is_none_or(|times| here < times * other))
     }
 
-    /// When it holds, in words.
+    /// The condition for the claim to hold, in words.
     fn criterion(&self) -> String {
         let Some(than) = &self.than else {
             let text = |value: f64| self.quantity.text(value);
@@ -197,7 +197,7 @@ impl Side {
         key.case == self.case && key.controller == self.controller && is_variant
     }
 
-    /// Which runs and what of them, for a table; beside another side only what differs.
+    /// The runs and their part in words for a table; beside another side, only the differences.
     fn text(&self, quantity: Quantity, beside: Option<&Self>) -> String {
         let Part {
             window,
@@ -262,7 +262,7 @@ fn check(entry: &index::Claim) -> Result<(), String> {
     Ok(())
 }
 
-/// One side of the claim of `entry`: as it says, but for what `other` says.
+/// One side of the claim of `entry`, with the fields of `other` in place of the entry's.
 fn side(
     entry: &index::Claim,
     other: &index::Than,
@@ -286,7 +286,7 @@ fn side(
     let Body::Carried(settings) = &case.body else {
         return Err(format!("case `{name}` is not carried; name another"));
     };
-    // A variant of one case says nothing about another.
+    // A variant's name belongs to its case, and is not used for another case.
     let own = other.case.is_none().then_some(&entry.variant);
     let variant = other.variant.as_ref().or(own.and_then(Option::as_ref));
     let mut fitting = settings

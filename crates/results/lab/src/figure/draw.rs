@@ -1,4 +1,4 @@
-//! Plots in the axes of the source.
+//! Draws plots in the axes of the source.
 
 use mimosa_plot::{Figure, Kind, Panel, Series};
 use mimosa_units::Time;
@@ -10,11 +10,10 @@ use crate::record::Record;
 use crate::suite::{Body, Case, Setting, Suite};
 use crate::trace::{STEP, Trace};
 
-/// The shares of a plane are means of so many [`STEP`]s.
+/// Number of [`STEP`]s over which the shares of a plane are means.
 const PLANE_STEPS: usize = 2;
 
-/// The plot from the first seed there is, or of estimates from all; `None` when there is
-/// no run of it.
+/// The plot from the first seed that was run, or of estimates from all seeds; `None` without runs.
 pub(crate) fn figure(suite: &Suite, plot: &Plot, records: &[Record]) -> Option<Figure> {
     let mut panels = Vec::new();
     let mut seed = None;
@@ -71,7 +70,7 @@ pub(crate) fn figure(suite: &Suite, plot: &Plot, records: &[Record]) -> Option<F
     })
 }
 
-/// What tells a panel from the others.
+/// The words that distinguish a panel from the others.
 fn title(plot: &Plot, case: &Case, setting: &Setting, controller: &str) -> String {
     let mut title = controller.to_owned();
     if plot.cases.len() > 1 {
@@ -91,19 +90,19 @@ fn line(name: &str, kind: Kind, points: Vec<(f64, f64)>) -> Series {
     }
 }
 
-/// The marks of a plot over the whole run.
+/// The marks of a plot, over the whole run.
 fn marks(plot: &Plot, end: f64) -> impl Iterator<Item = Series> {
     plot.marks
         .iter()
         .map(move |(name, value)| line(name, Kind::Reference, vec![(0.0, *value), (end, *value)]))
 }
 
-/// How long the run was, in seconds.
+/// Length of the run, in seconds.
 fn end(trace: &Trace) -> f64 {
     trace.capacity_kbps.len() as f64 * STEP.as_secs()
 }
 
-/// A list with an entry for each [`STEP`], over time.
+/// A list with an entry for each [`STEP`], as points over time.
 fn stepwise(rates: &[u64], end: f64) -> Vec<(f64, f64)> {
     let points = rates.iter().enumerate();
     let points = points.map(|(index, kbps)| (index as f64 * STEP.as_secs(), *kbps as f64 / 1e3));
@@ -161,7 +160,7 @@ fn delays(title: String, plot: &Plot, trace: &Trace) -> Panel {
     }
 }
 
-/// The way of the first two flows' shares, from where both are there.
+/// The shares of the first two flows, as a path from when both are there.
 fn plane(title: String, trace: &Trace) -> Panel {
     let share = |flow: usize, from: usize| {
         let flow = trace.flows.get(flow)?;
@@ -169,7 +168,7 @@ fn plane(title: String, trace: &Trace) -> Panel {
         let capacity: f64 = capacity.iter().map(|kbps| *kbps as f64).sum();
         let step = STEP.as_nanos().unsigned_abs() / 1000;
         let within = from as u64 * step..(from + PLANE_STEPS) as u64 * step;
-        // What ends within has only a part of its frames.
+        // A flow that ends within the interval has only a part of its frames in it.
         if flow.at_us.last()?.saturating_add(flow.interval_us) < within.end {
             return None;
         }
@@ -197,7 +196,7 @@ fn plane(title: String, trace: &Trace) -> Panel {
     }
 }
 
-/// All rounds of a case, in the part of it that counts, and their means.
+/// All rounds of a case within its window, and their means.
 fn estimates(case: &Case, settings: &[Setting], records: &[Record]) -> Option<Panel> {
     let from = settings.first()?.parts.window.from;
     let traces = records.iter().filter(|record| record.key.case == case.name);
@@ -209,7 +208,7 @@ fn estimates(case: &Case, settings: &[Setting], records: &[Record]) -> Option<Pa
         .map(|round| (round.used as f64 / 1e3, round.estimated as f64 / 1e3))
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // What was used comes in clusters; a twentieth holds one of them.
+    // The shares in use are clustered, with one cluster in each twentieth.
     let cluster = |point: &(f64, f64)| (point.0 * 20.0).round();
     let means = points
         .chunk_by(|a, b| cluster(a).total_cmp(&cluster(b)).is_eq())

@@ -1,4 +1,4 @@
-//! Quantities, measured in the traces of runs.
+//! Measures quantities in the traces of runs.
 
 use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
@@ -8,19 +8,19 @@ use crate::numbers::{jain, mean, round, variation};
 use crate::record::Record;
 use crate::trace::{FlowTrace, STEP, Trace};
 
-/// Bitrates are compared with the link in means of so long: RFC 8867, section 3.
+/// Time over which bitrates are compared with the link (RFC 8867, section 3), in microseconds.
 const MEANS_US: u64 = 200_000;
-/// Two flows are even when the means of so long are (Pudica, section 5.3).
+/// Time over which two flows are compared (Pudica, section 5.3), in microseconds.
 const EVEN_US: u64 = 2_000_000;
-/// And when the least has so much of the most.
+/// Least share of the largest bitrate that the smallest has when flows are even.
 const EVEN: f64 = 0.8;
 
-/// Which part of a run counts, and what of it.
+/// The part of a run that counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
     pub(crate) window: Window,
     pub(crate) above: Option<TimeDelta>,
-    /// Shares of the link in use.
+    /// The shares of the link in use that count, from the lowest to the highest.
     pub(crate) used: Option<(f64, f64)>,
 }
 
@@ -30,7 +30,7 @@ struct Flow {
     interval_us: u64,
 }
 
-/// A frame of it.
+/// A frame of a flow.
 #[derive(Clone, Copy)]
 struct Frame {
     at_us: u64,
@@ -39,7 +39,7 @@ struct Frame {
 }
 
 impl Quantity {
-    /// Over these runs; `None` where there is nothing to measure.
+    /// The quantity over these runs; `None` if there is nothing to measure.
     pub(crate) fn of(self, records: &[&Record], part: &Part) -> Option<f64> {
         let traces = records.iter().filter_map(|record| record.trace.as_ref());
         let value = if self.is_estimate() {
@@ -104,7 +104,7 @@ impl Quantity {
                 Some(rises.count() as f64 * 60.0 / seconds)
             }
             Self::DrainedAfter | Self::DrainTime => {
-                // Of several frames as slow the last; one that never came is the slowest.
+                // Of several equally slow frames, the last; a frame that never came is the slowest.
                 let slowest = (0..frames.len())
                     .max_by_key(|index| frames[*index].delay_us.unwrap_or(u64::MAX))
                     .filter(|index| is_late(&frames[*index]));
@@ -161,8 +161,8 @@ fn micros(at: Time) -> u64 {
 }
 
 impl Flow {
-    /// The frames that were handed over within. Lists of other lengths end with the
-    /// shortest.
+    /// The frames that were handed over within the window. If the lists have different lengths, the
+    /// shortest one counts.
     fn of(flow: &FlowTrace, window: Window) -> Self {
         let (from, to) = (micros(window.from), micros(window.to));
         let entries = flow.at_us.iter().zip(&flow.kbps).zip(&flow.delay_us);
@@ -179,7 +179,7 @@ impl Flow {
         }
     }
 
-    /// Over the time from the first to the last frame: intervals without one count, too.
+    /// The mean bitrate from the first to the last frame, including intervals without a frame.
     fn bitrate(&self) -> Option<f64> {
         let (first, last) = (self.frames.first()?, self.frames.last()?);
         let length = last.at_us.saturating_sub(first.at_us);
@@ -187,7 +187,7 @@ impl Flow {
         self.mean(first.at_us, length)
     }
 
-    /// In `length_us` from `from` on; `None` when there is no frame.
+    /// The mean bitrate in the `length_us` from `from` on; `None` without frames.
     fn mean(&self, from: u64, length_us: u64) -> Option<f64> {
         let first = self.frames.partition_point(|frame| frame.at_us < from);
         let end = from.saturating_add(length_us);
@@ -199,12 +199,12 @@ impl Flow {
     }
 }
 
-/// In percent; `None` of nothing.
+/// The share in per cent; `None` if the whole is zero.
 fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole * 100.0)
 }
 
-/// Of a list with an entry for each [`STEP`].
+/// The sum of the entries, one for each [`STEP`], within the window.
 fn sum(list: &[u64], window: Window) -> f64 {
     let step = STEP.as_nanos().unsigned_abs();
     let index = |at: Time| usize::try_from(at.as_nanos() / step).unwrap_or(usize::MAX);
@@ -216,7 +216,7 @@ fn sum(list: &[u64], window: Window) -> f64 {
         .sum()
 }
 
-/// The smallest that at least `share` of the sorted values do not exceed.
+/// The least value that at least `share` of the sorted values do not exceed.
 fn rank<T>(sorted: &[T], share: f64) -> Option<&T> {
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! A page that puts what a source claims beside what came of it here.
+//! A page that puts the claims of a source beside the results here.
 
 mod claim;
 mod draw;
@@ -17,35 +17,35 @@ use crate::suite::{Body, Case, Suite};
 use crate::table;
 use crate::trace::Kept;
 
-/// What a plot shows.
+/// A kind of plot.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
-    /// The bitrate of each frame over time, beside the link's rate.
+    /// The bitrate of each frame over time, with the link's rate.
     Bitrate,
     /// The delay of each frame over time.
     Delay,
-    /// The shares of the link of the first two flows, one over the other.
+    /// The shares of the link of the first two flows, plotted against each other.
     Plane,
-    /// Estimates of the link's use over the use.
+    /// Estimates of the link's utilisation, plotted against the utilisation.
     Estimates,
 }
 
-/// A plot that a suite asks for.
+/// A plot in a suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// What its file is called.
+    /// Name of the plot's file.
     pub name: String,
-    /// What it shows.
+    /// Title of the plot.
     pub title: String,
     pub(crate) cases: Vec<String>,
     pub(crate) shows: Shown,
     pub(crate) range: Option<(f64, f64)>,
-    /// Values of the source.
+    /// Values of the source that are marked, with their names.
     pub(crate) marks: Vec<(String, f64)>,
 }
 
-/// What the figures and claims about a case need of its runs.
+/// What has to be kept of a case's runs for the figures and claims about it.
 pub(crate) fn kept(case: &str, plots: &[Plot], claims: &[Claim]) -> Kept {
     let mut kept = Kept::default();
     let mut need = |is_estimate: bool| {
@@ -66,7 +66,7 @@ pub(crate) fn kept(case: &str, plots: &[Plot], claims: &[Claim]) -> Kept {
     kept
 }
 
-/// What came of all claims of `suite`.
+/// The verdicts on all claims of `suite`.
 #[must_use]
 pub fn verdicts(suite: &Suite, records: &[Record]) -> Vec<Verdict> {
     let claims = suite.claims.iter();
@@ -91,7 +91,7 @@ pub(crate) fn parts(suite: &Suite, records: &[Record], parts: &mut Vec<Part>) {
     }
 }
 
-/// The figures of a case's flows, if any of them takes the controller that is asked for.
+/// The figures of a case's flows, if any of them uses the controller that is chosen.
 fn figures(case: &Case, records: &[Record]) -> Option<Table> {
     let Body::Carried(settings) = &case.body else {
         return None;

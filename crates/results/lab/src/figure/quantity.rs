@@ -1,58 +1,58 @@
-//! What a claim can be about.
+//! The quantities that claims can be about.
 
 use serde::Deserialize;
 
-/// What is measured. Of several flows and runs it is the mean, unless it says otherwise.
+/// A quantity. Over several flows and runs it is the mean, unless its description says otherwise.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Mean frame delay in ms.
     FrameDelayMean,
-    /// Its 95th percentile.
+    /// 95th percentile of the frame delay in ms.
     FrameDelayP95,
-    /// Its 99th.
+    /// 99th percentile of the frame delay in ms.
     FrameDelayP99,
-    /// The worst.
+    /// Longest frame delay in ms.
     FrameDelayMax,
     /// 95th less 5th percentile of the frame delay, in ms.
     FrameDelaySpread,
     /// Share of frames with a delay above `above`, in percent.
     Late,
-    /// How often a minute a frame is above `above` after one that is not.
+    /// How often a minute a frame has a delay above `above` after one that has not.
     Spikes,
-    /// Seconds from the begin of the part until the first frame at or below `above` after
-    /// the slowest; the whole part when there is none, zero when none is above.
+    /// Seconds from the beginning of the part until the first frame after the slowest with a delay
+    /// of at most `above`; the whole part if there is none, and zero if no delay is above.
     DrainedAfter,
-    /// The same, from the slowest frame on.
+    /// Seconds from the slowest frame until the first one after it with a delay of at most `above`.
     DrainTime,
     /// Mean bitrate of the frames, in Mbit/s.
     Bitrate,
-    /// 99th percentile of the frames' bitrates.
+    /// 99th percentile of the frames' bitrates, in Mbit/s.
     BitrateP99,
     /// Standard deviation over mean of the frames' bitrates, as the figures show them.
     BitrateVariation,
-    /// What the link served of what it could have, in percent.
+    /// Bytes that the link served, in percent of its capacity.
     Used,
-    /// What arrived of the video flows, of that and what arrived of TCP, in percent.
+    /// Bytes of video flows that arrived, in percent of those of video and TCP flows.
     Share,
-    /// How long the video flows' bitrates together were above what the link could carry,
-    /// in means of 200 ms, in percent of the part.
+    /// Share of the part in which the video flows' total bitrate was above the link's rate, in
+    /// means over 200 ms, in percent.
     Oversent,
     /// Jain's index over the video flows' mean bitrates.
     Jain,
-    /// Seconds from the begin of the part until, in two of them, the least of the video
-    /// flows that are there had four fifths of the most; the whole part when never.
+    /// Seconds from the beginning of the part until the smallest of the active video flows had,
+    /// over two seconds, four fifths of the largest; the whole part if it never had.
     EvenAfter,
-    /// Mean of the estimate of the link's use less the use.
+    /// Mean of the estimate of the link's utilisation less the utilisation.
     EstimateBias,
-    /// Mean size of the difference.
+    /// Mean of the absolute difference of the estimate from the utilisation.
     EstimateError,
-    /// Standard deviation of the difference.
+    /// Standard deviation of the difference of the estimate from the utilisation.
     EstimateDeviation,
 }
 
 impl Quantity {
-    /// Whether it needs the delay that counts as long.
+    /// Whether the quantity needs a delay `above` which frames are slow.
     pub(crate) const fn needs_above(self) -> bool {
         matches!(
             self,
@@ -60,7 +60,7 @@ impl Quantity {
         )
     }
 
-    /// Whether it is about an estimate of the link's use.
+    /// Whether the quantity is about an estimate of the link's utilisation.
     pub(crate) const fn is_estimate(self) -> bool {
         matches!(
             self,
@@ -68,7 +68,7 @@ impl Quantity {
         )
     }
 
-    /// Its name in a table.
+    /// The quantity's name in a table.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::FrameDelayMean => "mean frame delay",
@@ -94,7 +94,7 @@ impl Quantity {
         }
     }
 
-    /// A value with its unit.
+    /// A value of the quantity with its unit.
     pub(crate) fn text(self, value: f64) -> String {
         match self {
             Self::FrameDelayMean

@@ -1,4 +1,4 @@
-//! What a controller took the network for, beside what it was.
+//! Compares the controller's estimates of the network with the truth.
 
 use mimosa_facts::SessionFrame;
 use mimosa_units::{TimeDelta, nearest_rank};
@@ -7,43 +7,43 @@ use serde::Serialize;
 use crate::link::traffic::{Backlog, Traffic};
 use crate::spread::{mean, sorted};
 
-/// The link's rate and use are taken over so much time before a frame is due.
+/// Time before a frame is due over which the link's rate and utilisation are measured.
 const BEFORE: TimeDelta = TimeDelta::from_millis(100);
 
-/// The controller's estimates at the frames' due times, each beside the truth.
-/// Those that it does not make are `None`.
+/// The controller's estimates when frames were due, compared with the truth. Estimates that the
+/// controller does not make are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Beliefs {
-    /// The rate at which the bottleneck serves this stream, beside the link's rate
-    /// over the 100 ms before, in Mbit/s.
+    /// The rate at which the bottleneck serves this stream, compared with the link's rate over the
+    /// 100 ms before, in Mbit/s.
     pub service_mbps: Option<Belief>,
-    /// The share of the bottleneck in use, beside the share of the 100 ms before in
-    /// which the link serialised.
+    /// The utilisation of the bottleneck, compared with the share of the 100 ms before in which the
+    /// link serialised.
     pub utilization: Option<Belief>,
-    /// The queue's delay, beside the wait of the stream's newest packet that was due
-    /// at the receiver before, in milliseconds.
+    /// The queueing delay, compared with the wait of the stream's newest packet that was due at the
+    /// receiver before, in milliseconds.
     pub queue_ms: Option<Belief>,
-    /// The stream's own data in queues, beside what of it was in the link's queue
-    /// then, in kilobytes.
+    /// The stream's own data in queues, compared with its data in the link's queue at that time, in
+    /// kilobytes.
     pub backlog_kb: Option<Belief>,
 }
 
-/// An estimate beside the truth.
+/// An estimate, compared with the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Belief {
-    /// Frames at which both are known.
+    /// Number of frames for which both are known.
     pub frames: usize,
-    /// The mean of the estimate.
+    /// Mean of the estimate.
     pub believed: f64,
-    /// The mean of the truth.
+    /// Mean of the truth.
     pub truth: f64,
-    /// The median of the difference without its sign.
+    /// Median of the absolute difference.
     pub error_p50: f64,
-    /// Its 95th percentile.
+    /// 95th percentile of the absolute difference.
     pub error_p95: f64,
 }
 
-/// What was true when a frame was due.
+/// The truth when a frame was due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Truth {
     pub(crate) link_mbps: Option<f64>,
@@ -52,11 +52,11 @@ pub(crate) struct Truth {
     pub(crate) backlog_kb: Option<f64>,
 }
 
-/// Looks up what was true.
+/// Finds the truth at any time.
 pub(crate) struct Truths<'a> {
     traffic: &'a Traffic<'a>,
     backlog: Backlog,
-    /// When each own packet is due at the receiver, and its wait.
+    /// For each packet of the session: when it is due at the receiver, and its wait.
     waits: Vec<(TimeDelta, TimeDelta)>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Truths<'a> {
         }
     }
 
-    /// What was true at a time of the axis.
+    /// The truth at a time of the axis.
     pub(crate) fn at(&self, time: TimeDelta) -> Truth {
         let (first, last) = (self.traffic.packets.first(), self.traffic.packets.last());
         let is_known =
@@ -95,7 +95,7 @@ impl<'a> Truths<'a> {
 }
 
 impl Beliefs {
-    /// Those of `frames`, with what was true for each.
+    /// The estimates of `frames`, compared with `truths`.
     pub(crate) fn of(frames: &[SessionFrame], truths: &[Truth]) -> Self {
         let compare = |believed: fn(&SessionFrame) -> Option<f64>,
                        truth: fn(&Truth) -> Option<f64>| {

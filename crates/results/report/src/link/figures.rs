@@ -11,12 +11,12 @@ use crate::link::traffic::{Placed, Traffic, is_marked};
 use crate::page::Section;
 use crate::spread::sorted;
 
-/// Flows with a colour of their own; with the others' there are eight.
+/// Flows with their own colours, which make eight with that of all others.
 const OWN_COLOUR: usize = 7;
-/// A link's rate is shown up to this multiple of what went through it.
+/// A link's rate is shown up to this multiple of the rates that it carried.
 const ROOM: f64 = 3.0;
 
-/// The figures of one direction; `way` names it where there are two.
+/// The figures of one direction, which `way` names if there are two.
 pub(crate) fn of_direction(traffic: &Traffic<'_>, axis: &Axis, way: &str) -> Vec<Section> {
     let heading = |text: &str| {
         if way.is_empty() {
@@ -75,11 +75,11 @@ fn link_rate(traffic: &Traffic<'_>, axis: &Axis) -> Series {
         let rate = traffic.served.mbps(from, to);
         (axis.at(from), rate.unwrap_or(f64::NAN))
     });
-    // Its last value holds until the end of the axis alone.
+    // The last value only holds until the end of the axis.
     series("link's rate", Kind::Reference, points.collect())
 }
 
-/// The top of an axis of rates.
+/// The range of an axis of rates.
 fn top(link: &Series, others: &[&[(f64, f64)]]) -> Option<(f64, f64)> {
     let carried = highest(others);
     let high = highest(&[&link.points]).min(carried * ROOM).max(carried);
@@ -109,7 +109,7 @@ fn rate(traffic: &Traffic<'_>, axis: &Axis, has_stream: bool) -> Figure {
     over(axis, vec![rates, busy])
 }
 
-/// Values of stretches at their middles instead of their beginnings.
+/// The points at the middles of their intervals instead of the beginnings.
 fn middles(mut points: Vec<(f64, f64)>, axis: &Axis) -> Vec<(f64, f64)> {
     for (stretch, point) in points.iter_mut().enumerate() {
         let (from, to) = axis.bounds(stretch);
@@ -118,7 +118,7 @@ fn middles(mut points: Vec<(f64, f64)>, axis: &Axis) -> Vec<(f64, f64)> {
     points
 }
 
-/// What each flow carried; `None` for fewer than two.
+/// The rates that each flow was carried at; `None` for fewer than two flows.
 fn by_flow(traffic: &Traffic<'_>, axis: &Axis) -> Option<Figure> {
     let flows = flows(&traffic.packets);
     if flows.len() < 2 {
@@ -170,7 +170,7 @@ fn by_flow(traffic: &Traffic<'_>, axis: &Axis) -> Option<Figure> {
     Some(over(axis, vec![panel]))
 }
 
-/// The true queue.
+/// The true queueing delay and backlog.
 fn queue(traffic: &Traffic<'_>, axis: &Axis, has_stream: bool) -> Figure {
     let waits = |packets: &[Placed<'_>], is_own: bool| {
         let waits = packets.iter().filter(|placed| placed.is_own == is_own);
@@ -216,7 +216,7 @@ fn queue(traffic: &Traffic<'_>, axis: &Axis, has_stream: bool) -> Figure {
     over(axis, vec![waits, panel(&title, "kB", backlog)])
 }
 
-/// What the queue dropped and marked and the path lost; `None` when all went well.
+/// Drops and marks by the queue, and losses on the path; `None` if there were none.
 fn losses(traffic: &Traffic<'_>, axis: &Axis) -> Option<Figure> {
     let has_stream = traffic.packets.iter().any(|placed| placed.is_own);
     let count = |is: &dyn Fn(&Placed<'_>) -> bool| {

@@ -1,4 +1,4 @@
-//! The figures of a session's frames in a link.
+//! The figures of a session's frames on their way through a link.
 
 use mimosa_facts::SessionFrame;
 use mimosa_plot::{Figure, Kind, Panel};
@@ -11,7 +11,7 @@ use crate::link::way::{Way, WayMillis};
 use crate::spread::{mean, sorted};
 use crate::timeline::Timeline;
 
-/// Values by the stretch that they are in.
+/// Values by the interval that contains their time.
 fn by_stretch<T>(axis: &Axis, values: impl Iterator<Item = (TimeDelta, T)>) -> Vec<Vec<T>> {
     let mut stretches: Vec<_> = (0..axis.stretches()).map(|_| Vec::new()).collect();
     for (at, value) in values {
@@ -23,7 +23,7 @@ fn by_stretch<T>(axis: &Axis, values: impl Iterator<Item = (TimeDelta, T)>) -> V
     stretches
 }
 
-/// Where the frames' delay went; `None` when no frame's way is known.
+/// The parts of the frame delay; `None` if no frame's way is known.
 pub(crate) fn delay(
     timeline: &Timeline<'_>,
     frames: &[SessionFrame],
@@ -53,7 +53,7 @@ pub(crate) fn delay(
     Some(over(axis, vec![means, slowest]))
 }
 
-/// The parts of the delay, one upon the other.
+/// The parts of the delay, stacked.
 fn stack(axis: &Axis, title: &str, all: &[Option<WayMillis>]) -> Option<Panel> {
     let up_to = |last: usize| {
         let points = all.iter().enumerate().map(|(stretch, way)| {
@@ -74,11 +74,11 @@ fn stack(axis: &Axis, title: &str, all: &[Option<WayMillis>]) -> Option<Panel> {
     Some(panel)
 }
 
-/// An estimate of a frame's, and what was true then.
+/// Functions for an estimate of a frame, and for the truth at that time.
 type Believed = fn(&SessionFrame) -> Option<f64>;
 type True = fn(&Truth) -> Option<f64>;
 
-/// The controller's estimates beside the truth; `None` when it makes none.
+/// The controller's estimates and the truth; `None` if the controller makes no estimates.
 pub(crate) fn beliefs(
     timeline: &Timeline<'_>,
     frames: &[SessionFrame],

@@ -1,4 +1,4 @@
-//! The packets of a session's frames in the recording of a link.
+//! Finds the packets of a session's frames in the recording of a link.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,21 @@ use mimosa_record::Link;
 use mimosa_units::{Time, TimeDelta};
 use serde::Serialize;
 
-/// The clocks of two recordings that state when they began are taken to be no
-/// further apart.
+/// Largest difference of the wall clocks of two recordings that state when they began.
 const APART: TimeDelta = TimeDelta::from_millis(20_000);
-/// A packet comes to the link within this of its frame's first departure. Sequence
-/// numbers repeat later than that.
+/// Longest time from a frame's first departure until one of its packets comes to the link. Sequence
+/// numbers repeat after a longer time.
 const WITHIN: TimeDelta = TimeDelta::from_millis(5_000);
-/// A frame that claims more packets is damaged.
+/// Most packets of a frame; one that claims more is damaged.
 const MOST_PACKETS: usize = 16_384;
 
-/// Why a link cannot be joined with a session. Each says what to do.
+/// Why a link cannot be joined with a session. Each error says what to do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// The session does not say which packets its frames are.
+    /// The session has no RTP numbers of its frames.
     NoNumbers,
-    /// No packet is in both.
+    /// No packet is in both recordings.
     NothingShared,
 }
 
@@ -43,48 +42,46 @@ impl std::fmt::Display for JoinError {
 
 impl std::error::Error for JoinError {}
 
-/// How the clock of a link's recording goes with that of a session's. Neither a
-/// packet's arrival at the link before its departure nor an acknowledgement before
-/// the packet's arrival can be: the offset is between these two.
+/// The relation of the clocks of a link's and a session's recordings. A packet cannot come to the
+/// link before its departure, and an acknowledgement cannot come before the packet's arrival: the
+/// offset of the clocks is between these two limits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClockMatch {
-    /// The link's time at the session's time zero: the largest that lets no packet
-    /// be at the link before it was sent, in nanoseconds. Times from the host to the
-    /// link are too small by what the fastest packet took.
+    /// The link's time at the session's time zero, in nanoseconds: the largest for which no packet
+    /// comes to the link before it was sent. Times from the host to the link are too small by the
+    /// time that the fastest packet took.
     pub offset_ns: i64,
-    /// How far that may be too large: to the smallest offset that lets no frame be
-    /// acknowledged before it is due, in milliseconds. It has the shortest way back
-    /// in it.
+    /// How much too large the offset may be, in milliseconds: its distance from the smallest offset
+    /// for which no frame is acknowledged before it is due. This includes the shortest way back.
     pub at_most_over_ms: Option<f64>,
-    /// The offset less what the wall clocks of both recordings make of it, in
-    /// milliseconds.
+    /// The offset less the one by the wall clocks of both recordings, in milliseconds.
     pub beside_wall_clocks_ms: Option<f64>,
 }
 
-/// A session in a link's recording.
+/// The packets of a session in a link's recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Join {
-    /// The direction that carries it.
+    /// Whether the forward direction carries the session.
     pub(crate) is_forward: bool,
     pub(crate) clock: ClockMatch,
-    /// For each frame its packets in the link's recording.
+    /// For each frame, its packets in the link's recording.
     pub(crate) frames: Vec<Found>,
-    /// The session's streams.
+    /// SSRCs of the session's streams.
     pub(crate) streams: Vec<u32>,
 }
 
 /// The packets of a frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
-    /// Their numbers in the link's recording.
+    /// Indices of the frame's packets in the link's recording.
     pub(crate) packets: Vec<usize>,
-    /// How many are not in it.
+    /// Number of the frame's packets that are not in it.
     pub(crate) missing: usize,
 }
 
 impl Join {
-    /// Finds the packets of `frames` in `link`. `wall` is the link's time at the
-    /// session's time zero by the wall clocks, where both are known.
+    /// Finds the packets of `frames` in `link`. `wall` is the link's time at the session's time
+    /// zero by the wall clocks, if both are known.
     pub(crate) fn new(
         frames: &[SessionFrame],
         link: &Link,
@@ -123,7 +120,7 @@ impl Join {
     }
 }
 
-/// A direction's packets of some streams, by their numbers.
+/// A direction's packets of some streams, by their RTP numbers.
 struct Index<'a> {
     packets: &'a [Passage<LinkPacket>],
     places: BTreeMap<RtpPacket, Vec<usize>>,
@@ -149,8 +146,8 @@ impl<'a> Index<'a> {
 
     /// The packets of each frame.
     fn find(&self, frames: &[SessionFrame], wall: Option<i64>) -> Vec<Found> {
-        // Roughly by the wall clocks, or by the first number that both have; then by
-        // the median of what that has found.
+        // At first the offset comes from the wall clocks, or from the first number that is in both;
+        // then it is the median over the packets found with that.
         let by_wall = wall.and_then(|wall| self.median_offset(frames, wall, APART));
         let by_first = || {
             let first = self.first_offset(frames)?;
@@ -165,7 +162,7 @@ impl<'a> Index<'a> {
             .collect()
     }
 
-    /// All packets of a frame, first transmissions before others.
+    /// All packets of a frame, with first transmissions before retransmissions.
     fn packets_of(&self, frame: &SessionFrame, offset: i64) -> Found {
         let mut found = Found::default();
         let (Some(rtp), Some(sent)) = (frame.rtp, frame.life.first_sent) else {
@@ -180,8 +177,8 @@ impl<'a> Index<'a> {
         found
     }
 
-    /// The packet with this number that came to the link nearest to when it would
-    /// be, sent at `sent`.
+    /// The packet with this number that came to the link nearest to its expected time, after it was
+    /// sent at `sent`.
     fn nearest(
         &self,
         number: RtpPacket,
@@ -198,7 +195,7 @@ impl<'a> Index<'a> {
         (distance(&nearest) <= within.as_nanos().unsigned_abs()).then_some(nearest)
     }
 
-    /// The offset that the first frame found by its number alone gives.
+    /// The offset from the first frame that is found by its number alone.
     fn first_offset(&self, frames: &[SessionFrame]) -> Option<i64> {
         frames.iter().find_map(|frame| {
             let (number, sent) = first_number(frame)?;
@@ -207,8 +204,7 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// The median of the offsets of frames' first packets, with `offset` for a
-    /// beginning.
+    /// The median of the offsets of frames' first packets, which are looked for near `offset`.
     fn median_offset(
         &self,
         frames: &[SessionFrame],
@@ -228,7 +224,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// A frame's first number, and when that packet left.
+/// A frame's first RTP number, and when that packet left.
 fn first_number(frame: &SessionFrame) -> Option<(RtpPacket, Time)> {
     let (rtp, sent) = (frame.rtp?, frame.life.first_sent?);
     let number = RtpPacket {
@@ -238,7 +234,7 @@ fn first_number(frame: &SessionFrame) -> Option<(RtpPacket, Time)> {
     Some((number, sent))
 }
 
-/// All numbers of a frame.
+/// All RTP numbers of a frame.
 fn numbers(rtp: FrameRtp) -> impl Iterator<Item = RtpPacket> {
     let first = rtp.sequences().map(move |sequence| RtpPacket {
         ssrc: rtp.ssrc,
@@ -253,7 +249,7 @@ fn numbers(rtp: FrameRtp) -> impl Iterator<Item = RtpPacket> {
     first.take(MOST_PACKETS).chain(again)
 }
 
-/// How the clocks go together; `None` when no packet was found.
+/// The relation of the clocks; `None` if no packet was found.
 fn clock(
     frames: &[SessionFrame],
     found: &[Found],
@@ -267,7 +263,7 @@ fn clock(
         Some(nanos(offered.min()?).saturating_sub(sent))
     });
     let offset = offset.min()?;
-    // What is sent twice may be acknowledged while the second is on its way.
+    // A frame with retransmissions may be acknowledged while a second copy is on its way.
     let once = each().filter(|(frame, found)| {
         found.missing == 0 && frame.rtp.is_some_and(|rtp| rtp.again.is_none())
     });
@@ -292,7 +288,7 @@ fn clock(
     })
 }
 
-/// A time as a signed number, which differences may be taken of.
+/// A time as a signed number, of which differences can be taken.
 pub(crate) fn nanos(time: Time) -> i64 {
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! A link that a session went through.
+//! A link through which a session went.
 
 use mimosa_facts::{LinkPacket, Passage, SessionFrame};
 use mimosa_plot::{Part, Table};
@@ -17,29 +17,29 @@ use crate::page::Section;
 use crate::tables::{number, percent};
 use crate::timeline::Timeline;
 
-/// A session's way through a link, in numbers.
+/// The numbers of a session's way through a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JoinSummary {
-    /// The name of the link's recording.
+    /// Name of the link's recording.
     pub file: String,
     link: About,
-    /// How the clocks go together.
+    /// Relation of the clocks of both recordings.
     pub clock: ClockMatch,
-    /// Frames of which a packet is in the link's recording.
+    /// Number of frames with a packet in the link's recording.
     pub frames: usize,
-    /// Packets that are.
+    /// Number of these frames' packets in the link's recording.
     pub packets: usize,
-    /// Packets of these frames that are not.
+    /// Number of these frames' packets that are not in it.
     pub missing: usize,
-    /// Where the frames' delay went.
+    /// Parts of the frame delay.
     pub delay_ms: Option<WayShares>,
-    /// What the controller believed.
+    /// The controller's estimates, compared with the truth.
     pub beliefs: Beliefs,
-    /// The direction that carries the session, while it lasted.
+    /// The direction that carries the session, for as long as the session lasted.
     pub traffic: Direction,
 }
 
-/// A link that a session went through.
+/// A link through which a session went.
 #[derive(Clone, Debug)]
 pub(crate) struct JoinedLink {
     link: Link,
@@ -95,12 +95,12 @@ impl JoinedLink {
         })
     }
 
-    /// The numbers.
+    /// The numbers of the joined link.
     pub(crate) const fn summary(&self) -> &JoinSummary {
         &self.summary
     }
 
-    /// The numbers as tables.
+    /// The numbers of the joined link as tables.
     pub(crate) fn tables(&self) -> Vec<Table> {
         tables::joined(&self.summary)
     }
@@ -154,7 +154,7 @@ impl JoinedLink {
     }
 }
 
-/// The numbers of a joined link that are looked for first.
+/// The most important numbers of a joined link.
 fn glance_joined(summary: &JoinSummary) -> Vec<(String, String)> {
     let mut values = glance(&summary.traffic);
     if let Some(stream) = summary.traffic.stream() {
@@ -185,7 +185,7 @@ fn own_traffic<'a>(
     timeline: &Timeline<'_>,
 ) -> Traffic<'a> {
     let zero = nanos(timeline.begin()).saturating_add(join.clock.offset_ns);
-    // By its addresses too, for what is no RTP.
+    // Packets that are not RTP belong to the session by their addresses.
     let is_own = |packet: &Passage<LinkPacket>| {
         let rtp = packet.packet.rtp;
         rtp.is_some_and(|rtp| join.streams.binary_search(&rtp.ssrc).is_ok())
@@ -194,7 +194,7 @@ fn own_traffic<'a>(
     Traffic::new(link, join.is_forward, zero, timeline.axis().span(), is_own)
 }
 
-/// The way of each frame.
+/// The way of each frame through the link.
 fn ways(link: &Link, join: &Join, frames: &[SessionFrame]) -> Vec<Option<Way>> {
     let each = frames.iter().zip(&join.frames);
     let offset = join.clock.offset_ns;
@@ -202,7 +202,7 @@ fn ways(link: &Link, join: &Join, frames: &[SessionFrame]) -> Vec<Option<Way>> {
         .collect()
 }
 
-/// What was true when each frame was due.
+/// The truth when each frame was due.
 fn truths(traffic: &Traffic<'_>, frames: &[SessionFrame], timeline: &Timeline<'_>) -> Vec<Truth> {
     let truths = Truths::new(traffic);
     let due = frames.iter().map(|frame| frame.life.due - timeline.begin());

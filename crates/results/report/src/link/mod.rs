@@ -1,4 +1,4 @@
-//! What came of a recorded link, alone and in a session's report.
+//! Reports on a recorded link, alone and as a part of a session's report.
 
 mod belief;
 mod figures;
@@ -29,10 +29,10 @@ pub use summary::{Direction, Share};
 use traffic::{Traffic, extent};
 pub use way::{WayMillis, WayShares};
 
-/// The least stretch of time that a figure tells apart.
+/// Shortest interval of a figure.
 const LEAST: TimeDelta = TimeDelta::from_millis(100);
 
-/// A link and what came of it.
+/// A report on a link.
 #[derive(Clone, Debug)]
 pub struct LinkReport {
     name: String,
@@ -42,7 +42,7 @@ pub struct LinkReport {
 }
 
 impl LinkReport {
-    /// Reports on `link`, whose recording has this name.
+    /// Makes a report on `link`, from the recording with this name.
     #[must_use]
     pub fn new(name: &str, link: Link) -> Self {
         let (begin, span) = extent(&link);
@@ -59,13 +59,13 @@ impl LinkReport {
         }
     }
 
-    /// The numbers of each direction that had packets.
+    /// The numbers of each direction with packets.
     #[must_use]
     pub fn directions(&self) -> &[Direction] {
         &self.directions
     }
 
-    /// What describes the link, in one line; empty when nothing does.
+    /// Description of the link in one line; empty if there is none.
     #[must_use]
     pub fn about(&self) -> String {
         self.about.line()
@@ -77,11 +77,11 @@ impl LinkReport {
         self.directions.iter().flat_map(tables::direction).collect()
     }
 
-    /// What describes the link and the numbers, as an object of JSON.
+    /// The description of the link and the numbers, as a JSON object.
     ///
     /// # Errors
     ///
-    /// None in practice: the numbers are all finite or absent.
+    /// Does not happen: the numbers are all finite or absent.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
         struct Whole<'a> {
@@ -94,12 +94,11 @@ impl LinkReport {
         })
     }
 
-    /// The whole report as a page of HTML that refers to nothing outside of
-    /// itself.
+    /// The whole report as an HTML page without external references.
     ///
     /// # Errors
     ///
-    /// [`PlotError`] when the drawing library fails.
+    /// [`PlotError`] if the drawing library fails.
     pub fn to_html(&self) -> Result<String, PlotError> {
         let (begin, span) = extent(&self.link);
         let axis = Axis::new(span, LEAST);
@@ -122,7 +121,7 @@ impl LinkReport {
     }
 }
 
-/// The numbers that are looked for first.
+/// The most important numbers of a direction.
 fn glance(direction: &Direction) -> Vec<(String, String)> {
     let with = |value: Option<f64>, unit: &str| match value {
         Some(_) => format!("{} {unit}", number(value, 1)),

@@ -1,4 +1,4 @@
-//! A link in numbers.
+//! The numbers of a link.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -10,56 +10,56 @@ use serde::Serialize;
 use crate::link::traffic::{Placed, Traffic, is_marked, mbps};
 use crate::spread::Spread;
 
-/// Flows with a row of their own; what the others carry is taken together.
+/// Most flows with their own rows; the others are only counted.
 const FLOWS: usize = 12;
 
-/// One direction of a link in numbers. What nothing is known about is `None`.
+/// The numbers of one direction of a link. What is unknown is `None`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Direction {
     /// `forward`, from the sender's side to the receiver's, or `reverse`.
     pub direction: &'static str,
-    /// How long it was watched, in seconds.
+    /// Time span of the recording, in seconds.
     pub seconds: f64,
-    /// The link's rate in Mbit/s: sizes over the time that they took to serialise.
+    /// The link's rate in Mbit/s: the sizes of packets over the time that their serialisation took.
     pub link_mbps: Option<f64>,
-    /// The share of the time in which it serialised.
+    /// Share of the time in which the link serialised, from 0 to 1.
     pub busy: Option<f64>,
-    /// All of its packets.
+    /// Numbers of all packets.
     pub all: Share,
-    /// Its queues, in their order.
+    /// Numbers of each queue, in the order of the queues.
     pub queues: Vec<Share>,
-    /// Its flows, the largest first.
+    /// Numbers of each flow, the largest first.
     pub flows: Vec<Share>,
-    /// Flows that have no row of their own.
+    /// Number of flows without their own rows.
     pub other_flows: usize,
 }
 
-/// What a part of the packets came to.
+/// The numbers of a part of the packets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// Which part.
+    /// Name of the part.
     pub name: String,
-    /// Whether it is the session's stream, where there is a session.
+    /// Whether the part is the session's stream, if there is a session.
     pub is_stream: bool,
-    /// Packets offered.
+    /// Packets offered to the queue.
     pub packets: usize,
-    /// What the link carried of them, in Mbit/s.
+    /// Rate at which the link carried these packets, in Mbit/s.
     pub mbps: Option<f64>,
-    /// Their share of all that it carried.
+    /// Share of these packets of all bytes that the link carried, from 0 to 1.
     pub share: Option<f64>,
-    /// Packets that the queue gave up.
+    /// Packets that the queue dropped.
     pub dropped: usize,
     /// Packets lost on the path.
     pub lost: usize,
     /// Packets that the queue marked.
     pub marked: usize,
-    /// Their waits in the queue, in milliseconds.
+    /// Times in the queue, in milliseconds.
     pub queue_ms: Option<Spread>,
-    /// The most that one of them found in the queue, in bytes.
+    /// Largest backlog that one of these packets found in the queue, in bytes.
     pub backlog_bytes: u64,
 }
 
-/// Who sends to whom.
+/// The protocol, addresses and ports of a flow.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Flow {
     protocol: u8,
@@ -68,7 +68,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// That of a packet.
+    /// The flow of a packet.
     pub(crate) const fn of(packet: &Passage<LinkPacket>) -> Self {
         let header = &packet.packet.header;
         Self {
@@ -78,7 +78,7 @@ impl Flow {
         }
     }
 
-    /// Its name.
+    /// Name of the flow.
     pub(crate) fn name(&self) -> String {
         let protocol = match self.protocol {
             1 | 58 => "icmp".to_owned(),
@@ -102,8 +102,8 @@ impl Flow {
 }
 
 impl Direction {
-    /// That of `traffic`, which was watched for `span`; `queues` are the names of
-    /// its queues.
+    /// The numbers of `traffic`, which was recorded for `span`. `queues` are the names of its
+    /// queues.
     pub(crate) fn new(
         traffic: &Traffic<'_>,
         is_forward: bool,
@@ -151,7 +151,7 @@ impl Direction {
         }
     }
 
-    /// The session's stream, if it is there.
+    /// Numbers of the session's stream, if there is one.
     #[must_use]
     pub fn stream(&self) -> Option<&Share> {
         self.flows.iter().find(|flow| flow.is_stream)
@@ -183,7 +183,7 @@ impl Share {
     }
 }
 
-/// What the link carried of `packets`.
+/// Bytes of `packets` that the link carried.
 fn carried<'a>(packets: impl Iterator<Item = &'a Placed<'a>>) -> Bytes {
     packets
         .filter(|placed| placed.packet.started.is_some())
@@ -191,7 +191,7 @@ fn carried<'a>(packets: impl Iterator<Item = &'a Placed<'a>>) -> Bytes {
         .sum()
 }
 
-/// The flows of `packets`: the session's first, then the largest.
+/// The flows of `packets`: first the session's, then the largest.
 pub(crate) fn flows<'p, 'a>(packets: &'p [Placed<'a>]) -> Vec<(Flow, Vec<&'p Placed<'a>>)> {
     let mut by_flow: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for placed in packets {

@@ -1,4 +1,4 @@
-//! A link's numbers as tables.
+//! The numbers of a link as tables.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::link::summary::{Direction, Share};
 use crate::link::way::WayMillis;
 use crate::tables::{Printed, number, percent, single, table};
 
-/// A direction, to be read.
+/// A direction in words.
 pub(crate) fn way(direction: &Direction) -> &'static str {
     if direction.direction == "forward" {
         "Sender to receiver"
@@ -73,7 +73,7 @@ fn shares(title: &str, what: &str, shares: &[Share]) -> Table {
     table(&format!("{title}, waits in ms"), &headers, rows.collect())
 }
 
-/// The tables of a link that a session went through.
+/// The tables of a link through which a session went.
 pub(crate) fn joined(summary: &JoinSummary) -> Vec<Table> {
     let mut tables = vec![matched(summary)];
     tables.extend(delay(summary));
@@ -82,7 +82,7 @@ pub(crate) fn joined(summary: &JoinSummary) -> Vec<Table> {
     tables
 }
 
-/// What was found, and how the clocks go together.
+/// The table of the packets that were found, and of the clocks.
 fn matched(summary: &JoinSummary) -> Table {
     let clock = &summary.clock;
     let columns = [
@@ -98,7 +98,7 @@ fn matched(summary: &JoinSummary) -> Table {
     single(&format!("Link {}", summary.file), &columns)
 }
 
-/// The same in a sentence.
+/// The packets that were found, and the clocks, in a sentence.
 pub(crate) fn clocks(summary: &JoinSummary) -> String {
     let clock = &summary.clock;
     let mut text = format!(
@@ -125,7 +125,7 @@ pub(crate) fn clocks(summary: &JoinSummary) -> String {
     text
 }
 
-/// `None` when no frame's way is known.
+/// The table of the parts of the frame delay; `None` if no frame's way is known.
 pub(crate) fn delay(summary: &JoinSummary) -> Option<Table> {
     let shares = summary.delay_ms?;
     let typical = Printed::of(shares.typical.parts());
@@ -155,7 +155,7 @@ pub(crate) fn delay(summary: &JoinSummary) -> Option<Table> {
     Some(table(title, &headers, rows.chain([total]).collect()))
 }
 
-/// `None` when the controller estimates nothing.
+/// The table of estimates and truth; `None` if the controller makes no estimates.
 pub(crate) fn beliefs(summary: &JoinSummary) -> Option<Table> {
     let beliefs = &summary.beliefs;
     let all = [

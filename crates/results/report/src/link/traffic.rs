@@ -13,28 +13,28 @@ pub(crate) struct Traffic<'a> {
     pub(crate) served: Served,
 }
 
-/// A packet and its place on the axis.
+/// A packet, and its place on the axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed<'a> {
     pub(crate) packet: &'a Passage<LinkPacket>,
-    /// When it was offered.
+    /// When the packet was offered to the queue.
     pub(crate) at: TimeDelta,
-    /// Whether it is the session's.
+    /// Whether the packet is the session's.
     pub(crate) is_own: bool,
 }
 
 impl Placed<'_> {
-    /// When the link began with it.
+    /// When the link began to serialise the packet.
     pub(crate) fn started(&self) -> Option<TimeDelta> {
         Some(self.at + self.wait()?)
     }
 
-    /// Its wait in the queue.
+    /// Time of the packet in the queue.
     pub(crate) fn wait(&self) -> Option<TimeDelta> {
         wait(self.packet)
     }
 
-    /// When it is due at the other end.
+    /// When the packet is due at the other end.
     pub(crate) fn due(&self) -> Option<TimeDelta> {
         match self.packet.fate {
             Fate::Arrived(at) => Some(self.at + (at - self.packet.offered)),
@@ -43,19 +43,19 @@ impl Placed<'_> {
     }
 }
 
-/// A packet's wait in the queue.
+/// Time of a packet in the queue.
 pub(crate) fn wait(packet: &Passage<LinkPacket>) -> Option<TimeDelta> {
     Some(packet.started? - packet.offered)
 }
 
-/// Whether the queue marked it.
+/// Whether the queue marked the packet.
 pub(crate) fn is_marked(packet: &Passage<LinkPacket>) -> bool {
     packet.ecn == Ecn::Ce && packet.sent_ecn != Ecn::Ce
 }
 
 impl<'a> Traffic<'a> {
-    /// A direction's packets on an axis whose zero is at `zero`, in nanoseconds of
-    /// the link's clock, as long as `span`.
+    /// A direction's packets on an axis of length `span`, whose zero is at `zero` nanoseconds of
+    /// the link's clock.
     pub(crate) fn new(
         link: &'a Link,
         is_forward: bool,
@@ -79,8 +79,7 @@ impl<'a> Traffic<'a> {
         Self { packets, served }
     }
 
-    /// For each stretch of `axis` its middle and what `value` says of the packets
-    /// that came in it.
+    /// For each interval of `axis`, its middle and the `value` of the packets that came in it.
     pub(crate) fn middles(
         &self,
         axis: &Axis,
@@ -94,7 +93,7 @@ impl<'a> Traffic<'a> {
             .collect()
     }
 
-    /// Each stretch of `axis`, with the packets that came in it.
+    /// Each interval of `axis`, with the packets that came in it.
     fn stretches(
         &self,
         axis: &Axis,
@@ -107,8 +106,8 @@ impl<'a> Traffic<'a> {
         })
     }
 
-    /// For each stretch its beginning and the Mbit/s that the link carried in it of
-    /// the packets that are `wanted`, as a value that holds until the next.
+    /// For each interval, its beginning and the rate in Mbit/s at which the link carried the
+    /// `wanted` packets, which is valid until the next.
     pub(crate) fn carried(
         &self,
         axis: &Axis,
@@ -131,7 +130,7 @@ impl<'a> Traffic<'a> {
             .collect()
     }
 
-    /// The Mbit/s of the packets that came in a stretch.
+    /// For each interval, the rate in Mbit/s of the `wanted` packets that came in it.
     pub(crate) fn offered(
         &self,
         axis: &Axis,
@@ -148,12 +147,11 @@ impl<'a> Traffic<'a> {
     }
 }
 
-/// What the link has put out up to each packet, in the order in which it began with
-/// them.
+/// What the link had carried before each packet, in the order in which it began to serialise them.
 #[derive(Debug, Default)]
 pub(crate) struct Served {
     started: Vec<TimeDelta>,
-    /// Bytes before the packet, and the time that they took.
+    /// Bytes before each packet, and the seconds that they took.
     sums: Vec<(f64, f64)>,
 }
 
@@ -180,7 +178,7 @@ impl Served {
         }
     }
 
-    /// What it put out of the packets that it began with between two times.
+    /// Bytes of the packets that the link began between two times, and the seconds that they took.
     fn between(&self, from: TimeDelta, to: TimeDelta) -> Option<(f64, f64)> {
         let place = |at: TimeDelta| self.started.partition_point(|started| *started < at);
         let before = self.sums.get(place(from))?;
@@ -188,15 +186,15 @@ impl Served {
         Some((after.0 - before.0, after.1 - before.1))
     }
 
-    /// The link's rate between two times, in Mbit/s: sizes over the times that they
-    /// took to serialise. `None` where nothing passed, or passed in no time.
+    /// The link's rate between two times, in Mbit/s: sizes over the time that serialisation took.
+    /// `None` if nothing passed, or passed in no time.
     pub(crate) fn mbps(&self, from: TimeDelta, to: TimeDelta) -> Option<f64> {
         let (bytes, seconds) = self.between(from, to)?;
         (seconds > 1e-12 && bytes > 0.0).then(|| bytes * 8.0 / seconds / 1e6)
     }
 
-    /// The share of the time between two times in which it serialised, of the packets
-    /// that it began with then.
+    /// Share of the time between two times in which the link serialised the packets that it began
+    /// in between.
     pub(crate) fn busy(&self, from: TimeDelta, to: TimeDelta) -> Option<f64> {
         let (_, seconds) = self.between(from, to)?;
         let span = (to - from).as_secs();
@@ -211,7 +209,7 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// That of the packets of `traffic` that leave the queue for the link.
+    /// The backlog of those own packets of `traffic` that leave the queue for the link.
     pub(crate) fn own(traffic: &Traffic<'_>) -> Self {
         let mut changes = Vec::new();
         for placed in traffic.packets.iter().filter(|placed| placed.is_own) {
@@ -232,7 +230,7 @@ impl Backlog {
         }
     }
 
-    /// The bytes at a time.
+    /// The bytes in the queue at a time.
     pub(crate) fn at(&self, time: TimeDelta) -> f64 {
         let place = self.at.partition_point(|at| *at <= time);
         let bytes = place.checked_sub(1).and_then(|last| self.bytes.get(last));
@@ -240,7 +238,7 @@ impl Backlog {
     }
 }
 
-/// A direction's whole: from its first packet to its last bit.
+/// The time span of a recording: from its first packet to its last bit.
 pub(crate) fn extent(link: &Link) -> (Time, TimeDelta) {
     let first = link.packets.iter().map(|packet| packet.offered).min();
     let last = link.packets.iter().map(|packet| match packet.finished {
@@ -252,7 +250,7 @@ pub(crate) fn extent(link: &Link) -> (Time, TimeDelta) {
     (first, last - first)
 }
 
-/// A rate in Mbit/s of so many bytes.
+/// The rate of `size` over `span`, in Mbit/s.
 pub(crate) fn mbps(size: Bytes, span: TimeDelta) -> Option<f64> {
     let rate = Rate::of(size, span);
     (span > TimeDelta::ZERO).then(|| rate.as_mbps())

@@ -8,27 +8,26 @@ use crate::link::join::{Found, nanos};
 use crate::link::traffic::wait;
 use crate::spread::{mean, sorted};
 
-/// Where a frame's delay went, by the last of its packets to arrive. The parts add
-/// up to the delay.
+/// The parts of a frame's delay, by the packet that arrived last. The parts add up to the delay.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Way {
     /// From the hand-over until the packet comes to the link.
     pub(crate) pace: TimeDelta,
-    /// Its wait in the link's queue.
+    /// The packet's time in the link's queue.
     pub(crate) queue: TimeDelta,
-    /// Its serialisation.
+    /// The packet's serialisation.
     pub(crate) serialise: TimeDelta,
-    /// From the link's end to the receiver.
+    /// From the end of the link to the receiver.
     pub(crate) propagate: TimeDelta,
-    /// From there until the sender holds the acknowledgement.
+    /// From the arrival until the sender holds the acknowledgement.
     pub(crate) rest: TimeDelta,
     /// The frame delay.
     pub(crate) delay: TimeDelta,
 }
 
 impl Way {
-    /// That of `frame`, whose packets are `found` among `packets`; `None` unless
-    /// all of them are and the frame was acknowledged.
+    /// The way of `frame`, whose packets are `found` among `packets`; `None` unless all of them
+    /// were found and the frame was acknowledged.
     pub(crate) fn new(
         frame: &SessionFrame,
         found: &Found,
@@ -60,33 +59,34 @@ impl Way {
     }
 }
 
-/// Where the frames' delay went, in milliseconds.
+/// The parts of the frame delay, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WayMillis {
-    /// From the hand-over until the last packet comes to the link: pacing, and the
-    /// wait for what was lost to be sent again.
+    /// From the hand-over until the last packet comes to the link: pacing, and the wait for
+    /// retransmissions.
     pub pace: f64,
-    /// That packet's wait in the link's queue: the true queue.
+    /// The last packet's time in the link's queue, which is the true queueing delay.
     pub queue: f64,
-    /// Its serialisation.
+    /// The last packet's serialisation.
     pub serialise: f64,
-    /// From the link's end to the receiver.
+    /// From the end of the link to the receiver.
     pub propagate: f64,
-    /// From there until the sender holds the acknowledgement.
+    /// From the arrival until the sender holds the acknowledgement.
     pub rest: f64,
     /// The frame delay.
     pub delay: f64,
 }
 
-/// What the parts of the delay are in frames of a kind.
+/// The parts of the frame delay for typical and slow frames.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WayShares {
-    /// Frames whose parts are all known.
+    /// Number of frames whose parts are all known.
     pub frames: usize,
-    /// In frames whose delay is about the median: means over the twentieth of the
-    /// frames around it, which add up.
+    /// The parts for frames with a delay near the median: means over the twentieth of the frames
+    /// around it, which add up.
     pub typical: WayMillis,
-    /// In frames whose delay is about the 95th percentile, likewise.
+    /// The parts for frames with a delay near the 95th percentile: means over the twentieth of the
+    /// frames around it, which add up.
     pub slow: WayMillis,
     /// The median of each part by itself.
     pub p50: WayMillis,
@@ -95,7 +95,7 @@ pub struct WayShares {
 }
 
 impl WayMillis {
-    /// The parts' names.
+    /// Names of the parts.
     pub(crate) const NAMES: [&'static str; 5] = ["pace", "queue", "serialise", "propagate", "rest"];
 
     /// The parts without their sum.
@@ -132,7 +132,7 @@ impl WayMillis {
 }
 
 impl WayShares {
-    /// Those of `ways`; `None` when there are none.
+    /// The shares of `ways`; `None` without any.
     pub(crate) fn of(ways: impl Iterator<Item = Way>) -> Option<Self> {
         let mut ways: Vec<_> = ways.collect();
         ways.sort_by_key(|way| way.delay);

@@ -1,33 +1,34 @@
-//! What a page's browser counts.
+//! The counts of a page's browser.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ClientSound, Millis};
 
-/// From `getStats()`. What the browser does not say is `None`.
+/// A browser's counts since the session's start, from `getStats()`. A field that the browser does
+/// not report is `None`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Client {
     /// Frames whose packets have all arrived.
     pub received: Option<u64>,
     /// Frames decoded.
     pub decoded: Option<u64>,
-    /// Frames dropped instead of decoded or shown.
+    /// Frames dropped instead of decoded or displayed.
     pub dropped: Option<u64>,
-    /// Times that the picture stood still.
+    /// Number of times that the picture stood still.
     pub freezes: Option<u64>,
-    /// For how long in all.
+    /// Total time for which the picture stood still.
     pub freeze_duration: Option<Millis>,
-    /// Packets lost, less those that came twice: may be below zero (RFC 3550,
+    /// Packets lost, less packets that came twice, so that the number may be negative (RFC 3550,
     /// section 6.4.1).
     pub packets_lost: Option<i64>,
     /// Name of the decoder.
     pub decoder: Option<String>,
-    /// How long a frame waited before it was decoded, on average.
+    /// Mean time that a frame waited before it was decoded.
     pub jitter_buffer: Option<Millis>,
-    /// What it says of the sound; `None` without.
+    /// The browser's counts about sound; `None` without sound.
     #[serde(default)]
     pub sound: Option<ClientSound>,
-    /// Nobody sees the page.
+    /// Whether the page is hidden.
     #[serde(default)]
     pub hidden: bool,
 }

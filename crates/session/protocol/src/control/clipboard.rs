@@ -1,26 +1,26 @@
-//! Text that was copied.
+//! Text that a person or a program has copied.
 
 use serde::{Deserialize, Serialize};
 
 use super::LARGEST;
 
-/// What the message has beside the text and its quotes.
+/// Bytes of the message beside the text and its quotes.
 const FRAME: usize = r#"{"type":"clipboard","text":}"#.len();
 
-/// Text that was copied on one side, to be pasted on the other. `Debug` prints no more
-/// of it than its length.
+/// Text that was copied on one side, to be pasted on the other. `Debug` prints its length and not
+/// the text.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Clipboard {
-    /// What was copied.
+    /// The copied text.
     pub text: String,
 }
 
 impl Clipboard {
-    /// Longest text, in bytes: no other can be told.
+    /// Length of the longest text that fits a message, in bytes.
     pub const LONGEST: usize = 64 * 1024 - FRAME - 2;
 
-    /// This text, unless the message would have more than [`LARGEST`]. Quotes, line ends
-    /// and controls take more room in JSON than they do alone.
+    /// Wraps this text; `None` if the message would be larger than [`LARGEST`]. Quotes, line ends
+    /// and control characters take more room in JSON than in the text.
     #[must_use]
     pub fn new(text: String) -> Option<Self> {
         let clipboard = Self { text };

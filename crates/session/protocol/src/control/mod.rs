@@ -1,5 +1,5 @@
-//! The messages of the channel `control`: JSON objects with a `type`. Types and
-//! fields that are not known are passed over.
+//! The messages of the channel `control`: JSON objects with a `type`. Unknown types and fields are
+//! ignored.
 
 mod client;
 mod clipboard;
@@ -17,76 +17,75 @@ pub use quantity::{BitsPerSecond, Millis};
 pub use sound::{ClientSound, RtpClock, Sound};
 pub use statistics::{Decided, Delay, Frames, Pacing, Point, Stages, Statistics};
 
-/// Largest message: only text for the clipboard has more than 2 KiB, and nobody needs to
-/// make the other side parse more than this, which every browser's data channels carry
-/// (RFC 8841, section 6.1).
+/// Largest message that is read. Only text for the clipboard takes more than 2 KiB, and the data
+/// channels of every browser carry this much (RFC 8841, section 6.1).
 pub const LARGEST: Bytes = Bytes::new(64 * 1024);
 
-/// From the host to a page.
+/// A message from the host to a page.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ToPage {
-    /// Once at the start.
+    /// The session's properties, once at the start.
     Hello(Hello),
-    /// Four times a second.
+    /// The session's statistics, four times a second.
     Statistics(Box<Statistics>),
-    /// Something that a person should know, or the end.
+    /// Something that the person should know, or the end of the session.
     Notice(Notice),
-    /// The feedback asked for does not come.
+    /// A request to reconnect, because the agreed feedback does not come.
     Feedback(FeedbackChange),
-    /// A program has copied text.
+    /// Text that a program has copied.
     Clipboard(Clipboard),
-    /// Of a type that is not known here.
+    /// A message of an unknown type.
     #[serde(other)]
     Unknown,
 }
 
-/// From a page to the host.
+/// A message from a page to the host.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum FromPage {
-    /// Once a second.
+    /// The browser's counts, once a second.
     Client(Box<Client>),
-    /// The player has copied text.
+    /// Text that the player has copied.
     Clipboard(Clipboard),
-    /// Of a type that is not known here.
+    /// A message of an unknown type.
     #[serde(other)]
     Unknown,
 }
 
-/// What the session is.
+/// The properties of a session.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Hello {
     /// The host's version.
     pub version: String,
-    /// What this page may do.
+    /// Whether this page may play or only watch.
     pub role: Role,
     /// Where the picture comes from.
     pub source: String,
     /// Width of the picture, in pixels.
     pub width: u32,
-    /// Its height.
+    /// Height of the picture, in pixels.
     pub height: u32,
-    /// Most frames in a second.
+    /// Highest frame rate, in frames a second.
     pub fps: u32,
-    /// What encodes it, and its version.
+    /// The encoder's name and version.
     pub encoder: String,
-    /// What it is sent as: a codec's name in RTP. Empty where a host is older.
+    /// Name of the stream's codec in RTP; empty from a host that does not send this field.
     #[serde(default)]
     pub codec: String,
     /// Name of the congestion controller.
     pub controller: String,
-    /// What is used of the transport-wide feedback.
+    /// How the page reports arrivals.
     pub feedback: FeedbackKind,
-    /// The bitrate's upper limit.
+    /// Upper limit of the bitrate.
     pub max_bitrate: BitsPerSecond,
-    /// The clock of the pictures.
+    /// The clock of the picture's RTP timestamps.
     #[serde(default)]
     pub picture_clock: Option<RtpClock>,
-    /// That of the sound; `None` without, and before its first packet.
+    /// The clock of the sound's RTP timestamps; `None` without sound, and before its first packet.
     #[serde(default)]
     pub sound_clock: Option<RtpClock>,
-    /// What is copied on one side can be pasted on the other.
+    /// Whether text copied on one side can be pasted on the other.
     #[serde(default)]
     pub clipboard: bool,
 }
@@ -95,14 +94,14 @@ pub struct Hello {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Play.
+    /// The page may play.
     Player,
-    /// Watch.
+    /// The page may watch.
     Viewer,
 }
 
 impl Role {
-    /// Its name in messages and in the parameter `role`.
+    /// The role's name in messages and in the parameter `role`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -119,26 +118,26 @@ impl Role {
     }
 }
 
-/// What is used to tell the sender of arrivals.
+/// How the receiver reports arrivals to the host.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum FeedbackKind {
-    /// RFC 8888, which says how packets were marked, and transport-wide-cc-02 beside it,
-    /// whose times are finer: reports when the receiver finds them useful.
+    /// RFC 8888, which carries marks, and beside it transport-wide-cc-02, whose times are finer.
+    /// The receiver decides when to report.
     #[serde(rename = "rfc8888")]
     CongestionControl,
-    /// transport-wide-cc-02: a report when a packet asks for one.
+    /// transport-wide-cc-02: the receiver reports when a packet asks for it.
     #[serde(rename = "twcc-02")]
     OnRequest,
-    /// transport-wide-cc-01: a report when the page likes.
+    /// transport-wide-cc-01: the receiver reports at intervals of its own choice.
     #[serde(rename = "twcc-01")]
     Periodic,
-    /// Nothing.
+    /// No feedback.
     #[serde(rename = "none")]
     None,
 }
 
 impl FeedbackKind {
-    /// Its name in messages and in the parameter `feedback`.
+    /// The kind's name in messages and in the parameter `feedback`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -162,12 +161,12 @@ impl FeedbackKind {
     }
 }
 
-/// Something that a person should know.
+/// Something that the person should know.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Notice {
-    /// What it is, and what the page should do.
+    /// What the notice is about, and so what the page should do.
     pub code: NoticeCode,
-    /// In words.
+    /// The notice in words.
     pub message: String,
 }
 
@@ -175,40 +174,40 @@ pub struct Notice {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoticeCode {
-    /// The session is over; do not reconnect.
+    /// The session is over, and the page should not reconnect.
     Ended,
-    /// Input is ignored.
+    /// The page may only watch, and its input is ignored.
     ViewOnly,
-    /// No pictures come for now; they will by themselves.
+    /// No pictures come at present; they will come again without a reconnection.
     Waiting,
     /// Pictures come again.
     Resumed,
-    /// The browser decodes nothing of what it receives; begin anew.
+    /// The browser receives frames and decodes none, so that the page should start again.
     NotDecoded,
-    /// One that is not known here; its words are for people all the same.
+    /// An unknown code; the page shows the words all the same.
     #[serde(other)]
     Other,
 }
 
-/// The page is to reconnect with other feedback.
+/// A request that the page reconnect with other feedback.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct FeedbackChange {
-    /// With this one.
+    /// The feedback with which to reconnect.
     #[serde(rename = "use")]
     pub kind: FeedbackKind,
 }
 
-/// Why bytes are no control message. The other side is to blame.
+/// Why bytes are not a control message. The mistake is the other side's.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlError {
-    /// More than [`LARGEST`].
+    /// The message is larger than [`LARGEST`].
     #[error("a control message of {size}; at most {LARGEST} are read")]
     TooLarge {
-        /// How much it is.
+        /// Size of the message.
         size: Bytes,
     },
-    /// No JSON, no `type`, or a field of another type than it should be.
+    /// The bytes are not JSON, have no `type`, or have a field of a wrong type.
     #[error("not a control message: {reason}")]
     NotUnderstood {
         /// What is wrong, with line and column.
@@ -217,16 +216,16 @@ pub enum ControlError {
 }
 
 impl ToPage {
-    /// Reads a message.
+    /// Parses a message.
     ///
     /// # Errors
     ///
-    /// [`ControlError`] when it is too large or not understood.
+    /// [`ControlError`] if the message is too large or cannot be parsed.
     pub fn parse(message: &[u8]) -> Result<Self, ControlError> {
         parse(message)
     }
 
-    /// The message.
+    /// The message as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         to_json(self)
@@ -234,16 +233,16 @@ impl ToPage {
 }
 
 impl FromPage {
-    /// Reads a message.
+    /// Parses a message.
     ///
     /// # Errors
     ///
-    /// [`ControlError`] when it is too large or not understood.
+    /// [`ControlError`] if the message is too large or cannot be parsed.
     pub fn parse(message: &[u8]) -> Result<Self, ControlError> {
         parse(message)
     }
 
-    /// The message.
+    /// The message as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         to_json(self)
@@ -260,8 +259,8 @@ fn parse<T: DeserializeOwned>(message: &[u8]) -> Result<T, ControlError> {
     })
 }
 
-/// Nothing here can fail to be JSON: keys are names, numbers that JSON has not are
-/// null.
+/// The message as JSON. Serialising cannot fail here: keys are strings, and numbers that JSON lacks
+/// become null.
 fn to_json<T: Serialize>(message: &T) -> String {
     serde_json::to_string(message).unwrap_or_default()
 }

@@ -3,13 +3,13 @@
 use mimosa_units::{Rate, TimeDelta};
 use serde::{Deserialize, Serialize};
 
-/// A span, in JSON a number of milliseconds.
+/// A time span; in JSON a number of milliseconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(from = "f64", into = "f64")]
 pub struct Millis(pub TimeDelta);
 
 impl From<f64> for Millis {
-    /// Rounds to a nanosecond.
+    /// Converts a number of milliseconds, rounded to a nanosecond.
     fn from(millis: f64) -> Self {
         Self(TimeDelta::from_secs(millis / 1e3))
     }
@@ -21,7 +21,7 @@ impl From<Millis> for f64 {
     }
 }
 
-/// A rate, in JSON a whole number of bit/s.
+/// A bitrate; in JSON a whole number of bit/s.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(from = "u64", into = "u64")]
 pub struct BitsPerSecond(pub Rate);

@@ -1,48 +1,48 @@
-//! What host and page tell each other of the sound.
+//! What host and page tell each other about sound.
 
 use serde::{Deserialize, Serialize};
 
 use super::{BitsPerSecond, Millis};
 
-/// Ties a stream's RTP times to the host's clock, on which the other stream's are as
-/// well: what they have in common says how far apart the two are heard and seen.
+/// The time on the host's clock for which an RTP timestamp stands. From the clocks of both streams,
+/// a receiver computes the skew between sound and picture.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RtpClock {
-    /// An RTP time: 90000 in a second for pictures, 48000 for sound; it wraps.
+    /// An RTP timestamp: in 1/90000 s for pictures, in 1/48000 s for sound. It wraps.
     pub rtp: u32,
-    /// When what it stands for was captured, on the host's clock.
+    /// When the picture or the sample with that timestamp was captured, on the host's clock.
     pub time: Millis,
 }
 
-/// The sound as it is sent.
+/// The sound as the host sends it.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Sound {
-    /// The newest packet's.
+    /// The clock of the newest packet.
     pub clock: RtpClock,
-    /// What is sent, headers included.
+    /// Bitrate of the sound on the wire, headers included.
     pub bitrate: Option<BitsPerSecond>,
-    /// Earlier frames in each packet.
+    /// Number of earlier frames that each packet repeats.
     pub redundancy: u32,
 }
 
-/// The sound as a page or its browser counts it. What is not known is `None`.
+/// A page's or browser's counts about sound. What is not known is `None`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct ClientSound {
-    /// Packets lost, whether or not others made up for them.
+    /// Packets lost, whether or not other packets repeated their frames.
     pub packets_lost: Option<i64>,
     /// Samples played.
     pub samples: Option<u64>,
-    /// Of these, made up because nothing was there to play.
+    /// Samples among those played that were made up because none had come.
     pub concealed: Option<u64>,
-    /// Times that samples were made up.
+    /// Number of times that samples were made up.
     pub gaps: Option<u64>,
-    /// Samples put in where others were late.
+    /// Samples inserted because others were late.
     pub stretched: Option<u64>,
-    /// How long a sample waited before it was played, on average.
+    /// Mean time that a sample waited before it was played.
     pub jitter_buffer: Option<Millis>,
-    /// How long it then takes to the loudspeaker.
+    /// Time from there until the sample is heard.
     pub playout: Option<Millis>,
-    /// By how much later sound is heard than the picture of the same time is seen.
+    /// How much later sound is heard than the picture of the same moment is seen.
     pub skew: Option<Millis>,
 }

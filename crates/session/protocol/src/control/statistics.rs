@@ -1,148 +1,151 @@
-//! What the host tells of a session. `None` is what is not known.
+//! The statistics that the host sends about a session. What is not known is `None`.
 
 use serde::{Deserialize, Serialize};
 
 use super::{BitsPerSecond, FeedbackKind, Millis, Sound};
 
-/// A session as it stands. Counts run from its start.
+/// The present state of a session. Counts run from its start.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Statistics {
-    /// Since the session's start.
+    /// Time since the session's start.
     pub time: Millis,
-    /// What is used of the transport-wide feedback.
+    /// How arrivals are reported.
     pub feedback: FeedbackKind,
-    /// How many frames got how far.
+    /// Numbers of frames by how far they came.
     pub frames: Frames,
-    /// What the controller allows.
+    /// The controller's target.
     pub target: Option<BitsPerSecond>,
-    /// What is sent.
+    /// Bitrate of the video, headers included, over the last second.
     pub bitrate: Option<BitsPerSecond>,
-    /// The controller's newest sample of how much of the link is in use, one for all.
+    /// The controller's newest sample of the link's utilisation, as a share; above 1 while a queue
+    /// grows.
     pub utilisation: Option<f64>,
-    /// The controller's state.
+    /// The controller's state, in a word.
     pub state: Option<String>,
-    /// Why the target is what it is.
+    /// Name of the decision's cause.
     pub cause: Option<String>,
-    /// What it has decided besides, and what it saw.
+    /// The rest of the controller's decision, and the evidence for it.
     #[serde(default)]
     pub decision: Decided,
-    /// Of frames, over the last ten seconds.
+    /// Percentiles of the frame delay over the last ten seconds.
     pub delay: Delay,
-    /// Frames delayed by more than 100 ms, over the last ten seconds.
+    /// Number of frames that were delayed by more than 100 ms or given up, since the session's
+    /// start.
     pub stalls: Option<u64>,
-    /// Share of packets lost, one for all.
+    /// Share of packets lost over the last ten seconds, from 0 to 1.
     pub loss: Option<f64>,
-    /// Packets sent again.
+    /// Number of packets sent again.
     pub retransmissions: u64,
-    /// Round trip.
+    /// Newest round-trip time.
     pub rtt: Option<Millis>,
-    /// The encoder's, averaged over the picture.
+    /// Mean quantiser of the newest frame.
     pub quantiser: Option<f64>,
-    /// How many watch beside the player.
+    /// Number of viewers.
     pub viewers: u32,
-    /// Where the time goes.
+    /// How long each stage of a frame's way takes.
     pub stages: Stages,
-    /// The sound; `None` without.
+    /// The sound as it is sent; `None` without sound.
     #[serde(default)]
     pub sound: Option<Sound>,
-    /// The graph's next point.
+    /// The next point of the page's graph.
     pub point: Point,
 }
 
-/// The controller's decision that stands, and the evidence for it: `None` also where the
-/// controller has no such notion.
+/// The controller's standing decision, and the evidence for it. A field is also `None` where the
+/// controller has no such quantity.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Decided {
-    /// The cause as a clause for people.
+    /// The cause, as a clause in words.
     pub reason: Option<String>,
-    /// The use of the link, smoothed.
+    /// The link's utilisation as a share, smoothed.
     pub smoothed_utilisation: Option<f64>,
-    /// What the bottleneck serves of this stream.
+    /// The rate at which the bottleneck serves this stream.
     pub service_rate: Option<BitsPerSecond>,
-    /// Own data in the network's queues, in bytes.
+    /// The stream's own data in the network's queues, in bytes.
     pub backlog: Option<u64>,
-    /// Delay of the newest packet above the smallest.
+    /// The newest packet's delay above the smallest.
     pub queue_delay: Option<Millis>,
-    /// Limit of the newest frame alone, in bytes.
+    /// Size limit of the newest frame alone, in bytes.
     pub frame_limit: Option<u64>,
     /// Data allowed in flight, in bytes.
     pub window: Option<u64>,
-    /// How packets leave.
+    /// The kind of pacing in force.
     pub pacing: Option<Pacing>,
-    /// Over how long a frame is spread.
+    /// Time over which a frame is spread.
     pub pace_span: Option<Millis>,
-    /// The rate at which a bucket leaks.
+    /// The rate at which the token bucket drains.
     pub pace_rate: Option<BitsPerSecond>,
-    /// What a bucket lets through at once, in bytes.
+    /// Depth of the token bucket, in bytes.
     pub pace_burst: Option<u64>,
 }
 
-/// How packets leave.
+/// A kind of pacing.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pacing {
-    /// As soon as they are there.
+    /// Packets leave as soon as they are there.
     Burst,
-    /// Each frame evenly over a span.
+    /// The packets of each frame leave evenly over a time span.
     Spread,
-    /// Through a bucket that leaks.
+    /// Packets leave through a token bucket.
     Bucket,
 }
 
-/// How many frames got how far.
+/// Numbers of frames by how far they came.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Frames {
-    /// Taken from the source.
+    /// Pictures taken from the source.
     pub captured: u64,
-    /// Encoded.
+    /// Frames encoded.
     pub encoded: u64,
-    /// Not encoded, because the controller or the encoder had no room.
+    /// Pictures not encoded, because the controller or the encoder had no room.
     pub skipped: u64,
-    /// Arrived whole.
+    /// Frames that arrived whole.
     pub acknowledged: Option<u64>,
-    /// Handed to the page's compositor.
+    /// Frames that the page handed to its compositor.
     pub shown: Option<u64>,
-    /// Encoded without reference to others.
+    /// Keyframes encoded.
     pub keyframes: u64,
 }
 
-/// From handing a frame over to the pacer to the acknowledgement of its last packet.
+/// Percentiles of the frame delay: from handing a frame to the pacer to the acknowledgement of its
+/// last packet.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Delay {
-    /// Half of the frames took no longer.
+    /// The median.
     pub p50: Option<Millis>,
-    /// 95 of 100.
+    /// The 95th percentile.
     pub p95: Option<Millis>,
-    /// 99 of 100.
+    /// The 99th percentile.
     pub p99: Option<Millis>,
 }
 
-/// A frame's way, as medians over the last second, rounded so that the parts add up
+/// The stages of a frame's way, as medians over the last second, rounded so that the parts add up
 /// to the total.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Stages {
     /// From the capture to the start of encoding.
     pub capture: Option<Millis>,
-    /// Encoding.
+    /// Duration of encoding.
     pub encode: Option<Millis>,
-    /// Until the last packet has left.
+    /// From the end of encoding until the last packet has left.
     pub pace: Option<Millis>,
-    /// Until it has arrived.
+    /// From the departure of the last packet to its arrival.
     pub network: Option<Millis>,
-    /// Decoding.
+    /// Duration of decoding.
     pub decode: Option<Millis>,
-    /// Until it is on the screen.
+    /// From the end of decoding until the frame is on the screen.
     pub present: Option<Millis>,
-    /// All of it.
+    /// From the capture until the frame is on the screen.
     pub total: Option<Millis>,
 }
 
-/// A point of the graph.
+/// A point of the page's graph.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Point {
-    /// What the controller allows now.
+    /// The controller's target.
     pub target: Option<BitsPerSecond>,
-    /// Longest delay of a frame since the last point.
+    /// Longest frame delay since the point before.
     pub delay: Option<Millis>,
 }

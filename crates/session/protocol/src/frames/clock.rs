@@ -1,4 +1,4 @@
-//! A page's clock and the host's.
+//! The map from a page's clock to the host's.
 
 use std::collections::VecDeque;
 
@@ -6,23 +6,23 @@ use mimosa_units::{Time, TimeDelta};
 
 use crate::PageTime;
 
-/// How long an answer counts. Clocks drift apart by 15 us a second (RFC 5905, PHI):
-/// 0.15 ms in this time, which is less than a page's round trip leaves open. Longer
-/// would let the drift count, shorter would leave few answers to choose from.
+/// How long an answer counts. Clocks drift apart by 15 us a second (RFC 5905, PHI), which is 0.15
+/// ms in this time, less than the uncertainty that a page's round trip leaves. A longer time would
+/// let the drift matter, a shorter one would leave few answers to choose from.
 const WINDOW: TimeDelta = TimeDelta::from_millis(10_000);
-/// Answers kept, so that a page that answers without being asked costs nothing.
-/// Only one that takes longer than all newer ones has to be kept at all.
+/// Most answers that are kept, which bounds the cost of a page that answers without being asked. An
+/// answer need only be kept while all newer ones had a longer round trip.
 const MOST: usize = 64;
 
 /// Converts a page's times to the host's.
 ///
-/// The host asks, the page answers at once with its time, which is taken for that in
-/// the middle between question and answer. It cannot be wrong by more than half of
-/// that round trip (RFC 5905, section 8), so the answer with the least of the last
-/// ten seconds is used.
+/// The host asks, and the page answers at once with its time, which is taken for the time halfway
+/// between question and answer. The error is at most half the round trip (RFC 5905, section 8), so
+/// that the answer with the shortest round trip of the last ten seconds is used.
 #[derive(Clone, Debug, Default)]
 pub struct ClockMap {
-    /// In the order in which they came; each took longer than the one before.
+    /// The answers in the order in which they came; each had a longer round trip than the one
+    /// before.
     answers: VecDeque<Answer>,
 }
 
@@ -30,15 +30,15 @@ pub struct ClockMap {
 struct Answer {
     came: Time,
     round_trip: TimeDelta,
-    /// Host's time less the page's.
+    /// The host's time less the page's.
     offset: TimeDelta,
 }
 
 impl ClockMap {
-    /// How often to ask: ten answers to choose from.
+    /// Time between questions, which leaves ten answers to choose from.
     pub const INTERVAL: TimeDelta = TimeDelta::from_millis(1_000);
 
-    /// No answer yet.
+    /// A map without any answer.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -46,8 +46,8 @@ impl ClockMap {
         }
     }
 
-    /// An answer came at `now` to what was asked at `asked`; `answered` is what it
-    /// says. One to a question of the future is passed over.
+    /// Takes an answer that came at `now` to the question asked at `asked`, with the page's time
+    /// `answered`. An answer to a question in the future is ignored.
     pub fn answer(&mut self, now: Time, asked: Time, answered: PageTime) {
         if asked > now {
             return;
@@ -70,15 +70,16 @@ impl ClockMap {
         self.answers.push_back(answer);
     }
 
-    /// The host's time at this time of the page; `None` before the first answer.
-    /// Stays with the best answer known while no others come.
+    /// The host's time for a time of the page; `None` before the first answer. The best answer is
+    /// kept until another comes.
     #[must_use]
     pub fn to_host(&self, time: PageTime) -> Option<Time> {
         let best = self.answers.front()?;
         Some(Time::ZERO + (time.since_beginning() + best.offset))
     }
 
-    /// By how much [`Self::to_host`] may be wrong, either way, apart from drift.
+    /// Largest error of [`Self::to_host`] in either direction, apart from drift; `None` before the
+    /// first answer.
     #[must_use]
     pub fn uncertainty(&self) -> Option<TimeDelta> {
         self.answers.front().map(|best| best.round_trip / 2)

@@ -1,4 +1,4 @@
-//! One message, as bytes and as what it says.
+//! A message of the channel `frames`, as bytes and as a type.
 
 use mimosa_units::{Time, TimeDelta};
 
@@ -10,91 +10,91 @@ const DECODED: u8 = 33;
 const CLOCK_ANSWER: u8 = 34;
 const CLOCK_QUESTION: u8 = 48;
 
-/// One message. A time that is not known, or that no clock says, is `None`.
+/// A message of the channel `frames`. An unknown or invalid time is `None`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FrameMessage {
-    /// Kind 32, from the page.
+    /// The page has displayed a frame (kind 32).
     Shown(Shown),
-    /// Kind 33, from the page.
+    /// The page has decoded a frame (kind 33).
     Decoded {
         /// RTP timestamp of the frame.
         timestamp: u32,
         /// When it was decoded.
         at: Option<PageTime>,
     },
-    /// Kind 34, from the page.
+    /// The page's answer about its clock (kind 34).
     ClockAnswer {
         /// When the host asked.
         host: Time,
         /// When the page answered.
         page: PageTime,
     },
-    /// Kind 48, from the host.
+    /// The host's question about the page's clock (kind 48).
     ClockQuestion {
-        /// When it asks.
+        /// When the host asks.
         host: Time,
     },
 }
 
-/// What `requestVideoFrameCallback` tells of a frame.
+/// What `requestVideoFrameCallback` says about a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
     /// RTP timestamp of the frame.
     pub timestamp: u32,
-    /// When its last packet arrived.
+    /// When the frame's last packet arrived.
     pub received: Option<PageTime>,
     /// How long decoding took.
     pub decoding: Option<TimeDelta>,
-    /// When it was handed to the compositor.
+    /// When the frame was handed to the compositor.
     pub presented: Option<PageTime>,
-    /// When it should be on the screen.
+    /// When the frame is expected on the screen.
     pub expected: Option<PageTime>,
-    /// Frames shown so far.
+    /// Number of frames displayed so far.
     pub count: u32,
 }
 
-/// Why bytes are no message on frames. The other side is to blame.
+/// Why bytes are not a message of the channel `frames`. The mistake is the other side's.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FramesError {
-    /// A message without its kind.
+    /// The message is empty, so that it has no kind.
     #[error("an empty message; byte 0 is its kind")]
     Empty,
-    /// A kind that says nothing of frames or clocks.
+    /// The kind is not one of this channel.
     #[error("a message of kind {kind} and {length} bytes; kinds 32, 33, 34 and 48 are known")]
     UnknownKind {
-        /// Byte 0.
+        /// Byte 0, the message's kind.
         kind: u8,
-        /// Bytes in all.
+        /// Length of the message in bytes.
         length: usize,
     },
-    /// Too short or too long.
+    /// The message is too short or too long.
     #[error("a message of kind {kind} has {length} bytes; {expected} are expected")]
     Length {
-        /// Byte 0.
+        /// Byte 0, the message's kind.
         kind: u8,
-        /// Bytes in all.
+        /// Length of the message in bytes.
         length: usize,
-        /// How many there should be.
+        /// Length that the kind requires, in bytes.
         expected: usize,
     },
-    /// A question or an answer about time that says none.
-    #[error("the number at byte {at} of a message of kind {kind} is no time")]
+    /// The time in a question or an answer is invalid.
+    #[error("the number at byte {at} of a message of kind {kind} is not a time")]
     NoTime {
-        /// Byte 0.
+        /// Byte 0, the message's kind.
         kind: u8,
-        /// Where it stands.
+        /// Position of the number, in bytes.
         at: usize,
     },
 }
 
 impl FrameMessage {
-    /// Reads a message of either side.
+    /// Parses a message of either side.
     ///
     /// # Errors
     ///
-    /// [`FramesError`] for an unknown kind, a wrong length, or a question or answer
-    /// without its time.
+    /// [`FramesError`] for an unknown kind, a wrong length, or a question or answer with an invalid
+    /// time.
     pub fn parse(message: &[u8]) -> Result<Self, FramesError> {
         let kind = *message.first().ok_or(FramesError::Empty)?;
         let length = message.len();
@@ -132,7 +132,7 @@ impl FrameMessage {
         })
     }
 
-    /// The message.
+    /// The message as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let kind = self.kind();
@@ -173,7 +173,7 @@ impl FrameMessage {
     }
 }
 
-/// How long a message of this kind is.
+/// Length of a message of this kind, in bytes; `None` for an unknown kind.
 const fn length_of(kind: u8) -> Option<usize> {
     match kind {
         SHOWN => Some(44),
@@ -187,7 +187,7 @@ fn host_millis(time: Time) -> f64 {
     time.since(Time::ZERO).as_millis()
 }
 
-/// The host's own time comes back as the number that it sent.
+/// The host's time from the number that the host sent and the page returned.
 fn host_time(millis: PageTime) -> Time {
     Time::ZERO + millis.since_beginning()
 }

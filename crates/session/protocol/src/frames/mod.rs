@@ -1,5 +1,5 @@
-//! The fate of frames: the messages of the channel `frames`, and the [`ClockMap`]
-//! that puts a page's times on the host's clock.
+//! The messages of the channel `frames`, about the display of frames, and the [`ClockMap`] from a
+//! page's clock to the host's.
 
 mod clock;
 mod message;

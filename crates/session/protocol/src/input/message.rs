@@ -1,4 +1,4 @@
-//! One message, as bytes and as what it says.
+//! An input message, as bytes and as a type.
 
 use super::InputError;
 use crate::PageTime;
@@ -13,112 +13,111 @@ const RELEASE_ALL: u8 = 18;
 const TOUCH: u8 = 19;
 const CHARACTER: u8 = 20;
 
-/// In a pointer's byte 1: the position is valid.
+/// Flag in byte 1 of a pointer message: the position is valid.
 const HAS_POSITION: u8 = 1;
-/// In a gamepad's byte 1: it is not there any more.
+/// Flag in byte 1 of a gamepad message: the gamepad is unplugged.
 const UNPLUGGED: u8 = 0x80;
-/// Most gamepads.
+/// Most gamepads of a page.
 const GAMEPADS: u8 = 16;
-/// An axis at its end. The one number below it has no counterpart above.
+/// Value of an axis at its positive end; -32767 is the negative end, and -32768 is not used.
 const AXIS: i16 = 32767;
 
-/// One message. A time that is no time is `None`.
+/// An input message. An invalid time is `None`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
-    /// Kind 1.
+    /// The state of the pointer (kind 1).
     Pointer(Pointer),
-    /// Kind 2.
+    /// The state of a gamepad (kind 2).
     Gamepad {
-        /// Counts the messages of this gamepad.
+        /// Number of the message among those of this gamepad.
         sequence: u32,
-        /// Its whole state.
+        /// The gamepad's whole state.
         gamepad: Gamepad,
-        /// When.
+        /// When the state was read.
         time: Option<PageTime>,
     },
-    /// Kind 16.
+    /// A key (kind 16).
     Key {
-        /// A `KEY_…` code of Linux.
+        /// Linux's `KEY_…` code.
         code: u16,
-        /// Down or up.
+        /// Whether the key went down, rather than up.
         pressed: bool,
-        /// When.
+        /// When the key moved.
         time: Option<PageTime>,
     },
-    /// Kind 17.
+    /// A mouse button (kind 17).
     Button {
-        /// Which.
+        /// The button.
         button: Button,
-        /// Down or up.
+        /// Whether the button went down, rather than up.
         pressed: bool,
-        /// When.
+        /// When the button moved.
         time: Option<PageTime>,
     },
-    /// Kind 18.
+    /// All keys, buttons and fingers are released (kind 18).
     ReleaseAll {
-        /// When.
+        /// When they were released.
         time: Option<PageTime>,
     },
-    /// Kind 19.
+    /// A finger on a touch screen (kind 19).
     Touch {
-        /// Which finger.
+        /// Number of the finger.
         finger: u16,
-        /// What it did.
+        /// What the finger did.
         phase: TouchPhase,
-        /// Where.
+        /// Where the finger is.
         place: Place,
-        /// When.
+        /// When the finger moved.
         time: Option<PageTime>,
     },
-    /// Kind 20.
+    /// A written character (kind 20).
     Character {
-        /// What was written; no control character.
+        /// The character, which is not a control character.
         character: char,
-        /// When.
+        /// When the character was written.
         time: Option<PageTime>,
     },
 }
 
-/// The pointer's state.
+/// The state of the pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pointer {
-    /// Where it is; `None` while it is locked.
+    /// Where the pointer is; `None` while it is locked.
     pub place: Option<Place>,
-    /// Counts the messages of the pointer.
+    /// Number of the message among those of the pointer.
     pub sequence: u32,
-    /// All movement while it was locked, in 1/16 pixel. Wraps.
+    /// Sum of all movements while the pointer was locked, in 1/16 pixel. Wraps.
     pub movement: Sum,
-    /// All turns of the wheel, in 1/120 notch. Wraps.
+    /// Sum of all turns of the wheel, in 1/120 notch. Wraps.
     pub wheel: Sum,
-    /// When.
+    /// When the state was read.
     pub time: Option<PageTime>,
 }
 
-/// A place in the picture: 0 to 65535 from the left and from the top.
+/// A place in the picture, on a scale from 0 to 65535 in each direction.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Place {
-    /// From the left.
+    /// Distance from the left edge.
     pub x: u16,
-    /// From the top.
+    /// Distance from the top edge.
     pub y: u16,
 }
 
-/// A running total.
+/// A running total of movements.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Sum {
-    /// To the right.
+    /// Sum of movements to the right.
     pub right: i32,
-    /// Down.
+    /// Sum of movements down.
     pub down: i32,
 }
 
 impl Message {
-    /// Reads a message of either channel.
+    /// Parses a message of either input channel.
     ///
     /// # Errors
     ///
-    /// [`InputError`] for an unknown kind, a wrong length or a value that means
-    /// nothing.
+    /// [`InputError`] for an unknown kind, a wrong length, or a value without meaning.
     pub fn parse(message: &[u8]) -> Result<Self, InputError> {
         let kind = *message.first().ok_or(InputError::Empty)?;
         let length = message.len();
@@ -162,7 +161,7 @@ impl Message {
         })
     }
 
-    /// The message.
+    /// The message as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let kind = self.kind();
@@ -218,7 +217,7 @@ impl Message {
         bytes
     }
 
-    /// When it was made, on the page's clock.
+    /// When the event happened, on the page's clock.
     #[must_use]
     pub const fn time(&self) -> Option<PageTime> {
         match *self {
@@ -245,7 +244,7 @@ impl Message {
     }
 }
 
-/// How long a message of this kind is.
+/// Length of a message of this kind, in bytes; `None` for an unknown kind.
 const fn length_of(kind: u8) -> Option<usize> {
     match kind {
         POINTER => Some(34),

@@ -1,8 +1,8 @@
 //! What a player does: the messages of the channels `input` and `keys`, and the
 //! [`Action`](mimosa_facts::Action)s that they mean.
 //!
-//! A [`Message`] is what one says, a [`Tracker`] remembers what the last ones said. A
-//! [`Rumble`] is what a game answers.
+//! A [`Message`] is one message; a [`Tracker`] remembers earlier ones, and finds the actions. A
+//! [`Rumble`] is a game's request for a vibration, which the host sends to the page.
 
 mod error;
 mod message;

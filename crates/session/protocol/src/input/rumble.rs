@@ -1,4 +1,4 @@
-//! What a game has a gamepad do.
+//! A game's request for a gamepad's vibration.
 
 use mimosa_units::TimeDelta;
 
@@ -6,22 +6,21 @@ use crate::fields::put;
 
 const RUMBLE: u8 = 49;
 
-/// How strongly a gamepad's motors run from now on; it stands for all that was said
-/// before.
+/// The speed of a gamepad's motors from now on. It replaces all earlier requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rumble {
-    /// Which gamepad, from 0 to 15.
+    /// Number of the gamepad, from 0 to 15.
     pub index: u8,
-    /// The heavy motor, 0 to 255.
+    /// Strength of the heavy motor, from 0 to 255.
     pub strong: u8,
-    /// The light one.
+    /// Strength of the light motor, from 0 to 255.
     pub weak: u8,
-    /// For how long, if nothing else is said.
+    /// How long the motors run, unless another request comes.
     pub duration: TimeDelta,
 }
 
 impl Rumble {
-    /// Reads a message of the host's on the channel `input`; `None` for anything else.
+    /// Parses a message of the host on the channel `input`; `None` for anything else.
     #[must_use]
     pub fn parse(message: &[u8]) -> Option<Self> {
         let &[RUMBLE, index @ 0..16, strong, weak, a, b, c, d] = message else {
@@ -35,7 +34,7 @@ impl Rumble {
         })
     }
 
-    /// The message.
+    /// The message as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 8] {
         let millis = self.duration.as_nanos() / 1_000_000;

@@ -1,4 +1,4 @@
-//! What the messages of one session mean, one after another.
+//! Turns a session's input messages into actions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,25 +6,25 @@ use super::{Message, Place, Pointer, Sum};
 use crate::PageTime;
 use mimosa_facts::{Action, Button, Gamepad, TouchPhase};
 
-/// Turns a session's messages, of both channels, into actions.
+/// Turns the input messages of a session, from both channels, into actions.
 ///
-/// Messages may be lost, come twice or overtake each other where the channel allows
-/// it: totals are applied by their difference, and what is not newer is passed over.
+/// Messages may be lost, come twice or overtake each other where the channel allows it. Running
+/// totals are therefore applied by their difference, and messages that are not newer are ignored.
 #[derive(Clone, Debug, Default)]
 pub struct Tracker {
     pointer: Option<Totals>,
-    /// Where the pointer was put last; `None` when movement has taken it elsewhere.
+    /// Where the pointer was put last; `None` once relative movement has taken it elsewhere.
     place: Option<Place>,
-    /// Number of the last message of each gamepad, and its state.
+    /// Number of the newest message of each gamepad, and the state in it.
     gamepads: BTreeMap<u8, (u32, Gamepad)>,
     keys: BTreeSet<u16>,
-    /// In the order of [`Button`].
+    /// Whether each button is down, in the order of [`Button`].
     buttons: [bool; 5],
-    /// Fingers on the screen, and when each was last heard of.
+    /// Fingers on the screen, and the time of each one's newest message.
     fingers: BTreeMap<u16, Option<PageTime>>,
 }
 
-/// What the newest message of the pointer says.
+/// The totals in the newest message of the pointer.
 #[derive(Clone, Copy, Debug)]
 struct Totals {
     sequence: u32,
@@ -33,13 +33,13 @@ struct Totals {
 }
 
 impl Tracker {
-    /// A session in which nothing has been heard.
+    /// The tracker of a session without any message.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What a message means: nothing, if it is not newer or changes nothing.
+    /// The actions that a message means. There are none if it is not newer or changes nothing.
     #[must_use = "an action that is not applied is lost"]
     pub fn apply(&mut self, message: &Message) -> Vec<Action> {
         match *message {
@@ -76,13 +76,13 @@ impl Tracker {
         }
     }
 
-    /// The gamepads that were heard of, as they are.
+    /// The states of all gamepads that sent a message.
     pub fn gamepads(self) -> impl Iterator<Item = Gamepad> {
         self.gamepads.into_values().map(|(_, gamepad)| gamepad)
     }
 
-    /// The first message says where the totals stand; they may have grown before
-    /// anybody listened.
+    /// Actions of a pointer message. The first message only says where the totals stand, because
+    /// they may have grown before the session began.
     fn pointer(&mut self, pointer: &Pointer) -> Vec<Action> {
         let totals = Totals {
             sequence: pointer.sequence,
@@ -118,7 +118,7 @@ impl Tracker {
         let state = if gamepad.is_present {
             gamepad
         } else {
-            // Nobody holds a button of what is not there.
+            // An unplugged gamepad has no buttons down.
             Gamepad {
                 index: gamepad.index,
                 ..Gamepad::default()
@@ -148,9 +148,9 @@ impl Tracker {
         is_change.then_some(Action::Button { button, pressed })
     }
 
-    /// Whether it changes anything. Begin and end come in order, by a channel of
-    /// their own; a movement may come before the one or after the other, and after
-    /// a later movement.
+    /// Whether a touch changes anything. Begin and end of a touch come in order on the channel
+    /// `keys`; a movement comes on the channel `input`, and may come before the begin, after the
+    /// end, or after a later movement.
     fn touch(&mut self, finger: u16, phase: TouchPhase, time: Option<PageTime>) -> bool {
         match phase {
             TouchPhase::Begin => self.fingers.insert(finger, time).is_none(),
@@ -166,7 +166,7 @@ impl Tracker {
     }
 }
 
-/// Whether a number comes after another, modulo 2^32 (RFC 1982, section 3.2).
+/// Whether a number is newer than another, modulo 2^32 (RFC 1982, section 3.2).
 const fn is_newer(sequence: u32, last: u32) -> bool {
     matches!(sequence.wrapping_sub(last), 1..=0x7fff_ffff)
 }

@@ -1,8 +1,9 @@
-//! RTP's clock of pictures.
+//! The clock of the RTP timestamps of pictures.
 
 use mimosa_units::Time;
 
-/// RTP time of a picture's capture: 90 kHz (RFC 6184, section 8.1), from `offset` on.
+/// The RTP timestamp of a picture captured at `captured`: 90 kHz (RFC 6184, section 8.1), counted
+/// from `offset`.
 pub(super) fn picture_time(offset: u32, captured: Time) -> u32 {
     let ticks = u128::from(captured.as_nanos()) * 9 / 100_000;
     #[expect(clippy::cast_possible_truncation, reason = "it wraps by design")]

@@ -1,10 +1,11 @@
-//! What a page is told of the controller's decision and of the evidence for it.
+//! The controller's decision and its evidence, in the form in which the statistics carry them to
+//! the page.
 
 use mimosa_facts::{Cause, Decision, Pacing};
 use mimosa_protocol::control::{BitsPerSecond, Decided, Millis, Pacing as Kind};
 use mimosa_units::{Bytes, Rate};
 
-/// The `decision` that stands, with the pacing at work.
+/// The page's form of `decision`, with the pacing in force.
 pub(super) fn decided(decision: &Decision, pacing: Pacing) -> Decided {
     let evidence = decision.evidence;
     let plain = Decided {
@@ -36,12 +37,12 @@ pub(super) fn decided(decision: &Decision, pacing: Pacing) -> Decided {
     }
 }
 
-/// Nothing for a rate without limit: it is no figure.
+/// The rate as a figure for the page; `None` for [`Rate::MAX`], which means no limit.
 fn limited(rate: Rate) -> Option<BitsPerSecond> {
     (rate < Rate::MAX).then_some(BitsPerSecond(rate))
 }
 
-/// What kind of situation a cause belongs to, in a word.
+/// One word for the kind of situation that a cause belongs to.
 pub(super) const fn state(cause: Cause) -> &'static str {
     match cause {
         Cause::Start => "start",

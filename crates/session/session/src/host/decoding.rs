@@ -1,73 +1,75 @@
-//! Whether the browser decodes what it receives.
+//! Detects a browser that receives frames and decodes none of them.
 //!
-//! A decoder can stop while packets still arrive: it lost its reference, its hardware
-//! was taken away, its driver hangs. The page counts, once a second, the frames that are
-//! whole and those that are decoded. When the first go on and the second stand still, a
-//! keyframe comes first, which mends a decoder without its reference; then the page is
-//! told, which begins anew with another decoder.
+//! A decoder can stop while packets still arrive: because it lost its reference, because its
+//! hardware was taken away, or because its driver hangs. Once a second, the page counts the frames
+//! that it has received whole and the frames that it has decoded. When the first count grows and
+//! the second does not, the session first sends a keyframe, which repairs a decoder without a
+//! reference. If that does not help, it notifies the page, which starts again with another decoder.
 //!
 //! # Source
 //!
-//! libwebrtc's receiver (`video/video_receive_stream2.cc`) asks for a keyframe when
-//! nothing that it could decode has come for three seconds. It does not look at what
-//! its decoder makes of it.
+//! libwebrtc's receiver (`video/video_receive_stream2.cc`) asks for a keyframe when no decodable
+//! frame has arrived for three seconds. It does not look at whether its decoder decodes what
+//! arrives.
 //!
 //! # Deviations
 //!
-//! - A page that has not counted for a while, as on a laptop that sleeps, is judged anew.
-//! - A hidden page is not judged: its browser may save the work.
-//! - A picture that is decoded and not shown is not looked at. A keyframe does not help,
-//!   and what covers it, or holds it back, the page knows.
-//! - While nothing is decoded, keyframes that the browser asks for are answered more and
-//!   more seldom, as the host's own: they are large, and the last one did not help.
+//! - A page that has not counted for a while, as on a laptop that slept, is judged anew.
+//! - A hidden page is not judged: its browser may skip decoding to save work.
+//! - A frame that is decoded and not displayed is ignored. A keyframe would not help, and the page
+//!   itself knows what covers the picture or holds it back.
+//! - While nothing is decoded, the browser's own requests for keyframes are not answered. The
+//!   session sends keyframes at growing intervals instead: they are large, and the last one did not
+//!   help.
 
 use mimosa_protocol::control::Client;
 use mimosa_units::{Time, TimeDelta};
 
-/// Fewer frames, none of them decoded, may still be in the queue of a slow decoder: a
-/// third of a second at 30 frames a second.
+/// Received frames, none of them decoded, from which a decoder counts as stalled. Fewer may still
+/// be in the queue of a slow decoder: 10 frames are a third of a second at 30 frames a second.
 const FEWEST: u64 = 10;
-/// Nothing decoded for this long calls for a keyframe. A page counts once a second, so
-/// that this is two of its messages.
+/// Time without a decoded frame after which a keyframe is sent: two of the page's messages, of
+/// which one comes each second.
 const KEYFRAME_AFTER: TimeDelta = TimeDelta::from_millis(2_000);
-/// And for this long, for a word to the page: a keyframe takes a round trip and the
-/// second to the next message.
+/// Time without a decoded frame after which the page is notified: the keyframe takes a round trip,
+/// and the page's next message comes up to a second later.
 const TOLD_AFTER: TimeDelta = TimeDelta::from_millis(4_000);
-/// Keyframes that do not help follow each other at twice the distance each time, up to
+/// Longest time between two keyframes that do not help. The time doubles with each keyframe up to
 /// this one.
 const RAREST: TimeDelta = TimeDelta::from_millis(32_000);
-/// A decoder that has gone on for this long is well again: a stall after that is a new
-/// one, and told anew.
+/// Time of undisturbed decoding after which a decoder counts as recovered, so that the page is
+/// notified of a later stall again.
 const WELL_AFTER: TimeDelta = TimeDelta::from_millis(10_000);
 
-/// A page that has not counted for this long did something else: three of its messages.
+/// A page that has not counted for this long, three of its messages, was suspended.
 const SLEPT_AFTER: TimeDelta = TimeDelta::from_millis(3_000);
 
-/// What is to be done.
+/// What to do about a browser that decodes nothing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Remedy {
-    /// Have the next frame be a keyframe.
+    /// Make the next frame a keyframe.
     Keyframe,
-    /// Tell the page that it decodes nothing.
+    /// Notify the page that its browser decodes nothing.
     Tell,
 }
 
-/// Watches a browser's decoder.
+/// Watches a browser's decoder through the page's counts.
 #[derive(Debug, Default)]
 pub(crate) struct Decoding {
-    /// When the page last counted, and how many were decoded.
+    /// Time of the page's last count, and the number of decoded frames in it.
     last: Option<(Time, u64)>,
-    /// When a frame was last known to be decoded, and how many had been received.
+    /// When decoding last made progress, and how many frames had been received by then.
     progress: Option<(Time, u64)>,
-    /// Since when it decodes without a stop.
+    /// Since when the decoder has worked without a stall; `None` during a stall.
     steady: Option<Time>,
-    /// Keyframes that did not help: when the next is due, and the wait after that.
+    /// During a stall, after the first keyframe: when the next keyframe is due, and how long after
+    /// the one before.
     next_keyframe: Option<(Time, TimeDelta)>,
     is_told: bool,
 }
 
 impl Decoding {
-    /// The page has counted. Gives what to do.
+    /// Takes the page's counts, and returns what to do.
     pub(crate) fn counted(&mut self, now: Time, client: &Client) -> Option<Remedy> {
         let (Some(received), Some(decoded)) = (client.received, client.decoded) else {
             return None;
@@ -101,12 +103,13 @@ impl Decoding {
         Some(Remedy::Keyframe)
     }
 
-    /// Whether a keyframe that the browser asks for may help.
+    /// Whether to answer the browser's request for a keyframe. False once a keyframe has been sent
+    /// during a stall: the session then repeats keyframes at its own intervals.
     pub(crate) fn bears_keyframe(&self) -> bool {
         self.next_keyframe.is_none()
     }
 
-    /// It decodes.
+    /// Notes that the decoder works, or that the page cannot be judged.
     fn goes_on(&mut self, now: Time, received: u64) {
         self.progress = Some((now, received));
         self.next_keyframe = None;
@@ -145,8 +148,8 @@ mod tests {
             }
         }
 
-        /// So many seconds pass, in each of which so many frames come and are decoded.
-        /// Gives what was to be done, by the second.
+        /// Lets seconds pass in each of which the page counts `received` and `decoded` more frames.
+        /// Returns the remedies with the second of each.
         fn pass(&mut self, seconds: u32, received: u64, decoded: u64) -> Vec<(u32, Remedy)> {
             let mut done = Vec::new();
             for second in 1..=seconds {
@@ -206,7 +209,7 @@ mod tests {
             told += done.iter().filter(|(_, one)| *one == Remedy::Tell).count();
         }
         assert_eq!(told, 1);
-        // Well for long enough, and stalled again.
+        // The decoder works for long enough to count as recovered, and stalls again.
         page.pass(12, 60, 60);
         assert!(page.pass(5, 60, 0).contains(&(4, Remedy::Tell)));
     }

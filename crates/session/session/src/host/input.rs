@@ -1,11 +1,11 @@
-//! What comes from a page, and how often it may be wrong.
+//! Messages from a page, and the count of those that cannot be parsed.
 
 use mimosa_facts::{Action, Gamepad};
 use mimosa_protocol::PageTime;
 use mimosa_protocol::control::FromPage;
 use mimosa_protocol::input::{Message, Tracker};
 
-/// A page's messages.
+/// Parses a page's messages.
 #[derive(Debug)]
 pub(crate) struct Input {
     tracker: Tracker,
@@ -13,7 +13,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Nothing has come.
+    /// No message has come yet.
     pub(crate) fn new() -> Self {
         Self {
             tracker: Tracker::new(),
@@ -21,7 +21,8 @@ impl Input {
         }
     }
 
-    /// A message of what the player did; `act` gets what it means, and when it was.
+    /// Takes a message of what the player did. Calls `act` with each action that it means, and with
+    /// the page's time of it.
     pub(crate) fn message(&mut self, data: &[u8], mut act: impl FnMut(Action, Option<PageTime>)) {
         match Message::parse(data) {
             Ok(message) => {
@@ -34,7 +35,7 @@ impl Input {
         }
     }
 
-    /// A message in JSON: what a browser says of itself, which also goes to the log.
+    /// Parses a message in JSON. What a browser says about itself is also logged.
     pub(crate) fn control(&mut self, data: &[u8]) -> FromPage {
         let message = FromPage::parse(data).unwrap_or_else(|error| {
             self.refused(&error);
@@ -46,7 +47,7 @@ impl Input {
         message
     }
 
-    /// The gamepads that are plugged in, taken away.
+    /// The actions that unplug all gamepads that are plugged in.
     pub(crate) fn unplug(&mut self) -> impl Iterator<Item = Action> + use<> {
         let gamepads = std::mem::take(&mut self.tracker).gamepads();
         let plugged_in = gamepads.filter(|gamepad| gamepad.is_present);
@@ -58,8 +59,8 @@ impl Input {
         })
     }
 
-    /// A message that is none: said in the log, the first time and then at every
-    /// doubling.
+    /// Counts a message that cannot be parsed. Logs the first one, and then each time the count has
+    /// doubled.
     pub(crate) fn refused(&mut self, error: &dyn std::fmt::Display) {
         self.refused += 1;
         if self.refused.is_power_of_two() {

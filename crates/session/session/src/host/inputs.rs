@@ -1,4 +1,4 @@
-//! What the player did, with its times, and which picture has it first.
+//! The player's actions with their times, and the picture that shows each one first.
 
 use mimosa_facts::{Action, InputTimes};
 
@@ -7,27 +7,28 @@ use mimosa_facts::{Action, InputTimes};
 pub struct Played {
     /// What the player did.
     pub action: Action,
-    /// `None` for what no player did: the end of a session lets go of all keys.
+    /// When the action was made and received; `None` for an action of the host itself, such as the
+    /// release of all keys at the end of a session.
     pub times: Option<InputTimes>,
 }
 
-/// The actions that a picture is the first to have.
+/// A summary of the actions that a picture is the first to show.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Inputs {
-    /// How many actions.
+    /// Number of actions.
     pub count: u32,
-    /// Times of the newest.
+    /// Times of the newest action.
     pub newest: Option<InputTimes>,
 }
 
 impl Inputs {
-    /// One more.
+    /// Adds an action.
     pub fn add(&mut self, times: Option<InputTimes>) {
         self.count += 1;
         self.newest = times.or(self.newest);
     }
 
-    /// Those of a later picture, when this one is not encoded.
+    /// Adds the actions of a later picture, which replaces this one in the encoder.
     pub fn join(&mut self, later: Self) {
         self.count += later.count;
         self.newest = later.newest.or(self.newest);

@@ -1,4 +1,4 @@
-//! What a session gives to its encoder and gets back, and what its source gives.
+//! What a session receives from its source, what it hands to its encoder, and what comes back.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use mimosa_video::{FrameRequest, Picture, Size};
 
 use super::inputs::Inputs;
 
-/// Earlier frames of sound that each packet repeats while packets are lost. Chosen: two make
-/// up for two lost packets in a row.
+/// Number of earlier sound frames that each packet repeats while packets are lost. Our choice: two
+/// make up for two lost packets in a row.
 pub const REDUNDANCY: usize = 2;
 
-/// A picture of the source, with its times.
+/// A picture from the source, with its times.
 #[derive(Debug)]
 pub struct Captured {
     /// The picture.
     pub picture: Picture,
-    /// When the damage was reported, or drawing began.
+    /// When the source reported the change, or began to draw the picture.
     pub at: Time,
-    /// The player's actions since the picture before, all applied before this one.
+    /// The player's actions since the picture before, all of which this picture shows.
     pub inputs: Inputs,
 }
 
 /// A block of sound, coded once for all sessions.
 #[derive(Clone, Debug)]
 pub struct SoundFrame {
-    /// Number of the block's first sample, of 48000 in a second, from the start of the sound.
+    /// Number of the block's first sample, at 48000 samples a second, from the start of the sound.
     pub sample: u64,
-    /// When that sample was captured.
+    /// When the block's first sample was captured.
     pub captured: Time,
-    /// The block as Opus.
+    /// The block, coded as Opus.
     pub data: Vec<u8>,
 }
 
@@ -40,13 +40,13 @@ pub struct SoundFrame {
 pub struct Job {
     /// The picture.
     pub picture: Arc<Captured>,
-    /// Budget and purpose of the frame; the encoder's thread decides how much work goes in.
+    /// What the frame has to be. The encoder's thread chooses the complexity level itself.
     pub request: FrameRequest,
-    /// The rate at which the frame's packets will pass.
+    /// The rate at which the frame's packets are expected to pass the network.
     pub bandwidth: Rate,
     /// The size at which the picture is encoded.
     pub size: Size,
-    /// Whether the budget is this frame's alone, rather than the mean of frames.
+    /// Whether the budget limits this frame alone, rather than the mean of several frames.
     pub is_limit: bool,
     /// RTP timestamp of the frame's packets.
     pub timestamp: u32,
@@ -65,27 +65,27 @@ pub struct Encoded {
     pub result: Result<Coded, EncoderFailure>,
 }
 
-/// Why no frame came out of an encoder. The session ends with it.
+/// Why no frame came out of an encoder. The failure ends the session.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{reason}")]
 pub struct EncoderFailure {
-    /// What went wrong, in words for whoever runs the host.
+    /// What went wrong, worded for the person who runs the host.
     pub reason: String,
 }
 
 /// A coded frame.
 #[derive(Clone, Debug)]
 pub struct Coded {
-    /// The frame in payloads of RTP.
+    /// The frame, cut into RTP payloads.
     pub payloads: Payloads,
     /// Bytes of the frame before it was cut into payloads.
     pub length: usize,
-    /// What the frame was meant to be.
+    /// What the frame was planned to be.
     pub plan: FramePlan,
-    /// Whether the frame can be decoded without the frames before.
+    /// Whether the frame can be decoded without any earlier frame.
     pub is_keyframe: bool,
-    /// The encoder's quantiser, where it says.
+    /// The quantiser that the encoder used, if it says.
     pub quantiser: Option<f32>,
-    /// How often the frame was encoded until it fitted.
+    /// How many times the frame was encoded until it fitted its budget.
     pub attempts: u32,
 }

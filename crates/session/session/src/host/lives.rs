@@ -1,5 +1,5 @@
-//! The lives of a session's frames, put together from three sides: the encoder, the
-//! sender and the browser.
+//! The lives of a session's frames, put together from what the encoder, the sender and the browser
+//! say.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,10 +11,9 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 use super::inputs::Inputs;
 use super::sound::Heard;
 
-/// The browser tells of a frame's display within this after its end; then it never
-/// will.
+/// How long after its encoding a frame waits for the browser's word about its display.
 const LONGEST_WAIT: TimeDelta = TimeDelta::from_millis(1_000);
-/// Frames in the making that are remembered, whatever happens to them.
+/// Most frames with open lives. The oldest one is dropped for a new one.
 const MOST: usize = 1_024;
 
 /// What the encoder's side knows of a frame.
@@ -32,7 +31,7 @@ pub(crate) struct Made {
     pub(crate) inputs: Inputs,
 }
 
-/// What the browser's side knows of it, on the host's clock.
+/// What the browser's side knows of a frame, with times on the host's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) received: Option<Time>,
@@ -48,7 +47,7 @@ struct Life {
     seen: Option<Seen>,
 }
 
-/// Frames whose lives are not yet told.
+/// Collects frames' lives, and hands them out in the order of the frames.
 #[derive(Debug, Default)]
 pub(crate) struct Lives {
     open: BTreeMap<FrameId, Life>,
@@ -57,7 +56,7 @@ pub(crate) struct Lives {
 }
 
 impl Lives {
-    /// The encoder has made a frame.
+    /// Takes a frame from the encoder, which opens its life.
     pub(crate) fn made(&mut self, frame: FrameId, made: Made) {
         if self.open.len() == MOST {
             self.open.pop_first();
@@ -71,7 +70,7 @@ impl Lives {
         self.open.insert(frame, life);
     }
 
-    /// A packet of a frame has left as this one.
+    /// Notes that a packet of the frame was sent for the first time, with this RTP number.
     pub(crate) fn left(&mut self, frame: FrameId, ssrc: u32, sequence: MediaSequence) {
         if let Some(life) = self.open.get_mut(&frame) {
             let rtp = life.rtp.get_or_insert(FrameRtp::new(ssrc, sequence));
@@ -79,7 +78,7 @@ impl Lives {
         }
     }
 
-    /// A packet of a frame has left again.
+    /// Notes that a packet of the frame was retransmitted, with this RTX number.
     pub(crate) fn left_again(&mut self, frame: FrameId, ssrc: u32, sequence: RtxSequence) {
         if let Some(life) = self.open.get_mut(&frame)
             && let Some(rtp) = &mut life.rtp
@@ -88,7 +87,7 @@ impl Lives {
         }
     }
 
-    /// The sender knows how it ended.
+    /// Takes the sender's account of how a frame ended.
     pub(crate) fn sent(&mut self, now: Time, sent: &FrameLife) {
         if let Some(life) = self.open.get_mut(&sent.frame) {
             life.sent = Some(*sent);
@@ -96,7 +95,7 @@ impl Lives {
         self.tell(now);
     }
 
-    /// The browser has shown it.
+    /// Takes the browser's account of when it received, decoded and displayed a frame.
     pub(crate) fn seen(&mut self, now: Time, frame: FrameId, seen: Seen) {
         if let Some(life) = self.open.get_mut(&frame) {
             life.seen.get_or_insert(seen);
@@ -104,22 +103,23 @@ impl Lives {
         self.tell(now);
     }
 
-    /// The page has told of the sound.
+    /// Takes the page's newest figures about sound.
     pub(crate) fn heard(&mut self, heard: Heard) {
         self.heard = heard;
     }
 
-    /// Takes a frame about which nothing more will be heard, in their order.
+    /// Takes the next frame whose life is complete, in the order of frames.
     pub(crate) fn poll(&mut self) -> Option<SessionFrame> {
         self.told.pop_front()
     }
 
-    /// Lives that are not yet told, and those that are and were not taken.
+    /// Number of lives that are open, plus those that are complete and not yet taken.
     pub(crate) fn open(&self) -> usize {
         self.open.len() + self.told.len()
     }
 
-    /// Ends all lives, as they stand; `open` are the sender's of those it has.
+    /// Completes all lives as they are. `open` holds the sender's accounts of the frames that it
+    /// still has.
     pub(crate) fn end(&mut self, open: impl Iterator<Item = FrameLife>) {
         for sent in open {
             if let Some(life) = self.open.get_mut(&sent.frame) {
@@ -131,14 +131,14 @@ impl Lives {
         }
     }
 
-    /// Tells the oldest lives, as far as they are whole or too old to become it.
+    /// Completes the oldest lives, as far as everything about them is known or will never be.
     fn tell(&mut self, now: Time) {
         while let Some(first) = self.open.first_entry() {
             let life = first.get();
             let is_old = now.since(life.made.ended) > LONGEST_WAIT;
             let is_whole = life.sent.is_some() && (life.seen.is_some() || is_old);
-            // The sender gives everything up after three seconds; a frame that it
-            // never took has no life.
+            // The sender gives up every frame after three seconds. A frame for which it reports no
+            // end was never handed to it.
             let is_lost = now.since(life.made.ended) > LONGEST_WAIT * 5;
             if !is_whole && !is_lost {
                 break;

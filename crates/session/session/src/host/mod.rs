@@ -1,7 +1,7 @@
-//! One browser's session: its stream, its input, its statistics.
+//! The host's end of one person's session: its stream, its input and its statistics.
 //!
-//! A state machine: times, pictures and datagrams go in; jobs for the encoder,
-//! datagrams, actions and notes of what happened come out.
+//! The session is a state machine: times, pictures and datagrams go in; jobs for the encoder,
+//! datagrams, actions and session events come out.
 
 mod clock;
 mod decided;
@@ -47,31 +47,32 @@ pub use self::statistics::STALL;
 
 /// Time between messages with statistics (`docs/embed/protocol.md`).
 const STATISTICS_EVERY: TimeDelta = TimeDelta::from_millis(250);
-/// Time between questions for the browser's clock: often at first, until a quick
-/// answer has come.
+/// Time between questions about the browser's clock. The questions are more frequent for the first
+/// [`CLOCK_AT_FIRST`], so that one of the answers has a short round trip.
 const CLOCK_EVERY: TimeDelta = TimeDelta::from_millis(1_000);
 const CLOCK_EVERY_AT_FIRST: TimeDelta = TimeDelta::from_millis(100);
 const CLOCK_AT_FIRST: TimeDelta = TimeDelta::from_millis(2_000);
-/// A browser that says nothing for this long has gone: four times the longest
-/// interval between the connectivity checks that one sends (2.5 s).
+/// Silence after which the browser is taken to have gone: four times the longest interval between a
+/// browser's connectivity checks (2.5 s).
 const GONE_AFTER: TimeDelta = TimeDelta::from_millis(10_000);
-/// Offers nobody connects for are given up after this.
+/// Time after which a session is given up if nobody connects.
 const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
-/// Feedback on request is there within this of the first request, or never: a
-/// browser answers after 0.2 ms, and no round trip that games bear is as long.
+/// Time from the first request for feedback after which its absence means that none will come. A
+/// browser answers within 0.2 ms, and no round trip on which games are playable is as long.
 const FEEDBACK_WITHIN: TimeDelta = TimeDelta::from_millis(1_000);
-/// Something a session wants done, or known.
+/// Something that a session wants its driver to do or to know.
 #[derive(Debug)]
 pub enum Effect {
-    /// Encode this.
+    /// Encode this picture.
     Encode(Job),
-    /// The player did this.
+    /// Apply this action of the player.
     Act(Played),
-    /// The player has copied this text.
+    /// Put this text, which the player has copied, into the source's clipboard.
     Copied(String),
-    /// Drawing this much later from now on would meet the player's display.
+    /// Draw this much later from now on (earlier, if negative), so that frames meet the display's
+    /// refresh.
     Shift(TimeDelta),
-    /// Something that observers should know happened.
+    /// Report this event to observers.
     Happened(SessionEvent),
 }
 
@@ -80,25 +81,25 @@ pub enum Effect {
 pub struct Profile {
     /// Whether this person plays or watches.
     pub role: Role,
-    /// Time between frames.
+    /// Time between frames at full detail.
     pub interval: TimeDelta,
-    /// Whether there may be fewer pixels or frames when there are too few bits.
+    /// Whether the session may reduce pixels or frames when the bitrate is too low for them.
     pub adapts_detail: bool,
-    /// What the page is told first.
+    /// The first message to the page.
     pub hello: Hello,
 }
 
-/// How far a session is.
+/// How far a session has come.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// Its offer has been answered.
+    /// The offer is answered, and the browser has not connected yet.
     Answered,
     /// Media flows.
     Connected,
     Ended,
 }
 
-/// One browser's session.
+/// The host's end of one session.
 pub struct Session {
     profile: Profile,
     transport: Box<dyn HostTransport>,
@@ -109,11 +110,10 @@ pub struct Session {
     first_request: Option<Time>,
     has_feedback: bool,
     encoding: Option<Encoding>,
-    /// The newest picture, while the encoder has an older one.
+    /// The newest picture, while the encoder works on an older one.
     waiting: Option<Arc<Captured>>,
     newest_started: Option<Time>,
-    /// Actions that pictures were the first to have which were not encoded, and those of
-    /// the newest.
+    /// The actions of all pictures since the last one that went to the encoder.
     unseen: Inputs,
     repair: Repair,
     decoding: Decoding,
@@ -125,21 +125,21 @@ pub struct Session {
     phase_lock: PhaseLock,
     detail: Detail,
     input: Input,
-    /// Why no pictures come, while none do.
+    /// Why no pictures come at present; `None` while they come.
     waiting_for: Option<String>,
-    /// A viewer who plays has been told that nothing comes of it.
+    /// Whether a viewer who sent input has been told that it is ignored.
     is_told_to_watch: bool,
     next_clock: Time,
     next_statistics: Time,
-    /// Packets that leave together; empty in between.
+    /// Packets about to leave together; empty between calls.
     burst: Vec<Outgoing>,
-    /// What they have become; empty in between.
+    /// What each packet of `burst` has become on the wire; empty between calls.
     left: Vec<Left>,
     effects: Vec<Effect>,
 }
 
 impl Session {
-    /// A session whose offer has been answered.
+    /// Creates a session whose offer has been answered.
     #[must_use]
     pub fn new(
         profile: Profile,
@@ -182,7 +182,7 @@ impl Session {
         }
     }
 
-    /// Its role.
+    /// Whether this session's person plays or watches.
     #[must_use]
     pub const fn role(&self) -> Role {
         self.profile.role
@@ -194,15 +194,16 @@ impl Session {
         matches!(self.phase, Phase::Connected)
     }
 
-    /// Whether a datagram is this session's.
+    /// Whether a datagram belongs to this session.
     #[must_use]
     pub fn accepts(&self, now: Time, from: SocketAddr, to: SocketAddr, data: &[u8]) -> bool {
         self.transport.accepts(now, from, to, data)
     }
 
-    /// A datagram has come.
+    /// Takes a datagram that was received.
     pub fn receive(&mut self, now: Time, from: SocketAddr, to: SocketAddr, data: &[u8]) {
-        // Whoever writes from the other end's address without its keys is no sign of it.
+        // A datagram with the other end's address and without its keys does not show that it is
+        // there.
         if self.transport.receive(now, from, to, data) {
             self.heard = now;
         }
@@ -210,16 +211,17 @@ impl Session {
         self.send(now);
     }
 
-    /// A candidate has come by way of signalling.
+    /// Adds an ICE candidate that came through signalling.
     ///
     /// # Errors
     ///
-    /// [`OfferError::Refused`] for a line that is no candidate.
+    /// [`OfferError::Refused`] if the line is not a candidate.
     pub fn add_candidate(&mut self, line: &str) -> Result<(), OfferError> {
         self.transport.add_candidate(line)
     }
 
-    /// Lets time pass: sends what may leave, asks, tells.
+    /// Lets time pass until `now`: sends packets that are due, asks for the browser's clock, and
+    /// checks that the browser is still there.
     pub fn advance(&mut self, now: Time) {
         if self.transport.deadline() <= now {
             self.transport.timeout(now);
@@ -241,7 +243,8 @@ impl Session {
         self.watch(now);
     }
 
-    /// Ends what has gone, and changes the feedback when it does not come.
+    /// Ends a session whose browser has gone, and falls back to another feedback format if no
+    /// feedback comes.
     fn watch(&mut self, now: Time) {
         if now >= self.gone_at() {
             self.end("the browser has gone".to_owned());
@@ -265,7 +268,7 @@ impl Session {
         }
     }
 
-    /// When it ends unless something is heard.
+    /// When the session ends unless a datagram comes before.
     fn gone_at(&self) -> Time {
         let patience = if self.is_connected() {
             GONE_AFTER
@@ -287,7 +290,7 @@ impl Session {
         next
     }
 
-    /// Sends what the sender lets go.
+    /// Sends the packets that are due, and collects the frames whose lives are complete.
     fn send(&mut self, now: Time) {
         while let Some(outgoing) = self.sender.poll_packet(now) {
             if outgoing.asks_feedback {
@@ -322,7 +325,7 @@ impl Session {
         self.effects.push(Effect::Happened(event));
     }
 
-    /// Sends the statistics when they are due; `viewers` watch.
+    /// Sends the statistics if they are due. `viewers` is how many people watch.
     pub fn tell_statistics(&mut self, now: Time, viewers: usize) {
         if !self.is_connected() || self.next_statistics > now {
             return;
@@ -339,14 +342,14 @@ impl Session {
         self.tell(&ToPage::Statistics(Box::new(message)));
     }
 
-    /// The game has a gamepad do this.
+    /// Passes a vibration that the game asks of a gamepad on to the player's page.
     pub fn rumble(&mut self, rumble: &Rumble) {
         if self.is_connected() && self.profile.role == Role::Player {
             self.transport.write(Channel::Input, &rumble.to_bytes());
         }
     }
 
-    /// A program has copied this text.
+    /// Passes text that a program has copied on to the page's clipboard.
     pub fn copied(&mut self, text: &str) {
         if self.is_connected()
             && self.profile.hello.clipboard
@@ -389,15 +392,15 @@ impl Session {
         self.transport.poll_datagram()
     }
 
-    /// How many items the session remembers: frames whose lives are open, effects and events
-    /// not taken. A world that runs it watches this.
+    /// Number of items that the session holds: frames with open lives, values in statistics, and
+    /// effects not yet taken. Soak tests check that it stays bounded.
     #[must_use]
     pub fn held(&self) -> usize {
         let frames = self.sender.open_frames().count() + self.sender.remembered();
         frames + self.lives.open() + self.effects.len() + self.statistics.held()
     }
 
-    /// Takes what the session wants done and what has happened.
+    /// Takes the effects since the last call, in order.
     pub fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }

@@ -1,4 +1,4 @@
-//! What a session's page says of its frames, and what it is told.
+//! A page's messages about frames and decoding, and the notices that it is sent.
 
 use mimosa_facts::SessionEvent;
 use mimosa_protocol::PageTime;
@@ -11,11 +11,11 @@ use super::decoding::Remedy;
 use super::lives::Seen;
 use super::{Effect, Session};
 
-/// A page that claims longer is not believed.
+/// Decoding time from which a page's claim is ignored.
 const LONGEST_DECODING: TimeDelta = TimeDelta::from_millis(10_000);
 
 impl Session {
-    /// A message on the channel `frames`.
+    /// Takes a message on the channel `frames`.
     pub(super) fn frame_message(&mut self, now: Time, data: &[u8]) {
         match FrameMessage::parse(data) {
             Ok(FrameMessage::ClockAnswer { host, page }) => {
@@ -45,14 +45,14 @@ impl Session {
         }
     }
 
-    /// A frame's display on the host's clock.
+    /// When the page received, decoded and displayed a frame, on the host's clock.
     fn seen(&self, shown: &Shown) -> Seen {
         let host = |page: Option<PageTime>| self.clock_map.to_host(page?);
         let received = host(shown.received);
         let on_screen = host(shown.expected.or(shown.presented));
         let decoding = shown.decoding.filter(|took| *took < LONGEST_DECODING);
-        // A browser foretells the screen by its display's clock, which may be a
-        // little ahead of what it does.
+        // The browser predicts the time on the screen by its display's clock, which may be slightly
+        // earlier than the time at which it reports the frame as decoded.
         let decoded = received.zip(decoding).map(|(at, took)| at + took);
         let latest = on_screen.unwrap_or(Time::MAX);
         Seen {
@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// Sees to a browser that decodes nothing of what it receives.
+    /// Takes the page's counts, and acts if its browser receives frames and decodes none.
     pub(super) fn judge_decoding(&mut self, now: Time, client: &Client) {
         match self.decoding.counted(now, client) {
             None => {}
@@ -84,18 +84,18 @@ impl Session {
         }
     }
 
-    /// Tells the page something.
+    /// Sends a message to the page.
     pub(super) fn tell(&mut self, message: &ToPage) {
         self.transport
             .write(Channel::Control, message.to_json().as_bytes());
     }
 
-    /// Tells the page what a person should know.
+    /// Sends the page a notice for the person in front of it.
     pub fn notice(&mut self, code: NoticeCode, message: String) {
         self.tell(&ToPage::Notice(Notice { code, message }));
     }
 
-    /// No pictures come, and why; or they come again.
+    /// Notifies the page that no pictures come and why, or, with `None`, that they come again.
     pub fn waits(&mut self, reason: Option<&str>) {
         self.waiting_for = reason.map(str::to_owned);
         match reason {

@@ -1,4 +1,4 @@
-//! What a session's peer says: that it is there, what arrived, and messages of its page.
+//! Events from a session's peer: its connection, its reports, and its page's messages.
 
 use mimosa_facts::{InputTimes, SessionEvent};
 use mimosa_protocol::control::{Clipboard, FromPage, Hello, NoticeCode, Role, ToPage};
@@ -11,7 +11,7 @@ use super::sound::{Heard, clock};
 use super::{Effect, Phase, Session};
 
 impl Session {
-    /// Takes what the peer has to say.
+    /// Handles all events that the transport has.
     pub(super) fn events(&mut self, now: Time) {
         while let Some(event) = self.transport.poll_event() {
             match event {
@@ -58,7 +58,8 @@ impl Session {
                     self.input.message(data, |action, time| {
                         let made = time.and_then(|time| clock_map.to_host(time));
                         let times = Some(InputTimes {
-                            // The clocks may be mapped a little wrong.
+                            // The map between the clocks is inexact: an action cannot be made after
+                            // it came.
                             made: made.map(|made| made.min(now)),
                             received: now,
                         });

@@ -1,68 +1,68 @@
-//! When in the display's interval the source should draw.
+//! Finds when, within the display's refresh interval, the source should draw.
 //!
-//! A display shows what is there at its next refresh: a frame that is ready just
-//! after one waits for almost a whole interval, and when source and display have
-//! nearly the same rate, for minutes. A source that can be told to draw a little
-//! later or earlier is told so here, until frames are ready shortly before the
-//! refresh.
+//! A display shows at each refresh the newest frame that is ready. A frame that becomes ready just
+//! after a refresh waits for almost a whole interval. When source and display have nearly the same
+//! rate, frames keep missing the refresh in this way for minutes. This module therefore asks a
+//! source that can choose when to draw to do so a little later or earlier, until its frames are
+//! ready shortly before the refresh.
 //!
-//! What is measured is each frame's wait, from decoded to on the screen. The
-//! compositor's part of it is not known, only that waits lie within one interval
-//! above it. So the source is first delayed step by step until some frames miss
-//! their refresh and wait an interval longer: the least wait at that point is the
-//! compositor's part. From then on, all but [`LATE`] of the frames are kept
-//! [`MARGIN`] above it, counted around the interval as on a clock's face.
+//! The measurement is each frame's wait from the end of decoding to its display. A part of that
+//! wait is the compositor's. Its length is unknown, but every wait is at least as long, and longer
+//! by at most one interval. The source is therefore delayed step by step until some frames miss
+//! their refresh and wait one interval longer: the least wait at that point is the compositor's
+//! part. From then on, all but [`LATE`] of the frames are kept [`MARGIN`] above it, counted around
+//! the interval as on a clock face.
 
 use std::f64::consts::TAU;
 
 use mimosa_units::TimeDelta;
 
-/// Frames that make a judgement: half a second at 60 frames a second.
+/// Number of frames in one judgement: half a second at 60 frames a second.
 const WINDOW: usize = 30;
-/// Share of the frames that may miss their refresh.
+/// Share of the frames that may miss their refresh, from 0 to 1.
 const LATE: f64 = 0.05;
-/// How long before the last moment all others are ready.
+/// How long before the last possible moment the other frames are to be ready.
 const MARGIN: TimeDelta = TimeDelta::from_micros(2_000);
-/// Most that the source is moved at once: nobody sees it.
+/// Longest shift of the source after one judgement, too short to be seen.
 const STEP: TimeDelta = TimeDelta::from_micros(1_000);
-/// Part of an error that is mended at once.
+/// Share of an error that one shift corrects.
 const GAIN: f64 = 0.5;
-/// Waits that differ by this part of the interval lie on two sides of a refresh.
+/// Two waits that differ by more than this share of the interval lie on two sides of a refresh.
 const ACROSS: f64 = 0.6;
-/// Waits spread over more of the interval than this mean length of their
-/// directions says nothing of a phase.
+/// Least length of the waits' mean direction on the circle of one interval, from 0 (evenly spread)
+/// to 1 (all equal). Below it, the waits have no phase.
 const SPREAD: f64 = 0.5;
-/// Judgements in which the phase was far off after which the compositor's part is
-/// looked for anew.
+/// Number of judgements in a row with a phase far off, after which the search for the compositor's
+/// part begins anew.
 const ASTRAY: u32 = 6;
-/// Judgements in search of the last moment, after which there is none: three
+/// Number of judgements after which a search is given up. At one [`STEP`] each, they cover three
 /// intervals of 33 ms.
 const SEARCH: u32 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    /// Moves the source until frames miss their refresh.
+    /// Delays the source step by step until frames miss their refresh.
     Searching { judgements: u32 },
-    /// Keeps it there; so many judgements in a row were far off.
+    /// Keeps the source at the phase found. The last `astray` judgements had a phase far off.
     Locked { astray: u32 },
-    /// This display has no refresh that frames wait for.
+    /// Does nothing: the display has no refresh for which frames wait.
     Off,
 }
 
-/// Learns from frames when the source should draw.
+/// Learns from frames' waits when the source should draw.
 #[derive(Debug)]
 pub(crate) struct PhaseLock {
-    /// Seconds between refreshes, and between frames.
+    /// Time between refreshes, which is also the time between frames, in seconds.
     interval: f64,
     /// Waits since the last judgement, in seconds.
     waits: Vec<f64>,
-    /// The least wait, a few outliers aside.
+    /// The least wait since the search began, in seconds, outliers aside.
     least: f64,
     state: State,
 }
 
 impl PhaseLock {
-    /// Nothing is known; `interval` is the time between frames.
+    /// Begins a search, with `interval` between frames.
     pub(crate) fn new(interval: TimeDelta) -> Self {
         Self {
             interval: interval.as_secs(),
@@ -72,8 +72,8 @@ impl PhaseLock {
         }
     }
 
-    /// A frame waited this long from decoded to on the screen. Gives how much later
-    /// the source should draw from now on, if it should.
+    /// Takes a frame's wait from the end of decoding to its display. Returns how much later the
+    /// source should draw from now on (earlier, if negative), if that changes.
     pub(crate) fn shown(&mut self, wait: TimeDelta) -> Option<TimeDelta> {
         self.waits.push(wait.as_secs());
         if self.waits.len() < WINDOW || self.state == State::Off {
@@ -91,9 +91,9 @@ impl PhaseLock {
         (shift != TimeDelta::ZERO).then_some(shift)
     }
 
-    /// The shift that `waits`, sorted, call for, in seconds.
+    /// The shift for a judgement over `waits`, which are sorted; all in seconds.
     fn judge(&mut self, waits: &[f64]) -> Option<f64> {
-        // The second smallest: one may be an outlier.
+        // The second smallest wait, because the smallest may be an outlier.
         self.least = self.least.min(waits[1]);
         match self.state {
             State::Off => None,
@@ -112,7 +112,7 @@ impl PhaseLock {
             }
             State::Locked { astray } => {
                 let error = self.error(waits)?;
-                // Most of them missing their refresh looks like most of them early.
+                // When most frames miss their refresh, the phase alone looks as if most were early.
                 let is_late = waits[waits.len() / 2] - self.least > ACROSS * self.interval;
                 self.state = if error.abs() < self.interval / 4.0 && !is_late {
                     State::Locked { astray: 0 }
@@ -127,7 +127,7 @@ impl PhaseLock {
         }
     }
 
-    /// How much later frames could be ready; `None` when they have no phase.
+    /// How much later frames could be ready, in seconds; `None` when the waits have no phase.
     fn error(&self, waits: &[f64]) -> Option<f64> {
         let angle = |wait: f64| (wait - self.least) / self.interval * TAU;
         let (mut x, mut y) = (0.0, 0.0);
@@ -155,7 +155,7 @@ impl PhaseLock {
     }
 }
 
-/// The same angle between -pi and pi.
+/// The angle moved into the range from -pi to pi, in radians.
 fn wrapped(angle: f64) -> f64 {
     angle - TAU * libm::round(angle / TAU)
 }
@@ -164,12 +164,12 @@ fn wrapped(angle: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// A display and a source, and the way between them. All in milliseconds.
+    /// A model of a display, a source and the way between them. All times are in milliseconds.
     struct World {
-        /// Between refreshes; frames come every 16.667.
+        /// Time between refreshes; the time between frames is [`INTERVAL`].
         refresh: f64,
         compositor: f64,
-        /// Frames are ready up to this much late.
+        /// Frames are ready late by a random time up to this one.
         jitter: f64,
         offset: f64,
         frame: f64,
@@ -210,7 +210,7 @@ mod tests {
             wait
         }
 
-        /// The mean wait above the compositor's part over so many seconds.
+        /// The mean wait above the compositor's part over `seconds`.
         fn mean_over(&mut self, seconds: u32) -> f64 {
             let frames = 60 * seconds;
             let sum: f64 = (0..frames).map(|_| self.wait()).sum();
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn without_a_phase_nothing_moves() {
-        // Frames as irregular as this have none.
+        // Frames with so much jitter have no phase.
         let mut world = World::new(INTERVAL, 2.0 * INTERVAL, 0.0);
         world.mean_over(20);
         let before = world.offset;
@@ -261,7 +261,7 @@ mod tests {
             "{}",
             world.offset - before
         );
-        // Nor has a display that shows every frame at once.
+        // A display that shows every frame at once has no phase either.
         let mut lock = PhaseLock::new(TimeDelta::from_micros(16_667));
         let shifts = (0..10_000).filter_map(|_| lock.shown(TimeDelta::from_millis(4)));
         assert_eq!(shifts.count(), 101);

@@ -1,4 +1,4 @@
-//! A session's pictures on their way through the encoder.
+//! A session's pictures on their way into and out of the encoder.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use super::job::{Encoded, Job};
 use super::lives::Made;
 use super::{Effect, Session};
 
-/// A frame smaller than this shows nothing; it is skipped instead.
+/// Least useful budget of a frame. A picture with a smaller budget is skipped.
 const SMALLEST_FRAME: Bytes = Bytes::new(200);
 
-/// The frame in the encoder.
+/// The frame that the encoder works on.
 #[derive(Debug)]
 pub(super) struct Encoding {
     grant: FrameGrant,
@@ -28,13 +28,13 @@ pub(super) struct Encoding {
 }
 
 impl Session {
-    /// The source has a new picture.
+    /// Takes a new picture from the source.
     pub fn picture(&mut self, now: Time, picture: &Arc<Captured>) {
         if !self.is_connected() {
             return;
         }
         self.unseen.join(picture.inputs);
-        // A picture a little early is taken: sources and frame intervals jitter.
+        // A picture that is slightly early is taken, because sources and frame intervals jitter.
         let interval = self.interval();
         let slack = interval / 4;
         let is_early = self
@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    /// Asks for a frame's size and has the picture encoded.
+    /// Asks the sender for the frame's budget, and hands the picture to the encoder.
     fn encode(&mut self, now: Time, picture: Arc<Captured>) {
         self.newest_started = Some(picture.at);
         let interval = self.interval();
@@ -91,7 +91,7 @@ impl Session {
         }));
     }
 
-    /// The encoder is done with a frame.
+    /// Takes a frame, or a failure, from the encoder.
     pub fn encoded(&mut self, now: Time, encoded: Encoded) {
         let is_its = |encoding: &mut Encoding| encoding.grant.frame == encoded.frame;
         let Some(encoding) = self.encoding.take_if(is_its) else {
@@ -140,12 +140,12 @@ impl Session {
         }
     }
 
-    /// Time between frames.
+    /// Time between frames at the present detail.
     fn interval(&self) -> TimeDelta {
         self.profile.interval * self.detail.step().every()
     }
 
-    /// Takes fewer or more pixels, and pictures, from now on if the quantiser says so.
+    /// Changes the detail from now on, if the quantiser calls for it.
     fn adapt(&mut self, now: Time, quantiser: Option<f32>) {
         let Some(quantiser) = quantiser.filter(|_| self.profile.adapts_detail) else {
             return;
@@ -162,10 +162,10 @@ impl Session {
     }
 }
 
-/// What is left for the coder of a frame of `size` on the wire.
+/// Budget of the encoder for a frame that takes `size` on the wire.
 fn coded_size(size: Bytes) -> Bytes {
     let packets = size.pieces(LARGEST_PAYLOAD + OVERHEAD);
-    // FU-A headers, two bytes each, and a parameter set's share.
+    // FU-A headers take two bytes a packet, and 8 bytes are for the parameter sets.
     let headers = packets * (OVERHEAD.get() + 2) + 8;
     Bytes::new(size.get().saturating_sub(headers))
 }

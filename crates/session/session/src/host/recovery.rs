@@ -1,9 +1,9 @@
-//! What the next frame has to do about frames that will never be whole.
+//! What the encoder has to do about frames that will never be whole.
 //!
-//! A browser puts frames of H.264 together by their RTP sequence numbers, and what
-//! follows a gap only from a keyframe on, unless packets say what their frame
-//! refers to (the dependency descriptor). Then, and for a frame of which nothing
-//! has left and which so made no gap, the next one has only to do without it.
+//! A browser assembles frames of H.264 by their RTP numbers. After a gap in those numbers, it
+//! continues only from a keyframe, unless packets say what their frame refers to (the dependency
+//! descriptor). With the descriptor, or when no packet of the broken frame has left and so there is
+//! no gap, the next frame only has to avoid references to the broken one.
 
 use std::collections::VecDeque;
 
@@ -11,26 +11,25 @@ use mimosa_facts::FrameId;
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Recovery;
 
-/// A browser asks for a keyframe again and again until one is there. One that came
-/// out of the encoder less than this ago may still be on its way.
+/// Time after the encoding of a keyframe in which requests for one are ignored. The browser repeats
+/// its request until a keyframe arrives, and that one may still be on its way.
 const KEYFRAME_UNDERWAY: TimeDelta = TimeDelta::from_millis(300);
-/// A browser that asks for a keyframe within this after a frame that did without
-/// others could not make sense of it: three times the longest round trip that games
-/// bear.
+/// Time after a frame that avoids broken references in which a request for a keyframe means that
+/// the browser could not decode it: three times the longest round trip on which games are playable.
 const TRIAL: TimeDelta = TimeDelta::from_millis(300);
-/// Frames remembered as referable; an encoder keeps 16 at most.
+/// Number of frames remembered as possible references; an encoder keeps 16 at most.
 const MOST: usize = 16;
 
-/// Keeps in mind what is broken until a frame makes up for it.
+/// Remembers what is broken until a frame makes up for it.
 #[derive(Debug)]
 pub(crate) struct Repair {
-    /// A gap in the sequence numbers is no obstacle to this browser.
+    /// Whether the browser continues after a gap in the RTP numbers.
     bears_gaps: bool,
     wanted: Recovery,
     keyframe: Option<(Time, FrameId)>,
-    /// When a frame last did without others across a gap.
+    /// When a frame was last asked to avoid broken references across a gap.
     without: Option<Time>,
-    /// Frames that the encoder may refer to, in order.
+    /// Frames to which the encoder may refer, oldest first.
     chain: VecDeque<FrameId>,
 }
 
@@ -46,7 +45,8 @@ impl Repair {
         }
     }
 
-    /// A frame will never be whole; `has_left` when part of it is on its way.
+    /// Notes that a frame will never be whole. `has_left` says whether any of its packets were
+    /// sent.
     pub(crate) fn broken(&mut self, now: Time, frame: FrameId, has_left: bool) {
         let before_keyframe = self.keyframe.is_some_and(|(_, newest)| frame < newest);
         if before_keyframe {
@@ -63,7 +63,7 @@ impl Repair {
         }
     }
 
-    /// The browser wants a keyframe.
+    /// Takes the browser's request for a keyframe.
     pub(crate) fn keyframe_wanted(&mut self, now: Time) {
         if self.without.take_if(|at| now.since(*at) < TRIAL).is_some() {
             tracing::info!("the browser does not go on after a gap: keyframes from now on");
@@ -72,7 +72,7 @@ impl Repair {
         self.keyframe(now);
     }
 
-    /// A keyframe may help, unless one is on its way.
+    /// Asks for a keyframe, unless one is on its way.
     pub(crate) fn keyframe(&mut self, now: Time) {
         let is_underway = self
             .keyframe
@@ -82,7 +82,7 @@ impl Repair {
         }
     }
 
-    /// What to ask the encoder for now; it is asked once.
+    /// Takes what the next frame has to do. Each need is handed out once.
     pub(crate) fn take(&mut self) -> Recovery {
         let wanted = std::mem::take(&mut self.wanted);
         if let Recovery::Without(lost) = wanted {
@@ -91,7 +91,7 @@ impl Repair {
         wanted
     }
 
-    /// A frame is there. Gives the one it refers to; `None` for a keyframe.
+    /// Takes a frame from the encoder. Returns the frame to which it refers; `None` for a keyframe.
     pub(crate) fn encoded(
         &mut self,
         now: Time,
@@ -118,7 +118,7 @@ mod tests {
     const MS: TimeDelta = TimeDelta::from_millis(1);
     const START: Time = Time::from_secs(1);
 
-    /// After a keyframe 0 and frames 1 to 9.
+    /// A state in which frame 0, a keyframe, and frames 1 to 9 have been encoded.
     fn running(bears_gaps: bool) -> Repair {
         let mut repair = Repair::new(bears_gaps);
         assert_eq!(repair.take(), Recovery::Keyframe, "the first");

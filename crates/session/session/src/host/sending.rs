@@ -1,5 +1,5 @@
-//! How a session sends: its limits, pacing and protection, from what the host allows and what
-//! both ends agreed on.
+//! How a session sends: its limits, its pacing and its protection against loss, from what the host
+//! allows and what both ends have agreed on.
 
 use mimosa_facts::{Controller, Limits};
 use mimosa_protocol::control::FeedbackKind;
@@ -13,34 +13,34 @@ use mimosa_units::{Bytes, Rate, TimeDelta};
 
 use super::job::REDUNDANCY;
 
-/// What an earlier frame of sound costs beside itself (RFC 2198, section 3).
+/// Bytes that a repeated sound frame takes beside its content (RFC 2198, section 3).
 const EARLIER_HEADER: Bytes = Bytes::new(4);
-/// What the newest frame of sound costs beside itself where earlier ones are there.
+/// Bytes that the newest sound frame takes beside its content in a packet with repeated frames.
 const NEWEST_HEADER: Bytes = Bytes::new(1);
 
 /// What the host allows its sessions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SendingConfig {
-    /// Rates for pictures and sound together.
+    /// Limits of the rate of pictures and sound together.
     pub limits: Limits,
-    /// The one rate while nothing is known of the network.
+    /// The fixed rate of sessions without feedback.
     pub blind_rate: Rate,
-    /// Bitrate of the sound, as coded.
+    /// Bitrate of the coded sound, without packet headers.
     pub sound: Rate,
     /// Which pacing applies.
     pub policy: Policy,
-    /// Longest that a frame waits in the pacer.
+    /// Longest time that a frame waits in the pacer.
     pub presentation_deadline: TimeDelta,
     /// Shortest time between two packets.
     pub shortest_gap: TimeDelta,
-    /// Age of a frame after which its packets are not sent again; `None` to send again while
-    /// a later frame refers to it.
+    /// Age of a frame from which its packets are no longer sent again; `None` to send them again as
+    /// long as a later frame refers to it.
     pub retransmission_deadline: Option<TimeDelta>,
-    /// How frames are kept whole though packets are lost.
+    /// How frames are protected against the loss of packets.
     pub protection: ProtectionKind,
-    /// When a frame has to be whole at the player, from its first packet on.
+    /// Time from a frame's first packet within which the frame has to be whole at the player.
     pub repair_deadline: TimeDelta,
-    /// Whether the controller answers marks of L4S (RFC 9331, section 4.3).
+    /// Whether the controller responds to L4S marks (RFC 9331, section 4.3).
     pub answers_marks: bool,
 }
 
@@ -61,8 +61,8 @@ pub fn controller(agreed: Agreed, chosen: &str) -> &str {
 }
 
 impl SendingConfig {
-    /// The limits of the controller of one session. What is allowed in all is for the sound as
-    /// well, which takes its part whatever the controller decides.
+    /// The limits of one session's controller: the host's limits less the rate of the sound, which
+    /// is not under the controller.
     #[must_use]
     pub fn limits(&self, agreed: Agreed) -> Limits {
         let sound = if agreed.has_sound {
@@ -76,7 +76,7 @@ impl SendingConfig {
                 let least = self.limits.min().min(most);
                 Limits::new(least, self.limits.start(), most)
             }
-            // Nothing is known of the network: one rate, and that a low one.
+            // Without feedback nothing is known of the network, so that the rate is fixed and low.
             FeedbackKind::None => {
                 let rate = beside(self.blind_rate, sound);
                 Limits::new(rate, rate, rate)
@@ -84,7 +84,7 @@ impl SendingConfig {
         }
     }
 
-    /// The sender of one session, under a controller with [`SendingConfig::limits`].
+    /// The sender of one session. `controller` has to have the limits of [`SendingConfig::limits`].
     #[must_use]
     pub fn sender(&self, agreed: Agreed, controller: Box<dyn Controller>) -> Sender {
         let config = SenderConfig {
@@ -124,7 +124,8 @@ impl SendingConfig {
         }
     }
 
-    /// Packets ask for marks where the controller answers them and reports carry them.
+    /// Whether packets ask for marks: only if the controller responds to marks and reports carry
+    /// them.
     fn ecn(&self, feedback: FeedbackKind) -> EcnUse {
         if feedback == FeedbackKind::CongestionControl && self.answers_marks {
             EcnUse::Auto(EcnConfig::default())
@@ -134,8 +135,8 @@ impl SendingConfig {
     }
 }
 
-/// What sound of this bitrate has on the wire, with earlier frames in each packet or
-/// without.
+/// The rate on the wire of sound with this coded bitrate. With `has_redundancy`, each packet
+/// repeats [`REDUNDANCY`] earlier frames.
 fn rate_on_the_wire(bitrate: Rate, has_redundancy: bool) -> Rate {
     let block = mimosa_facts::sound::BLOCK;
     let frame = bitrate.amount_in(block);
@@ -149,7 +150,7 @@ fn rate_on_the_wire(bitrate: Rate, has_redundancy: bool) -> Rate {
     Rate::of(packet, block)
 }
 
-/// What is left of `rate` for the pictures beside sound of `sound`: at least half.
+/// What `rate` leaves for the pictures beside sound of the rate `sound`: at least half.
 fn beside(rate: Rate, sound: Rate) -> Rate {
     let bits = rate.as_bps();
     Rate::from_bps(bits.saturating_sub(sound.as_bps()).max(bits / 2))
@@ -163,7 +164,8 @@ mod tests {
     fn sound_has_a_hundred_packets_a_second_on_the_wire() {
         let rate =
             |kbps, redundancy| rate_on_the_wire(Rate::from_kbps(kbps), redundancy).as_bps() / 100;
-        // 80 bytes and 56; 81 more for each earlier frame and one for the newest.
+        // A packet has 80 bytes of sound and 56 of headers. Each repeated frame adds 81 bytes and
+        // the newest frame one more.
         assert_eq!(rate(64, false), 1_088);
         assert_eq!(rate(64, true), (80 + 56 + 1 + 2 * 84) * 8);
     }

@@ -1,4 +1,4 @@
-//! A session's sound: its clock on the wire, and what the page says of it.
+//! A session's sound: its RTP clock, and what the page reports about it.
 
 use mimosa_protocol::control::{Millis, RtpClock};
 use mimosa_units::{Time, TimeDelta};
@@ -6,24 +6,25 @@ use mimosa_units::{Time, TimeDelta};
 use super::Session;
 use super::job::{REDUNDANCY, SoundFrame};
 
-/// How a session's sound is numbered.
+/// Gives a session's sound its RTP timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SoundClock {
     offset: u32,
     newest: Option<RtpClock>,
 }
 
-/// What was heard, as the page has told last.
+/// What the page last reported about the sound that it plays.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Heard {
-    /// By how much later sound is heard than the picture of the same time is seen.
+    /// How much later sound is heard than the picture of the same moment is seen; negative if
+    /// earlier.
     pub(crate) skew: Option<TimeDelta>,
-    /// Samples made up, since the session's start.
+    /// Number of samples that the page has made up since the session's start.
     pub(crate) concealed: Option<u64>,
 }
 
 impl SoundClock {
-    /// RTP times begin at `offset`, which should be random (RFC 3550, section 5.1).
+    /// A clock that begins at `offset`, which should be random (RFC 3550, section 5.1).
     pub(super) const fn new(offset: u32) -> Self {
         Self {
             offset,
@@ -31,8 +32,8 @@ impl SoundClock {
         }
     }
 
-    /// RTP time of a sample that was captured at `captured`: 48 kHz (RFC 7587, section
-    /// 4.1).
+    /// The RTP timestamp of sample number `sample`, captured at `captured`: 48 kHz (RFC 7587,
+    /// section 4.1).
     pub(super) fn timestamp(&mut self, sample: u64, captured: Time) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "it wraps by design")]
         let rtp = self.offset.wrapping_add(sample as u32);
@@ -40,13 +41,13 @@ impl SoundClock {
         rtp
     }
 
-    /// The newest RTP time with its capture; `None` before the first.
+    /// The newest RTP timestamp with its time of capture; `None` before the first.
     pub(super) const fn newest(&self) -> Option<RtpClock> {
         self.newest
     }
 }
 
-/// This RTP time stands for this one of the host's.
+/// The statement that `rtp` stands for `time` on the host's clock.
 pub(super) const fn clock(rtp: u32, time: Time) -> RtpClock {
     RtpClock {
         rtp,
@@ -55,23 +56,23 @@ pub(super) const fn clock(rtp: u32, time: Time) -> RtpClock {
 }
 
 impl Session {
-    /// Whether sound flows.
+    /// Whether this session is sent sound.
     #[must_use]
     pub fn hears(&self) -> bool {
         self.is_connected() && self.transport.agreed().has_sound
     }
 
-    /// Share of packets lost in the last seconds, if any were sent.
+    /// Share of packets lost in the last ten seconds, from 0 to 1; `None` if none were sent.
     pub fn loss(&mut self, now: Time) -> Option<f64> {
         self.statistics.loss(now)
     }
 
-    /// A block of sound: it leaves at once, past the pacer.
+    /// Sends a block of sound at once, past the pacer.
     pub fn sound(&mut self, now: Time, frame: &SoundFrame) {
         if !self.hears() {
             return;
         }
-        // A packet makes up for those lost before it, where any are or nobody tells.
+        // Packets repeat earlier frames while packets are lost, and while the loss is unknown.
         let is_lossless = self.loss(now) == Some(0.0);
         let takes_redundancy = self.transport.agreed().takes_redundancy;
         let redundancy = if is_lossless || !takes_redundancy {

@@ -1,4 +1,4 @@
-//! What a page is told about its stream.
+//! The statistics about a stream that its page receives.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,14 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta, nearest_rank};
 
 use super::decided::{decided, state};
 
-/// A frame that takes longer is a stall: the Pudica paper, section 5.1.
+/// Frame delay above which a frame is a stall (the Pudica paper, section 5.1).
 pub const STALL: TimeDelta = TimeDelta::from_millis(100);
-/// Span of percentiles and of loss.
+/// Time span over which percentiles and loss are computed.
 const LONG: TimeDelta = TimeDelta::from_millis(10_000);
-/// Span of rates and of stages.
+/// Time span over which rates and stages are computed.
 const SHORT: TimeDelta = TimeDelta::from_millis(1_000);
 
-/// Values of a span of time.
+/// The values of the last `span` of time.
 #[derive(Debug)]
 struct Window<T> {
     span: TimeDelta,
@@ -67,19 +67,19 @@ pub(crate) struct Statistics {
     pub(crate) round_trip: Option<TimeDelta>,
     delays: Window<TimeDelta>,
     sizes: Window<Bytes>,
-    /// Packets of sound.
+    /// Sizes of the packets of sound on the wire.
     sounds: Window<Bytes>,
     redundancy: usize,
     sound_clock: Option<RtpClock>,
-    /// Packets of each frame, those sent again among them, and how many were lost.
+    /// For each frame, the packets sent (retransmissions included) and the packets lost.
     packets: Window<(u32, u32)>,
     stages: Window<Stages>,
-    /// Longest frame delay since the last look.
+    /// Longest frame delay since the last message.
     longest: Option<TimeDelta>,
 }
 
 impl Statistics {
-    /// Values that the windows hold.
+    /// Number of values that the windows hold.
     pub(crate) fn held(&self) -> usize {
         let windows = [
             self.delays.values.len(),
@@ -91,7 +91,7 @@ impl Statistics {
         windows.into_iter().sum()
     }
 
-    /// Nothing yet.
+    /// Statistics of a session that has just begun.
     pub(crate) const fn new() -> Self {
         Self {
             captured: 0,
@@ -115,15 +115,15 @@ impl Statistics {
         }
     }
 
-    /// A frame came out of the encoder.
+    /// Takes a frame that came out of the encoder.
     pub(crate) fn encoded(&mut self, now: Time, size: Bytes, is_keyframe: bool) {
         self.encoded += 1;
         self.keyframes += u64::from(is_keyframe);
         self.sizes.push(now, size);
     }
 
-    /// A packet of sound has left, of so many bytes with as many earlier frames; its own
-    /// was captured as `clock` says.
+    /// Takes a packet of sound that has left, with `length` bytes and `redundancy` repeated frames.
+    /// `clock` is the capture of its newest frame.
     pub(crate) fn sound(
         &mut self,
         now: Time,
@@ -137,7 +137,7 @@ impl Statistics {
         self.redundancy = redundancy;
     }
 
-    /// The share of packets lost lately, if any were sent.
+    /// Share of packets lost in the last ten seconds, from 0 to 1; `None` if none were sent.
     pub(crate) fn loss(&mut self, now: Time) -> Option<f64> {
         self.packets.forget(now);
         let (packets, lost) = self.packets.iter().fold((0_u64, 0_u64), |sum, one| {
@@ -146,7 +146,7 @@ impl Statistics {
         (packets > 0).then(|| lost as f64 / packets as f64)
     }
 
-    /// The sender knows how a frame ended.
+    /// Takes the sender's account of how a frame ended.
     pub(crate) fn ended(&mut self, now: Time, life: &FrameLife) {
         self.retransmissions += u64::from(life.retransmitted);
         let sent = life.packets + life.retransmitted;
@@ -165,7 +165,7 @@ impl Statistics {
         }
     }
 
-    /// Everything about a frame is known.
+    /// Takes a frame about which everything is known.
     pub(crate) fn told(&mut self, now: Time, frame: &SessionFrame) {
         self.shown += u64::from(frame.shown.is_some());
         if let Some(stages) = frame.stages() {
@@ -237,8 +237,8 @@ impl Statistics {
         }
     }
 
-    /// Medians of the stages, in tenths of a millisecond: parts that add up as
-    /// they are printed.
+    /// Medians of the stages, rounded to tenths of a millisecond so that the printed parts add up
+    /// to the printed total.
     fn stages(&self) -> Option<PrintedStages> {
         const TENTH: i64 = 100_000;
         let median = |stage: fn(&Stages) -> TimeDelta| {

@@ -1,15 +1,14 @@
-//! Packets become frames again, and frames are decoded as soon as what they refer to has
-//! been.
+//! Puts packets together into frames, and hands a frame out as soon as a decoder can decode it.
 //!
-//! Each packet says which frame it is of, what that frame refers to, and whether it is the
-//! first or the last of it (the [dependency descriptor](mimosa_rtp::dependency)); RTP
-//! sequence numbers say what is missing in between. A frame that is whole is given out at
-//! once if it is a keyframe or refers to one that was given out, and is newer than all that
-//! were: no timer waits for anything. So the frame after one that will never be whole goes
-//! on from the one before it, as the host has coded it.
+//! Each packet says to which frame it belongs, to what that frame refers, and whether the packet is
+//! the frame's first or last (the [dependency descriptor](mimosa_rtp::dependency)). RTP sequence
+//! numbers show what is missing in between. A whole frame is handed out at once if it is newer than
+//! all frames handed out before, and is a keyframe or refers to one of them: no timer delays
+//! anything. When a frame will never be whole, the host codes the next one with a reference to a
+//! frame before it, and the stream continues there.
 //!
-//! Any packet of a frame can be made good by a repair packet: with as many packets of both
-//! kinds as the frame has, it is whole.
+//! A repair packet replaces any packet of its frame: a frame is whole once as many packets of both
+//! kinds have come as the frame has media packets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,84 +18,84 @@ use mimosa_rtp::dependency::{Dependency, Reference};
 use mimosa_rtp::video::depacketise;
 use mimosa_units::PeerTime;
 
-/// Frames that may be incomplete at once: two seconds at 120 frames a second, longer than
-/// any is waited for.
+/// Largest distance, in frame numbers, of an incomplete frame from the newest: two seconds at 120
+/// frames a second, longer than any frame is waited for.
 const MOST_OPEN: u64 = 240;
-/// Frames given out that may be referred to: a descriptor reaches further back, an encoder
-/// keeps 16 at most.
+/// Number of frames handed out that are remembered as possible references. An encoder keeps 16 at
+/// most, although a descriptor can reach further back.
 const MOST_KEPT: usize = 64;
-/// Packets of one frame: a keyframe of 4 MB.
+/// Most packets of one frame: those of a keyframe of 4 MB.
 const MOST_PACKETS: u64 = 4096;
 
-/// A packet of a frame.
+/// A media packet of a frame.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Piece {
-    /// RTP sequence number that it had at first.
+    /// RTP number of the packet's first transmission.
     pub sequence: MediaSequence,
     /// RTP timestamp.
     pub timestamp: u32,
-    /// Its place, and its frame's.
+    /// The packet's place in its frame, and the frame's place in the stream.
     pub dependency: Dependency,
-    /// When it came.
+    /// When the packet came.
     pub at: PeerTime,
-    /// What it has in it, as its codec's frames are packetised.
+    /// The packet's payload, in the RTP format of its codec.
     pub payload: Vec<u8>,
 }
 
-/// A packet that stands for any of a frame's.
+/// A repair packet, which replaces any packet of its frame.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RepairPiece {
-    /// RTP sequence number before that of the frame's first packet.
+    /// RTP number just before that of the frame's first packet.
     pub before: MediaSequence,
     /// RTP timestamp.
     pub timestamp: u32,
-    /// Low bits of the frame's number.
+    /// Low 16 bits of the frame's number.
     pub frame_number: u16,
     /// What the frame refers to.
     pub reference: Reference,
-    /// How many packets the frame has.
+    /// Number of the frame's media packets.
     pub media: u8,
-    /// This one's place behind them.
+    /// The repair packet's place in the frame's code; the first follows the media packets.
     pub place: u8,
-    /// When it came.
+    /// When the packet came.
     pub at: PeerTime,
-    /// What is coded of them (`mimosa-fec`).
+    /// The coded bytes (`mimosa-fec`).
     pub coded: Vec<u8>,
 }
 
-/// A frame to decode.
+/// A whole frame, ready to be decoded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Whole {
-    /// Its number, counted on from the first one's 16 bits.
+    /// The frame's number, continued beyond the 16 bits on the wire.
     pub number: u64,
     /// RTP timestamp.
     pub timestamp: u32,
-    /// It refers to no other.
+    /// Whether the frame refers to no other.
     pub is_keyframe: bool,
-    /// When its first packet came.
+    /// When the frame's first packet came.
     pub first: PeerTime,
-    /// When its last one did.
+    /// When the frame's last packet came.
     pub last: PeerTime,
-    /// How many packets it had.
+    /// Number of the frame's media packets.
     pub packets: usize,
-    /// What it is coded as.
+    /// The codec of the frame.
     pub codec: Codec,
-    /// It in the form of its codec.
+    /// The frame as an access unit of its codec.
     pub access_unit: Vec<u8>,
 }
 
-/// What has become of frames.
+/// Counts of frames and packets by their fate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counts {
-    /// Given out.
+    /// Frames handed out.
     pub whole: u64,
-    /// Passed over: a newer one was given out, and part of them had come.
+    /// Frames of which part had come and that were skipped for a newer one.
     pub passed: u64,
-    /// Whose payloads make no access unit.
+    /// Frames, or sets of repair packets, that could not be put together.
     pub malformed: u64,
-    /// Packets that came twice, or for a frame passed over.
+    /// Packets that came twice, or for a frame that had been handed out or skipped.
     pub useless: u64,
-    /// Packets that were lost and made good by repair packets.
+    /// Packets that were lost and recovered with repair packets.
     pub repaired: u64,
 }
 
@@ -104,22 +103,22 @@ pub struct Counts {
 struct Open {
     timestamp: u32,
     reference: Reference,
-    /// Sequence numbers, unwrapped.
+    /// RTP numbers of the frame's first and last packet, unwrapped, once known.
     first: Option<u64>,
     last: Option<u64>,
     packets: BTreeMap<u64, Piece>,
-    /// What repair packets are about, once one has come.
+    /// The frame's code, once a repair packet has come.
     block: Option<Block>,
 }
 
-/// A frame's packets as repair packets know them.
+/// What repair packets say about their frame, and their contents.
 #[derive(Debug)]
 struct Block {
-    /// Sequence number of the first, unwrapped.
+    /// RTP number of the frame's first packet, unwrapped.
     first: u64,
     frame_number: u16,
     media: usize,
-    /// By their places.
+    /// Coded bytes of the repair packets, by their place.
     repairs: BTreeMap<u8, Vec<u8>>,
 }
 
@@ -135,7 +134,7 @@ impl Open {
         }
     }
 
-    /// Makes good what lacks, if there are repair packets enough: how many packets that was.
+    /// Recovers missing packets if there are enough repair packets. Returns how many it recovered.
     fn repair(&mut self, at: PeerTime) -> Result<u64, CodeError> {
         let Some(block) = &self.block else {
             return Ok(0);
@@ -183,20 +182,20 @@ impl Open {
     }
 }
 
-/// Puts frames together.
+/// Puts the frames of one stream together.
 #[derive(Debug)]
 pub struct Assembler {
     codec: Codec,
     frames: Counter,
     sequences: Counter,
     open: BTreeMap<u64, Open>,
-    /// Those given out, the newest ones.
+    /// Numbers of the newest frames handed out, which later frames may refer to.
     given: BTreeSet<u64>,
     counts: Counts,
 }
 
 impl Assembler {
-    /// Nothing yet, of frames of this codec.
+    /// An assembler for frames of this codec.
     #[must_use]
     pub fn new(codec: Codec) -> Self {
         Self {
@@ -209,25 +208,25 @@ impl Assembler {
         }
     }
 
-    /// What has become of frames so far.
+    /// Counts of frames and packets so far.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Frames of which part has come, or which wait for others.
+    /// Number of frames that are incomplete or wait for their reference.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.open.len()
     }
 
-    /// Packets kept of frames that are not whole.
+    /// Number of packets kept for frames that are incomplete or wait for their reference.
     #[must_use]
     pub fn held(&self) -> usize {
         self.open.values().map(|open| open.packets.len()).sum()
     }
 
-    /// Takes a packet, and gives the frames that can be decoded now, in order.
+    /// Takes a packet. Returns the frames that can be decoded now, in order.
     pub fn packet(&mut self, piece: Piece) -> Vec<Whole> {
         let number = self.frames.unwrap(piece.dependency.frame_number);
         let sequence = self.sequences.unwrap(piece.sequence.0);
@@ -253,13 +252,13 @@ impl Assembler {
         self.settle(number, at)
     }
 
-    /// Takes a repair packet, and gives the frames that can be decoded now, in order.
+    /// Takes a repair packet. Returns the frames that can be decoded now, in order.
     pub fn repair(&mut self, piece: RepairPiece) -> Vec<Whole> {
         let number = self.frames.unwrap(piece.frame_number);
         let first = self.sequences.unwrap(piece.before.0) + 1;
         let newest = self.given.last().copied();
         if newest.is_some_and(|newest| number <= newest) {
-            // Most are of frames that lack nothing.
+            // Not counted as useless: most repair packets come for frames that are already whole.
             return Vec::new();
         }
         let open = self.open.entry(number);
@@ -279,7 +278,7 @@ impl Assembler {
         self.settle(number, piece.at)
     }
 
-    /// Makes a frame good as far as can be, and gives what can be decoded now.
+    /// Repairs frame `number` if possible. Returns the frames that can be decoded now, in order.
     fn settle(&mut self, number: u64, at: PeerTime) -> Vec<Whole> {
         if let Some(open) = self.open.get_mut(&number) {
             match open.repair(at) {
@@ -296,7 +295,7 @@ impl Assembler {
         whole
     }
 
-    /// Takes out what can be decoded now.
+    /// Removes and returns the frames that can be decoded now, in order.
     fn decodable(&mut self) -> Vec<Whole> {
         let mut all = Vec::new();
         while let Some(number) = self.next() {
@@ -317,7 +316,7 @@ impl Assembler {
         all
     }
 
-    /// The oldest frame that is whole and refers to nothing, or to one given out.
+    /// The oldest frame that is whole and is a keyframe or refers to a frame handed out.
     fn next(&self) -> Option<u64> {
         let is_ready = |(number, open): &(&u64, &Open)| {
             open.is_whole()
@@ -356,7 +355,7 @@ impl Assembler {
         }
     }
 
-    /// Lets go of what is too far from `number` to come.
+    /// Drops frames that are too far behind `number` to become whole.
     fn forget(&mut self, number: u64) {
         let oldest = number.saturating_sub(MOST_OPEN);
         while let Some(entry) = self.open.first_entry() {
@@ -369,7 +368,8 @@ impl Assembler {
     }
 }
 
-/// Counts on beyond 16 bits: a number is taken as the one nearest to the newest.
+/// Continues a 16-bit number beyond its range: each number is taken as the one nearest to the
+/// newest.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counter {
     newest: Option<u64>,
@@ -377,7 +377,7 @@ pub(crate) struct Counter {
 
 impl Counter {
     pub(crate) fn unwrap(&mut self, wire: u16) -> u64 {
-        // So far above zero that an older one has a number, too.
+        // The first number begins far enough above zero that an older one can be counted, too.
         let newest = self.newest.unwrap_or((1 << 16) + u64::from(wire));
         #[expect(clippy::cast_possible_truncation, reason = "the low 16 bits are meant")]
         let step = wire.wrapping_sub(newest as u16).cast_signed();
@@ -391,7 +391,7 @@ impl Counter {
 mod tests {
     use super::*;
 
-    /// A frame of so many packets, numbered from `sequence` on.
+    /// The packets of a frame whose RTP numbers begin with `sequence`.
     fn frame(number: u16, back: u16, sequence: u16, packets: u16) -> Vec<Piece> {
         let piece = |place| Piece {
             sequence: MediaSequence(sequence).plus(place),
@@ -427,7 +427,7 @@ mod tests {
         let mut back = 0;
         for number in [65_534, 65_535, 0, 1] {
             let mut pieces = frame(number, back, sequence, 5);
-            // In any order, and one of them twice.
+            // The packets come in any order, and one of them twice.
             pieces.swap(0, 3);
             pieces.push(pieces[1].clone());
             let before = &pieces[..4];
@@ -469,7 +469,7 @@ mod tests {
         assert!(numbers(&mut assembler, lost).is_empty());
         assert!(numbers(&mut assembler, frame(12, 1, 5, 1)).is_empty());
         assert_eq!(numbers(&mut assembler, frame(13, 3, 6, 1)), [13]);
-        // Too late: it was done without.
+        // The packet comes too late: a newer frame was decoded without its frame.
         assert!(numbers(&mut assembler, [missing]).is_empty());
         assert_eq!(numbers(&mut assembler, frame(14, 1, 7, 1)), [14]);
         let counts = assembler.counts();
@@ -502,7 +502,7 @@ mod tests {
         assert_eq!(assembler.counts().malformed, 1);
     }
 
-    /// Repair packets of a frame, as the host's store makes them.
+    /// Repair packets of a frame, coded as the host's store codes them.
     fn repairs(media: &[Piece], count: usize) -> Vec<RepairPiece> {
         let payloads: Vec<_> = media.iter().map(|piece| &piece.payload[..]).collect();
         let coded = mimosa_fec::encode(&payloads, count).unwrap();
@@ -552,7 +552,7 @@ mod tests {
                 keep.iter().filter(|place| **place > 4).count() as u64
             );
         }
-        // A packet fewer is too few.
+        // One packet less is not enough.
         assert!(whole(&[0, 1, 3, 7]).0.is_empty());
     }
 
@@ -582,17 +582,17 @@ mod tests {
         assert!(assembler.repair(good[0].clone()).is_empty());
         assert!(assembler.repair(other).is_empty());
         assert_eq!(assembler.counts().useless, 1);
-        // What is coded is of other packets: the sum makes no packet.
+        // The coded bytes do not fit the other packets: the sum is not a packet.
         let mut broken = good[1].clone();
         broken.coded.truncate(3);
         assert!(assembler.repair(broken).is_empty());
         assert!(numbers(&mut assembler, media[..2].to_vec()).is_empty());
         assert_eq!(assembler.counts().malformed, 1);
-        // What was lost comes again, and all is well.
+        // The lost packets are sent again, and the frame becomes whole.
         assert_eq!(numbers(&mut assembler, media[2..].to_vec()), [11]);
     }
 
-    /// Packets and repair packets with any numbers: nothing panics, and memory is bounded.
+    /// Whatever packets and repair packets come, nothing panics, and memory is bounded.
     #[test]
     fn whatever_comes_is_borne() {
         let mut assembler = Assembler::new(Codec::H264);

@@ -1,7 +1,8 @@
-//! A client's session: what comes from the host, and what is told it.
+//! The player's or viewer's end of a session.
 //!
-//! A state machine, as the host's is: times and datagrams go in; frames to decode, sound to
-//! play, datagrams and news come out. Times are the client's own, counted from its start.
+//! The session is a state machine, as the host's is: times and datagrams go in; frames to decode,
+//! sound to play, datagrams and news come out. Times are on the client's own clock, which begins
+//! with the client.
 
 mod assembler;
 mod pen;
@@ -33,67 +34,68 @@ use self::skew::Skew;
 pub use self::sound::{Play, SoundBuffer, SoundConfig, SoundCounts};
 pub use self::tally::{Packets, Tally};
 
-/// Without a frame to decode for this long, though packets come, a keyframe is asked for:
-/// the host mends by itself within a round trip or two.
+/// Time without a decodable frame, although packets come, after which the client asks for a
+/// keyframe: the host repairs the stream by itself within a round trip or two.
 const STUCK_AFTER: TimeDelta = TimeDelta::from_millis(400);
-/// Time between messages with what the client counts (docs/embed/protocol.md).
+/// Time between messages with the client's counts (docs/embed/protocol.md).
 const COUNTS_EVERY: TimeDelta = TimeDelta::from_millis(1_000);
-/// A host that says nothing for this long has gone: as long as a host waits for a browser.
+/// Silence after which the host is taken to have gone: as long as a host waits for a browser.
 const GONE_AFTER: TimeDelta = TimeDelta::from_millis(10_000);
-/// And one that never answers.
+/// Time after which a session is given up if the host never answers.
 const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
 
-/// Something that a session wants done, or known.
+/// Something that a session wants its driver to do or to know.
 #[derive(Debug)]
 pub enum Effect {
     /// Media can flow.
     Connected,
-    /// Decode this.
+    /// Decode this frame.
     Decode(Whole),
-    /// What the session is.
+    /// The host has described the session.
     Hello(Box<Hello>),
-    /// How it stands, four times a second.
+    /// The host's statistics have come, which it sends four times a second.
     Statistics(Box<Statistics>),
-    /// Something that the player should know.
+    /// Show this notice to the person.
     Notice(Notice),
-    /// A gamepad is to do this.
+    /// Let a gamepad vibrate.
     Rumble(Rumble),
-    /// The game has copied this text.
+    /// Put this text, which the game has copied, into the clipboard.
     Copied(String),
-    /// It is over.
+    /// The session is over.
     Ended {
-        /// Why.
+        /// Why the session ended.
         reason: String,
-        /// The host meant it: nobody should call again.
+        /// Whether the host ended the session on purpose, so that the client should not connect
+        /// again.
         is_final: bool,
     },
 }
 
-/// A frame that the player has seen.
+/// A frame that was displayed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Seen {
     /// RTP timestamp.
     pub timestamp: u32,
-    /// When its last packet came.
+    /// When the frame's last packet came.
     pub received: Time,
     /// How long decoding took.
     pub decoding: TimeDelta,
-    /// When it was on the screen, or would have been.
+    /// When the frame was on the screen, or would have been without a window.
     pub shown: Time,
 }
 
-/// A session's fixed properties.
+/// Fixed properties of a session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionConfig {
-    /// When to report.
+    /// When to report arrivals.
     pub reporter: ReporterConfig,
-    /// How much sound is kept.
+    /// How much sound is buffered.
     pub sound: SoundConfig,
-    /// Name of the decoder, for the host's statistics.
+    /// Name of the decoder, which the host's statistics show.
     pub decoder: String,
 }
 
-/// A client's session.
+/// The player's or viewer's end of one session.
 pub struct Session {
     config: SessionConfig,
     transport: Box<dyn ViewerTransport>,
@@ -107,14 +109,14 @@ pub struct Session {
     pen: Pen,
     skew: Skew,
     tally: Tally,
-    /// When a frame last came out whole, or a keyframe was asked for.
+    /// When a frame last became decodable, or a keyframe was last asked for.
     moved: Time,
     next_counts: Time,
     effects: VecDeque<Effect>,
 }
 
 impl Session {
-    /// A session over a connection that the host has answered; the offer was made at `begun`.
+    /// A session over a connection to which the host has agreed. The offer was made at `begun`.
     #[must_use]
     pub fn new(config: SessionConfig, transport: Box<dyn ViewerTransport>, begun: Time) -> Self {
         let (name, tells_marks) = (transport.name(), transport.reads_congestion());
@@ -137,7 +139,7 @@ impl Session {
         }
     }
 
-    /// What has come so far.
+    /// Everything counted so far.
     #[must_use]
     pub fn tally(&self) -> Tally {
         Tally {
@@ -148,13 +150,14 @@ impl Session {
         }
     }
 
-    /// By how much later sound is heard than the picture of the same time is seen.
+    /// How much later sound is heard than the picture of the same moment is seen; `None` without
+    /// either.
     #[must_use]
     pub fn skew(&self) -> Option<TimeDelta> {
         self.skew.now()
     }
 
-    /// A datagram came: it was there at `arrived`, before `now`, and with this ECN field.
+    /// Takes a datagram with the ECN field `ecn`, which arrived at `arrived`, at or before `now`.
     pub fn receive(
         &mut self,
         now: Time,
@@ -170,7 +173,8 @@ impl Session {
         self.events(now, arrived.min(now), ecn);
     }
 
-    /// Lets time pass.
+    /// Lets time pass until `now`: sends reports and counts that are due, asks for a keyframe if
+    /// the stream is stuck, and checks that the host is still there.
     pub fn advance(&mut self, now: Time) {
         if self.transport.deadline() <= now {
             self.transport.timeout(now);
@@ -196,7 +200,7 @@ impl Session {
         }
     }
 
-    /// Frames have begun to come that cannot be decoded.
+    /// Whether packets have come of frames that cannot be decoded yet.
     fn has_pieces(&self) -> bool {
         self.assembler.waiting() > 0
     }
@@ -209,7 +213,7 @@ impl Session {
         }
     }
 
-    /// Asks for a keyframe: what is there cannot be decoded.
+    /// Asks the host for a keyframe, because what has come cannot be decoded.
     pub fn want_keyframe(&mut self, now: Time) {
         self.moved = now;
         self.tally.keyframes_wanted += 1;
@@ -233,7 +237,7 @@ impl Session {
         next
     }
 
-    /// The player did something.
+    /// Sends an action of the player.
     pub fn act(&mut self, now: Time, action: Action) {
         if let Some(time) = page_time(now) {
             for (channel, message) in self.pen.write(action, time) {
@@ -242,7 +246,7 @@ impl Session {
         }
     }
 
-    /// The player has copied this text. What is longer than a message can be is left out.
+    /// Sends text that the player has copied, unless it is longer than a message can be.
     pub fn copy(&mut self, text: String) {
         if let Some(clipboard) = Clipboard::new(text) {
             let text = FromPage::Clipboard(clipboard).to_json();
@@ -250,7 +254,7 @@ impl Session {
         }
     }
 
-    /// The player has seen a frame.
+    /// Tells the host that a frame was displayed.
     pub fn seen(&mut self, seen: &Seen) {
         self.tally.shown += 1;
         self.skew.seen(seen.timestamp, seen.shown);
@@ -265,13 +269,14 @@ impl Session {
         self.transport.write(Channel::Frames, &message.to_bytes());
     }
 
-    /// Somebody looks whether the loudspeaker wants anything.
+    /// Notes that the driver has checked whether the loudspeaker wants sound, after it read all
+    /// packets that had come.
     pub fn look(&mut self, now: Time) {
         self.sound.look(now);
     }
 
-    /// What to play for about 10 ms, which the player hears at `heard`; so much is wanted at
-    /// once.
+    /// Takes the next 10 ms of sound, which the player hears at `heard`. The loudspeaker wants
+    /// `wanted` of sound at once.
     pub fn play(&mut self, now: Time, heard: Time, wanted: TimeDelta) -> Play {
         let play = self.sound.play(now, wanted);
         if let Play::Frame { timestamp, .. } = play {
@@ -280,19 +285,19 @@ impl Session {
         play
     }
 
-    /// The loudspeaker had nothing to play for so long, though there was sound.
+    /// Notes that the loudspeaker had nothing to play for `silent`, although there was sound.
     pub fn ran_out(&mut self, silent: TimeDelta) {
         self.sound.ran_out(silent);
     }
 
-    /// Ends the session, and tells the host.
+    /// Ends the session, and tells the host so.
     pub fn close(&mut self) {
         self.transport.close();
         self.end("left".to_owned(), true);
     }
 
-    /// How many items the session remembers: packets of frames that are not whole, frames of
-    /// sound, effects not taken. A world that runs it watches this.
+    /// Number of items that the session holds: packets of frames that are not whole, frames of
+    /// sound, and effects not yet taken. Soak tests check that it stays bounded.
     #[must_use]
     pub fn held(&self) -> usize {
         self.assembler.held() + self.sound.held() + self.effects.len()
@@ -303,7 +308,7 @@ impl Session {
         self.transport.poll_datagram()
     }
 
-    /// Takes what has happened.
+    /// Takes the next effect.
     pub fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }
@@ -456,7 +461,8 @@ impl Session {
                 self.effects.push_back(Effect::Copied(clipboard.text));
             }
             ToPage::Notice(notice) => self.effects.push_back(Effect::Notice(notice)),
-            // The host goes on without reports; it does not happen with our own.
+            // Our own transport always reports, so that the host does not send this; it continues
+            // without.
             ToPage::Feedback(_) | ToPage::Unknown => {}
         }
     }
@@ -500,7 +506,7 @@ impl Session {
         self.transport.write(Channel::Control, text.as_bytes());
     }
 
-    /// A frame was decoded.
+    /// Notes that a frame was decoded.
     pub fn decoded(&mut self) {
         self.tally.decoded += 1;
     }
@@ -516,12 +522,12 @@ fn time(at: PeerTime) -> Time {
     Time::from_nanos(u64::try_from(at.as_nanos()).unwrap_or(0))
 }
 
-/// The client's clock as its reports have it.
+/// The client's time in the form that reports carry.
 fn peer_time(time: Time) -> PeerTime {
     PeerTime::from_nanos(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
 }
 
-/// The client's clock as its messages have it.
+/// The client's time in the form that messages carry; `None` if it cannot be expressed.
 fn page_time(time: Time) -> Option<PageTime> {
     PageTime::from_millis(time.since(Time::ZERO).as_millis())
 }

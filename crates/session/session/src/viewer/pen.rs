@@ -1,4 +1,4 @@
-//! What the player does, as messages to the host (docs/embed/protocol.md, Input).
+//! Writes the player's actions as messages to the host (docs/embed/protocol.md, Input).
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use mimosa_protocol::PageTime;
 use mimosa_protocol::input::{Message, Place, Pointer, Sum};
 use mimosa_transport::Channel;
 
-/// Writes messages; remembers what they are sums of.
+/// Writes messages, and keeps the running sums that they carry.
 #[derive(Debug)]
 pub struct Pen {
     pointer: Pointer,
@@ -21,7 +21,7 @@ impl Default for Pen {
 }
 
 impl Pen {
-    /// Nothing was done.
+    /// The state before any action.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -36,12 +36,12 @@ impl Pen {
         }
     }
 
-    /// The first message of a connection: it says where the sums stand.
+    /// The first message of a connection, which says where the sums begin.
     pub fn first(&mut self, time: PageTime) -> (Channel, Vec<u8>) {
         (Channel::Keys, self.pointer(time))
     }
 
-    /// The messages for an action, and their channels, in order.
+    /// The messages for an action with their channels, in the order in which to send them.
     pub fn write(&mut self, action: Action, time: PageTime) -> Vec<(Channel, Vec<u8>)> {
         let at = Some(time);
         let add = |sum: &mut Sum, right: i32, down: i32| {
@@ -63,7 +63,7 @@ impl Pen {
                 return vec![(Channel::Input, self.pointer(time))];
             }
             Action::Button { button, pressed } => {
-                // The button goes down where the pointer is.
+                // The pointer's place goes first, so that the button is pressed there.
                 let button = Message::Button {
                     button,
                     pressed,

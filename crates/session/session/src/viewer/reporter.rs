@@ -1,16 +1,17 @@
-//! When to tell the host of arrivals, and what.
+//! Decides when to report arrivals to the host, and writes the reports.
 //!
-//! **Source.** RFC 8888, section 4, leaves the interval to the application; reports at the
-//! end of a frame are as often as a controller decides (docs/embed/feedback.md).
+//! **Source.** RFC 8888, section 4, leaves the interval to the application. Reports at the end of
+//! each frame are as frequent as a controller's decisions (docs/embed/feedback.md).
 //!
-//! A report is useful at once when it says something that the host acts on: a frame is
-//! whole, a packet is missing, a mark has come, or the packet asks. Otherwise it waits for
-//! [`ReporterConfig::longest_wait`], so that a frame that is spread over its interval is
-//! known of piece by piece. Each is about the packets of the
-//! [two before it](ReporterConfig::repeats) as well, so that two lost in a row cost nothing.
+//! A report leaves at once when it says something on which the host acts: a frame is whole, a
+//! packet is missing, a mark has come, or a packet asks for a report. Otherwise the report waits
+//! for [`ReporterConfig::longest_wait`], so that the host hears about a frame that is spread over
+//! its interval piece by piece. Each report repeats the packets of the
+//! [earlier ones](ReporterConfig::repeats), two by default, so that the loss of two reports in a
+//! row costs nothing.
 //!
-//! One compound has, of each stream of RTP, a report of RFC 8888 with the ECN fields, and one
-//! on transport-wide numbers, whose times are of 250 us instead of 1/1024 s.
+//! One compound packet has a report of RFC 8888 with the ECN fields for each RTP stream, and a
+//! transport-wide report, whose times have a resolution of 250 us instead of 1/1024 s.
 
 use std::collections::BTreeMap;
 
@@ -18,22 +19,23 @@ use mimosa_facts::{Arrival, ArrivalReport, TransportSequence};
 use mimosa_stream::{FeedbackFormat, ReportConfig, ReportWriter};
 use mimosa_units::{Ecn, PeerTime, TimeDelta};
 
-/// Most bytes of a compound, so that it fits a datagram with what is around it.
+/// Most bytes of a compound packet, which leave room for the headers around it in a datagram.
 const LARGEST: usize = 1_100;
-/// A packet so far behind the newest came late; one so far ahead makes no gap, but begins
-/// anew.
+/// Distance between numbers, modulo 2^16, that counts as ahead. A packet at this distance or more
+/// from the newest came late.
 const NEAR: u16 = 1 << 15;
 
-/// How often to report.
+/// When reports leave, and what they repeat.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ReporterConfig {
-    /// Longest that a packet goes without a report. Chosen: four reports in a frame's
-    /// interval at 60 frames a second.
+    /// Longest time that a packet waits for a report. Our choice: four reports in a frame interval
+    /// at 60 frames a second.
     pub longest_wait: TimeDelta,
-    /// Earlier reports that each repeats. Chosen, as a host's requests cover three frames.
+    /// Number of earlier reports that each report repeats. Our choice, so that a report covers
+    /// three frames, as a host's requests do.
     pub repeats: usize,
-    /// Packets after which a report leaves at once. Chosen: what a report of three has to
-    /// say fits a datagram.
+    /// Number of packets after which a report leaves at once. Our choice: three reports of this
+    /// size fit a datagram.
     pub most_packets: usize,
 }
 
@@ -47,31 +49,31 @@ impl Default for ReporterConfig {
     }
 }
 
-/// A packet of the video's that has arrived.
+/// A packet of the video that has arrived.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Came {
-    /// Its stream.
+    /// SSRC of the packet's RTP stream.
     pub ssrc: u32,
-    /// Its number there.
+    /// The packet's number in its RTP stream.
     pub sequence: u16,
-    /// Number of the packet among all packets of the video.
+    /// The packet's transport-wide number.
     pub number: TransportSequence,
-    /// It asks for a report.
+    /// Whether the packet asks for a report.
     pub asks: bool,
-    /// It is the last of its frame.
+    /// Whether the packet is the last of its frame.
     pub is_last: bool,
-    /// When it came.
+    /// When the packet came.
     pub at: PeerTime,
-    /// The ECN field it came with.
+    /// The ECN field with which the packet came.
     pub ecn: Ecn,
 }
 
-/// Collects arrivals, and writes reports.
+/// Collects arrivals, and writes reports about them.
 #[derive(Debug)]
 pub struct Reporter {
     config: ReporterConfig,
     name: u32,
-    /// Whether the host reads RFC 8888.
+    /// Whether the host reads RFC 8888, whose reports carry marks.
     tells_marks: bool,
     streams: BTreeMap<u32, (ReportWriter, ArrivalReport<u16>)>,
     numbers: ReportWriter,
@@ -82,7 +84,7 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Nothing has come. Reports are signed with `name`.
+    /// A reporter without arrivals. `name` is the SSRC from which the reports come.
     #[must_use]
     pub fn new(config: ReporterConfig, name: u32, tells_marks: bool) -> Self {
         let numbers = ReportConfig {
@@ -105,13 +107,13 @@ impl Reporter {
         }
     }
 
-    /// Reports written so far.
+    /// Number of reports written so far.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// A packet has come.
+    /// Takes the arrival of a packet.
     pub fn came(&mut self, came: &Came) {
         self.waiting.arrivals.push(Arrival {
             sequence: came.number,
@@ -147,7 +149,7 @@ impl Reporter {
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// Whether packets between the newest so far and this one have not come.
+    /// Whether packets between the newest one before and this one are missing.
     fn makes_gap(&mut self, number: TransportSequence) -> bool {
         let step = self.newest.map_or(1, |newest| number.since(newest));
         let is_newer = (1..NEAR).contains(&step);
@@ -157,14 +159,14 @@ impl Reporter {
         is_newer && step > 1
     }
 
-    /// When to call [`Reporter::write`].
+    /// When to call [`Reporter::write`]; `None` without news.
     #[must_use]
     pub const fn due(&self) -> Option<PeerTime> {
         self.due
     }
 
-    /// The compounds that leave at `now`, each for a datagram of its own; none before one
-    /// is due.
+    /// The compound packets that leave at `now`, one for each datagram. There are none before a
+    /// report is due.
     pub fn write(&mut self, now: PeerTime) -> Vec<Vec<u8>> {
         if self.due.is_none_or(|due| due > now) {
             return Vec::new();
@@ -172,8 +174,8 @@ impl Reporter {
         self.due = None;
         let mut packets = Vec::new();
         for (writer, report) in self.streams.values_mut() {
-            // Also of a stream without news: the numbers below repeat its packets, and
-            // their fields go with them.
+            // Streams without news report as well: the transport-wide report below repeats their
+            // packets, and the ECN fields have to come along.
             packets.extend(writer.write(now, report));
             report.arrivals.clear();
         }
@@ -262,7 +264,7 @@ mod tests {
             assert_eq!(reporter.due(), Some(ms(at)), "{news:?}");
             assert!(!reporter.write(ms(at)).is_empty());
         }
-        // It came late: there is no new gap.
+        // The packet came late, which makes no new gap.
         reporter.came(&came(5, 60));
         assert_eq!(reporter.due(), Some(ms(64)));
         assert_eq!(numbers(&reporter.write(ms(64))), [4, 5, 6], "4 and 6 again");
@@ -349,7 +351,7 @@ mod tests {
         let mut reporter = reporter();
         for number in 0..40_u16 {
             let at = i64::from(number) * 10;
-            // Now and then a packet of the second stream, which has no others near it.
+            // Some packets are of the second stream, where they have no neighbours.
             let is_again = number % 10 == 5;
             let news = Came {
                 is_last: true,
@@ -373,7 +375,7 @@ mod tests {
     fn no_compound_is_larger_than_a_datagram() {
         let mut reporter = reporter();
         for number in 0..2_000_u16 {
-            // Every other one is lost, and times are far apart.
+            // Every second packet is lost, and the arrivals are far apart.
             reporter.came(&came(number * 2, i64::from(number) * 70));
             let compounds = reporter.write(ms(i64::from(number) * 70));
             assert!(compounds.iter().all(|compound| compound.len() <= LARGEST));

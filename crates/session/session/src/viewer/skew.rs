@@ -1,20 +1,21 @@
-//! How far apart sound and picture of the same time are heard and seen.
+//! Measures the skew: how much later sound is heard than the picture of the same moment is seen.
 //!
-//! The host ties the RTP times of both streams to its one clock. How long after its capture
-//! something is seen or heard is known up to what the two clocks are apart, which is the same
-//! for both and falls out of their difference. Medians of the last two seconds are compared.
+//! The host ties the RTP timestamps of both streams to its one clock. The time from the capture to
+//! the display, or to the loudspeaker, is known up to the offset between the host's clock and the
+//! client's. The offset is the same for both streams and cancels in the difference. The medians of
+//! the last two seconds are compared.
 
 use std::collections::VecDeque;
 
 use mimosa_protocol::control::RtpClock;
 use mimosa_units::{Time, TimeDelta};
 
-/// What is compared.
+/// Time span over which medians are taken.
 const WINDOW: TimeDelta = TimeDelta::from_millis(2_000);
 const PICTURES_PER_SECOND: i64 = 90_000;
 const SAMPLES_PER_SECOND: i64 = 48_000;
 
-/// Compares.
+/// Compares the delays of pictures and sound.
 #[derive(Debug, Default)]
 pub(super) struct Skew {
     picture: Stream,
@@ -24,7 +25,8 @@ pub(super) struct Skew {
 #[derive(Debug, Default)]
 struct Stream {
     clock: Option<RtpClock>,
-    /// When, and how long after its capture on the host's clock.
+    /// For each display or playback: its time, and the time since the capture, which includes the
+    /// offset between the clocks.
     delays: VecDeque<(Time, TimeDelta)>,
 }
 
@@ -33,23 +35,23 @@ impl Skew {
         Self::default()
     }
 
-    /// What the host says of the streams' clocks; nothing leaves what is known.
+    /// Takes the host's statement of the streams' clocks. `None` keeps the clock known before.
     pub(super) fn clocks(&mut self, picture: Option<RtpClock>, sound: Option<RtpClock>) {
         self.picture.clock = picture.or(self.picture.clock);
         self.sound.clock = sound.or(self.sound.clock);
     }
 
-    /// A picture is seen.
+    /// Notes that a picture was displayed at `at`.
     pub(super) fn seen(&mut self, timestamp: u32, at: Time) {
         self.picture.note(timestamp, at, PICTURES_PER_SECOND);
     }
 
-    /// Sound is heard.
+    /// Notes that sound is heard at `at`.
     pub(super) fn heard(&mut self, timestamp: u32, at: Time) {
         self.sound.note(timestamp, at, SAMPLES_PER_SECOND);
     }
 
-    /// By how much later sound is heard; `None` without either.
+    /// How much later sound is heard than the picture is seen; `None` unless both are known.
     pub(super) fn now(&self) -> Option<TimeDelta> {
         Some(self.sound.median()? - self.picture.median()?)
     }
@@ -104,7 +106,7 @@ mod tests {
             skew.heard(sound, at(3_010 + step * 20 + 45));
         }
         assert_eq!(skew.now(), Some(MS * 30));
-        // An hour later, with newer clocks, and the other way round.
+        // An hour later, the clocks are new ones and the skew is reversed.
         for step in 0..200_u32 {
             let at = |millis: u64| Time::from_millis(3_600_000 + u64::from(step) * 20 + millis);
             skew.clocks(clock(0, 3_607_000), clock(0, 3_607_000));

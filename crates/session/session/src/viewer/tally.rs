@@ -1,4 +1,4 @@
-//! What a session counts.
+//! The counts of a viewer's session.
 
 use mimosa_facts::TransportSequence;
 use mimosa_units::{Ecn, TimeDelta};
@@ -11,13 +11,13 @@ use super::sound::SoundCounts;
 pub struct Tally {
     /// Time from the offer to the connection.
     pub connected: Option<TimeDelta>,
-    /// What the network brought.
+    /// Datagrams and packets that came.
     pub packets: Packets,
-    /// What became of frames.
+    /// Frames by their fate.
     pub frames: Counts,
     /// Frames that refer to no other.
     pub keyframes: u64,
-    /// Keyframes asked for.
+    /// Times that a keyframe was asked for.
     pub keyframes_wanted: u64,
     /// Frames decoded.
     pub decoded: u64,
@@ -25,26 +25,26 @@ pub struct Tally {
     pub shown: u64,
     /// Reports sent.
     pub reports: u64,
-    /// What became of sound.
+    /// Sound frames by their fate.
     pub sound: SoundCounts,
 }
 
-/// What the network brought.
+/// Counts of datagrams and packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packets {
     /// Datagrams of all kinds.
     pub datagrams: u64,
-    /// Their bytes, without those of UDP and IP.
+    /// Bytes of the datagrams, without UDP and IP headers.
     pub bytes: u64,
-    /// Packets of the video's.
+    /// Packets of the video, of all three kinds.
     pub came: u64,
-    /// Of these, packets sent again.
+    /// Retransmissions among the packets of the video.
     pub repeated: u64,
-    /// Of these, packets that stand for others.
+    /// Repair packets among the packets of the video.
     pub repair: u64,
-    /// Of these, packets that came with ECT(1) or ECT(0).
+    /// Packets of the video that came with ECT(1) or ECT(0).
     pub capable: u64,
-    /// Of these, packets that were marked.
+    /// Packets of the video that came with CE.
     pub marked: u64,
     numbers: Counter,
     first: Option<u64>,
@@ -52,7 +52,7 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// A packet of the video's came, with this transport-wide number.
+    /// Takes a packet of the video with this transport-wide number.
     pub(super) fn came(&mut self, number: TransportSequence, ecn: Ecn) {
         self.came += 1;
         match ecn {
@@ -66,7 +66,7 @@ impl Packets {
         self.last = self.last.max(number);
     }
 
-    /// Packets of the video's between the first and the last that never came.
+    /// Number of packets of the video between the first and the last that never came.
     #[must_use]
     pub fn lost(&self) -> u64 {
         let first = self.first.unwrap_or(self.last + 1);

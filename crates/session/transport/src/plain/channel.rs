@@ -1,19 +1,21 @@
-//! Messages on a channel: at once and once where it is lossy, else again and again until they
-//! are acknowledged, and given out in order.
+//! Delivers the messages of a channel.
 //!
-//! **Source.** The properties are those of WebRTC's data channels (RFC 8831, section 6.6);
-//! the rule here is the simplest that has them: go back to the oldest message that is not
-//! acknowledged after a fixed time that doubles.
+//! A message on a lossy channel is sent once. A message on a reliable channel is sent again until
+//! it is acknowledged, and messages are handed out in order.
+//!
+//! **Source.** The properties are those of WebRTC's data channels (RFC 8831, section 6.6). The rule
+//! is the simplest one that has them: after a fixed time, which doubles, send again from the oldest
+//! message without an acknowledgement.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use mimosa_units::{Time, TimeDelta};
 
-/// First wait for an acknowledgement. Chosen: longer than most round trips.
+/// First wait for an acknowledgement. Our choice: longer than most round trips.
 const FIRST_WAIT: TimeDelta = TimeDelta::from_millis(100);
 /// Longest wait for an acknowledgement.
 const LONGEST_WAIT: TimeDelta = TimeDelta::from_millis(800);
-/// Messages that may wait for acknowledgement, and messages kept that came too early.
+/// Most messages that wait for an acknowledgement, and most that are kept because they came early.
 const MOST: usize = 1_024;
 
 /// The sending end of a reliable channel.
@@ -26,7 +28,7 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Takes a message in and gives its number; `None` while too many wait.
+    /// Takes a message to send, and returns its number; `None` while too many wait.
     pub(super) fn push(&mut self, message: &[u8]) -> Option<u32> {
         if self.waiting.len() >= MOST {
             return None;
@@ -45,7 +47,7 @@ impl Outbox {
         }
     }
 
-    /// All messages before `next` have arrived.
+    /// Notes that all messages before `next` have arrived.
     pub(super) fn acknowledged(&mut self, now: Time, next: u32) {
         let before = self.waiting.len();
         while self
@@ -59,12 +61,12 @@ impl Outbox {
         }
     }
 
-    /// When messages are sent again.
+    /// When to send messages again.
     pub(super) fn deadline(&self) -> Time {
         self.again.unwrap_or(Time::MAX)
     }
 
-    /// The messages to send again, if it is time.
+    /// The messages to send again, if the time for it has come.
     pub(super) fn due(&mut self, now: Time) -> impl Iterator<Item = &(u32, Vec<u8>)> {
         let is_due = self.again.is_some_and(|at| at <= now);
         if is_due {
@@ -83,7 +85,7 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// Takes a message in, and gives those that are next in order.
+    /// Takes a message that came, and returns those that are next in order.
     pub(super) fn take(&mut self, number: u32, message: &[u8]) -> Vec<Vec<u8>> {
         if number >= self.next && self.early.len() < MOST {
             self.early.insert(number, message.to_vec());

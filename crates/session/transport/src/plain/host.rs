@@ -23,7 +23,7 @@ const MEDIA: u32 = 0x4d_4544;
 const REPEATS: u32 = 0x52_5458;
 const SOUND: u32 = 0x53_4e44;
 
-/// The host's end.
+/// The host's end of a plain connection.
 #[derive(Debug)]
 pub struct Host {
     agreed: Agreed,
@@ -34,7 +34,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// An end that waits for its viewer.
+    /// A host's end that waits for its viewer's greeting.
     #[must_use]
     pub fn new(terms: &Terms, now: Time) -> Self {
         let agreed = terms.agreed;

@@ -1,4 +1,4 @@
-//! What both ends of a plain connection do alike: greet, keep alive, carry messages, part.
+//! What both ends of a plain connection have in common: greetings, messages and the end.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -9,13 +9,13 @@ use super::channel::{Inbox, Outbox};
 use super::wire::{Kind, begin, parse};
 use crate::ends::{Channel, Datagram};
 
-/// Between greetings until the other end answers. Chosen: a few round trips.
+/// Time between greetings until the other end answers. Our choice: a few round trips.
 const GREET_EVERY: TimeDelta = TimeDelta::from_millis(100);
-/// Between greetings from then on: as often as WebRTC checks a path (RFC 7675, section 5.1,
-/// asks for less than 15 s; str0m and browsers send one in 2.5 s).
+/// Time between greetings after the other end has answered: as often as WebRTC checks a path (RFC
+/// 7675, section 5.1, asks for less than 15 s; str0m and browsers send a check every 2.5 s).
 const ALIVE_EVERY: TimeDelta = TimeDelta::from_millis(2_500);
 
-/// Something that both ends see.
+/// Something that happened to a plain connection.
 #[derive(Debug)]
 pub(super) enum Heard {
     /// The other end is there.
@@ -24,11 +24,11 @@ pub(super) enum Heard {
     Message { channel: Channel, data: Vec<u8> },
     /// The other end has left.
     Left,
-    /// A datagram for the end itself: its kind and what follows.
+    /// A datagram came for the host's or the viewer's own part: its kind, and the rest of it.
     Other { kind: Kind, rest: Vec<u8> },
 }
 
-/// One end's half of what is alike.
+/// The part of an end that both ends have in common.
 #[derive(Debug)]
 pub(super) struct Link {
     id: u64,
@@ -40,12 +40,12 @@ pub(super) struct Link {
     outboxes: [Outbox; Channel::ALL.len()],
     inboxes: [Inbox; Channel::ALL.len()],
     datagrams: VecDeque<Datagram>,
-    /// The time of the last call that had one.
+    /// The time of the last call that had a time.
     now: Time,
 }
 
 impl Link {
-    /// An end that greets from `now` on, if it `begins`; the other waits to be greeted.
+    /// An end that greets from `now` on if it `begins`; otherwise it waits for a greeting.
     pub(super) fn new(
         id: u64,
         own: SocketAddr,
@@ -75,7 +75,7 @@ impl Link {
         parse(self.id, contents).is_some()
     }
 
-    /// Takes a datagram in; datagrams go to where the last one came from.
+    /// Takes a datagram. Later datagrams are sent to the address from which this one came.
     pub(super) fn receive(&mut self, now: Time, source: SocketAddr, contents: &[u8]) -> Vec<Heard> {
         self.now = now;
         let Some((kind, rest)) = parse(self.id, contents).filter(|_| !self.is_closed) else {
@@ -110,7 +110,7 @@ impl Link {
         heard
     }
 
-    /// Takes a message in; `None` for one that is cut off.
+    /// Takes a message; `None` if it is cut off.
     fn message(&mut self, rest: &[u8]) -> Option<Vec<Heard>> {
         let (&[index, a, b, c, d], data) = rest.split_first_chunk()?;
         let channel = *Channel::ALL.get(usize::from(index))?;
@@ -153,7 +153,7 @@ impl Link {
         outboxes.fold(self.next_greeting, Time::min)
     }
 
-    /// Writes a message, once the other end is there.
+    /// Writes a message. Returns whether the other end is there and the channel takes it.
     pub(super) fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
         if !self.is_connected || self.is_closed {
             return false;
@@ -200,7 +200,7 @@ impl Link {
         self.next_greeting = now + every;
     }
 
-    /// Puts a datagram among those to be sent.
+    /// Queues a datagram to be sent.
     pub(super) fn send(&mut self, ecn: Ecn, contents: Vec<u8>) {
         self.datagrams.push_back(Datagram {
             source: self.own,
@@ -210,7 +210,7 @@ impl Link {
         });
     }
 
-    /// The time is `now`, says a call without a datagram.
+    /// Sets the time for calls without one.
     pub(super) fn pass(&mut self, now: Time) {
         self.now = now;
     }

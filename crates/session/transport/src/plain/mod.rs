@@ -1,11 +1,12 @@
-//! A connection without encryption, for simulations: as quick to run as memory is copied.
+//! A connection without encryption, for simulations: running it costs hardly more than copying
+//! memory.
 //!
-//! [`Host`] and [`Viewer`] have the interface of the WebRTC ends,
-//! [`HostTransport`](crate::HostTransport) and [`ViewerTransport`](crate::ViewerTransport),
-//! the same packets of RTP and RTCP inside, and datagrams of the same sizes. Instead of ICE,
-//! DTLS and SRTP each datagram has the connection's number; instead of SCTP the channels
-//! have reliable messages of their own (`channel.rs`). Nothing here is safe on a network:
-//! whoever knows the number is believed.
+//! [`Host`] and [`Viewer`] implement [`HostTransport`](crate::HostTransport) and
+//! [`ViewerTransport`](crate::ViewerTransport), as the WebRTC ends do. They exchange the same RTP
+//! and RTCP packets, in datagrams of the same sizes. In place of ICE, DTLS and SRTP, each datagram
+//! carries the connection's number. In place of SCTP, the channels have a simple reliable protocol
+//! (`channel.rs`). A plain connection is not safe on a network: an end accepts anything from anyone
+//! who knows the number.
 
 mod channel;
 mod host;
@@ -22,15 +23,15 @@ use crate::ends::Agreed;
 /// First byte of a datagram that asks for a keyframe.
 pub const KEYFRAME: u8 = wire::Kind::Keyframe as u8;
 
-/// What both ends of a plain connection know from the beginning; in WebRTC, offer and answer
-/// say it.
+/// What both ends of a plain connection know from the beginning. In WebRTC, offer and answer carry
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// What was agreed on.
+    /// What both ends have agreed on.
     pub agreed: Agreed,
-    /// Number of the connection, which each datagram carries.
+    /// The connection's number, which each datagram carries.
     pub id: u64,
-    /// First RTP sequence number of each stream.
+    /// First RTP number of each stream.
     pub first_sequence: u16,
     /// Address of the host.
     pub host: SocketAddr,

@@ -12,10 +12,10 @@ use super::link::{Heard, Link};
 use super::wire::{Kind, begin, read_rtp};
 use crate::ends::{Agreed, CallerEvent, Channel, Datagram, ViewerTransport};
 
-/// SSRC that reports are signed with.
+/// SSRC from which reports come.
 const NAME: u32 = 0x56_4945;
 
-/// The viewer's end.
+/// The viewer's end of a plain connection.
 #[derive(Debug)]
 pub struct Viewer {
     agreed: Agreed,
@@ -24,7 +24,7 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    /// An end that greets its host from `now` on.
+    /// A viewer's end that greets its host from `now` on.
     #[must_use]
     pub fn new(terms: &Terms, now: Time) -> Self {
         Self {

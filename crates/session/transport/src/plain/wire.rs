@@ -1,8 +1,7 @@
 //! The datagrams of a plain connection.
 //!
-//! A datagram begins with its [`Kind`] and the connection's number. Packets of RTP have their
-//! header's fields next and are padded to the size that WebRTC's headers have, so that a link
-//! is loaded alike.
+//! A datagram begins with its [`Kind`] and the connection's number. In an RTP packet, header fields
+//! follow, padded to the size of WebRTC's headers, so that both load a link equally.
 
 use mimosa_facts::TransportSequence;
 use mimosa_rtp::dependency::{Dependency, Reference};
@@ -16,23 +15,23 @@ const VIDEO_HEADER: usize = 48;
 /// Bytes of a datagram of sound before its payload:
 /// [`SOUND_OVERHEAD`](crate::SOUND_OVERHEAD) without the headers of IPv4 and UDP.
 const SOUND_HEADER: usize = 28;
-/// Bytes of a kind and a number.
+/// Bytes of a datagram's kind and the connection's number.
 const START: usize = 9;
 
 /// What a datagram is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
-    /// The other end is there.
+    /// A greeting, which shows that its sender is there.
     Hello = 1,
-    /// A packet of RTP.
+    /// An RTP packet.
     Rtp = 2,
-    /// A compound of RTCP.
+    /// An RTCP compound packet.
     Rtcp = 3,
-    /// A keyframe is wanted.
+    /// A request for a keyframe.
     Keyframe = 4,
     /// A message on a channel.
     Message = 5,
-    /// Messages of a channel have arrived.
+    /// An acknowledgement of a channel's messages.
     Acknowledgement = 6,
     /// The connection is over.
     Bye = 7,
@@ -50,7 +49,7 @@ impl Kind {
     ];
 }
 
-/// The beginning of a datagram.
+/// Begins a datagram, with room for `capacity` bytes after its start.
 pub(super) fn begin(kind: Kind, id: u64, capacity: usize) -> Vec<u8> {
     let mut datagram = Vec::with_capacity(START + capacity);
     datagram.push(kind as u8);
@@ -58,7 +57,7 @@ pub(super) fn begin(kind: Kind, id: u64, capacity: usize) -> Vec<u8> {
     datagram
 }
 
-/// Takes a datagram of this connection apart; `None` for any other.
+/// Splits a datagram of this connection into its kind and the rest; `None` for any other datagram.
 pub(super) fn parse(id: u64, datagram: &[u8]) -> Option<(Kind, &[u8])> {
     let (&[kind, ref number @ ..], rest) = datagram.split_first_chunk::<START>()?;
     let kind = Kind::ALL.into_iter().find(|known| *known as u8 == kind)?;
@@ -74,7 +73,7 @@ const fn carries_code(carries: Carries) -> u8 {
     }
 }
 
-/// Writes a packet of RTP as a datagram.
+/// Writes an RTP packet as a datagram.
 pub(super) fn write_rtp(id: u64, packet: &Incoming) -> Vec<u8> {
     let is_sound = matches!(packet.carries, Carries::Sound | Carries::RedundantSound);
     let header = if is_sound { SOUND_HEADER } else { VIDEO_HEADER };
@@ -112,7 +111,7 @@ pub(super) fn write_rtp(id: u64, packet: &Incoming) -> Vec<u8> {
     out
 }
 
-/// Reads what [`write_rtp`] wrote behind the datagram's kind and number.
+/// Reads what [`write_rtp`] wrote after the datagram's kind and number.
 pub(super) fn read_rtp(rest: &[u8]) -> Option<Incoming> {
     let (&[flags, s0, s1, t0, t1, t2, t3, c0, c1, c2, c3], fields) = rest.split_first_chunk()?;
     let carries = match flags & 3 {
@@ -160,7 +159,7 @@ mod tests {
     use crate::peer::OVERHEAD;
     use crate::sound::SOUND_OVERHEAD;
 
-    /// Headers of IPv4 and UDP.
+    /// Bytes of the IPv4 and UDP headers.
     const BELOW: u64 = 28;
 
     fn video(payload: usize) -> Incoming {

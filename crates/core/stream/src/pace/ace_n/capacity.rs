@@ -1,4 +1,4 @@
-//! What the bottleneck carries, by packets that left back to back (S. Keshav, *Packet-pair
+//! Estimates the bottleneck's capacity by packets that left back to back (S. Keshav, *Packet-pair
 //! flow control*): behind the bottleneck they are as far apart as it takes to send one.
 
 use mimosa_facts::{SentPacket, Sequence};
@@ -14,7 +14,7 @@ struct Train {
     last_sent: Time,
     first_arrival: PeerTime,
     last_arrival: PeerTime,
-    /// All but the first packet.
+    /// Size of all packets but the first.
     behind_first: Bytes,
 }
 
@@ -38,7 +38,7 @@ impl Capacity {
         self.rate
     }
 
-    /// A packet arrived. What does not follow the one before ends the train.
+    /// A packet arrived. A packet that does not follow the one before ends the train.
     pub(super) fn arrived(&mut self, packet: &SentPacket, at: PeerTime, config: &Config) {
         if let Some(train) = &mut self.train
             && train.last.0.checked_add(1) == Some(packet.sequence.0)
@@ -62,7 +62,7 @@ impl Capacity {
         });
     }
 
-    /// Only a train that the network spread out tells what it carries.
+    /// Ends the train. Only a train that the network spread out tells the capacity.
     fn end_train(&mut self, config: &Config) {
         let Some(train) = self.train.take() else {
             return;

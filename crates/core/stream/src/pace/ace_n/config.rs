@@ -30,16 +30,17 @@ pub struct Config {
     pub min_rtt_window: TimeDelta,
     /// Window of the standing round trip, in smoothed round trips. Copa, section 2.1: 1/2.
     pub standing_share: f64,
-    /// The least that window is, in frame intervals. *Open*: 1, since a window without any
-    /// frame's first packet takes the frame's own packets for a queue that stands.
+    /// The shortest window of the standing round trip, in frame intervals. *Open*: 1, since a
+    /// window without any frame's first packet takes the frame's own packets for a queue that
+    /// stands.
     pub standing_frames: f64,
-    /// Packets that leave at most so far apart left back to back. *Open*: 100 us, several
-    /// times what a host needs for a packet of a burst.
+    /// The longest gap between the departures of two packets that left back to back. *Open*: 100
+    /// us, several times what a host needs for a packet of a burst.
     pub back_to_back: TimeDelta,
     /// The shortest time from a train's first arrival to its last that tells the capacity.
     /// *Open*: 1 ms, four ticks of WebRTC's feedback; sparkrtc, with arrivals in whole ms: 4 ms.
     pub shortest_train: TimeDelta,
-    /// The weight of the newest train in the capacity. *Open*; sparkrtc,
+    /// The weight of the newest train in the capacity, 0 to 1. *Open*; sparkrtc,
     /// `delay_based_bwe.cc`: 0.1.
     pub capacity_gain: f64,
 }
@@ -64,7 +65,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Refuses parameters outside their valid ranges.
     ///
     /// # Errors
     ///
@@ -129,7 +130,7 @@ impl Config {
         )
     }
 
-    /// `count` packets as data.
+    /// The size of `count` packets.
     pub(super) fn packets(&self, count: f64) -> Bytes {
         self.packet.scale(count)
     }

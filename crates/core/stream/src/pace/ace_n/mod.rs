@@ -30,7 +30,7 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use capacity::Capacity;
 use round_trip::RoundTrips;
 
-/// The pacer at work.
+/// The state of ACE-N's pacer.
 #[derive(Debug)]
 pub struct AceN {
     config: Config,
@@ -39,22 +39,22 @@ pub struct AceN {
     interval: TimeDelta,
     previous_frame: Bytes,
     depth: Bytes,
-    /// The decision that stands; `None` before the first frame.
+    /// The current decision about the bucket; `None` before the first frame.
     change: Option<BucketChange>,
     /// When the bucket was last adapted to the queue.
     adapted: Time,
-    /// Something has arrived since.
+    /// Whether any packet report has come since the bucket was last adapted.
     has_news: bool,
-    /// The bucket was reduced, and has not recovered.
+    /// Whether the bucket was reduced and has not recovered.
     is_reduced: bool,
-    /// Depth when the queue was last empty and nothing had to be recovered.
+    /// Depth of the bucket when the queue was last empty and nothing had to be recovered.
     historical: Option<Bytes>,
     /// The queue just before the last loss.
     recent: Option<Bytes>,
     halved: Option<Time>,
 }
 
-/// The queue as a decision sees it.
+/// The queue in the network as a decision sees it.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     capacity: Rate,
@@ -90,7 +90,7 @@ impl AceN {
         }
     }
 
-    /// The decision about the depth that stands.
+    /// The current decision about the bucket's depth.
     pub(crate) const fn change(&self) -> Option<BucketChange> {
         self.change
     }
@@ -124,7 +124,7 @@ impl AceN {
         self.decide(now, cause, seen);
     }
 
-    /// Algorithm 1, but for losses.
+    /// Algorithm 1, except for losses.
     fn adapt(&mut self, queue: Bytes) -> BucketCause {
         let threshold = self.config.packets(self.config.threshold);
         if queue > threshold {

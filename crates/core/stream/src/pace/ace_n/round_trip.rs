@@ -5,7 +5,7 @@ use mimosa_units::{Time, TimeDelta};
 use super::config::Config;
 use crate::pace::sliding_min::SlidingMin;
 
-/// TCP's smoothing of the round trip (RFC 6298, section 2.3).
+/// The divisor of TCP's smoothing of the round trip (RFC 6298, section 2.3).
 const RTT_GAIN: u32 = 8;
 
 /// Round trips of packets that arrived.
@@ -30,7 +30,8 @@ impl RoundTrips {
         }
     }
 
-    /// A packet's arrival was heard of at `now`; frames come each `interval`.
+    /// Adds the round trip of a packet whose arrival was reported at `now`; frames come each
+    /// `interval`.
     pub(super) fn add(&mut self, now: Time, rtt: TimeDelta, interval: TimeDelta, config: &Config) {
         let rtt = rtt.max(TimeDelta::from_nanos(1));
         let smoothed = self
@@ -50,12 +51,12 @@ impl RoundTrips {
         self.peaks[0] = self.peaks[0].max(rtt);
     }
 
-    /// The smoothed round trip.
+    /// The smoothed round-trip time.
     pub(super) const fn smoothed(&self) -> Option<TimeDelta> {
         self.smoothed
     }
 
-    /// Delay of the queue that stands: the smallest round trip lately, less the smallest.
+    /// Delay of the standing queue: the smallest recent round trip, less the smallest of all.
     pub(super) fn standing_queue(&self) -> Option<TimeDelta> {
         let smallest = self.smallest.get()?;
         Some((self.standing.get()? - smallest).max(TimeDelta::ZERO))

@@ -1,18 +1,17 @@
 //! Frames of sound, put in order and played on time.
 //!
-//! Packets come with what was sent before in them ([`red`]), in any order, some twice, some
-//! never. A frame is of 10 ms. Where the next one is missing and later ones are there, it is
-//! lost, and a decoder makes it up. Where nothing is there, everything is late: whole periods
-//! of what was played stand before the next frame (`periods`), so that the delay is about
-//! 10 ms longer from there on, and the same lateness does no harm again. After 20 ms a decoder
-//! makes up the rest, which fades.
+//! Packets repeat earlier frames ([`red`]) and come in any order; some come twice, some never. A
+//! frame is of 10 ms. Where the next frame is missing and later ones are there, the next frame is
+//! lost, and a decoder makes it up. Where no frame is there, all are late: whole periods of the
+//! sound played last (`periods`) are repeated before the next frame, so that the delay is about 10
+//! ms longer from there on, and the same lateness does no harm again. After 20 ms without a frame,
+//! a decoder makes up the rest, which fades.
 //!
-//! The shortest wait of a frame is held at a margin (`waits`), by playing up to half a
-//! percent faster or one percent slower (`stretch`): nothing is left out for it and nothing
-//! made up.
+//! The shortest wait of a frame is held at a margin (`waits`) by playing up to half a percent
+//! faster or one percent slower (`stretch`), without leaving out or inserting anything.
 //!
-//! **Source.** What a receiver has to do about jitter is left to it (RFC 3550, section 1). It
-//! is the rule of the page (`web/src/sound/playout.ts`), for frames instead of samples.
+//! **Source.** RFC 3550, section 1, leaves the treatment of jitter to the receiver. The rule is
+//! that of the web page (`web/src/sound/playout.ts`), for frames instead of samples.
 
 pub mod periods;
 pub mod stretch;
@@ -27,36 +26,38 @@ use mimosa_units::{Time, TimeDelta};
 
 use self::waits::{UNEVEN, Waits};
 
-/// Samples of a frame of 10 ms (RFC 7587, section 4.1: the clock is 48 kHz).
+/// Samples of a frame of 10 ms, at 48 kHz (RFC 7587, section 4.1).
 pub(crate) const FRAME: u32 = 480;
-/// Time of a frame.
+/// Duration of a frame.
 pub(crate) const FRAME_TIME: TimeDelta = TimeDelta::from_millis(10);
-/// Frames kept at most, also when nobody plays them: a second.
+/// Most frames that are kept, also when nothing is played: a second of sound.
 const MOST_KEPT: usize = 100;
-/// A wait so near to what is aimed at is left alone. Chosen.
+/// Deviation from the margin that is not corrected. Our choice.
 const TOLERANCE: TimeDelta = TimeDelta::from_millis(1);
-/// What a loudspeaker leaves that stood still, more than this too much, is left out together.
-/// Chosen: played faster it would be late for ten seconds.
+/// Excess of the shortest wait, as after a halt of the loudspeaker, above which frames are left
+/// out. Our choice: playing faster would take ten seconds to remove it.
 const FAR: TimeDelta = TimeDelta::from_millis(50);
-/// Who looks less often than this stands still: what comes meanwhile does not tell how late
-/// frames are. Chosen: two and a half frames.
+/// Time between two looks at the loudspeaker above which frames that come in between do not tell
+/// how late frames are. Our choice: two and a half frames.
 const HALT: TimeDelta = TimeDelta::from_millis(25);
-/// 9 cents of a semitone, and 17: what is too little is heard sooner than what is too much.
+/// Largest increase and decrease of the speed: 9 and 17 cents of a semitone. The decrease is larger
+/// because too short a wait is heard sooner than too long a one.
 const FASTEST: f64 = 0.005;
 const SLOWEST: f64 = 0.01;
-/// So many frames' time is stretched without being a gap. Chosen.
+/// Number of frames in a row that repeated periods replace before a decoder makes up more. Our
+/// choice.
 const STRETCH: i64 = 2;
-/// Frames missing in a row that a decoder cannot make up: 200 ms. Behind a longer gap the
-/// sound begins anew.
+/// Most frames in a row that a decoder makes up: 200 ms. After a longer gap, the sound starts anew.
 const LONGEST_GAP: i64 = 20;
 
-/// How much is kept before it is played.
+/// How much sound is buffered before it is played.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SoundConfig {
-    /// So much comes before the first is played, to know how late frames are: a session's first
-    /// picture keeps the first half of them waiting. Chosen: 300 ms.
+    /// Length of the sound that has to come before the first frame is played, to learn how late
+    /// frames are. The first half of it is not judged, because a session's first picture delays it.
+    /// Our choice: 300 ms.
     pub listen: TimeDelta,
-    /// The shortest wait aimed at. Chosen: 5 ms.
+    /// The shortest wait that is aimed at. Our choice: 5 ms.
     pub margin: TimeDelta,
 }
 
@@ -72,81 +73,81 @@ impl Default for SoundConfig {
 /// What to play next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Play {
-    /// Nothing: there is no sound yet.
+    /// Silence: there is no sound yet.
     Silence,
-    /// This frame.
+    /// A frame, to be decoded.
     Frame {
         /// RTP timestamp.
         timestamp: u32,
-        /// As it was coded.
+        /// The frame as it was coded.
         coded: Vec<u8>,
-        /// How fast to play it; 1 as it was recorded.
+        /// How fast to play the frame, as a factor; 1 is the speed of the recording.
         speed: f64,
     },
-    /// Whole periods of what was played: the frame is late.
+    /// Repeated periods of what was played: the frame is late.
     Late,
-    /// What a decoder makes up: the frame is lost, or late for long.
+    /// What the decoder makes up: the frame is lost, or late for more than 20 ms.
     MadeUp,
 }
 
-/// What has become of sound, in frames.
+/// Counts of sound frames by their fate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, serde::Serialize)]
 pub struct SoundCounts {
     /// Packets that came.
     pub packets: u64,
-    /// Frames played, those made up and the times stretched among them.
+    /// Frames played, including those made up and those replaced by repeated periods.
     pub played: u64,
     /// Frames made up.
     pub made_up: u64,
-    /// Times that one or several in a row were, or that frames were left out.
+    /// Gaps: runs of frames made up, and times that frames were left out.
     pub gaps: u64,
-    /// Times that whole periods stood for 10 ms, because frames were late.
+    /// Times that repeated periods replaced 10 ms because frames were late.
     pub stretched: u64,
-    /// Frames that came from a later packet.
+    /// Frames that came only as a repetition in a later packet.
     pub repaired: u64,
-    /// Times that the loudspeaker had nothing to play, where it tells.
+    /// Times that the loudspeaker had nothing to play, if the driver reports them.
     pub ran_out: u64,
-    /// Frames left out because a loudspeaker stood still or had nothing, or because much was
-    /// late and no longer is; the latter is a gap.
+    /// Frames left out because the loudspeaker stood still or had nothing to play, or because
+    /// frames had been late and no longer are. Only the latter counts as a gap.
     pub left_out: u64,
 }
 
-/// Where in its packet a frame was.
+/// Whether a frame is the newest of its packet, with `earlier` repeated ones, or a repeated one.
 #[derive(Clone, Copy)]
 enum Place {
     Newest { earlier: u32 },
     Earlier,
 }
 
-/// The buffer.
+/// Orders frames of sound, and says what to play.
 #[derive(Debug)]
 pub struct SoundBuffer {
     config: SoundConfig,
     frames: BTreeMap<i64, Vec<u8>>,
-    /// Timestamp of the next frame, unwrapped.
+    /// RTP timestamp of the next frame, unwrapped.
     next: Option<i64>,
     newest: Option<i64>,
     waits: Waits,
-    /// When somebody looked last whether the loudspeaker wants anything.
+    /// When the driver last checked whether the loudspeaker wants sound.
     looked: Option<Time>,
-    /// When it last did, and when it last did after a halt.
+    /// When the loudspeaker last asked for sound, and when it last did so after a halt.
     asked: Option<Time>,
     resumed: Option<Time>,
-    /// Frames made up in a row.
+    /// Number of frames made up in a row.
     made_up: i64,
-    /// Times in a row that nothing was there.
+    /// Number of times in a row that no frame at all was there.
     stood: i64,
     counts: SoundCounts,
 }
 
 impl SoundBuffer {
-    /// Frames of sound that are kept.
+    /// Number of frames in the buffer.
     #[must_use]
     pub fn held(&self) -> usize {
         self.frames.len()
     }
 
-    /// Empty.
+    /// An empty buffer.
     #[must_use]
     pub fn new(config: SoundConfig) -> Self {
         Self {
@@ -164,37 +165,37 @@ impl SoundBuffer {
         }
     }
 
-    /// What has become of sound so far.
+    /// Counts of sound frames so far.
     #[must_use]
     pub const fn counts(&self) -> SoundCounts {
         self.counts
     }
 
-    /// The loudspeaker had nothing to play for so long. What it missed is left out, so that
-    /// sound is no later than before.
+    /// Notes that the loudspeaker had nothing to play for `silent`. Sound of that length is left
+    /// out, so that the delay does not grow.
     pub fn ran_out(&mut self, silent: TimeDelta) {
         self.counts.ran_out += 1;
         let half = FRAME_TIME / 2;
         self.leave_out((silent + half).as_nanos() / FRAME_TIME.as_nanos());
     }
 
-    /// Time until what came last is played.
+    /// Duration of the frames in the buffer.
     #[must_use]
     pub fn delay(&self) -> TimeDelta {
         FRAME_TIME * u32::try_from(self.frames.len()).unwrap_or(u32::MAX)
     }
 
-    /// A packet with one frame has come.
+    /// Takes a packet with one frame.
     pub fn frame(&mut self, now: Time, timestamp: u32, coded: &[u8]) {
         self.counts.packets += 1;
         self.insert(now, timestamp, coded, Place::Newest { earlier: 0 });
     }
 
-    /// A packet with several frames has come.
+    /// Takes a packet with one or several frames.
     ///
     /// # Errors
     ///
-    /// [`red::RedError`] when it cannot be read.
+    /// [`red::RedError`] if the payload cannot be parsed.
     pub fn redundant(
         &mut self,
         now: Time,
@@ -216,7 +217,7 @@ impl SoundBuffer {
     }
 
     fn insert(&mut self, now: Time, timestamp: u32, coded: &[u8], place: Place) {
-        // So far above zero that an older one has a time, too.
+        // The first timestamp begins far enough above zero that an older one can be counted, too.
         let newest = self.newest.unwrap_or((1 << 32) + i64::from(timestamp));
         let step = timestamp.wrapping_sub(low(newest)).cast_signed();
         let at = newest + i64::from(step);
@@ -229,7 +230,7 @@ impl SoundBuffer {
         let stands = self.looked.is_some_and(|looked| now.since(looked) > HALT);
         let first = self.frames.keys().next().map_or(at, |first| *first);
         let is_early = self.counts.played == 0 && span(at - first) < self.config.listen / 2;
-        // Of a frame that is there already it does not matter when it comes.
+        // The arrival of a frame that is already there says nothing.
         match place {
             _ if !is_new => {}
             Place::Newest { .. } if stands || is_early => {}
@@ -242,8 +243,8 @@ impl SoundBuffer {
         }
     }
 
-    /// Frames before `at` that were thought late, and made up for, are lost after all: what
-    /// stood for them is not made up once more.
+    /// Counts frames before `at` as lost that were thought late. The periods that replaced them
+    /// were played in their place, so that they are not made up once more.
     fn skip_to(&mut self, at: i64) {
         let Some(next) = self.next.filter(|_| self.stood > 0) else {
             return;
@@ -260,12 +261,13 @@ impl SoundBuffer {
         self.stood = 0;
     }
 
-    /// Somebody looks whether the loudspeaker wants anything. What came before is there.
+    /// Notes that the driver has checked whether the loudspeaker wants sound, after it read all
+    /// packets that had come.
     pub fn look(&mut self, now: Time) {
         self.looked = Some(now);
     }
 
-    /// What to play for about the next 10 ms; so much is wanted at once.
+    /// Says what to play for about the next 10 ms, when `wanted` of sound is wanted at once.
     pub fn play(&mut self, now: Time, wanted: TimeDelta) -> Play {
         let idle = self.asked.map(|asked| now.since(asked) - wanted);
         if idle.is_some_and(|idle| idle > FAR) {
@@ -289,7 +291,7 @@ impl SoundBuffer {
         };
         self.counts.played += 1;
         let Some(coded) = self.frames.remove(&next) else {
-            // With nothing there the same frame is next again.
+            // Without any frame, the same frame stays the next.
             if first.is_none() {
                 self.stood += 1;
                 self.waits.moved();
@@ -307,7 +309,7 @@ impl SoundBuffer {
         };
         (self.made_up, self.stood) = (0, 0);
         self.next = Some(next + i64::from(FRAME));
-        // The last of those that are taken with it is so much earlier.
+        // The last of the frames that are taken together is taken this much before its turn.
         let with_it = (wanted.as_nanos() - 1).max(0) / FRAME_TIME.as_nanos();
         let last = next + with_it * i64::from(FRAME);
         self.waits.taken(span(last), now);
@@ -318,8 +320,8 @@ impl SoundBuffer {
         }
     }
 
-    /// The frame to begin with, once enough has come: that whose turn it is, or the next one
-    /// that is there.
+    /// Chooses the frame to begin with, once enough has come: the one that is due, or else the
+    /// first after it.
     fn begin(&mut self, first: i64, now: Time, wanted: TimeDelta) -> Option<i64> {
         let heard = span(self.newest?) - span(first);
         let listen = match self.counts.played {
@@ -334,14 +336,14 @@ impl SoundBuffer {
         self.frames.keys().next().copied()
     }
 
-    /// Chooses the speed, and leaves out what is far too much.
+    /// Chooses the speed, and leaves out frames if the excess is large.
     fn steer(&mut self, now: Time) -> f64 {
         let Some(excess) = self.waits.excess(self.config.margin) else {
             return 1.0;
         };
         if excess > FAR {
-            // The loudspeaker's halt was heard already. What it missed is left out when how
-            // early it was before is forgotten.
+            // A halt of the loudspeaker was heard when it happened, and counts as no gap. The sound
+            // that it missed is left out once the times before the halt are forgotten.
             let halt = self.resumed.map(|resumed| now.since(resumed));
             self.counts.gaps += u64::from(halt.is_none_or(|halt| halt > UNEVEN * 3));
             self.leave_out(excess.as_nanos() / FRAME_TIME.as_nanos());
@@ -350,7 +352,7 @@ impl SoundBuffer {
         if excess.as_nanos().abs() < TOLERANCE.as_nanos() {
             return 1.0;
         }
-        // Gone in a second, but for the bounds.
+        // The excess is gone in a second, unless the bounds limit the speed.
         1.0 + excess.as_secs().clamp(-SLOWEST, FASTEST)
     }
 
@@ -366,7 +368,7 @@ impl SoundBuffer {
 
 /// An unwrapped timestamp as a time.
 const fn span(at: i64) -> TimeDelta {
-    // 48 000 in a second.
+    // 48 000 samples are a second.
     TimeDelta::from_nanos(at * 62_500 / 3)
 }
 

@@ -1,20 +1,20 @@
-//! What sound would have gone on like: its last period again.
+//! Replaces sound that is late by repetitions of the last period.
 //!
-//! Of whole periods, what comes late goes on without a seam behind them.
+//! Because whole periods are repeated, the late sound continues without a seam.
 
 use std::collections::VecDeque;
 
 use mimosa_facts::sound::{CHANNELS, FRAMES};
 
-/// Sample frames that are looked at: 21 ms.
+/// Sample frames of history in which the period is found: 21 ms.
 const HISTORY: usize = 1_024;
-/// Of a period: 100 to 400 hertz.
+/// Longest and shortest period, in sample frames: 100 and 400 Hz.
 const LONGEST: usize = 480;
 const SHORTEST: usize = 120;
-/// Over so many the step from the last one is made: 0.7 ms.
+/// Sample frames over which the step at the beginning of a repetition is smoothed: 0.7 ms.
 const STEP: u16 = 32;
 
-/// What was played last.
+/// Keeps the sound played last, and repeats its last period.
 #[derive(Debug)]
 pub struct Periods {
     recent: VecDeque<[i16; CHANNELS]>,
@@ -29,7 +29,7 @@ impl Default for Periods {
 }
 
 impl Periods {
-    /// These are played: those of all channels for one time after another.
+    /// Takes samples that are played, with all channels of a sample frame next to each other.
     pub fn heard(&mut self, samples: &[i16]) {
         let frames = samples.chunks_exact(CHANNELS);
         let frames = frames.map(|frame| std::array::from_fn(|channel| frame[channel]));
@@ -38,7 +38,7 @@ impl Periods {
         self.recent.drain(..old);
     }
 
-    /// Whole periods of them, as near to 10 ms as they can be.
+    /// Whole periods of the last sound, as near to 10 ms as possible.
     pub fn more(&mut self) -> Vec<i16> {
         let recent = self.recent.make_contiguous();
         let period = period(recent);
@@ -58,14 +58,14 @@ impl Periods {
     }
 }
 
-/// The shift by which these are most like themselves.
+/// The shift, in sample frames, at which the history is most similar to itself.
 fn period(recent: &[[i16; CHANNELS]]) -> usize {
     let sum: Vec<f64> = recent
         .iter()
         .map(|frame| frame.iter().map(|sample| f64::from(*sample)).sum())
         .collect();
     let likeness = |shift: usize| {
-        // Every second one tells enough.
+        // Every second sample frame is enough.
         let places = (HISTORY - LONGEST..HISTORY).step_by(2);
         let (product, energy) = places.fold((0.0, 1e-9), |(product, energy), place| {
             let before = sum[place - shift];
@@ -82,7 +82,7 @@ fn period(recent: &[[i16; CHANNELS]]) -> usize {
 mod tests {
     use super::*;
 
-    /// A tone on the left, its half on the right.
+    /// A tone on the left, and the same at half the amplitude on the right.
     #[expect(clippy::cast_possible_truncation, reason = "within its bounds")]
     fn tone(hertz: f64, frames: std::ops::Range<usize>) -> Vec<i16> {
         let value = |place: usize| {
@@ -112,7 +112,8 @@ mod tests {
                 let steepest = steepest.fold(0.0, f64::max);
                 let own = 10_000.0 * std::f64::consts::TAU * hertz / 48_000.0;
                 assert!(steepest < 1.25 * own + 2.0, "{hertz}: {steepest} {own}");
-                // No part of it is softer: it is not mixed with another phase of itself.
+                // No part of the result is softer, as it would be if it were mixed with another
+                // phase of itself.
                 let window = 96_000 / usize::from(whole);
                 let energy = |part: &[f64]| {
                     2.0 * part.iter().map(|it| it * it).sum::<f64>() / part.len() as f64 / 1e8

@@ -1,17 +1,17 @@
-//! Plays samples a little faster or slower, by a cubic through neighbours (Catmull and Rom).
+//! Plays samples slightly faster or slower, by cubic interpolation (Catmull and Rom).
 //!
-//! At half a percent the pitch is 9 cents off: nobody hears it, and nothing is left out or
+//! At half a percent the pitch is 9 cents off, which is not heard, and nothing is left out or
 //! inserted.
 
 use mimosa_facts::sound::{Block, CHANNELS};
 
-/// What is played, and how far it is. Samples come out two later than they go in.
+/// Interpolates samples at a speed. Samples come out two later than they go in.
 #[derive(Debug)]
 pub struct Stretch {
     kept: Vec<[f32; CHANNELS]>,
-    /// Of the next sample to come out, in `kept`.
+    /// Index in `kept` of the sample before the next one to come out.
     whole: usize,
-    /// And behind that, less than 1.
+    /// Place of the next sample behind `whole`, from 0 to 1 sample.
     part: f64,
 }
 
@@ -26,8 +26,8 @@ impl Default for Stretch {
 }
 
 impl Stretch {
-    /// The samples of a block at this speed, of which 1 is as they were recorded; those of all
-    /// channels for one time after another.
+    /// The samples of a block at this speed, where 1 is the speed of the recording, with all
+    /// channels of a sample frame next to each other.
     pub fn block(&mut self, block: &Block, speed: f64) -> Vec<i16> {
         let frames = block.chunks_exact(CHANNELS);
         let frames = frames.map(|frame| std::array::from_fn(|channel| f32::from(frame[channel])));
@@ -50,7 +50,7 @@ impl Stretch {
     }
 }
 
-/// The value so far from the second to the third.
+/// The value at `part`, from 0 to 1, of the way from `b` to `c`.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a sample is of 16 bits, and what is louder is cut off"
@@ -71,7 +71,7 @@ mod tests {
 
     const FRAMES: usize = 480;
 
-    /// A tone of 300 Hz, on the left; the right is silent.
+    /// A tone of 300 Hz on the left; the right is silent.
     fn tone(sample: f64) -> f64 {
         10_000.0 * libm::sin(std::f64::consts::TAU * 300.0 * sample / 48_000.0)
     }
@@ -111,7 +111,8 @@ mod tests {
             );
             for (place, frame) in all.chunks_exact(CHANNELS).enumerate() {
                 let off = f64::from(frame[0]) - tone(place as f64 * speed);
-                // Of 10 000: what the cubic and the rounding leave; the beginning is cut off.
+                // The bound is of 10 000, for the error of the cubic and of rounding; the beginning
+                // is cut off.
                 assert!(off.abs() < 3.0 || place < 4, "{place}: {off}");
                 assert_eq!(frame[1], 0);
             }

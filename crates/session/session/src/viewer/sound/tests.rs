@@ -8,7 +8,7 @@ fn coded(number: u32) -> Vec<u8> {
     number.to_be_bytes().to_vec()
 }
 
-/// Frame `number` in a packet with so many earlier ones.
+/// Hands the buffer frame `number` in a packet that repeats `earlier` frames.
 fn packet(buffer: &mut SoundBuffer, now: Time, number: u32, earlier: u32) {
     let timestamp = |number: u32| number.wrapping_mul(FRAME).wrapping_sub(5_000);
     let before: Vec<_> = (1..=earlier)
@@ -23,21 +23,21 @@ fn packet(buffer: &mut SoundBuffer, now: Time, number: u32, earlier: u32) {
     buffer.redundant(now, timestamp(number), &payload).unwrap();
 }
 
-/// What a run is like.
+/// The conditions of a run.
 struct Run {
     frames: u32,
     earlier: u32,
-    /// How late a packet comes, or that it never does.
+    /// How late the packet of a frame comes; `None` if it never does.
     late: fn(u32) -> Option<TimeDelta>,
     /// Whether the loudspeaker plays.
     plays: fn(Time) -> bool,
-    /// By so much, at most, it asks too early.
+    /// Most milliseconds by which the loudspeaker asks too early.
     early: u32,
-    /// It takes so many milliseconds at a time.
+    /// Number of milliseconds of sound that the loudspeaker takes at a time.
     lump: u32,
-    /// It tells for how long it had nothing.
+    /// Whether the loudspeaker reports for how long it had nothing.
     tells: bool,
-    /// While it stands still, nobody reads packets either.
+    /// Whether packets are not read either while the loudspeaker stands still.
     alone: bool,
 }
 
@@ -52,19 +52,19 @@ const CLEAN: Run = Run {
     alone: false,
 };
 
-/// Whether it is one of these milliseconds.
+/// Whether `now` is within these milliseconds.
 fn stands(now: Time, millis: Range<u64>) -> bool {
     millis.contains(&(now.as_nanos() / 1_000_000))
 }
 
-/// Of every so many frames the first is late by so many, and the next ones wait behind it; but
-/// not in the first second.
+/// The lateness of a frame when the first of every `every` frames is late by `frames` frames, and
+/// the next ones wait behind it. The first second has no late frames.
 fn burst(number: u32, every: u32, frames: u32) -> TimeDelta {
     let late = frames.saturating_sub(number % every);
     FRAME_TIME * if number < 100 { 0 } else { late }
 }
 
-/// Anything from 0 to `most`, the same for the same number.
+/// A pseudorandom number from 0 to `most`, the same for the same `number`.
 fn random(number: u64, most: u32) -> u32 {
     let mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     u32::try_from((mixed >> 33) % u64::from(most + 1)).unwrap()
@@ -72,7 +72,7 @@ fn random(number: u64, most: u32) -> u32 {
 
 const MS: TimeDelta = TimeDelta::from_millis(1);
 
-/// What was counted, and how long the frames of the last second waited, on average.
+/// The counts of a run, and the mean wait of the frames in its last second.
 fn run(run: &Run) -> (SoundCounts, TimeDelta) {
     let mut buffer = SoundBuffer::new(SoundConfig::default());
     let number_of = |coded: Vec<u8>| u32::from_be_bytes(coded.try_into().unwrap());
@@ -105,7 +105,7 @@ fn run(run: &Run) -> (SoundCounts, TimeDelta) {
         if now.as_nanos() / 1_000_000 % u64::from(run.lump) != 0 {
             continue;
         }
-        // Of 50 ms each.
+        // The loudspeaker's earliness changes every 50 ms.
         let early = MS * (random(now.as_nanos() / 50_000_000, run.early) + run.lump - 1);
         while next <= now + early {
             let mut wanted = (now + early).since(next) + MS;
@@ -163,7 +163,7 @@ fn repeated_frames_make_up_for_two_lost_in_a_row() {
     assert_eq!((counts.made_up, counts.gaps), (0, 0));
     assert!(counts.repaired >= 2 * 200, "{counts:?}");
     assert!(wait >= MS * 24 && wait <= MS * 28, "{wait:?}");
-    // Without the repeats each of them is heard.
+    // Without repetitions each loss is heard.
     let (counts, _) = run(&lossy);
     assert_eq!((counts.made_up, counts.gaps), (412, 206));
     assert_eq!(counts.stretched, 0, "none of them was late after all");
@@ -171,7 +171,7 @@ fn repeated_frames_make_up_for_two_lost_in_a_row() {
 
 #[test]
 fn what_the_first_picture_keeps_waiting_is_not_heard() {
-    // Behind a picture of 90 ms.
+    // The first packets wait behind a picture of 90 ms.
     for earlier in [0, 2] {
         let late = |number: u32| {
             let behind = match number {
@@ -228,7 +228,7 @@ fn jitter_is_waited_for_and_no_more() {
 
 #[test]
 fn a_delay_that_is_not_needed_goes_away_without_a_seam() {
-    // Late once, early.
+    // Frames are late once, at the beginning.
     let long = Run {
         frames: 6_000,
         late: |number| Some(burst(number + 9_900, 10_000, 4)),
@@ -240,7 +240,7 @@ fn a_delay_that_is_not_needed_goes_away_without_a_seam() {
         wait >= MS * 4 && wait <= MS * 8,
         "what is needed is left: {wait:?}"
     );
-    // With repeats in the packets two are kept for them.
+    // With repetitions in the packets, the wait is two frames longer.
     let (_, wait) = run(&Run { earlier: 2, ..long });
     assert!(wait >= MS * 24 && wait <= MS * 28, "{wait:?}");
 }
@@ -254,7 +254,7 @@ fn what_was_late_is_remembered_for_some_seconds() {
     };
     let (first, wait) = run(&once);
     assert!(first.stretched + first.made_up > 0, "{first:?}");
-    // It has not grown for longer than it had to.
+    // The delay has not grown by more than it had to.
     assert!(wait >= MS * 43 && wait <= MS * 47, "{wait:?}");
     let (counts, _) = run(&Run {
         frames: 6_000,
@@ -338,7 +338,7 @@ fn what_came_while_everything_stood_still_was_not_late() {
 
 #[test]
 fn what_is_left_out_without_a_halt_is_a_gap() {
-    // All are 80 ms late, and no longer.
+    // All frames are 80 ms late, and then no longer.
     let late = |number: u32| Some(FRAME_TIME * if number < 300 { 8 } else { 0 });
     for (lump, frames) in [(1, 8), (60, 7)] {
         let (counts, wait) = run(&Run {
@@ -355,7 +355,7 @@ fn what_is_left_out_without_a_halt_is_a_gap() {
 
 #[test]
 fn what_a_loudspeaker_missed_is_left_out_soon() {
-    // It stands still for 0.8 s.
+    // The loudspeaker stands still for 0.8 s.
     let plays = |now| !stands(now, 1_000..1_800);
     let (counts, wait) = run(&Run {
         frames: 500,

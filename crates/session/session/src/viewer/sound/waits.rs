@@ -1,9 +1,10 @@
-//! How long frames wait for their turn, and by how much that is too long.
+//! Measures how long frames wait for their turn, and by how much that is too long.
 //!
-//! The page's rule (`web/src/sound/waits.ts`): what counts is the shortest wait of the last
-//! seconds. Packets that repeat earlier frames say that some are lost; a frame that is lost
-//! comes with the next packet or the one behind. So what nearly all frames wait is to be so
-//! much more; it is rare that a frame is lost where the others are late.
+//! The rule is that of the web page (`web/src/sound/waits.ts`): what counts is the shortest wait of
+//! the last seconds. Packets that repeat earlier frames show that packets are lost, and a lost
+//! frame comes with the next packet or the one after it. Nearly all frames should therefore wait
+//! for that much longer. The few that are later than nearly all others need not, because they are
+//! rarely lost as well.
 
 use std::collections::VecDeque;
 
@@ -11,26 +12,27 @@ use mimosa_units::{Time, TimeDelta};
 
 use super::FRAME_TIME;
 
-/// Waits are remembered as the least of each so long, of which there are [`SPANS`]: for
-/// 12 s. Chosen: longer has fewer gaps, and more delay.
+/// Length of a span, of which [`SPANS`] are remembered: 12 s. Our choice: a longer memory has fewer
+/// gaps, and more delay.
 const SPAN: TimeDelta = TimeDelta::from_millis(3_000);
 const SPANS: usize = 4;
-/// So many of a span's 300 frames may be later than nearly all. Chosen.
+/// Number of a span's 300 frames that may be later than nearly all. Our choice.
 const RARE: usize = 9;
-/// A loudspeaker asks unevenly. How early it has been is remembered for so long, and for as
-/// long before.
+/// Length of a span in which the loudspeaker's earliest request is remembered. The span before is
+/// remembered as well, because a loudspeaker asks at uneven times.
 pub(super) const UNEVEN: TimeDelta = TimeDelta::from_millis(500);
 
 #[derive(Debug)]
 struct Span {
     from: Time,
-    /// Frames' times less the time when they came: the least of them, in order.
+    /// The least differences between frames' timestamps and arrival times, in ascending order.
     least: Vec<TimeDelta>,
-    /// Most earlier frames in a packet.
+    /// Largest number of repeated frames in a packet.
     repeats: u32,
 }
 
-/// A frame's time less the time when it was taken, at most.
+/// The largest differences between frames' timestamps and the times when they were taken, in the
+/// present span and in the one before.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     since: Time,
@@ -38,7 +40,7 @@ struct Ahead {
     before: Option<TimeDelta>,
 }
 
-/// Remembers.
+/// Remembers when frames came and when they were taken.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     spans: VecDeque<Span>,
@@ -46,7 +48,8 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// A frame of the time `at` has come at `now`; its packet has so many earlier ones.
+    /// Notes that the frame with the timestamp `at` came at `now`, in a packet that repeats
+    /// `repeats` frames.
     pub(super) fn came(&mut self, at: TimeDelta, repeats: u32, now: Time) {
         let offset = at - now.since(Time::ZERO);
         match self.spans.back_mut() {
@@ -69,7 +72,7 @@ impl Waits {
         }
     }
 
-    /// The frame of the time `at` was taken at `now`.
+    /// Notes that the frame with the timestamp `at` was taken at `now`.
     pub(super) fn taken(&mut self, at: TimeDelta, now: Time) {
         let early = at - now.since(Time::ZERO);
         self.ahead = Some(match self.ahead {
@@ -85,26 +88,26 @@ impl Waits {
         });
     }
 
-    /// What is played goes on elsewhere, or later.
+    /// Forgets when frames were taken, because playback continues at another place or later.
     pub(super) fn moved(&mut self) {
         self.ahead = None;
     }
 
-    /// By so much the shortest wait is longer than `margin`, or, below zero, shorter; `None`
-    /// while that is not known.
+    /// How much the shortest wait exceeds `margin` (negative if it is shorter); `None` while that
+    /// is unknown.
     pub(super) fn excess(&self, margin: TimeDelta) -> Option<TimeDelta> {
         let ahead = self.ahead?;
         let ahead = ahead.before.map_or(ahead.now, |it| it.max(ahead.now));
         Some(self.room()? - ahead - margin)
     }
 
-    /// The time of the frame that may be taken now, without any margin; `None` before the
-    /// first came.
+    /// The timestamp of the frame that may be taken now, without any margin; `None` before a frame
+    /// has come.
     pub(super) fn due(&self, now: Time) -> Option<TimeDelta> {
         Some(self.room()? + now.since(Time::ZERO))
     }
 
-    /// A frame's time less the time by when it is there.
+    /// A frame's timestamp less the time by which it is there.
     fn room(&self) -> Option<TimeDelta> {
         let repeats = self.spans.iter().map(|span| span.repeats).max()?;
         let all = self.spans.iter().filter_map(|span| span.least.first());
