@@ -13,7 +13,7 @@ CLIENT := --no-default-features --features window
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME URL
 
-.PHONY: help check test bench measure compare picture play client all fuzz figures
+.PHONY: help check test soak bench measure compare picture play client all fuzz figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -59,6 +59,12 @@ test: ## All tests, those in a browser among them
 	cargo test --workspace --doc $(FEATURES) $(LOCKED)
 	npm --prefix web test
 	npm --prefix web run e2e
+
+soak: ## Whole sessions under faults: four hours of virtual time in two minutes
+	cargo build -p mimosa-cli $(FEATURES) $(LOCKED)
+	target/debug/mimosa soak --seeds 1..500
+	target/debug/mimosa soak --seeds 1..60 --transport webrtc
+	target/debug/mimosa soak --seeds 1..15 --transport webrtc --pictures x264
 
 bench: ## All benchmarks
 	cargo bench --workspace $(FEATURES) $(LOCKED)

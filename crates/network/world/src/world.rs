@@ -71,6 +71,8 @@ struct World<'a> {
     pictures: u64,
     now: Time,
     persons: Vec<Person>,
+    /// When each person has something to do next.
+    due: Vec<Time>,
     size: Size,
     newest: Option<Arc<Captured>>,
     next_picture: Time,
@@ -98,6 +100,7 @@ impl<'a> World<'a> {
             pictures: 0,
             now: Time::ZERO,
             persons: persons.collect(),
+            due: Vec::new(),
             size: plan.size,
             newest: None,
             next_picture: start,
@@ -121,6 +124,7 @@ impl<'a> World<'a> {
         for number in 0..self.persons.len() {
             self.connect(number);
         }
+        self.refresh();
         let end = Time::ZERO + self.plan.duration;
         loop {
             let next = self.next();
@@ -143,7 +147,7 @@ impl<'a> World<'a> {
 
     /// When something happens next.
     fn next(&self) -> Time {
-        let persons = self.persons.iter().map(Person::deadline);
+        let persons = self.due.iter().copied();
         let fault = self.plan.faults.get(self.next_fault);
         let ends = self.running.iter().map(Fault::ends);
         let again = self.again.iter().map(|(at, _)| *at);
@@ -157,8 +161,25 @@ impl<'a> World<'a> {
             .min(self.next_look)
     }
 
+    /// Whether a fault, a picture, a block of sound or a returning person comes by `now`, after
+    /// which any person may have something else to do.
+    fn changes(&self, now: Time) -> bool {
+        let fault = self.plan.faults.get(self.next_fault);
+        fault.is_some_and(|fault| fault.at <= now)
+            || self.running.iter().any(|fault| fault.ends() <= now)
+            || self.again.iter().any(|(at, _)| *at <= now)
+            || self.next_picture.min(self.next_sound) <= now
+    }
+
+    /// Asks every person again when there is something to do.
+    fn refresh(&mut self) {
+        self.due.clear();
+        self.due.extend(self.persons.iter().map(Person::deadline));
+    }
+
     fn step(&mut self) -> Result<(), Broken> {
         let now = self.now;
+        let has_changed = self.changes(now);
         self.faults();
         if let Some(place) = self.again.iter().position(|(at, _)| *at <= now) {
             let (_, number) = self.again.remove(place);
@@ -172,12 +193,16 @@ impl<'a> World<'a> {
             self.next_sound = now + BLOCK;
             self.sound()?;
         }
+        if has_changed {
+            self.refresh();
+        }
         for number in 0..self.persons.len() {
-            if self.persons[number].deadline() <= now {
+            if self.due[number] <= now {
                 let has_connected = self.persons[number].step(now, &mut self.summary)?;
                 if has_connected {
                     self.show_newest(number)?;
                 }
+                self.due[number] = self.persons[number].deadline();
             }
         }
         if self.next_look <= now {
