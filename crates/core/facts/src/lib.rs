@@ -13,6 +13,7 @@
 //! | `report` | arrivals, as a receiver reports them |
 //! | `session` | a frame from capture to screen, and how a session goes |
 //! | `action`, `media`, `sound` | what a player does, how frames are coded, how sound is counted |
+//! | `run` | packets as they are counted, and the end of a run |
 //! | `observer` | who watches |
 //!
 //! # Controllers
@@ -48,6 +49,7 @@ mod number;
 mod observer;
 mod passage;
 mod report;
+mod run;
 mod session;
 pub mod sound;
 
@@ -64,4 +66,5 @@ pub use number::{FecSequence, MediaSequence, RtxSequence, StreamSequence, Transp
 pub use observer::Observer;
 pub use passage::{Fate, Header, LinkPacket, Passage, RtpPacket, StreamPacket};
 pub use report::{Arrival, ArrivalReport};
+pub use run::{Balance, FlowPacket, RunEnd};
 pub use session::{FramePlan, FrameRtp, InputTimes, SentAgain, SessionEvent, SessionFrame, Stages};
