@@ -1,6 +1,6 @@
 //! A video flow at work: both ends of its stream, and the way back of its reports.
 
-use mimosa_facts::{Arrival, ArrivalReport, Header};
+use mimosa_facts::{Arrival, ArrivalReport, Header, Observer};
 use mimosa_net::Path;
 use mimosa_scenario::{FlowConfig, PeerClock, VideoConfig};
 use mimosa_stream::{FeedbackFormat, REPORT_HEADERS, Receiver, ReportReader, ReportWriter};
@@ -29,8 +29,8 @@ pub(crate) struct Video {
     rtcp: Option<(ReportWriter, ReportReader)>,
     /// One that is being read.
     told: ArrivalReport,
-    /// When each datagram of a report left, and its size with all headers, until taken.
-    pub(crate) reported: Vec<(Time, Bytes)>,
+    /// When each datagram of a report left, and its size with all headers, until told.
+    reported: Vec<(Time, Bytes)>,
     clock: PeerClock,
 }
 
@@ -115,6 +115,14 @@ impl Video {
         };
         if let Some(report) = self.receiver.timer(self.clock.at(now)) {
             self.send_back(self.clock.reached(due, now), report);
+        }
+    }
+
+    /// Tells `observer` of the datagrams of reports that have left since it was told last, by
+    /// the receiver of the flow with this number.
+    pub(crate) fn tell_reports(&mut self, number: usize, observer: &mut impl Observer) {
+        for (at, size) in self.reported.drain(..) {
+            observer.reported(number, at, size);
         }
     }
 

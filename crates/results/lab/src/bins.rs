@@ -1,8 +1,8 @@
 //! What is seen of a run, packet by packet.
 
 use mimosa_facts::{Fate, FrameLife, Observer, Passage, StreamPacket};
+use mimosa_figures::Window;
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
-use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
 
 /// RFC 8867, section 3: the typical measurement interval.

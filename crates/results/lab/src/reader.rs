@@ -1,7 +1,7 @@
 //! From the files of a suite to what there is to run.
 
+use mimosa_figures::Window;
 use mimosa_scenario::{Files, Scenario};
-use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
 
 use crate::error::SuiteError;

@@ -1,5 +1,5 @@
 //! Which crate may use which, tests included: the folders of `crates/` are layers, and a
-//! layer may use those that stand above it in [`LAYERS`].
+//! layer may use those that stand above it in [`LAYERS`]. [`MEASURED`] has the one exception.
 
 use crate::metadata::{Dependency, Package, packages};
 
@@ -68,6 +68,10 @@ const ALONE: &[&str] = &["mimosa-checks"];
 
 /// Crates that serve tests and benchmarks, and may be in no program.
 const FOR_TESTS: &[&str] = &["mimosa-conformance"];
+
+/// Arrows against the order of the layers, from a crate to another, which only tests and
+/// benchmarks may take: they measure the runs of the crate that they test.
+const MEASURED: &[(&str, &str)] = &[("mimosa-sim", "mimosa-figures")];
 
 /// Crates that reach the outside world: clocks, sockets, threads, terminals and
 /// the system's randomness. Only a driver may use them.
@@ -140,7 +144,8 @@ fn objections(package: &Package, members: &[Package]) -> Vec<String> {
         let member = members.iter().find(|member| member.name == used);
         if let Some(member) = member.filter(|_| dependency.is_ours) {
             let below = member.layer.as_str();
-            let is_allowed = below == layer.folder || layer.uses.contains(&below);
+            let is_measured = dependency.is_for_tests && MEASURED.contains(&(name, used));
+            let is_allowed = below == layer.folder || layer.uses.contains(&below) || is_measured;
             if !is_allowed || ALONE.contains(&name) {
                 objections.push(format!(
                     "{name} of crates/{} may not use {used} of crates/{below} (LAYERS in {})",
@@ -183,7 +188,13 @@ fn arrows_point_one_way() {
 #[test]
 fn every_crate_in_the_tables_exists() {
     let members = members();
-    for name in BINDINGS.iter().chain(ALONE).chain(FOR_TESTS) {
+    let measured = MEASURED.iter().flat_map(|(from, to)| [from, to]);
+    for name in BINDINGS
+        .iter()
+        .chain(ALONE)
+        .chain(FOR_TESTS)
+        .chain(measured)
+    {
         assert!(
             members.iter().any(|package| package.name == *name),
             "there is no crate {name}: remove it from {}",
@@ -228,6 +239,16 @@ fn a_wrong_arrow_is_found() {
     }]
     .into();
     assert_eq!(objections(&encoder, &members).len(), 0);
+    let members = [package("mimosa-figures", "results", &[])];
+    let mut simulator = package("mimosa-sim", "network", &[("mimosa-figures", ours)]);
+    assert_eq!(objections(&simulator, &members).len(), 1, "only tests may");
+    simulator.dependencies = [Dependency {
+        name: "mimosa-figures".to_owned(),
+        is_ours: true,
+        is_for_tests: true,
+    }]
+    .into();
+    assert_eq!(objections(&simulator, &members).len(), 0);
 }
 
 fn package(name: &str, layer: &str, used: &[(&str, bool)]) -> Package {

@@ -7,8 +7,9 @@ use std::process::Command;
 
 use crate::files::{root, texts};
 
-/// What simulates, emulates and draws, and no host needs.
+/// What simulates, emulates, measures and draws, and no host needs.
 const NO_HOST_NEEDS: &[&str] = &[
+    "mimosa-figures",
     "mimosa-lab",
     "mimosa-net",
     "mimosa-plot",

@@ -1,6 +1,6 @@
 //! Long series made readable: one value for each stretch of time.
 
-use mimosa_sim::Window;
+use mimosa_figures::Window;
 use mimosa_units::{Time, TimeDelta};
 
 /// So many values across a figure are told apart with ease.

@@ -11,9 +11,9 @@ pub(crate) mod sweep;
 mod table;
 
 use mimosa_facts::{Passage, StreamPacket};
+use mimosa_figures::{RunFigures, Window};
 use mimosa_record::{FrameRow, Table};
 use mimosa_scenario::{Loaded, Scenario};
-use mimosa_sim::{Outcome, Window};
 use serde::Serialize;
 
 use crate::output::Files;
@@ -39,7 +39,7 @@ pub(crate) struct Run<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) variant: Option<&'a str>,
     #[serde(flatten)]
-    pub(crate) outcome: Outcome,
+    pub(crate) figures: RunFigures,
 }
 
 /// What a run showed, as far as somebody wants to know.
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
             let shown = plot && index == 0;
             job.run(input.window, frames || shown, packets || shown)
         },
-        |job, (outcome, seen)| {
+        |job, (figures, seen)| {
             outputs.record(&seen)?;
             if plot && to_draw.is_none() {
                 to_draw = Some(seen);
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
             runs.push(Run {
                 seed: job.seed,
                 variant: job.variant,
-                outcome,
+                figures,
             });
             Ok::<_, SimError>(())
         },
@@ -112,7 +112,7 @@ fn jobs(loaded: &Loaded, seeds: Option<Seeds>) -> Vec<Job<'_>> {
 }
 
 impl Job<'_> {
-    fn run(&self, window: Window, frames: bool, packets: bool) -> (Outcome, Seen) {
+    fn run(&self, window: Window, frames: bool, packets: bool) -> (RunFigures, Seen) {
         let run = || mimosa_record::Run {
             seed: self.seed,
             variant: self.variant.map(str::to_owned),
@@ -127,7 +127,9 @@ impl Job<'_> {
             frames.then(|| Table::new(run())),
             packets.then(|| Table::new(run())),
         );
-        let outcome = mimosa_sim::run(self.scenario, self.seed, window, &mut seen);
-        (outcome, seen)
+        let figures = mimosa_figures::measure(self.scenario, window, &mut seen, |observer| {
+            mimosa_sim::run(self.scenario, self.seed, observer);
+        });
+        (figures, seen)
     }
 }

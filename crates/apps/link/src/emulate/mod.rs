@@ -4,7 +4,7 @@
 //! another network and another clock: the link is [this crate](crate)'s, between two
 //! network namespaces; video and cross traffic go over UDP, TCP flows are the
 //! kernel's. Senders, receivers, encoder models, queues and figures are the
-//! simulation's own, so that its [`mimosa_sim::Outcome`] and this one compare.
+//! simulation's own, so that the [`RunFigures`](mimosa_figures::RunFigures) of both compare.
 //!
 //! | module | |
 //! | --- | --- |

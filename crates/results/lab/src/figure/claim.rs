@@ -1,6 +1,6 @@
 //! Claims of a source, and whether they hold in the runs there are.
 
-use mimosa_sim::Window;
+use mimosa_figures::Window;
 use mimosa_units::{Time, TimeDelta};
 use serde::Serialize;
 
