@@ -5,10 +5,10 @@
 
 use std::sync::Mutex;
 
+use mimosa_figures::{RunFigures, Window, measure};
 use mimosa_link::LinkError;
 use mimosa_link::emulate::{Emulated, Ends, RealtimeError, run};
 use mimosa_scenario::Scenario;
-use mimosa_sim::{Outcome, Window};
 
 /// Lets one run at a time happen, because two would disturb each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -20,9 +20,9 @@ fn scenario(text: &str) -> Scenario {
     loaded.variants.into_iter().next().unwrap().1
 }
 
-/// The figures of the run and those of the simulation; `None` without the rights, or if the machine
-/// was too busy.
-fn both(text: &str) -> Option<(Emulated, Outcome)> {
+/// The run's figures beside the simulation's; `None` when there is nothing to judge: no
+/// rights, or a machine that is too busy.
+fn both(text: &str) -> Option<(Emulated, RunFigures)> {
     let _alone = ONE_AT_A_TIME
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -37,15 +37,17 @@ fn both(text: &str) -> Option<(Emulated, Outcome)> {
             ends => ends.unwrap(),
         };
         let emulated = run(&scenario, 1, Window::WHOLE, &ends, &mut |_| {}).unwrap();
-        // These hold however late the link was.
-        let outcome = &emulated.outcome;
-        assert!(outcome.balance.is_even(), "{:?}", outcome.balance);
-        let link = &outcome.link;
+        // These hold however late anybody was.
+        let figures = &emulated.figures;
+        assert!(figures.balance.is_even(), "{:?}", figures.balance);
+        let link = &figures.link;
         assert_eq!(link.offered, link.delivered + link.dropped + link.left);
         assert_eq!(emulated.punctuality.vanished, 0);
         if emulated.punctuality.is_valid() {
             eprintln!("{}", emulated.punctuality);
-            let simulated = mimosa_sim::run(&scenario, 1, Window::WHOLE, &mut ());
+            let simulated = measure(&scenario, Window::WHOLE, &mut (), |observer| {
+                mimosa_sim::run(&scenario, 1, observer);
+            });
             return Some((emulated, simulated));
         }
         eprintln!("not valid: {}", emulated.punctuality);
@@ -67,7 +69,7 @@ fn a_stream_uses_the_link_and_waits_as_in_the_simulation() {
     ) else {
         return;
     };
-    let (there, here) = (&emulated.outcome, &simulated);
+    let (there, here) = (&emulated.figures, &simulated);
     assert!(there.balance.arrived > 2_000, "{:?}", there.balance);
     let flows = (&there.flows[0], &here.flows[0]);
     assert_eq!((flows.0.frames, flows.0.kind), (flows.1.frames, "video"));
@@ -94,7 +96,7 @@ fn a_queue_that_is_too_short_drops_and_delays_as_in_the_simulation() {
     ) else {
         return;
     };
-    let (there, here) = (&emulated.outcome, &simulated);
+    let (there, here) = (&emulated.figures, &simulated);
     let loss = (
         there.flows[0].loss_rate.unwrap(),
         here.flows[0].loss_rate.unwrap(),
@@ -122,7 +124,7 @@ fn the_kernels_tcp_fills_the_link() {
     ) else {
         return;
     };
-    let [bulk, short] = &emulated.outcome.flows[..] else {
+    let [bulk, short] = &emulated.figures.flows[..] else {
         panic!("two flows");
     };
     assert_eq!(
@@ -133,7 +135,7 @@ fn the_kernels_tcp_fills_the_link() {
     assert!((14.0..=20.0).contains(&bulk.throughput_mbps), "{bulk:?}");
     // 100 kB in 1.5 s, with headers and what was sent again.
     assert!((0.53..=0.8).contains(&short.throughput_mbps), "{short:?}");
-    let used = emulated.outcome.link.utilization.unwrap();
+    let used = emulated.figures.link.utilization.unwrap();
     assert!((0.8..=1.0).contains(&used), "{used}");
 }
 

@@ -11,9 +11,10 @@
 //! | `passage` | a packet's passage through a network, and its one fate |
 //! | `number` | the numbers of packets on the wire, a type for each space |
 //! | `report` | arrivals, as a receiver reports them |
-//! | `session` | a frame from capture to screen, and the course of a session |
-//! | `action`, `media`, `sound` | a player's actions, the coding of frames, the counting of sound |
-//! | `observer` | the trait of what watches a run |
+//! | `session` | a frame from capture to screen, and how a session goes |
+//! | `action`, `media`, `sound` | what a player does, how frames are coded, how sound is counted |
+//! | `run` | packets as they are counted, and the end of a run |
+//! | `observer` | who watches |
 //!
 //! # Controllers
 //!
@@ -48,6 +49,7 @@ mod number;
 mod observer;
 mod passage;
 mod report;
+mod run;
 mod session;
 pub mod sound;
 
@@ -64,4 +66,5 @@ pub use number::{FecSequence, MediaSequence, RtxSequence, StreamSequence, Transp
 pub use observer::Observer;
 pub use passage::{Fate, Header, LinkPacket, Passage, RtpPacket, StreamPacket};
 pub use report::{Arrival, ArrivalReport};
+pub use run::{Balance, FlowPacket, RunEnd};
 pub use session::{FramePlan, FrameRtp, InputTimes, SentAgain, SessionEvent, SessionFrame, Stages};

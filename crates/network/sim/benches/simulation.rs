@@ -15,8 +15,8 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Instant;
 
+use mimosa_figures::{RunFigures, Window, measure};
 use mimosa_scenario::{Scenario, load};
-use mimosa_sim::{Outcome, Window, run};
 
 const RUNS: usize = 5;
 const REFERENCE_EVENTS: u64 = 5_000_000;
@@ -35,6 +35,13 @@ fn scenario(seconds: u32, flows: u32, feedback: &str) -> Scenario {
         .variants
         .remove(0)
         .1
+}
+
+/// Runs `scenario` with its figures, as `mimosa sim` does.
+fn run(scenario: &Scenario) -> RunFigures {
+    measure(scenario, Window::WHOLE, &mut (), |observer| {
+        mimosa_sim::run(scenario, 1, observer);
+    })
 }
 
 fn median(mut times: Vec<f64>) -> f64 {
@@ -96,20 +103,20 @@ fn main() {
     ] {
         let seconds = 160 / flows;
         let scenario = scenario(seconds, flows, feedback);
-        let (took, outcome): (f64, Outcome) = time(|| run(&scenario, 1, Window::WHOLE, &mut ()));
-        let packets = outcome.balance.offered as f64;
+        let (took, figures) = time(|| run(&scenario));
+        let packets = figures.balance.offered as f64;
         let each = took * 1e9 / packets;
         println!(
             "| {flows} | {feedback} | {:.0} | {:.2e} | {each:.0} | {:.1} |",
             f64::from(seconds) / took,
-            outcome.steps as f64 / took,
+            figures.steps as f64 / took,
             each / reference,
         );
     }
     let before = peak_megabytes();
     let hour = scenario(3600, 1, "packet");
     let begin = Instant::now();
-    black_box(run(&hour, 1, Window::WHOLE, &mut ()));
+    black_box(run(&hour));
     println!(
         "\none hour of one flow: {:.1} s",
         begin.elapsed().as_secs_f64()

@@ -1,12 +1,11 @@
 //! The flows of a simulation: their senders and their receivers.
 
-use mimosa_facts::{Header, PacketKind, TransportSequence};
+use mimosa_facts::{Balance, Header, PacketKind, TransportSequence};
 use mimosa_net::{Packet, Path};
 use mimosa_scenario::{CbrConfig, FlowConfig, FlowKind, Scenario};
 use mimosa_units::{Bytes, Ecn, Time, TimeDelta};
 
 use crate::delay_line::DelayLine;
-use crate::metrics::Balance;
 use crate::stream::Stream;
 use crate::tcp::Tcp;
 use crate::video::Video;

@@ -1,11 +1,14 @@
 //! The deterministic event loop that runs scenarios.
 //!
-//! [`load`](mimosa_scenario::load) reads a [`Scenario`](mimosa_scenario::Scenario) from TOML.
-//! [`run`] returns its [`Outcome`] for one seed and lets an [`Observer`](mimosa_facts::Observer)
-//! see every frame and packet. The senders and receivers are those of `mimosa-stream`, which a
-//! server runs.
+//! A [`Scenario`](mimosa_scenario::Scenario) is read from TOML by
+//! [`load`](mimosa_scenario::load). [`run`] runs it with one seed and tells an
+//! [`Observer`](mimosa_facts::Observer) each event once. Figures, recordings and tests are
+//! observers; the figures are `mimosa-figures`'. The senders and receivers inside are
+//! `mimosa-stream`'s, the very ones that a server runs.
 //!
 //! ```
+//! use mimosa_figures::{Window, measure};
+//!
 //! let text = r#"
 //!     duration = "10s"
 //!     [link]
@@ -15,9 +18,11 @@
 //! "#;
 //! let loaded = mimosa_scenario::load(text, "inline", &mut ())?;
 //! let (_, scenario) = &loaded.variants[0];
-//! let outcome = mimosa_sim::run(scenario, loaded.seed, mimosa_sim::Window::WHOLE, &mut ());
-//! assert!(outcome.link.utilization > Some(0.8));
-//! assert!(outcome.balance.is_even());
+//! let figures = measure(scenario, Window::WHOLE, &mut (), |observer| {
+//!     mimosa_sim::run(scenario, loaded.seed, observer);
+//! });
+//! assert!(figures.link.utilization > Some(0.8));
+//! assert!(figures.balance.is_even());
 //! # Ok::<(), mimosa_scenario::ScenarioError>(())
 //! ```
 
@@ -25,18 +30,11 @@ mod available;
 mod deadlines;
 mod delay_line;
 mod flow;
-mod metrics;
-mod recovery;
 mod simulation;
 mod stream;
 mod tcp;
 mod video;
 mod way_back;
 
-pub use metrics::{
-    Balance, Collector, Counted, FeedbackOutcome, FlowOutcome, FrameDelays, LinkOutcome, Outcome,
-    QueueDelays,
-};
-pub use recovery::RecoveryOutcome;
-pub use simulation::{Window, run};
+pub use simulation::run;
 pub use stream::Stream;

@@ -7,68 +7,36 @@
 //! Links come before senders and receivers, and later links of a route before earlier ones: a
 //! packet that leaves a link makes room before another one comes at the same moment.
 
-use mimosa_facts::{Fate, Observer, Passage, StreamPacket};
+use mimosa_facts::{Balance, Fate, FlowPacket, Observer, Passage, RunEnd, StreamPacket};
 use mimosa_net::{Link, Served};
 use mimosa_scenario::Scenario;
 use mimosa_units::Time;
 
 use crate::deadlines::Deadlines;
 use crate::flow::{Flow, SimPacket, Source};
-use crate::metrics::{Collector, Outcome};
-use crate::recovery::Recovery;
 
-/// The part of a run that the figures cover.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Window {
-    /// Beginning of the window: what happens before does not count.
-    pub from: Time,
-    /// End of the window, at most the end of the run: what happens at it or later does not count.
-    pub to: Time,
-}
-
-impl Window {
-    /// The whole run.
-    pub const WHOLE: Self = Self {
-        from: Time::ZERO,
-        to: Time::MAX,
-    };
-
-    pub(crate) fn contains(self, at: Time) -> bool {
-        self.from <= at && at < self.to
-    }
-}
-
-/// Runs `scenario` with `seed` to its end, while `observer` sees every frame and packet. The same
-/// arguments give the same outcome on every machine.
-pub fn run(
-    scenario: &Scenario,
-    seed: u64,
-    window: Window,
-    observer: &mut impl Observer,
-) -> Outcome {
-    let mut simulation = Simulation::new(scenario, seed, window);
+/// Runs `scenario` with `seed` to its end, and tells `observer` each event once. The same
+/// arguments give the same events, on every machine.
+pub fn run(scenario: &Scenario, seed: u64, observer: &mut impl Observer) {
+    let mut simulation = Simulation::new(scenario, seed);
     simulation.run(observer);
-    simulation.finish(observer)
+    simulation.finish(observer);
 }
 
-struct Simulation<'a> {
-    scenario: &'a Scenario,
+struct Simulation {
     end: Time,
     /// The links, in the order of [`Scenario::links`].
     links: Vec<Link<SimPacket>>,
     flows: Vec<Flow>,
     deadlines: Deadlines,
     dropped: Vec<SimPacket>,
-    collector: Collector,
-    recovery: Recovery,
-    /// Number of packets on their way that will arrive after the end.
+    /// Packets that will arrive after the end.
     propagating: usize,
     steps: u64,
 }
 
-impl<'a> Simulation<'a> {
-    fn new(scenario: &'a Scenario, seed: u64, window: Window) -> Self {
-        let end = Time::ZERO + scenario.duration;
+impl Simulation {
+    fn new(scenario: &Scenario, seed: u64) -> Self {
         let links: Vec<_> = (0..)
             .zip(scenario.links())
             .map(|(number, link)| {
@@ -83,16 +51,9 @@ impl<'a> Simulation<'a> {
         for (index, flow) in flows.iter().enumerate() {
             deadlines.set(links.len() + 2 * index, flow.sender_deadline());
         }
-        let window = Window {
-            from: window.from,
-            to: window.to.min(end),
-        };
         Self {
-            scenario,
-            end,
+            end: Time::ZERO + scenario.duration,
             links,
-            collector: Collector::new(window, end, &scenario.flows),
-            recovery: Recovery::new(window, end, &scenario.flows),
             flows,
             deadlines,
             dropped: Vec::new(),
@@ -138,11 +99,8 @@ impl<'a> Simulation<'a> {
     /// Handles a packet that a link has served.
     fn serve(&mut self, link: usize, now: Time, observer: &mut impl Observer) {
         if let Some(served) = self.links[link].poll(now, &mut self.dropped) {
-            if link == 0 {
-                let wait = served.started.since(served.offered);
-                self.collector
-                    .served(served.finished, served.packet.size, wait);
-            }
+            let wait = served.started.since(served.offered);
+            observer.served(link, served.finished, served.packet.size, wait);
             let mut packet = served.packet;
             packet.hop += 1;
             let route = &self.flows[packet.flow as usize].config.route;
@@ -184,21 +142,19 @@ impl<'a> Simulation<'a> {
         packet.ecn = flow.forward.remark(packet.ecn);
         let fate = if let Some(at) = flow.forward.send(now, conditions) {
             if flow.in_order {
-                // Nothing can overtake the packet, and what its arrival causes happens no earlier
-                // than the arrival, so that the arrival can be handled now.
-                self.arrive(number, at, &packet);
+                // Nothing can overtake it, and what an arrival causes
+                // happens no earlier than the arrival: it may be
+                // worked out now.
+                self.arrive(number, at, &packet, observer);
             } else {
                 flow.to_receiver.push(at, packet);
             }
             self.set_deadlines(number, now);
             Fate::Arrived(at)
         } else {
-            self.collector.lost(&served.packet);
             Fate::Lost
         };
-        let record = record(&served.packet, Some(served), fate);
-        self.recovery.packet(&record);
-        observer.packet(&record);
+        observer.packet(&passage(&served.packet, Some(served), fate));
     }
 
     /// Does what a flow's sender has to do.
@@ -212,25 +168,23 @@ impl<'a> Simulation<'a> {
             Source::Video(video) => {
                 video.wake(now);
                 while let Some(packet) = video.poll(now, &flow.config, id) {
-                    self.collector.sent(&packet);
+                    observer.offered(&counted(&packet));
                     link.offer(now, packet, &mut self.dropped);
                 }
                 while let Some(life) = video.stream.sender.poll_frame() {
-                    self.collector.frame(number, &life);
-                    self.recovery.frame(number, &life);
                     observer.frame(number, &life);
                 }
             }
             Source::Tcp(tcp) => {
                 tcp.wake(now);
                 while let Some(packet) = tcp.poll(now, &flow.config, id) {
-                    self.collector.sent(&packet);
+                    observer.offered(&counted(&packet));
                     link.offer(now, packet, &mut self.dropped);
                 }
             }
             Source::Cbr(cbr) => {
                 while let Some(packet) = cbr.poll(now, &flow.config, id) {
-                    self.collector.sent(&packet);
+                    observer.offered(&counted(&packet));
                     link.offer(now, packet, &mut self.dropped);
                 }
             }
@@ -246,12 +200,12 @@ impl<'a> Simulation<'a> {
     /// Does what a flow's receiver has to do.
     fn receive(&mut self, number: usize, now: Time, observer: &mut impl Observer) {
         while let Some(packet) = self.flows[number].to_receiver.pop(now) {
-            self.arrive(number, now, &packet);
+            self.arrive(number, now, &packet, observer);
         }
         match &mut self.flows[number].source {
             Source::Video(video) => {
                 video.report_timer(now);
-                self.collector.reported(number, &mut video.reported);
+                video.tell_reports(number, observer);
             }
             Source::Tcp(tcp) => tcp.ack_timer(now),
             Source::Cbr(_) => {}
@@ -275,17 +229,23 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Handles a packet that arrives at `at`, in the order of arrivals.
-    fn arrive(&mut self, number: usize, at: Time, packet: &SimPacket) {
+    /// A packet arrives at `at`, in the order of arrivals.
+    fn arrive(
+        &mut self,
+        number: usize,
+        at: Time,
+        packet: &SimPacket,
+        observer: &mut impl Observer,
+    ) {
         if at >= self.end {
             self.propagating += 1;
             return;
         }
-        self.collector.arrived(at, packet);
+        observer.arrived(at, &counted(packet));
         match &mut self.flows[number].source {
             Source::Video(video) => {
                 video.arrive(at, packet);
-                self.collector.reported(number, &mut video.reported);
+                video.tell_reports(number, observer);
             }
             Source::Tcp(tcp) => tcp.arrive(at, packet),
             Source::Cbr(_) => {}
@@ -306,37 +266,29 @@ impl<'a> Simulation<'a> {
                 self.flows[packet.flow as usize].report_dropped(packet.frame);
                 continue;
             }
-            self.collector.lost(&packet);
-            let record = record(&packet, None, Fate::Dropped);
-            self.recovery.packet(&record);
-            observer.packet(&record);
+            observer.packet(&passage(&packet, None, Fate::Dropped));
         }
     }
 
-    fn finish(mut self, observer: &mut impl Observer) -> Outcome {
+    /// Tells what is still on its way, and that the run is over.
+    fn finish(&self, observer: &mut impl Observer) {
+        let mut reports = Balance::default();
         for (number, flow) in self.flows.iter().enumerate() {
             if let Source::Video(video) = &flow.source {
                 for life in video.stream.sender.open_frames() {
-                    self.collector.frame(number, life);
-                    self.recovery.frame(number, life);
                     observer.frame(number, life);
                 }
             }
+            reports += flow.report_balance();
         }
         let waiting: usize = self.flows.iter().map(|flow| flow.to_receiver.len()).sum();
         let in_links: usize = self.links.iter().map(Link::packets).sum();
         let inside = in_links + waiting + self.propagating;
-        for flow in &self.flows {
-            self.collector.reports(flow.report_balance());
-        }
-        let mut outcome = self
-            .collector
-            .outcome(self.scenario, inside as u64, self.steps);
-        for (number, flow) in outcome.flows.iter_mut().enumerate() {
-            flow.recovery = self.recovery.outcome(number);
-        }
-        debug_assert!(outcome.balance.is_even(), "{:?}", outcome.balance);
-        outcome
+        observer.ended(&RunEnd {
+            steps: self.steps,
+            inside: inside as u64,
+            reports,
+        });
     }
 }
 
@@ -345,7 +297,17 @@ const fn queue_seed(seed: u64, link: u64) -> u64 {
     seed.wrapping_add(link.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-fn record(
+/// A packet as far as it is counted.
+const fn counted(packet: &SimPacket) -> FlowPacket {
+    FlowPacket {
+        flow: packet.flow as usize,
+        size: packet.size,
+        offered: packet.sent,
+    }
+}
+
+/// The passage of a packet that the last link has `served`, or that a queue gave up.
+fn passage(
     packet: &SimPacket,
     served: Option<&Served<SimPacket>>,
     fate: Fate,

@@ -1,6 +1,6 @@
 //! A video flow: both ends of its stream, and the return path of its reports.
 
-use mimosa_facts::{Arrival, ArrivalReport, Header};
+use mimosa_facts::{Arrival, ArrivalReport, Header, Observer};
 use mimosa_net::Path;
 use mimosa_scenario::{FlowConfig, PeerClock, VideoConfig};
 use mimosa_stream::{FeedbackFormat, REPORT_HEADERS, Receiver, ReportReader, ReportWriter};
@@ -29,8 +29,8 @@ pub(crate) struct Video {
     rtcp: Option<(ReportWriter, ReportReader)>,
     /// Memory for a report that is being read.
     told: ArrivalReport,
-    /// Time of departure and size with all headers of each report datagram since the last look.
-    pub(crate) reported: Vec<(Time, Bytes)>,
+    /// When each datagram of a report left, and its size with all headers, until told.
+    reported: Vec<(Time, Bytes)>,
     clock: PeerClock,
 }
 
@@ -118,7 +118,15 @@ impl Video {
         }
     }
 
-    /// When the receiver reports without a new packet.
+    /// Tells `observer` of the datagrams of reports that have left since it was told last, by
+    /// the receiver of the flow with this number.
+    pub(crate) fn tell_reports(&mut self, number: usize, observer: &mut impl Observer) {
+        for (at, size) in self.reported.drain(..) {
+            observer.reported(number, at, size);
+        }
+    }
+
+    /// When the receiver wants to report by itself.
     pub(crate) fn report_deadline(&self, now: Time) -> Time {
         self.receiver.deadline().map_or(Time::MAX, |due| {
             let wait = due - self.clock.at(now);

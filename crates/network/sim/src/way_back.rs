@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use mimosa_facts::Balance;
 use mimosa_net::Path;
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::delay_line::DelayLine;
-use crate::metrics::Balance;
 
 /// The reports or acknowledgements on their way.
 #[derive(Debug)]

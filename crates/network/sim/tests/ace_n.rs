@@ -8,10 +8,9 @@
 
 mod common;
 
-use common::{Log, scenario, window};
+use common::{Log, scenario, watched, window};
 use mimosa_facts::{BucketCause, Pacing};
 use mimosa_scenario::{Scenario, load};
-use mimosa_sim::run;
 use mimosa_units::Time;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=8;
@@ -72,7 +71,7 @@ fn figures(link: &str, flow: &str) -> Figures {
     let count = SEEDS.count() as f64;
     for seed in SEEDS {
         let mut log = Log::default();
-        let outcome = run(&scenario, seed, window(5_000, 30_000), &mut log);
+        let outcome = watched(&scenario, seed, window(5_000, 30_000), &mut log);
         let lives = log.frames.iter().map(|(_, life)| life);
         let mut pacing: Vec<_> = lives
             .filter(|life| life.handed_over > Time::from_secs(5) && life.retransmitted == 0)

@@ -7,8 +7,8 @@ mod common;
 
 use common::{Log, part, scenario, window};
 use mimosa_facts::Cause;
+use mimosa_figures::RunFigures;
 use mimosa_scenario::Scenario;
-use mimosa_sim::Outcome;
 use mimosa_units::{Rate, Time};
 
 /// Section VI-B: 30 fps, a queue of 100 ms, here with a propagation of 10 ms each way.
@@ -45,7 +45,7 @@ start_bitrate = "18Mbit/s"
 }
 
 /// Use of the link, mean and largest frame delay.
-fn figures(outcome: &Outcome) -> (f64, f64, f64) {
+fn figures(outcome: &RunFigures) -> (f64, f64, f64) {
     let delay = outcome.flows[0].frame_delay_ms.unwrap();
     (outcome.link.utilization.unwrap(), delay.mean, delay.max)
 }

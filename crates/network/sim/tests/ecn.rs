@@ -7,8 +7,8 @@ mod common;
 
 use common::{Log, part, scenario, window};
 use mimosa_facts::{Passage, StreamPacket};
+use mimosa_figures::RunFigures;
 use mimosa_scenario::load;
-use mimosa_sim::Outcome;
 use mimosa_units::{Ecn, Time};
 
 const DUALPI2: &str = "kind = \"dualpi2\"";
@@ -32,7 +32,7 @@ fn packets(queue: &str, path: &str, flow: &str) -> Vec<Passage<StreamPacket>> {
 }
 
 /// Figures of seconds 5 to 20.
-fn outcome(queue: &str, path: &str, flow: &str) -> Outcome {
+fn outcome(queue: &str, path: &str, flow: &str) -> RunFigures {
     part(
         &scenario(&text(queue, path, flow)),
         1,
@@ -40,11 +40,11 @@ fn outcome(queue: &str, path: &str, flow: &str) -> Outcome {
     )
 }
 
-fn used(outcome: &Outcome) -> f64 {
+fn used(outcome: &RunFigures) -> f64 {
     outcome.link.utilization.unwrap()
 }
 
-fn queue_ms(outcome: &Outcome) -> f64 {
+fn queue_ms(outcome: &RunFigures) -> f64 {
     outcome.link.queue_delay_ms.unwrap().mean
 }
 

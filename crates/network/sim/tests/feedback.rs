@@ -9,12 +9,12 @@ use std::ops::RangeInclusive;
 
 use common::{Log, part, scenario, window};
 use mimosa_facts::{Cause, FrameLife};
+use mimosa_figures::{FeedbackFigures, RunFigures};
 use mimosa_scenario::{Scenario, load};
-use mimosa_sim::{FeedbackOutcome, Outcome};
 
 const SEEDS: RangeInclusive<u64> = 1..=2;
 /// Seconds 3 to 20 count.
-const PART: mimosa_sim::Window = mimosa_sim::Window {
+const PART: mimosa_figures::Window = mimosa_figures::Window {
     from: mimosa_units::Time::from_secs(3),
     to: mimosa_units::Time::from_secs(20),
 };
@@ -35,15 +35,15 @@ const DROP_TAIL: &str = "{ kind = \"droptail\", limit = \"500kB\" }";
 const FRAME: &str = "feedback = \"transport-cc-02\"";
 const RFC_8888: &str = "feedback = \"rfc8888\"";
 
-fn used(outcome: &Outcome) -> f64 {
+fn used(outcome: &RunFigures) -> f64 {
     outcome.link.utilization.unwrap()
 }
 
-fn queue(outcome: &Outcome) -> f64 {
+fn queue(outcome: &RunFigures) -> f64 {
     outcome.link.queue_delay_ms.unwrap().mean
 }
 
-fn outcomes(controller: &str, queue: &str, feedback: &str) -> Vec<Outcome> {
+fn outcomes(controller: &str, queue: &str, feedback: &str) -> Vec<RunFigures> {
     let scenario = stream(controller, queue, feedback);
     SEEDS.map(|seed| part(&scenario, seed, PART)).collect()
 }
@@ -73,7 +73,7 @@ fn reports_have_the_size_of_their_bytes() {
         let scenario = stream("fixed", DROP_TAIL, &format!("{feedback}\n{rate}"));
         let outcome = part(&scenario, 1, window(3_000, 10_000));
         let sent = outcome.flows[0].feedback.unwrap();
-        let FeedbackOutcome {
+        let FeedbackFigures {
             datagrams: count,
             bytes: all,
         } = sent;

@@ -52,7 +52,7 @@ fn the_slowest_link_is_the_bottleneck_and_holds_the_queue() {
     let outcome = whole(&scenario(&cbr(&[20, 5, 10], 8)), 1);
     let difference = outcome.flows[0].throughput_mbps - alone.flows[0].throughput_mbps;
     assert!(difference.abs() < 0.01, "{difference}");
-    let lost = |outcome: &mimosa_sim::Outcome| outcome.flows[0].loss_rate.unwrap();
+    let lost = |outcome: &mimosa_figures::RunFigures| outcome.flows[0].loss_rate.unwrap();
     assert!((lost(&outcome) - 0.375).abs() < 0.01, "{}", lost(&outcome));
     assert!((lost(&outcome) - lost(&alone)).abs() < 1e-3);
     // The first link's figures: 8 of 20 Mbit/s, and nothing waits.

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
+use mimosa_figures::{Window, measure};
 use mimosa_scenario::load;
-use mimosa_sim::{Window, run};
 
 /// Peak memory of this process so far, in megabytes.
 fn peak_megabytes() -> Option<f64> {
@@ -17,8 +17,10 @@ fn peak_megabytes() -> Option<f64> {
 fn an_hour_of_one_stream_fits_into_a_hundred_megabytes() {
     let text = "duration = \"1h\"\n[link]\nrate = \"60Mbit/s\"\n[[flow]]\n";
     let scenario = load(text, "hour", &mut ()).unwrap().variants.remove(0).1;
-    let outcome = run(&scenario, 1, Window::WHOLE, &mut ());
-    assert!(outcome.balance.is_even() && outcome.balance.offered > 15_000_000);
+    let figures = measure(&scenario, Window::WHOLE, &mut (), |observer| {
+        mimosa_sim::run(&scenario, 1, observer);
+    });
+    assert!(figures.balance.is_even() && figures.balance.offered > 15_000_000);
     // Other systems do not tell; there the run alone is the test.
     if let Some(peak) = peak_megabytes() {
         assert!(peak < 100.0, "{peak} MB");

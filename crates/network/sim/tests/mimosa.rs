@@ -8,8 +8,8 @@ mod common;
 use std::ops::RangeInclusive;
 
 use common::{Log, part, scenario, window};
+use mimosa_figures::RunFigures;
 use mimosa_scenario::Scenario;
-use mimosa_sim::Outcome;
 use mimosa_units::{Time, TimeDelta};
 
 const SEEDS: RangeInclusive<u64> = 1..=8;
@@ -54,11 +54,11 @@ impl Wrong {
     }
 }
 
-fn used(outcome: &Outcome) -> f64 {
+fn used(outcome: &RunFigures) -> f64 {
     outcome.link.utilization.unwrap()
 }
 
-fn p99(outcome: &Outcome) -> f64 {
+fn p99(outcome: &RunFigures) -> f64 {
     outcome.flows[0].frame_delay_ms.unwrap().p99
 }
 

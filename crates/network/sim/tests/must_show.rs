@@ -7,7 +7,7 @@ mod common;
 
 use common::{Log, file, part, window};
 use mimosa_facts::Cause;
-use mimosa_sim::Outcome;
+use mimosa_figures::RunFigures;
 use mimosa_units::{Time, TimeDelta};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=16;
@@ -23,7 +23,7 @@ macro_rules! check {
     };
 }
 
-fn used(outcome: &Outcome) -> f64 {
+fn used(outcome: &RunFigures) -> f64 {
     outcome.link.utilization.unwrap()
 }
 

@@ -7,8 +7,8 @@ mod common;
 
 use common::{Log, part, scenario, window};
 use mimosa_facts::{Cause, FrameLife};
+use mimosa_figures::RunFigures;
 use mimosa_scenario::Scenario;
-use mimosa_sim::Outcome;
 use mimosa_units::{Time, TimeDelta};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=4;
@@ -30,11 +30,11 @@ fn streams(duration: u64, link: &str, flows: u64, flow: &str) -> Scenario {
     scenario(&(link + &flows.concat()))
 }
 
-fn used(outcome: &Outcome) -> f64 {
+fn used(outcome: &RunFigures) -> f64 {
     outcome.link.utilization.unwrap()
 }
 
-fn queue(outcome: &Outcome) -> f64 {
+fn queue(outcome: &RunFigures) -> f64 {
     outcome.link.queue_delay_ms.unwrap().mean
 }
 

@@ -6,8 +6,8 @@ mod common;
 
 use common::{Log, scenario, whole};
 use mimosa_facts::{PacketKind, Passage, StreamPacket};
+use mimosa_figures::RecoveryFigures;
 use mimosa_scenario::load;
-use mimosa_sim::RecoveryOutcome;
 
 /// 7 of 10 Mbit/s, 60 frames a second of 13 packets, so that nothing but loss is at work.
 fn text(rtt: u64, deadline: u64, loss: &str, protection: &str) -> String {
@@ -20,14 +20,14 @@ fn text(rtt: u64, deadline: u64, loss: &str, protection: &str) -> String {
     )
 }
 
-fn recovery(rtt: u64, deadline: u64, loss: &str, protection: &str) -> RecoveryOutcome {
+fn recovery(rtt: u64, deadline: u64, loss: &str, protection: &str) -> RecoveryFigures {
     let scenario = scenario(&text(rtt, deadline, loss, protection));
     let of = |seed| whole(&scenario, seed).flows.remove(0).recovery.unwrap();
     let runs: Vec<_> = (1..=4).map(of).collect();
-    let mean = |figure: fn(&RecoveryOutcome) -> Option<f64>| {
+    let mean = |figure: fn(&RecoveryFigures) -> Option<f64>| {
         Some(runs.iter().filter_map(figure).sum::<f64>() / runs.len() as f64)
     };
-    RecoveryOutcome {
+    RecoveryFigures {
         deadline_ms: runs[0].deadline_ms,
         late: mean(|run| run.late),
         repaired: mean(|run| run.repaired),

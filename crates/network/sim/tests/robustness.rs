@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use common::{Log, part, scenario, whole, window};
 use mimosa_facts::{Cause, FrameEnd, FrameLife};
-use mimosa_sim::Outcome;
+use mimosa_figures::RunFigures;
 use mimosa_units::Time;
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn stream(link: &str, flow: &str) -> mimosa_scenario::Scenario {
 const LINK: &str = "rate = \"20Mbit/s\"";
 
 /// Use of the link and 99th percentile of the frame delay, once settled.
-fn settled(outcome: &Outcome) -> (f64, f64) {
+fn settled(outcome: &RunFigures) -> (f64, f64) {
     let flow = &outcome.flows[0];
     (
         outcome.link.utilization.unwrap(),

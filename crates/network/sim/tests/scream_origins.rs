@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use common::{Log, part, scenario, window};
-use mimosa_sim::Outcome;
+use mimosa_figures::RunFigures;
 use mimosa_units::Time;
 
 /// `DualPi2NetworkQueue` as libwebrtc's tests set it up: no step, a target of 10 ms.
@@ -69,7 +69,7 @@ const fn mark(
 impl Mark {
     /// The targets at the end of each second from `from` on, in kbit/s, and the figures from
     /// second 2 on.
-    fn run(&self, feedback: &str, seed: u64) -> (Vec<f64>, Outcome) {
+    fn run(&self, feedback: &str, seed: u64) -> (Vec<f64>, RunFigures) {
         let (queue, ecn) = if self.ecn {
             (MARKS, "ect1")
         } else {
@@ -157,7 +157,7 @@ const VARIED: [[f64; 5]; 4] = [
 
 /// DualPI2 of 100 Mbit/s as Linux has it, packets of 1360 bytes and 40 of headers, reports
 /// every 2.5 ms, which are 16 packets at 72 Mbit/s as the draft asks for, seconds 10 to 30. `noise` is the deviation of frame sizes over their mean.
-fn beside(prague: usize, rtt: u64, noise: f64) -> Outcome {
+fn beside(prague: usize, rtt: u64, noise: f64) -> RunFigures {
     let varied = if noise > 0.0 {
         format!("frame_noise = {noise:?}\n")
     } else {

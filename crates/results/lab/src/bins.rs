@@ -1,8 +1,8 @@
 //! Counts the packets and frames of a run.
 
 use mimosa_facts::{Fate, FrameLife, Observer, Passage, StreamPacket};
+use mimosa_figures::Window;
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
-use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
 
 /// Length of a bin: the typical measurement interval of RFC 8867, section 3.

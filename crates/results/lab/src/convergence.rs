@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use mimosa_figures::Window;
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
-use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
 
 use crate::bins::{BIN, Bins, PER_SECOND, Seen};

@@ -1,7 +1,7 @@
 //! Makes a run, and computes its figures.
 
+use mimosa_figures::{FlowFigures, FrameDelays, QueueDelays, RunFigures, Window};
 use mimosa_scenario::Scenario;
-use mimosa_sim::{FlowOutcome, FrameDelays, Outcome, QueueDelays, Window};
 use mimosa_units::{Time, TimeDelta};
 
 use crate::bins::{BIN, PER_SECOND, Seen, Watch};
@@ -29,11 +29,13 @@ pub(crate) fn run(scenario: &Scenario, parts: Parts, key: Key) -> Record {
     let is_kept = parts.kept != Kept::default();
     let tracer = is_kept.then(|| Tracer::new(scenario, parts.kept));
     let mut watch = (Watch::new(scenario, parts.window, parts.late), tracer);
-    let outcome = mimosa_sim::run(scenario, key.seed, parts.window, &mut watch);
+    let figures = mimosa_figures::measure(scenario, parts.window, &mut watch, |observer| {
+        mimosa_sim::run(scenario, key.seed, observer);
+    });
     let (watch, tracer) = watch;
     Record {
         trace: tracer.map(|tracer| tracer.trace(scenario)),
-        ..record(scenario, parts, key, &outcome, watch.seen)
+        ..record(scenario, parts, key, &figures, watch.seen)
     }
 }
 
@@ -41,7 +43,7 @@ fn record(
     scenario: &Scenario,
     parts: Parts,
     key: Key,
-    outcome: &Outcome,
+    figures: &RunFigures,
     mut seen: Vec<Seen>,
 ) -> Record {
     let end = Time::ZERO + scenario.duration;
@@ -58,14 +60,14 @@ fn record(
     let videos = scenario
         .flows
         .iter()
-        .zip(&outcome.flows)
+        .zip(&figures.flows)
         .filter(|(flow, _)| flow.kind_name() == "video");
     let flows = videos
         .zip(&mut seen)
-        .map(|((config, outcome), seen)| {
+        .map(|((config, figures), seen)| {
             let from = parts.window.from.max(config.start);
             let to = parts.window.to.min(config.stop).min(end);
-            flow_record(outcome, seen, Window { from, to })
+            flow_record(figures, seen, Window { from, to })
         })
         .collect();
     let has_tcp = scenario.flows.iter().any(|flow| flow.kind_name() == "tcp");
@@ -76,8 +78,8 @@ fn record(
             .filter(|_| has_tcp)
             .map(|seen| tcp_record(&seen, parts.window)),
         link: LinkRecord {
-            utilization: outcome.link.utilization,
-            queue_delay_ms: outcome.link.queue_delay_ms.map(Delays::from),
+            utilization: figures.link.utilization,
+            queue_delay_ms: figures.link.queue_delay_ms.map(Delays::from),
         },
         jain: jain(&fair).filter(|_| scenario.videos_share_a_route()),
         converged,
@@ -85,7 +87,7 @@ fn record(
     }
 }
 
-fn flow_record(outcome: &FlowOutcome, seen: &mut Seen, active: Window) -> FlowRecord {
+fn flow_record(figures: &FlowFigures, seen: &mut Seen, active: Window) -> FlowRecord {
     let sent = seen.sent.mbps(active.from, active.to);
     let seconds: Vec<_> = sent
         .chunks_exact(PER_SECOND)
@@ -94,24 +96,24 @@ fn flow_record(outcome: &FlowOutcome, seen: &mut Seen, active: Window) -> FlowRe
     let turned = turns(&seconds);
     let per_minute = 60.0 / (seconds.len() as f64);
     FlowRecord {
-        name: outcome.name.clone(),
-        controller: outcome.controller.clone().unwrap_or_default(),
-        frame_delay_ms: outcome.frame_delay_ms.map(Delays::from),
-        frame_delay_p50_ms: outcome.frame_delay_ms.map(|delays| delays.p50),
+        name: figures.name.clone(),
+        controller: figures.controller.clone().unwrap_or_default(),
+        frame_delay_ms: figures.frame_delay_ms.map(Delays::from),
+        frame_delay_p50_ms: figures.frame_delay_ms.map(|delays| delays.p50),
         late: (seen.frames > 0).then(|| round(seen.late as f64 / seen.frames as f64)),
         packet_delay_ms: delays(&mut seen.delays),
-        stall_50ms: outcome.stall_50ms,
-        stall_100ms: outcome.stall_100ms,
-        stall_200ms: outcome.stall_200ms,
-        bitrate_mbps: outcome.bitrate_mbps,
-        valid_bitrate_mbps: outcome.valid_bitrate_mbps,
-        throughput_mbps: outcome.throughput_mbps,
-        loss_rate: outcome.loss_rate,
+        stall_50ms: figures.stall_50ms,
+        stall_100ms: figures.stall_100ms,
+        stall_200ms: figures.stall_200ms,
+        bitrate_mbps: figures.bitrate_mbps,
+        valid_bitrate_mbps: figures.valid_bitrate_mbps,
+        throughput_mbps: figures.throughput_mbps,
+        loss_rate: figures.loss_rate,
         rate_variation: variation(&sent),
         turns_per_minute: turned.map(|(turns, _)| round(turns as f64 * per_minute)),
         swing: turned.and_then(|(_, swing)| swing),
-        past_deadline: outcome.recovery.and_then(|recovery| recovery.late),
-        overhead: outcome.recovery.and_then(|recovery| recovery.overhead),
+        past_deadline: figures.recovery.and_then(|recovery| recovery.late),
+        overhead: figures.recovery.and_then(|recovery| recovery.overhead),
         arrived_kbps: seen.arrived.seconds_kbps(),
     }
 }

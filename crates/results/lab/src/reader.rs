@@ -1,7 +1,7 @@
 //! Reads and checks the files of a suite.
 
+use mimosa_figures::Window;
 use mimosa_scenario::{Files, Scenario};
-use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
 
 use crate::error::SuiteError;

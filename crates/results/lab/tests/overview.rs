@@ -5,8 +5,8 @@
 mod common;
 
 use common::given;
+use mimosa_figures::Window;
 use mimosa_lab::{Body, Choice, Embedded, Record, Suite, means, page};
-use mimosa_sim::Window;
 use mimosa_units::TimeDelta;
 
 const INDEX: &str = r#"
@@ -131,9 +131,11 @@ fn every_condition_of_robust_can_be_simulated() {
         };
         let mut scenario = form.scenario.clone();
         scenario.duration = TimeDelta::from_millis(1_000);
-        let outcome = mimosa_sim::run(&scenario, 1, Window::WHOLE, &mut ());
-        assert!(outcome.balance.is_even(), "{}", case.name);
-        assert!(outcome.link.delivered > 10, "{}", case.name);
+        let figures = mimosa_figures::measure(&scenario, Window::WHOLE, &mut (), |observer| {
+            mimosa_sim::run(&scenario, 1, observer);
+        });
+        assert!(figures.balance.is_even(), "{}", case.name);
+        assert!(figures.link.delivered > 10, "{}", case.name);
         settings += 1;
     }
     assert!(settings > 50, "{settings}");

@@ -1,5 +1,5 @@
-//! Checks which crate uses which, tests included: the folders of `crates/` are layers, and
-//! [`LAYERS`] says which other layers each may use.
+//! Which crate may use which, tests included: the folders of `crates/` are layers, and a
+//! layer may use those that stand above it in [`LAYERS`]. [`MEASURED`] has the one exception.
 
 use crate::metadata::{Dependency, Package, packages};
 
@@ -72,8 +72,12 @@ const ALONE: &[&str] = &["mimosa-checks"];
 /// Crates for tests and benchmarks only, which no program may contain.
 const FOR_TESTS: &[&str] = &["mimosa-conformance"];
 
-/// Foreign crates for the outside world: clocks, sockets, threads, terminals and the system's
-/// randomness. Only drivers may use them.
+/// Arrows against the order of the layers, from a crate to another, which only tests and
+/// benchmarks may take: they measure the runs of the crate that they test.
+const MEASURED: &[(&str, &str)] = &[("mimosa-sim", "mimosa-figures")];
+
+/// Crates that reach the outside world: clocks, sockets, threads, terminals and
+/// the system's randomness. Only a driver may use them.
 const DRIVER_CRATES: &[&str] = &[
     "async-io",
     "async-std",
@@ -143,7 +147,8 @@ fn objections(package: &Package, members: &[Package]) -> Vec<String> {
         let member = members.iter().find(|member| member.name == used);
         if let Some(member) = member.filter(|_| dependency.is_ours) {
             let below = member.layer.as_str();
-            let is_allowed = below == layer.folder || layer.uses.contains(&below);
+            let is_measured = dependency.is_for_tests && MEASURED.contains(&(name, used));
+            let is_allowed = below == layer.folder || layer.uses.contains(&below) || is_measured;
             if !is_allowed || ALONE.contains(&name) {
                 objections.push(format!(
                     "{name} of crates/{} may not use {used} of crates/{below} (LAYERS in {})",
@@ -188,7 +193,14 @@ fn arrows_point_one_way() {
 #[test]
 fn every_crate_in_the_tables_exists() {
     let members = members();
-    for name in BINDINGS.iter().chain(DRIVERS).chain(ALONE).chain(FOR_TESTS) {
+    let measured = MEASURED.iter().flat_map(|(from, to)| [from, to]);
+    for name in BINDINGS
+        .iter()
+        .chain(DRIVERS)
+        .chain(ALONE)
+        .chain(FOR_TESTS)
+        .chain(measured)
+    {
         assert!(
             members.iter().any(|package| package.name == *name),
             "there is no crate {name}: remove it from {}",
@@ -237,6 +249,16 @@ fn a_wrong_arrow_is_found() {
     }]
     .into();
     assert_eq!(objections(&encoder, &members).len(), 0);
+    let members = [package("mimosa-figures", "results", &[])];
+    let mut simulator = package("mimosa-sim", "network", &[("mimosa-figures", ours)]);
+    assert_eq!(objections(&simulator, &members).len(), 1, "only tests may");
+    simulator.dependencies = [Dependency {
+        name: "mimosa-figures".to_owned(),
+        is_ours: true,
+        is_for_tests: true,
+    }]
+    .into();
+    assert_eq!(objections(&simulator, &members).len(), 0);
 }
 
 fn package(name: &str, layer: &str, used: &[(&str, bool)]) -> Package {

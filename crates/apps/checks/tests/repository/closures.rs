@@ -7,8 +7,9 @@ use std::process::Command;
 
 use crate::files::{root, texts};
 
-/// Crates that simulate, emulate and draw, which a host does not need.
+/// What simulates, emulates, measures and draws, and no host needs.
 const NO_HOST_NEEDS: &[&str] = &[
+    "mimosa-figures",
     "mimosa-lab",
     "mimosa-net",
     "mimosa-plot",

@@ -1,12 +1,12 @@
 //! Simulated and emulated runs side by side.
 
+use mimosa_figures::RunFigures;
 use mimosa_plot::Table;
-use mimosa_sim::Outcome;
 
 use super::{Plan, Run};
 use crate::sim;
 
-/// One figure of an outcome, with the decimals to print.
+/// One figure of a run.
 struct Figure {
     name: String,
     value: Option<f64>,
@@ -35,7 +35,7 @@ pub(super) fn table(plans: &[Plan], runs: &[&Run<'_>]) -> Table {
             .filter_map(|run| run.with_lag.as_ref())
             .map(figures)
             .collect();
-        let emulated: Vec<_> = own().map(|run| figures(&run.emulated.outcome)).collect();
+        let emulated: Vec<_> = own().map(|run| figures(&run.emulated.figures)).collect();
         for (index, figure) in emulated.first().into_iter().flatten().enumerate() {
             let mean = |all: &[Vec<Figure>]| {
                 sim::mean(all.iter().map(|figures| figures.get(index)?.value))
@@ -83,14 +83,14 @@ fn difference(simulated: Option<f64>, emulated: Option<f64>) -> String {
     }
 }
 
-/// The figures of an outcome that are compared.
-fn figures(outcome: &Outcome) -> Vec<Figure> {
+/// The figures that are compared.
+fn figures(run: &RunFigures) -> Vec<Figure> {
     let figure = |name: &str, value, decimals| Figure {
         name: name.to_owned(),
         value,
         decimals,
     };
-    let link = &outcome.link;
+    let link = &run.link;
     let queue = link.queue_delay_ms;
     let used = link.utilization.map(|share| share * 100.0);
     let mut figures = vec![
@@ -98,8 +98,8 @@ fn figures(outcome: &Outcome) -> Vec<Figure> {
         figure("queue delay, mean, ms", queue.map(|queue| queue.mean), 2),
         figure("queue delay, p95, ms", queue.map(|queue| queue.p95), 2),
     ];
-    let all: f64 = outcome.flows.iter().map(|flow| flow.throughput_mbps).sum();
-    for flow in &outcome.flows {
+    let all: f64 = run.flows.iter().map(|flow| flow.throughput_mbps).sum();
+    for flow in &run.flows {
         let mut add = |what: &str, value, decimals| {
             figures.push(figure(&format!("{}: {what}", flow.name), value, decimals));
         };
@@ -109,7 +109,7 @@ fn figures(outcome: &Outcome) -> Vec<Figure> {
             add("frame delay, p95, ms", delay.map(|delay| delay.p95), 2);
         }
         add("throughput, Mbit/s", Some(flow.throughput_mbps), 2);
-        if outcome.flows.len() > 1 && all > 0.0 {
+        if run.flows.len() > 1 && all > 0.0 {
             add("share, %", Some(flow.throughput_mbps / all * 100.0), 1);
         }
     }
@@ -118,6 +118,8 @@ fn figures(outcome: &Outcome) -> Vec<Figure> {
 
 #[cfg(test)]
 mod tests {
+    use mimosa_figures::{Window, measure};
+
     use super::*;
 
     #[test]
@@ -136,8 +138,10 @@ mod tests {
             );
             let loaded = mimosa_scenario::load(&text, "test", &mut ()).unwrap();
             let scenario = &loaded.variants[0].1;
-            let outcome = mimosa_sim::run(scenario, 1, mimosa_sim::Window::WHOLE, &mut ());
-            figures(&outcome).into_iter().map(|f| f.name).collect()
+            let run = measure(scenario, Window::WHOLE, &mut (), |observer| {
+                mimosa_sim::run(scenario, 1, observer);
+            });
+            figures(&run).into_iter().map(|f| f.name).collect()
         };
         let alone = names("");
         assert_eq!(alone.len(), 6);

@@ -5,10 +5,10 @@ mod compare;
 mod report;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use mimosa_figures::{RunFigures, Window, measure};
 use mimosa_link::emulate::{Emulated, Ends, RealtimeError, Spread};
 use mimosa_net::Jitter;
 use mimosa_scenario::{FlowKind, Scenario};
-use mimosa_sim::{Outcome, Window};
 use mimosa_units::Time;
 
 use crate::output::{Existing, Files, Output, OutputError};
@@ -53,11 +53,11 @@ struct Run<'a> {
     seed: u64,
     label: Option<&'a str>,
     emulated: Emulated,
-    /// The outcome of the same run in virtual time.
-    simulated: Option<Outcome>,
-    /// The outcome in virtual time with the delay of acknowledgements that the receiving host had
-    /// in the real run; `None` without TCP.
-    with_lag: Option<Outcome>,
+    /// The same in virtual time.
+    simulated: Option<RunFigures>,
+    /// The same again, with the receiving host's delay of acknowledgements as the run in
+    /// real time had it; `None` without TCP.
+    with_lag: Option<RunFigures>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), EmulateError> {
@@ -135,7 +135,11 @@ impl Plan {
             run: label.map_or_else(String::new, |label| format!("{label}: ")),
             error,
         })?;
-        let simulate = |scenario| mimosa_sim::run(scenario, seed, self.window, &mut ());
+        let simulate = |scenario: &Scenario| {
+            measure(scenario, self.window, &mut (), |observer| {
+                mimosa_sim::run(scenario, seed, observer);
+            })
+        };
         let lagging = lagging(&self.scenario, emulated.punctuality.acknowledging);
         Ok(Run {
             seed,

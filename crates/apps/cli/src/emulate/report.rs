@@ -1,8 +1,8 @@
 //! The figures of emulated runs, as tables and as JSON.
 
+use mimosa_figures::RunFigures;
 use mimosa_link::emulate::Spread;
 use mimosa_plot::Table;
-use mimosa_sim::Outcome;
 use serde::Serialize;
 
 use super::{Plan, Run, compare};
@@ -22,7 +22,7 @@ pub(super) fn tables(plans: &[Plan], runs: &[Run<'_>], compared: bool) -> Vec<Ta
             .map(|run| sim::Run {
                 seed: run.seed,
                 variant: run.label,
-                outcome: run.emulated.outcome.clone(),
+                figures: run.emulated.figures.clone(),
             })
             .collect();
         let scenarios: Vec<_> = plans
@@ -80,11 +80,11 @@ struct Line<'a> {
     late_us: Lateness,
     vanished: u64,
     #[serde(flatten)]
-    outcome: &'a Outcome,
+    figures: &'a RunFigures,
     #[serde(skip_serializing_if = "Option::is_none")]
-    simulated: Option<&'a Outcome>,
+    simulated: Option<&'a RunFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    simulated_with_lag: Option<&'a Outcome>,
+    simulated_with_lag: Option<&'a RunFigures>,
 }
 
 /// The lateness of each part of a run.
@@ -133,7 +133,7 @@ pub(super) fn json(run: &Run<'_>) -> Result<Vec<u8>, serde_json::Error> {
             acknowledging: punctuality.acknowledging.into(),
         },
         vanished: punctuality.vanished,
-        outcome: &run.emulated.outcome,
+        figures: &run.emulated.figures,
         simulated: run.simulated.as_ref(),
         simulated_with_lag: run.with_lag.as_ref(),
     };

@@ -1,6 +1,6 @@
 //! Summarises long series: one value for each interval of time.
 
-use mimosa_sim::Window;
+use mimosa_figures::Window;
 use mimosa_units::{Time, TimeDelta};
 
 /// Most intervals in a figure.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use mimosa_figures::FlowFigures;
 use mimosa_plot::{Figure, Panel};
-use mimosa_sim::FlowOutcome;
 
 use super::bins::{Bins, Summary};
 use super::input::Input;
@@ -57,8 +57,8 @@ fn subtitle(input: &Input, job: &Job, runs: &[Run]) -> String {
     if !input.whole {
         parts.push(format!("{} to {}", input.window.from, input.window.to));
     }
-    if let Some(Run { outcome, .. }) = runs.first() {
-        let mut controllers: Vec<_> = outcome
+    if let Some(Run { figures, .. }) = runs.first() {
+        let mut controllers: Vec<_> = figures
             .flows
             .iter()
             .filter_map(|flow| flow.controller.as_deref())
@@ -67,10 +67,10 @@ fn subtitle(input: &Input, job: &Job, runs: &[Run]) -> String {
         if !controllers.is_empty() {
             parts.push(controllers.join(", "));
         }
-        if let Some(share) = outcome.link.utilization {
+        if let Some(share) = figures.link.utilization {
             parts.push(format!("link used {:.1}%", share * 100.0));
         }
-        let delays: Vec<_> = outcome.flows.iter().filter_map(delay).collect();
+        let delays: Vec<_> = figures.flows.iter().filter_map(delay).collect();
         match &delays[..] {
             [] => {}
             [(_, p99)] => parts.push(format!("p99 frame delay {p99:.1} ms")),
@@ -84,7 +84,7 @@ fn subtitle(input: &Input, job: &Job, runs: &[Run]) -> String {
     parts.join("; ")
 }
 
-fn delay(flow: &FlowOutcome) -> Option<(&str, f64)> {
+fn delay(flow: &FlowFigures) -> Option<(&str, f64)> {
     let delays = flow.frame_delay_ms.as_ref()?;
     Some((&flow.name, delays.p99))
 }

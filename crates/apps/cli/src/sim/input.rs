@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use mimosa_figures::Window;
 use mimosa_scenario::Loaded;
-use mimosa_sim::Window;
 use mimosa_units::{Time, TimeDelta};
 
 use super::error::SimError;

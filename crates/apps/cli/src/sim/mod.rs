@@ -10,9 +10,9 @@ mod series;
 mod table;
 
 use mimosa_facts::{Passage, StreamPacket};
+use mimosa_figures::{RunFigures, Window};
 use mimosa_record::{FrameRow, Table};
 use mimosa_scenario::{Loaded, Scenario};
-use mimosa_sim::{Outcome, Window};
 use mimosa_sweep::parallel;
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub(crate) struct Run<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) variant: Option<&'a str>,
     #[serde(flatten)]
-    pub(crate) outcome: Outcome,
+    pub(crate) figures: RunFigures,
 }
 
 /// The frames and packets of a run, if they are wanted.
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
             let shown = plot && index == 0;
             job.run(input.window, frames || shown, packets || shown)
         },
-        |job, (outcome, seen)| {
+        |job, (figures, seen)| {
             outputs.record(&seen)?;
             if plot && to_draw.is_none() {
                 to_draw = Some(seen);
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
             runs.push(Run {
                 seed: job.seed,
                 variant: job.variant,
-                outcome,
+                figures,
             });
             Ok::<_, SimError>(())
         },
@@ -114,7 +114,7 @@ fn jobs(loaded: &Loaded, seeds: Option<Seeds>) -> Vec<Job<'_>> {
 }
 
 impl Job<'_> {
-    fn run(&self, window: Window, frames: bool, packets: bool) -> (Outcome, Seen) {
+    fn run(&self, window: Window, frames: bool, packets: bool) -> (RunFigures, Seen) {
         let run = || mimosa_record::Run {
             seed: self.seed,
             variant: self.variant.map(str::to_owned),
@@ -129,7 +129,9 @@ impl Job<'_> {
             frames.then(|| Table::new(run())),
             packets.then(|| Table::new(run())),
         );
-        let outcome = mimosa_sim::run(self.scenario, self.seed, window, &mut seen);
-        (outcome, seen)
+        let figures = mimosa_figures::measure(self.scenario, window, &mut seen, |observer| {
+            mimosa_sim::run(self.scenario, self.seed, observer);
+        });
+        (figures, seen)
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use mimosa_facts::{Fate, FrameEnd, FrameLife, Passage, StreamPacket};
+use mimosa_figures::Window;
 use mimosa_net::Schedule;
 use mimosa_plot::{Kind, Series};
 use mimosa_record::FrameRow;
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
-use mimosa_sim::Window;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::bins::{Bins, Summary};

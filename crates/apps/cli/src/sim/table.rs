@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use mimosa_figures::{FlowFigures, FrameDelays, QueueDelays, RunFigures};
 use mimosa_plot::Table;
 use mimosa_scenario::Scenario;
-use mimosa_sim::{FlowOutcome, Outcome};
 
 use super::Run;
 
@@ -40,13 +40,13 @@ pub(crate) fn tables(variants: &[(Option<&str>, &Scenario)], runs: &[Run]) -> [T
         ],
     );
     for &(name, scenario) in variants {
-        let outcomes: Vec<_> = runs
+        let own: Vec<_> = runs
             .iter()
             .filter(|run| run.variant == name)
-            .map(|run| &run.outcome)
+            .map(|run| &run.figures)
             .collect();
         let variant = name.unwrap_or_default();
-        let of = |index: usize| outcomes.iter().filter_map(move |o| o.flows.get(index));
+        let of = |index: usize| own.iter().filter_map(move |run| run.flows.get(index));
         let (videos, others): (Vec<_>, Vec<_>) = (0..scenario.flows.len())
             .partition(|&index| scenario.flows[index].kind_name() == "video");
         // Variants are compared, so that each has one line.
@@ -66,7 +66,7 @@ pub(crate) fn tables(variants: &[(Option<&str>, &Scenario)], runs: &[Run]) -> [T
             let flow: Vec<_> = of(index).collect();
             flows.rows.extend(flow_row(variant, label, &flow));
         }
-        links.rows.push(link_row(variant, &outcomes));
+        links.rows.push(link_row(variant, &own));
     }
     [flows, links].map(without_empty_variants)
 }
@@ -102,19 +102,19 @@ pub(crate) fn text(tables: &[Table], markdown: bool) -> String {
     text
 }
 
-/// The row of a flow; `None` without runs.
-fn flow_row(variant: &str, name: &str, flows: &[&FlowOutcome]) -> Option<Vec<String>> {
+/// `None` without runs.
+fn flow_row(variant: &str, name: &str, flows: &[&FlowFigures]) -> Option<Vec<String>> {
     flows.first()?;
     let of =
-        |figure: &dyn Fn(&FlowOutcome) -> Option<f64>| mean(flows.iter().map(|flow| figure(flow)));
-    let delay = |figure: fn(&mimosa_sim::FrameDelays) -> f64| {
+        |figure: &dyn Fn(&FlowFigures) -> Option<f64>| mean(flows.iter().map(|flow| figure(flow)));
+    let delay = |figure: fn(&FrameDelays) -> f64| {
         number(of(&|flow| flow.frame_delay_ms.as_ref().map(figure)), 1)
     };
     let worst = flows
         .iter()
         .filter_map(|flow| flow.frame_delay_ms.as_ref().map(|d| d.max))
         .reduce(f64::max);
-    let bitrate = |flow: &FlowOutcome| flow.bitrate_mbps.or(Some(flow.throughput_mbps));
+    let bitrate = |flow: &FlowFigures| flow.bitrate_mbps.or(Some(flow.throughput_mbps));
     Some(vec![
         variant.to_owned(),
         name.to_owned(),
@@ -133,25 +133,24 @@ fn flow_row(variant: &str, name: &str, flows: &[&FlowOutcome]) -> Option<Vec<Str
     ])
 }
 
-fn link_row(variant: &str, outcomes: &[&Outcome]) -> Vec<String> {
-    let of = |figure: &dyn Fn(&Outcome) -> Option<f64>| mean(outcomes.iter().map(|o| figure(o)));
-    let queue = |figure: fn(&mimosa_sim::QueueDelays) -> f64| {
-        of(&|o| o.link.queue_delay_ms.as_ref().map(figure))
-    };
-    let worst = outcomes
+fn link_row(variant: &str, runs: &[&RunFigures]) -> Vec<String> {
+    let of = |figure: &dyn Fn(&RunFigures) -> Option<f64>| mean(runs.iter().map(|run| figure(run)));
+    let queue =
+        |figure: fn(&QueueDelays) -> f64| of(&|run| run.link.queue_delay_ms.as_ref().map(figure));
+    let worst = runs
         .iter()
-        .filter_map(|o| o.link.queue_delay_ms.as_ref().map(|q| q.max))
+        .filter_map(|run| run.link.queue_delay_ms.as_ref().map(|q| q.max))
         .reduce(f64::max);
     vec![
         variant.to_owned(),
-        percent(of(&|o| o.link.utilization)),
+        percent(of(&|run| run.link.utilization)),
         number(queue(|q| q.mean), 1),
         number(queue(|q| q.p95), 1),
         number(queue(|q| q.p99), 1),
         number(worst, 1),
-        number(of(&|o| Some(o.link.offered as f64)), 0),
-        number(of(&|o| Some(o.link.dropped as f64)), 0),
-        number(of(&|o| o.jain), 3),
+        number(of(&|run| Some(run.link.offered as f64)), 0),
+        number(of(&|run| Some(run.link.dropped as f64)), 0),
+        number(of(&|run| run.jain), 3),
     ]
 }
 

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use mimosa_facts::{Fate, Header, LinkPacket, Passage};
+use mimosa_facts::{
+    Balance, Fate, FlowPacket, Header, LinkPacket, Observer as _, Passage, RunEnd, StreamPacket,
+    TransportSequence,
+};
+use mimosa_figures::{Collector, Window};
 use mimosa_net::Random;
 use mimosa_scenario::{FlowKind, Scenario};
-use mimosa_sim::{Collector, Counted, Window};
 use mimosa_tcp::DELAYED_ACK;
 use mimosa_units::{Time, TimeDelta};
 
@@ -81,9 +84,10 @@ pub(crate) struct Records {
     pub(crate) sendings: Vec<Sending>,
 }
 
-/// The figures of a run of `scenario` that ended at `end`.
-pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Records) -> Emulated {
-    let mut collector = Collector::new(window, end, &scenario.flows);
+/// The figures of a run of `scenario`.
+pub(crate) fn of(scenario: &Scenario, window: Window, records: Records) -> Emulated {
+    let end = Time::ZERO + scenario.duration;
+    let mut collector = Collector::new(scenario, window);
     let mut offered: Vec<Vec<Time>> = vec![Vec::new(); scenario.flows.len()];
     let last = Time::from_nanos(end.as_nanos().saturating_sub(1));
     let mut inside = 0;
@@ -95,27 +99,26 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
         if passage.offered >= end && !is_udp {
             continue;
         }
-        // A packet that was sent before the end may have been read by the link after it.
-        let sent = passage.offered.min(last);
-        let packet = Counted {
+        let packet = FlowPacket {
             flow,
             size: passage.size,
-            sent,
+            // One that was sent before the end may have been on its way into the link.
+            offered: passage.offered.min(last),
         };
         if let Some(times) = offered.get_mut(flow) {
             times.push(passage.offered);
         }
-        collector.sent(packet);
-        // The run does not include what happens after its end.
+        collector.offered(&packet);
+        // What happens after the end is not part of the run.
         let finished = passage.finished.filter(|finished| *finished < end);
         if let (Some(started), Some(finished)) = (passage.started, finished) {
             let wait = started.since(passage.offered);
-            collector.served(finished, passage.size, wait);
+            collector.served(0, finished, passage.size, wait);
         }
         match passage.fate {
-            Fate::Arrived(at) if at < end => collector.arrived(at, packet),
-            Fate::Dropped if passage.offered < end => collector.lost(packet),
-            Fate::Lost if finished.is_some() => collector.lost(packet),
+            Fate::Arrived(at) if at < end => collector.arrived(at, &packet),
+            Fate::Dropped if passage.offered < end => collector.packet(&of_flow(passage, packet)),
+            Fate::Lost if finished.is_some() => collector.packet(&of_flow(passage, packet)),
             Fate::Arrived(_) | Fate::Dropped | Fate::Lost => inside += 1,
         }
     }
@@ -153,23 +156,51 @@ pub(crate) fn of(scenario: &Scenario, window: Window, end: Time, records: Record
         without_fate -= waiting;
         punctuality.vanished += missing as u64 - waiting;
         for (_, size) in sending.sent.iter().rev().take(missing) {
-            // The packet was somewhere inside, or was lost without a record, in which case the
-            // balance is uneven.
-            let (size, sent) = (*size, last);
-            collector.sent(Counted { flow, size, sent });
+            // It was somewhere, or is lost to the books as well, which then are not even.
+            collector.offered(&FlowPacket {
+                flow,
+                size: *size,
+                offered: last,
+            });
         }
         inside += waiting;
     }
     punctuality.senders = Spread::of(late);
     punctuality.entry = Spread::of(entry);
+    collector.ended(&RunEnd {
+        steps,
+        inside,
+        reports: Balance::default(),
+    });
     Emulated {
-        outcome: collector.outcome(scenario, inside, steps),
+        figures: collector.figures(),
         punctuality,
     }
 }
 
-/// For each acknowledgement, the time from the newest arrival of its flow before it, plus a draw of
-/// the link's lateness.
+/// The passage of a packet whose flow is known, as its sender would tell it; which part of a
+/// frame it carried is not known here.
+fn of_flow(passage: &Passage<LinkPacket>, packet: FlowPacket) -> Passage<StreamPacket> {
+    Passage {
+        packet: StreamPacket {
+            flow: packet.flow,
+            sequence: TransportSequence(0),
+            kind: None,
+            frame: 0,
+            index: 0,
+        },
+        size: packet.size,
+        sent_ecn: passage.sent_ecn,
+        ecn: passage.ecn,
+        offered: packet.offered,
+        started: passage.started,
+        finished: passage.finished,
+        fate: passage.fate,
+    }
+}
+
+/// From each acknowledgement back to the newest arrival of its flow before it, and the
+/// link's lateness.
 fn acknowledging(scenario: &Scenario, records: &Records) -> Vec<TimeDelta> {
     let is_tcp = |flow: usize| {
         let kind = scenario.flows.get(flow).map(|flow| &flow.kind);

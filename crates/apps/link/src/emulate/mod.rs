@@ -1,10 +1,10 @@
 //! Scenarios in real time: real packets across an emulated link.
 //!
-//! [`run`] does with a [`mimosa_scenario::Scenario`] what [`mimosa_sim::run`] does, with another
-//! network and another clock. The link is that of [this crate](crate), between two network
-//! namespaces. Video and cross traffic go over UDP, and TCP flows are the kernel's. Senders,
-//! receivers, encoder models, queues and figures are those of the simulation, so that its
-//! [`mimosa_sim::Outcome`] and this one can be compared.
+//! [`run`] does with a [`mimosa_scenario::Scenario`] what [`mimosa_sim::run`] does, with
+//! another network and another clock: the link is [this crate](crate)'s, between two
+//! network namespaces; video and cross traffic go over UDP, TCP flows are the
+//! kernel's. Senders, receivers, encoder models, queues and figures are the
+//! simulation's own, so that the [`RunFigures`](mimosa_figures::RunFigures) of both compare.
 //!
 //! | module | |
 //! | --- | --- |

@@ -7,10 +7,11 @@ use std::sync::mpsc;
 use std::thread::Builder;
 
 use mimosa_facts::{LinkPacket, Passage};
+use mimosa_figures::{RunFigures, Window};
 use mimosa_net::queue::{DropTail, Limit};
 use mimosa_net::{Direction, PathConfig, Schedule};
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
-use mimosa_sim::{Outcome, Stream, Window};
+use mimosa_sim::Stream;
 use mimosa_system::priority::go_first;
 use mimosa_units::{Rate, Time, TimeDelta};
 use rustix::net::sockopt;
@@ -41,9 +42,9 @@ const KERNEL: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emulated {
-    /// The figures.
-    pub outcome: Outcome,
-    /// How punctual the run was.
+    /// The figures of the window, as a simulation has them but for deadlines.
+    pub figures: RunFigures,
+    /// How well the run kept its times.
     pub punctuality: Punctuality,
 }
 
@@ -190,17 +191,13 @@ fn act(
     let tallies = engine.stop();
     let is_forward = |passage: &Passage<LinkPacket>| passage.packet.is_forward;
     let (passages, returns) = passages.into_iter().partition(is_forward);
-    let window = Window {
-        from: window.from,
-        to: window.to.min(end),
-    };
     let records = Records {
         passages,
         returns,
         tallies,
         sendings,
     };
-    Ok(figures::of(scenario, window, end, records))
+    Ok(figures::of(scenario, window, records))
 }
 
 /// Lets the link continue until the fate of what was sent before `end` is known.

@@ -6,8 +6,8 @@
 )]
 
 use mimosa_facts::{FrameLife, Observer, PacketKind, Passage, StreamPacket};
+use mimosa_figures::{RunFigures, Window, measure};
 use mimosa_scenario::{Scenario, load};
-use mimosa_sim::{Outcome, Window, run};
 use mimosa_units::Time;
 
 /// The scenario in `toml`.
@@ -34,19 +34,30 @@ pub fn window(from: u64, to: u64) -> Window {
 }
 
 /// Runs all of `scenario` and checks that no packet was lost track of.
-pub fn whole(scenario: &Scenario, seed: u64) -> Outcome {
+pub fn whole(scenario: &Scenario, seed: u64) -> RunFigures {
     part(scenario, seed, Window::WHOLE)
 }
 
-/// The same, with the figures of a part of it.
-pub fn part(scenario: &Scenario, seed: u64, window: Window) -> Outcome {
-    let outcome = run(scenario, seed, window, &mut ());
-    assert!(
-        outcome.balance.is_even(),
-        "seed {seed}: {:?}",
-        outcome.balance
-    );
-    outcome
+/// Runs all of `scenario`, checks that no packet was lost track of, and gives the figures of
+/// a part of it.
+pub fn part(scenario: &Scenario, seed: u64, window: Window) -> RunFigures {
+    watched(scenario, seed, window, &mut ())
+}
+
+/// Runs all of `scenario` while `observer` watches, checks that no packet was lost track of,
+/// and gives the figures of a part of it.
+pub fn watched(
+    scenario: &Scenario,
+    seed: u64,
+    window: Window,
+    observer: &mut impl Observer,
+) -> RunFigures {
+    let figures = measure(scenario, window, observer, |observer| {
+        mimosa_sim::run(scenario, seed, observer);
+    });
+    let balance = figures.balance;
+    assert!(balance.is_even(), "seed {seed}: {balance:?}");
+    figures
 }
 
 /// Everything that happened, to be asked afterwards.
@@ -59,7 +70,7 @@ pub struct Log {
 impl Log {
     pub fn of(scenario: &Scenario, seed: u64) -> Self {
         let mut log = Self::default();
-        run(scenario, seed, Window::WHOLE, &mut log);
+        watched(scenario, seed, Window::WHOLE, &mut log);
         log
     }
 

@@ -1,6 +1,6 @@
 //! The claims of a source, and whether they hold in the runs.
 
-use mimosa_sim::Window;
+use mimosa_figures::Window;
 use mimosa_units::{Time, TimeDelta};
 use serde::Serialize;
 

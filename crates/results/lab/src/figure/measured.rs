@@ -1,6 +1,6 @@
 //! Measures quantities in the traces of runs.
 
-use mimosa_sim::Window;
+use mimosa_figures::Window;
 use mimosa_units::{Time, TimeDelta};
 
 use super::quantity::Quantity;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use mimosa_facts::{
     Fate, FrameEnd, LinkPacket, MediaSequence, PacketKind, Passage, RtpPacket, SessionFrame,
 };
-use mimosa_sim::Outcome;
+use mimosa_figures::RunFigures;
 use mimosa_units::{Bytes, Time, nearest_rank};
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ fn count(value: &Value) -> usize {
 struct Joined {
     here: PathBuf,
     truth: Truth,
-    outcome: Outcome,
+    figures: RunFigures,
     frames: Vec<SessionFrame>,
     link: Value,
 }
@@ -41,7 +41,7 @@ struct Joined {
 impl Joined {
     fn new(name: &str) -> Self {
         let here = folder(name);
-        let (truth, outcome) = Truth::new();
+        let (truth, figures) = Truth::new();
         let frames = truth.session();
         record(&here, &frames, &truth.link());
         let json = stdout(&here, "report session.parquet --link link.parquet --json");
@@ -49,7 +49,7 @@ impl Joined {
         Self {
             here,
             truth,
-            outcome,
+            figures,
             frames,
             link: report["links"][0].clone(),
         }
@@ -85,7 +85,7 @@ fn every_packet_is_found_by_its_number_at_its_time() {
 fn the_parts_of_a_frame_delay_are_those_of_its_last_packet() {
     let Joined {
         truth,
-        outcome,
+        figures,
         frames,
         link,
         ..
@@ -116,7 +116,7 @@ fn the_parts_of_a_frame_delay_are_those_of_its_last_packet() {
         near(&delay[kind]["propagate"], 8.0, 1e-6, "propagation");
         near(&delay[kind]["rest"], 8.0, 0.5, "the way back");
     }
-    let told = outcome.flows[0].frame_delay_ms.unwrap();
+    let told = figures.flows[0].frame_delay_ms.unwrap();
     near(
         &delay["p50"]["delay"],
         told.p50,
@@ -135,7 +135,7 @@ fn the_parts_of_a_frame_delay_are_those_of_its_last_packet() {
 fn traffic_is_what_the_simulation_counted() {
     let Joined {
         truth,
-        outcome,
+        figures,
         link,
         ..
     } = Joined::new("links-traffic");
@@ -144,15 +144,15 @@ fn traffic_is_what_the_simulation_counted() {
     let all = &traffic["all"];
     let within = u64::try_from(count(&all["packets"])).unwrap();
     assert!(
-        within.abs_diff(outcome.link.offered) < 40,
+        within.abs_diff(figures.link.offered) < 40,
         "{within} packets"
     );
     let gone = count(&all["dropped"]) + count(&all["lost"]);
-    assert_eq!(u64::try_from(gone).unwrap(), outcome.link.dropped);
+    assert_eq!(u64::try_from(gone).unwrap(), figures.link.dropped);
     assert!(count(&all["dropped"]) > 10, "the download fills the queue");
     near(&traffic["busy"], truth.busy(), 0.001, "busy");
     let used = all["mbps"].as_f64().unwrap() / CAPACITY;
-    let told = outcome.link.utilization.unwrap();
+    let told = figures.link.utilization.unwrap();
     assert!((used - told).abs() < 0.002, "{used} instead of {told}");
     let stream = &traffic["flows"][0];
     assert_eq!(
@@ -221,7 +221,7 @@ fn dropped(truth: &Truth) -> Value {
 #[test]
 fn a_link_is_reported_alone() {
     let here = folder("link-alone");
-    let (truth, outcome) = Truth::new();
+    let (truth, figures) = Truth::new();
     let packets = truth.numbered().into_iter();
     let packets: Vec<_> = packets.map(|(packet, rtp)| passage(&packet, rtp)).collect();
     record(&here, &[], &packets);
@@ -232,9 +232,9 @@ fn a_link_is_reported_alone() {
     assert_eq!(report["directions"].as_array().unwrap().len(), 1);
     assert_eq!(forward["all"]["packets"], packets.len());
     let gone = count(&forward["all"]["dropped"]) + count(&forward["all"]["lost"]);
-    assert_eq!(u64::try_from(gone).unwrap(), outcome.link.dropped);
+    assert_eq!(u64::try_from(gone).unwrap(), figures.link.dropped);
     near(&forward["busy"], truth.busy(), 0.001, "busy");
-    let told = outcome.link.queue_delay_ms.unwrap();
+    let told = figures.link.queue_delay_ms.unwrap();
     near(
         &forward["all"]["queue_ms"]["p95"],
         told.p95,

@@ -6,8 +6,8 @@ use mimosa_facts::{
     Fate, FrameLife, FramePlan, FrameRtp, Header, LinkPacket, MediaSequence, Observer, PacketKind,
     Passage, RtpPacket, RtxSequence, SessionFrame, StreamPacket,
 };
+use mimosa_figures::{RunFigures, Window, measure};
 use mimosa_record::{LinkRecorder, SessionRecorder};
-use mimosa_sim::{Outcome, Window};
 use mimosa_units::{Bytes, Ecn, TimeDelta};
 
 /// A stream whose link loses a third of its rate, and shares it with a download.
@@ -62,12 +62,14 @@ impl Observer for Truth {
 }
 
 impl Truth {
-    pub(super) fn new() -> (Self, Outcome) {
+    pub(super) fn new() -> (Self, RunFigures) {
         let mut truth = Self::default();
         let loaded = mimosa_scenario::load(SCENARIO, "inline", &mut ()).unwrap();
         let scenario = &loaded.variants[0].1;
-        let outcome = mimosa_sim::run(scenario, 1, Window::WHOLE, &mut truth);
-        (truth, outcome)
+        let figures = measure(scenario, Window::WHOLE, &mut truth, |observer| {
+            mimosa_sim::run(scenario, 1, observer);
+        });
+        (truth, figures)
     }
 
     /// Each packet with its RTP number: first transmissions on one stream,

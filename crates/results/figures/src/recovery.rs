@@ -5,28 +5,28 @@
 
 use std::collections::BTreeMap;
 
-use mimosa_facts::{Fate, FrameLife, PacketKind, Passage, StreamPacket};
-use mimosa_scenario::{FlowConfig, FlowKind};
+use mimosa_facts::{Fate, FrameLife, Observer, PacketKind, Passage, StreamPacket};
+use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
 use mimosa_units::{Time, TimeDelta};
 use serde::Serialize;
 
-use crate::metrics::{round, share};
-use crate::simulation::Window;
+use crate::numbers::{round, share};
+use crate::window::Window;
 
-/// How many frames behind one that ended arrivals are remembered; those of older frames are late
-/// packets.
+/// Arrivals of frames so far behind one that ended are forgotten: what still comes of such a
+/// frame is a late packet. Our choice.
 const OLDEST: u64 = 1_000;
 
 /// How many frames missed their deadline, and at what price.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct RecoveryOutcome {
-    /// Longest time from the hand-over until the frame is whole at the receiver, in milliseconds.
+pub struct RecoveryFigures {
+    /// The deadline: how long a frame may take from hand-over until it is whole at the receiver.
     pub deadline_ms: f64,
-    /// Share of frames that were not whole by their deadline, from 0 to 1.
+    /// Share of frames that were not whole by their deadline.
     pub late: Option<f64>,
     /// Share of frames in which repair packets replaced media packets, from 0 to 1.
     pub repaired: Option<f64>,
-    /// Repair and retransmitted bytes as a share of the bytes of media packets.
+    /// Repair and retransmitted bytes over the bytes of media packets sent for the first time.
     pub overhead: Option<f64>,
 }
 
@@ -45,14 +45,17 @@ struct Count {
 
 /// Counts what happens within the window, for flows that have a deadline.
 #[derive(Debug)]
-pub(crate) struct Recovery {
+pub struct Recovery {
     window: Window,
     end: Time,
     flows: Vec<Option<Count>>,
 }
 
 impl Recovery {
-    pub(crate) fn new(window: Window, end: Time, flows: &[FlowConfig]) -> Self {
+    /// Nothing has happened yet in a run of `scenario`.
+    #[must_use]
+    pub fn new(scenario: &Scenario, window: Window) -> Self {
+        let (window, end) = window.within(scenario);
         let count = |flow: &FlowConfig| match &flow.kind {
             FlowKind::Video(video) => video.deadline.map(|deadline| Count {
                 deadline,
@@ -68,12 +71,25 @@ impl Recovery {
         Self {
             window,
             end,
-            flows: flows.iter().map(count).collect(),
+            flows: scenario.flows.iter().map(count).collect(),
         }
     }
 
-    /// Takes a packet whose fate is known.
-    pub(crate) fn packet(&mut self, passage: &Passage<StreamPacket>) {
+    /// The figures of the flow with this number; `None` for a flow without a deadline.
+    #[must_use]
+    pub fn figures(&self, flow: usize) -> Option<RecoveryFigures> {
+        let count = self.flows.get(flow)?.as_ref()?;
+        Some(RecoveryFigures {
+            deadline_ms: round(count.deadline.as_millis(), 3),
+            late: share(count.late, count.frames),
+            repaired: share(count.repaired, count.frames),
+            overhead: share(count.others, count.media),
+        })
+    }
+}
+
+impl Observer for Recovery {
+    fn packet(&mut self, passage: &Passage<StreamPacket>) {
         let Some(Some(count)) = self.flows.get_mut(passage.packet.flow) else {
             return;
         };
@@ -91,8 +107,7 @@ impl Recovery {
         }
     }
 
-    /// Takes a frame whose life has ended, or that was open when the run ended.
-    pub(crate) fn frame(&mut self, flow: usize, life: &FrameLife) {
+    fn frame(&mut self, flow: usize, life: &FrameLife) {
         let Some(Some(count)) = self.flows.get_mut(flow) else {
             return;
         };
@@ -124,16 +139,5 @@ impl Recovery {
             .protection
             .is_some_and(|protection| protection.repaired > 0);
         count.repaired += u64::from(repaired);
-    }
-
-    /// The result of the flow with this number; `None` if it has no deadline.
-    pub(crate) fn outcome(&self, flow: usize) -> Option<RecoveryOutcome> {
-        let count = self.flows.get(flow)?.as_ref()?;
-        Some(RecoveryOutcome {
-            deadline_ms: round(count.deadline.as_millis(), 3),
-            late: share(count.late, count.frames),
-            repaired: share(count.repaired, count.frames),
-            overhead: share(count.others, count.media),
-        })
     }
 }
