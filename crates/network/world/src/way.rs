@@ -15,6 +15,9 @@ const HEADERS: u64 = 28;
 /// WebRTC datagrams without media count as a multiple of this many bytes, so that random lengths,
 /// such as a signature's, do not change a run.
 const ROUNDED_TO: u64 = 256;
+/// The link charges datagrams of the DTLS handshake as multiples of this: certificates and
+/// signatures have random lengths, and any datagram fits into it.
+const HANDSHAKE: u64 = 1_500;
 
 /// A datagram on its way.
 #[derive(Debug)]
@@ -171,15 +174,12 @@ impl Way {
 
     fn size(&self, datagram: &Datagram) -> Bytes {
         let length = datagram.contents.len() as u64 + HEADERS;
-        let is_media = datagram
-            .contents
-            .first()
-            .is_some_and(|first| first >> 6 == 2);
-        if self.transport == TransportKind::WebRtc && !is_media {
-            Bytes::new(length.next_multiple_of(ROUNDED_TO))
-        } else {
-            Bytes::new(length)
-        }
+        let multiple = match (self.transport, datagram.contents.first()) {
+            (TransportKind::WebRtc, Some(20..=22)) => HANDSHAKE,
+            (TransportKind::WebRtc, Some(first)) if first >> 6 != 2 => ROUNDED_TO,
+            _ => 1,
+        };
+        Bytes::new(length.next_multiple_of(multiple))
     }
 
     fn count_drops(&mut self) {

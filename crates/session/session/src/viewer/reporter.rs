@@ -13,8 +13,6 @@
 //! One compound packet has a report of RFC 8888 with the ECN fields for each RTP stream, and a
 //! transport-wide report, whose times have a resolution of 250 us instead of 1/1024 s.
 
-use std::collections::BTreeMap;
-
 use mimosa_facts::{Arrival, ArrivalReport, TransportSequence};
 use mimosa_stream::{FeedbackFormat, ReportConfig, ReportWriter};
 use mimosa_units::{Ecn, PeerTime, TimeDelta};
@@ -75,7 +73,8 @@ pub struct Reporter {
     name: u32,
     /// Whether the host reads RFC 8888, whose reports carry marks.
     tells_marks: bool,
-    streams: BTreeMap<u32, (ReportWriter, ArrivalReport<u16>)>,
+    /// By SSRC, in the order in which the streams came: SSRCs are random, reports are not.
+    streams: Vec<(u32, ReportWriter, ArrivalReport<u16>)>,
     numbers: ReportWriter,
     waiting: ArrivalReport,
     newest: Option<TransportSequence>,
@@ -98,7 +97,7 @@ impl Reporter {
             config,
             name,
             tells_marks,
-            streams: BTreeMap::new(),
+            streams: Vec::new(),
             numbers: ReportWriter::with(numbers),
             waiting: ArrivalReport::default(),
             newest: None,
@@ -121,16 +120,7 @@ impl Reporter {
             ecn: came.ecn,
         });
         if self.tells_marks {
-            let config = ReportConfig {
-                format: FeedbackFormat::CongestionControl,
-                receiver: self.name,
-                stream: came.ssrc,
-                largest: LARGEST,
-                repeats: self.config.repeats,
-            };
-            let new = || (ReportWriter::with(config), ArrivalReport::default());
-            let (_, report) = self.streams.entry(came.ssrc).or_insert_with(new);
-            report.arrivals.push(Arrival {
+            self.stream(came.ssrc).arrivals.push(Arrival {
                 sequence: came.sequence,
                 at: came.at,
                 ecn: came.ecn,
@@ -147,6 +137,24 @@ impl Reporter {
             came.at + self.config.longest_wait
         };
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
+    }
+
+    /// The arrivals of the stream with this SSRC.
+    fn stream(&mut self, ssrc: u32) -> &mut ArrivalReport<u16> {
+        let known = self.streams.iter().position(|(own, ..)| *own == ssrc);
+        let index = known.unwrap_or_else(|| {
+            let config = ReportConfig {
+                format: FeedbackFormat::CongestionControl,
+                receiver: self.name,
+                stream: ssrc,
+                largest: LARGEST,
+                repeats: self.config.repeats,
+            };
+            let writer = ReportWriter::with(config);
+            self.streams.push((ssrc, writer, ArrivalReport::default()));
+            self.streams.len() - 1
+        });
+        &mut self.streams[index].2
     }
 
     /// Whether packets between the newest one before and this one are missing.
@@ -173,7 +181,7 @@ impl Reporter {
         }
         self.due = None;
         let mut packets = Vec::new();
-        for (writer, report) in self.streams.values_mut() {
+        for (_, writer, report) in &mut self.streams {
             // Streams without news report as well: the transport-wide report below repeats their
             // packets, and the ECN fields have to come along.
             packets.extend(writer.write(now, report));
