@@ -6,7 +6,7 @@
 //!   1500 bytes may leave; equal lines are several packets in that millisecond,
 //!   and the file repeats after its last line.
 //! - *Rows*: `seconds Mbit/s [RTTms [loss]]`, for instance `0.015 20.59 14.0ms 0.02`.
-//! A last line with a time alone says when the trace ends.
+//!   A last line with a time alone says when the trace ends.
 //!
 //! Empty lines and lines that begin with `#` are ignored.
 //!

@@ -227,14 +227,20 @@ pub(crate) fn read(data: &[u8]) -> Option<(FrameId, Option<FrameId>)> {
     ))
 }
 
-/// The frame that a coded frame refers to, by its first payload of RTP; `None` for a payload
-/// that the model has not begun a frame with, and `Some(None)` for a keyframe.
-pub(crate) fn reference(payload: &[u8]) -> Option<Option<FrameId>> {
+/// The frame that a coded frame refers to; none for a keyframe.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Refers(pub(crate) Option<FrameId>);
+
+/// What a coded frame refers to, by its first payload of RTP; `None` for a payload with which
+/// no frame of the model begins.
+pub(crate) fn reference(payload: &[u8]) -> Option<Refers> {
     // Before the digits is the header of the unit, or of the unit's first fragment (RFC 6184,
     // section 5.8), and one byte.
     let begin = payload.iter().take(3).position(|&byte| byte == 0x88)? + 1;
     let reference = number(payload.get(begin + 16..begin + 32)?)?;
-    Some((reference != u64::MAX).then_some(FrameId(reference)))
+    Some(Refers(
+        (reference != u64::MAX).then_some(FrameId(reference)),
+    ))
 }
 
 #[cfg(test)]
@@ -254,7 +260,7 @@ mod tests {
             let again = depacketise(payloads.iter()).unwrap();
             assert_eq!(read(&again), Some((FrameId(frame), reference)));
             let first = payloads.iter().next().unwrap();
-            assert_eq!(super::reference(first), Some(reference));
+            assert_eq!(super::reference(first), Some(Refers(reference)));
             let mut spoiled = data.clone();
             *spoiled.last_mut().unwrap() ^= 1;
             assert_ne!(read(&spoiled), Some((FrameId(frame), reference)));

@@ -9,7 +9,7 @@ use mimosa_stream::Outgoing;
 use mimosa_transport::{Agreed, Channel, Datagram, HostTransport, Left, OfferError, PeerEvent};
 use mimosa_units::Time;
 
-use crate::encoder::reference;
+use crate::encoder::{Refers, reference};
 
 /// What a frame was told to refer to, though it refers to another one.
 pub(crate) type Wrong = Arc<Mutex<Option<String>>>;
@@ -36,7 +36,7 @@ impl HostTransport for Watch {
         repairs: u32,
     ) {
         let coded = payloads.iter().next().and_then(reference);
-        if let Some(coded) = coded.filter(|coded| *coded != told) {
+        if let Some(Refers(coded)) = coded.filter(|coded| *coded != Refers(told)) {
             let detail = format!("{frame:?} refers to {coded:?}, and players are told {told:?}");
             let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
             wrong.get_or_insert(detail);

@@ -192,7 +192,7 @@ fn checks_are_taken_from_few_addresses_in_all() {
 fn destination(world: &mut World) -> SocketAddr {
     while world.peer.poll_datagram().is_some() {}
     assert!(world.peer.write(Channel::Control, b"{}"));
-    let datagram = world.peer.poll_datagram().expect("a message");
+    let datagram = world.peer.poll_datagram().unwrap();
     datagram.destination
 }
 
@@ -212,7 +212,7 @@ fn a_browser_with_a_new_address_is_followed() {
 
     world.browser.out.clear();
     world.browser.write(now, "keys", true, b"key");
-    let message = world.browser.out.pop().expect("a message");
+    let message = world.browser.out.pop().unwrap();
     let contents = &message.contents;
     assert!(world.peer.receive(now, elsewhere, host_address(), contents));
     assert_eq!(destination(&mut world), elsewhere);
@@ -222,7 +222,7 @@ fn a_browser_with_a_new_address_is_followed() {
             .peer
             .receive(now, browser_address(), host_address(), &check)
     );
-    let answer = world.peer.poll_datagram().expect("an answer");
+    let answer = world.peer.poll_datagram().unwrap();
     assert_eq!(answer.destination, browser_address());
 }
 
