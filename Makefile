@@ -10,6 +10,8 @@ FEATURES := --features mimosa-cli/x264
 ALL := --profile play -p mimosa-cli $(FEATURES)
 LEAN := --no-default-features --features serve,x264,gstreamer,svt-av1
 CLIENT := --no-default-features --features window
+# The program that soaks; MIMOSA names one that is built already.
+SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME URL
 
@@ -60,11 +62,13 @@ test: ## All tests, those in a browser among them
 	npm --prefix web test
 	npm --prefix web run e2e
 
-soak: ## Whole sessions under faults: four hours of virtual time in two minutes
+soak: ## Whole sessions under faults: four hours of virtual time in a minute or two
+ifeq ($(MIMOSA),)
 	cargo build -p mimosa-cli $(FEATURES) $(LOCKED)
-	target/debug/mimosa soak --seeds 1..500
-	target/debug/mimosa soak --seeds 1..60 --transport webrtc
-	target/debug/mimosa soak --seeds 1..15 --transport webrtc --pictures x264
+endif
+	$(SOAK) --seeds 1..500
+	$(SOAK) --seeds 1..60 --transport webrtc
+	$(SOAK) --seeds 1..15 --transport webrtc --pictures x264
 
 bench: ## All benchmarks
 	cargo bench --workspace $(FEATURES) $(LOCKED)
