@@ -9,9 +9,6 @@ export default defineConfig({
     // For what never comes; nothing fails for being slow.
     testTimeout: 240_000,
     hookTimeout: 60_000,
-    // Browsers and timers are real: a test that fails is tried once more, and the
-    // report says so. One that fails for a reason fails twice.
-    retry: 1,
     reporters: ["verbose"],
   },
 });

@@ -193,9 +193,9 @@ fn the_kernels_connections_fill_the_queue_as_they_do_elsewhere() {
         return;
     };
     seen.print("bbr");
-    // Its queue was between 3.4 and 10.7 ms, from run to run; that of CUBIC is 46 ms.
+    // Its queue was between 3.4 and 8.9 ms, from run to run.
     assert!(seen.goodput_mbps > 46.0, "{}", seen.goodput_mbps);
-    assert!(seen.mean_wait() < 15.0, "{}", seen.mean_wait());
+    assert!(seen.mean_wait() < 10.0, "{}", seen.mean_wait());
 }
 
 #[test]
