@@ -1,10 +1,11 @@
-//! How long a controller takes for a packet: `cargo bench -p mimosa-cc`.
+//! Benchmark of the time that each controller takes for a packet: `cargo bench -p
+//! mimosa-cc`.
 //!
-//! Every controller is given the same events, which a stream of 20 Mbit/s over a link of
-//! changing rate has made before: frames, departures and feedback with queueing delays,
-//! marks and losses. The time covers all of them and is shared out to the packets that
-//! feedback spoke of. Every figure is the median of several rounds, and stands beside that
-//! of `fixed`, which looks at nothing.
+//! Every controller is given the same events, which were recorded before from a stream of
+//! 20 Mbit/s over a link of changing rate: frames, departures and feedback with queueing
+//! delays, marks and losses. The time covers all of them, and is divided by the number of
+//! packets that feedback was about. Every figure is the median of several rounds, and is
+//! printed with its ratio to that of `fixed`, which looks at nothing.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may")]
 #![expect(
@@ -27,26 +28,26 @@ const SECONDS: u64 = 60;
 const FRAMES_A_SECOND: u64 = 60;
 const PACKET: Bytes = Bytes::new(1_200);
 const TARGET: Rate = Rate::from_kbps(20_000);
-/// From the link to the receiver, and back.
+/// Delay from the link to the receiver, and as much back to the sender.
 const ONE_WAY: TimeDelta = TimeDelta::from_millis(10);
-/// Longer waits are losses.
+/// Longest wait of a packet at the link; one that would wait longer is lost.
 const LONGEST_WAIT: TimeDelta = TimeDelta::from_millis(100);
-/// Longer waits are marked.
+/// Longest wait of a packet at the link without a mark.
 const MARKED_WAIT: TimeDelta = TimeDelta::from_millis(1);
 /// The link's rate in Mbit/s, one a second: mostly enough, at times too little.
 const LINK: [u64; 5] = [25, 40, 21, 18, 30];
 
-/// Something that a controller is told.
+/// An event of the recording, which a controller is given.
 enum Told {
     Due(FrameId),
     Encoded(FrameId, Bytes, u32),
     Sent(SentPacket),
-    /// The reports, and what is in flight then.
+    /// The reports, and how much is in flight after them.
     Feedback(Vec<PacketReport>, Bytes),
     Link(Rate),
 }
 
-/// What happened, in its order.
+/// The recorded events of a stream, in the order of their times.
 struct Recording {
     events: Vec<(Time, Told)>,
     interval: TimeDelta,
@@ -54,7 +55,8 @@ struct Recording {
 }
 
 impl Recording {
-    /// A stream whose packets are reported one by one, or frame by frame.
+    /// Records a stream whose packets are reported one by one if `each_packet`, or frame
+    /// by frame.
     fn new(each_packet: bool) -> Self {
         let interval = TimeDelta::from_nanos((1_000_000_000 / FRAMES_A_SECOND).cast_signed());
         let mut events = Vec::new();
@@ -131,7 +133,7 @@ impl Recording {
         }
     }
 
-    /// Nanoseconds per packet that the controller called `name` takes.
+    /// Time that the controller called `name` takes for a reported packet, in nanoseconds.
     fn time(&self, name: &str) -> f64 {
         let mut times: Vec<f64> = (0..ROUNDS).map(|_| self.once(name)).collect();
         times.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
-//! BBR version 2 as a controller of frames. `window/bbr2.rs` has its sources and constants,
-//! `windowed` what packets of video make of it.
+//! BBR version 2 as a controller of video frames. `window/bbr2.rs` has the sources and
+//! constants of the algorithm; `windowed` adapts it to frames.
 
 use mimosa_facts::{Controller, Limits};
 
@@ -9,12 +9,12 @@ use crate::parameter::ParameterError;
 use crate::window::Algorithm;
 use crate::windowed::{Config, Windowed};
 
-/// What becomes of BBR, version 2 or 3, when reports are fewer or say less.
+/// How BBR, version 2 or 3, behaves when reports are fewer or contain less.
 pub(crate) const WITH_LESS: &str = "\
     up to reports 100 ms apart it keeps most of the link and after a fall has a longer queue; \
     250 ms apart it loses a third to six sevenths of it";
 
-/// The marker of [`Windowed`] with [`Algorithm::Bbr2`].
+/// Marker type of the controller `bbr2`: [`Windowed`] with [`Algorithm::Bbr2`].
 #[derive(Clone, Copy, Debug)]
 pub struct Bbr2;
 

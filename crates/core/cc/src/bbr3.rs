@@ -1,5 +1,5 @@
-//! BBR version 3 as a controller of frames. `window/bbr3.rs` has its sources, `windowed` what
-//! packets of video make of it.
+//! BBR version 3 as a controller of video frames. `window/bbr3.rs` names the sources of the
+//! algorithm; `windowed` adapts it to frames.
 
 use mimosa_facts::{Controller, Limits};
 
@@ -10,7 +10,7 @@ use crate::parameter::ParameterError;
 use crate::window::Algorithm;
 use crate::windowed::{Config, Windowed};
 
-/// The marker of [`Windowed`] with [`Algorithm::Bbr3`].
+/// Marker type of the controller `bbr3`: [`Windowed`] with [`Algorithm::Bbr3`].
 #[derive(Clone, Copy, Debug)]
 pub struct Bbr3;
 

@@ -1,10 +1,11 @@
-//! BBR at the application layer, as the C3G paper compares itself with.
+//! BBR at the application layer, with which the C3G paper compares its own controller.
 //!
 //! A. Alós, F. Morán, P. Carballeira, D. Berjón, N. García: *Congestion Control for Cloud
 //! Gaming Over UDP Based on Round-Trip Video Latency*, IEEE Access 7, 2019: section VI-A.
 //!
-//! *Deviations.* What is sent and what arrives are measured as in [`c3g`](crate::c3g). No rise
-//! without an RTVL since the last iteration, nor beyond a multiple of what is sent.
+//! *Deviations.* The sent and received bitrates are measured as in [`c3g`](crate::c3g). The
+//! target does not rise without a new round-trip video latency (RTVL) since the last
+//! iteration, nor beyond a multiple of the bitrate that is sent.
 
 use std::collections::VecDeque;
 
@@ -17,55 +18,66 @@ use crate::named::Named;
 use crate::needs::Needs;
 use crate::parameter::{ParameterError, require};
 
-/// The control loop sleeps when no frame was asked for in this many periods.
+/// Number of periods without a frame after which the control loop stops until the next frame.
 const IDLE_PERIODS: u32 = 20;
 
 /// How the data in flight is estimated from the sent and received bitrates.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Inflight {
-    /// The difference of the last iteration's bitrates, times w'.
+    /// The sent less the received bitrate of the last iteration, times the window w'.
     #[default]
     Iteration,
-    /// What was sent and not received in the last w'.
+    /// The data sent less the data received in the last window w'.
     Window,
 }
 
-/// Most iterations in w'.
+/// Most iterations remembered in the window w'.
 const MOST_GROWTHS: usize = 1_024;
 
-/// All parameters; the section is VI-A where none is named.
+/// Parameters of application-layer BBR. Their source is section VI-A of the paper where no
+/// other section is named.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Δt, one iteration. *Open*: 100 ms, as of C3G.
+    /// Δt of the paper: time between two iterations. *Open* in the paper; our default is 100
+    /// ms, which is C3G's.
     pub period: TimeDelta,
-    /// w, the window of the smallest RTVL, in iterations. 2.
+    /// w of the paper: number of iterations in the window of the smallest RTVL. The default
+    /// is 2.
     pub rtprop_periods: u32,
-    /// What (λ - µ) w' means. *Open*.
+    /// How the data in flight, (λ - µ) w' in the paper, is computed. *Open* in the paper; our
+    /// default uses the last iteration's bitrates.
     pub inflight: Inflight,
-    /// w'. 1 s.
+    /// w' of the paper: window of the data in flight. The default is 1 s.
     pub inflight_window: TimeDelta,
-    /// What an iteration of Startup multiplies by. 2.
+    /// Factor by which an iteration of Startup raises the target. The default is 2.
     pub startup_gain: f64,
-    /// What ends Startup on congestion. 0.5.
+    /// Factor by which the target is multiplied when congestion ends Startup. The default is
+    /// 0.5.
     pub startup_reduction: f64,
-    /// The upper limit that ends Startup, "plateau". *Open*: the highest rate.
+    /// Target at which Startup ends, the "plateau" of the paper. *Open* in the paper; our
+    /// default is `None`, the highest rate of the limits.
     pub plateau: Option<Rate>,
-    /// What a probe multiplies by. 1.25.
+    /// Factor by which a probe raises the target. The default is 1.25.
     pub probe_gain: f64,
-    /// What congestion multiplies by after Startup. 0.75.
+    /// Factor by which the target is multiplied on congestion after Startup. The default is
+    /// 0.75.
     pub reduction: f64,
-    /// Iterations at the same rate after a reduction. 6.
+    /// Number of iterations at the same rate after a reduction by `reduction`. The default is
+    /// 6.
     pub stable_iterations: u32,
-    /// The same after a probe that met no congestion. *Open*: 7, so that a cycle has eight
-    /// iterations as BBR's has.
+    /// Number of iterations at the same rate after a probe that met no congestion. *Open* in
+    /// the paper; our default is 7, so that a cycle has eight iterations as BBR's has.
     pub probe_iterations: u32,
-    /// A frame is shown this long after its first packet, whole or not. Section V-B: 100 ms.
+    /// Time from a frame's first packet until the frame is shown, complete or not. Section
+    /// V-B: 100 ms.
     pub presentation_timeout: TimeDelta,
-    /// No rise beyond this multiple of the newest frame's own bitrate. *Open*: 4.
+    /// Multiple of the newest frame's own bitrate beyond which the target does not rise.
+    /// *Open* in the paper; our default is 4.
     pub application_headroom: f64,
-    /// Without any RTVL yet, silence this long is congestion. *Open*: 1 s.
+    /// Age of the oldest frame on its way above which there is congestion, as long as no RTVL
+    /// is known. *Open* in the paper; our default is 1 s.
     pub silence: TimeDelta,
 }
 
@@ -91,11 +103,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         for (key, span) in [
             ("period", self.period),
@@ -130,11 +142,11 @@ impl Config {
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Startup,
-    /// The iterations before the next probe.
+    /// The phase after Startup, with the number of iterations before the next probe.
     ProbeBandwidth(u32),
 }
 
-/// The controller.
+/// The application-layer BBR controller.
 #[derive(Debug)]
 pub struct BbrApp {
     config: Config,
@@ -142,21 +154,21 @@ pub struct BbrApp {
     decision: Decision,
     monitor: Monitor,
     phase: Phase,
-    /// The smallest RTVL of each of the last iterations, in ms.
+    /// The smallest RTVL of each of the last iterations, in ms; `None` for one without any.
     smallest: VecDeque<Option<f64>>,
-    /// The last known `RTprop`, in ms.
+    /// The last known `RTprop`, the smallest RTVL of its window, in ms.
     rtprop: Option<f64>,
-    /// Data sent and not received, of each iteration in w'.
+    /// End of each iteration in w', and the bytes sent less the bytes received in it.
     growths: VecDeque<(Time, f64)>,
     interval: TimeDelta,
-    /// The newest frame's own bitrate.
+    /// Bitrate of the newest frame: its size over the frame interval.
     sent: Rate,
     last_due: Time,
     next_run: Option<Time>,
 }
 
 impl BbrApp {
-    /// One that has seen nothing.
+    /// A controller that begins at `limits.start()`.
     #[must_use]
     pub fn new(config: Config, limits: Limits) -> Self {
         Self {
@@ -185,7 +197,7 @@ impl BbrApp {
         }
     }
 
-    /// One iteration.
+    /// Runs one iteration of the control loop.
     fn run(&mut self, now: Time) {
         let period = self.monitor.end_period(now);
         let is_idle = now.since(self.last_due) > self.config.period * IDLE_PERIODS;
@@ -216,7 +228,8 @@ impl BbrApp {
         }
     }
 
-    /// (λ - µ) w'
+    /// Estimates the data in flight, (λ - µ) w' in the paper; zero instead of a negative
+    /// estimate.
     fn inflight(&mut self, now: Time, period: &Period) -> Bytes {
         let window = self.config.inflight_window;
         let inflight = match self.config.inflight {
@@ -301,7 +314,7 @@ impl BbrApp {
     }
 }
 
-/// What becomes of the controller when reports are fewer or say less.
+/// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     what is sent and not yet reported counts as in flight, and is answered as congestion: it \
     uses less of the link, and with reports 250 ms apart the lowest rate alone";
@@ -319,7 +332,7 @@ impl Named for BbrApp {
 
 impl Controller for BbrApp {
     fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
-        // The loop's deadline goes before what happened at it.
+        // An iteration that is due runs before an event at the same time.
         if self.next_run.is_some_and(|due| due <= now) {
             self.run(now);
         }
@@ -412,7 +425,8 @@ mod tests {
         let mut expected = vec![10_000; 8];
         expected.push(12_500);
         assert_eq!(targets, expected, "one probe in eight iterations");
-        // 12.5 on a link of 10: reduced, and six iterations as it is.
+        // A target of 12.5 Mbit/s on a link of 10 is reduced, and then kept for six
+        // iterations.
         targets.clear();
         for _ in 0..8 {
             stream.period(Rate::from_kbps(10_000));

@@ -1,8 +1,8 @@
-//! A rate that nothing changes: what streaming without congestion control does, and the
-//! worst that a comparison can have.
+//! The fixed controller, whose rate never changes: streaming without congestion control,
+//! the worst that a comparison can have.
 //!
 //! *Deviations.* None: there is no source. Packets leave at a multiple of the rate, so
-//! that a frame is through before the next.
+//! that a frame has left before the next one comes.
 
 use mimosa_facts::{Cause, Controller, Decision, Event, Limits, Pacing};
 use mimosa_units::{Bytes, Rate, Time};
@@ -12,14 +12,16 @@ use crate::named::Named;
 use crate::needs::{Arrivals, Needs, Reports};
 use crate::parameter::{ParameterError, require};
 
-/// The parameters.
+/// Parameters of the fixed controller.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The rate; without it the first of the limits. *Open.*
+    /// Target bitrate; `None` for the starting rate of the [`Limits`]. *Open*: there is
+    /// no source, and our default is `None`.
     pub rate: Option<Rate>,
-    /// How much faster than `rate` packets leave. *Open*: libwebrtc's pacing factor, 2.5;
-    /// zero sends each frame in one burst.
+    /// Ratio of the rate at which packets leave to the target bitrate; zero sends each
+    /// frame in one burst. *Open*: there is no source, and our default is 2.5,
+    /// libwebrtc's pacing factor.
     pub pace: f64,
 }
 
@@ -33,11 +35,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         let is_above = self.rate.is_none_or(|rate| rate > Rate::ZERO);
         require(is_above, "rate", "above zero")?;
@@ -46,14 +48,15 @@ impl Config {
     }
 }
 
-/// The controller.
+/// A controller with a constant rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
     decision: Decision,
 }
 
 impl Fixed {
-    /// One that stands for good.
+    /// A controller whose target is always `config.rate`, or `limits.start()` without it,
+    /// clamped to the limits.
     #[must_use]
     pub fn new(config: Config, limits: Limits) -> Self {
         let target = limits.clamp(config.rate.unwrap_or(limits.start()));

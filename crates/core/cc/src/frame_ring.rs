@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 
 use mimosa_facts::FrameId;
 
-/// Frames remembered: two seconds at 240 frames a second. A frame that was not
-/// acknowledged in that time says nothing about the present.
+/// Most frames remembered: two seconds at 240 frames a second. A frame that was not acknowledged in
+/// that time says nothing about the present.
 const REMEMBERED: usize = 480;
 
-/// What is known about one frame.
+/// A record of what is known about one frame.
 pub(crate) trait Remembered {
-    /// Its number.
+    /// Number of the frame.
     fn id(&self) -> FrameId;
 
-    /// Whether it is on its way.
+    /// Whether the frame is still on its way to the receiver.
     fn is_open(&self) -> bool;
 }
 
@@ -21,7 +21,7 @@ pub(crate) trait Remembered {
 #[derive(Debug)]
 pub(crate) struct FrameRing<F> {
     pub(crate) ring: VecDeque<F>,
-    /// Every frame before this position is closed.
+    /// Every frame before this index of `ring` is no longer on its way.
     open: usize,
 }
 
@@ -35,7 +35,7 @@ impl<F> Default for FrameRing<F> {
 }
 
 impl<F: Remembered> FrameRing<F> {
-    /// Adds a frame; one that does not follow the others is not added.
+    /// Adds a frame. A frame whose number is not above those of all others is ignored.
     pub(crate) fn push(&mut self, frame: F) {
         if self.ring.back().is_some_and(|last| last.id() >= frame.id()) {
             return;
@@ -57,7 +57,7 @@ impl<F: Remembered> FrameRing<F> {
         self.ring.get_mut(index)
     }
 
-    /// The frames from `first` to `last` that are remembered, newest first.
+    /// The remembered frames from `first` to `last`, both included, newest first.
     pub(crate) fn among(&mut self, first: FrameId, last: FrameId) -> impl Iterator<Item = &mut F> {
         let frames = self.ring.iter_mut().rev();
         frames
@@ -65,7 +65,8 @@ impl<F: Remembered> FrameRing<F> {
             .take_while(move |each| each.id() >= first)
     }
 
-    /// The oldest frame on its way: the *next to be received* one.
+    /// The oldest frame that is still on its way, the *next to be received* one; `None` if there is
+    /// none.
     pub(crate) fn oldest_open(&mut self) -> Option<&F> {
         while self.ring.get(self.open).is_some_and(|each| !each.is_open()) {
             self.open += 1;

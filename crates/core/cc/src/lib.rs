@@ -1,7 +1,8 @@
 //! Congestion controllers, one file or folder per algorithm.
 //!
-//! Every algorithm implements [`Controller`](mimosa_facts::Controller), and [`Named`] for the
-//! table in `registry.rs`, which declares its module. [`build`] makes one by name.
+//! Every algorithm implements [`Controller`](mimosa_facts::Controller), and [`Named`] as an
+//! entry of the table in `registry.rs`, which declares its module. [`build`] makes a
+//! controller by its name.
 
 #[macro_use]
 mod registry;

@@ -1,4 +1,4 @@
-//! What the table of controllers in `registry.rs` takes of each.
+//! The trait that the table in `registry.rs` requires of each controller.
 
 use mimosa_facts::{Controller, Limits};
 use serde::de::DeserializeOwned;
@@ -8,20 +8,20 @@ use crate::parameter::ParameterError;
 
 /// A controller that settings and scenarios choose by its name.
 ///
-/// The type that implements this trait is most often the controller itself. It may also be a mere
-/// marker, where one type serves several names.
+/// The type that implements this trait is usually the controller itself. Where one controller
+/// serves several names, it is a marker type for each name.
 pub trait Named {
-    /// The name: lower case, with hyphens between words.
+    /// Name of the controller in settings and scenarios: lower case, with hyphens between words.
     const NAME: &'static str;
-    /// What the controller needs to be told.
+    /// The feedback that the controller needs.
     const NEEDS: Needs;
-    /// The parameters: every key has a default, and an unknown key is refused.
+    /// Parameters of the controller. Every key has a default, and an unknown key is refused.
     type Config: DeserializeOwned;
 
-    /// Makes the controller, before it has been told anything.
+    /// Makes the controller in its initial state, before any event.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`] with the first parameter whose value means nothing.
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     fn start(config: Self::Config, limits: Limits) -> Result<Box<dyn Controller>, ParameterError>;
 }

@@ -1,61 +1,62 @@
-//! What a controller needs to be told, and what becomes of it with less.
+//! The feedback that a controller needs, and how it behaves with less.
 //!
-//! Each controller states its [`Needs`] where it is implemented.
-//! `docs/embed/feedback.md` has the formats of reports, and measures every controller with each.
+//! Each controller states its [`Needs`] where it is implemented. `docs/embed/feedback.md`
+//! describes the formats of reports, and has measurements of every controller with each format.
 
 use mimosa_units::TimeDelta;
 
 pub use crate::registry::needs;
 
-/// How often reports have to come.
+/// How often reports about packets must come.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reports {
-    /// Never.
+    /// No reports are needed.
     Never,
-    /// Once for each packet.
+    /// A report must come for each packet.
     PerPacket,
-    /// Once for each frame, after its last packet.
+    /// A report must come for each frame, after the frame's last packet.
     PerFrame,
-    /// Once in this time.
+    /// A report must come once in this time.
     Every(TimeDelta),
 }
 
-/// Whose arrival times, on the receiver's clock, are used.
+/// The packets whose arrival times, on the receiver's clock, a controller uses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Arrivals {
-    /// Nobody's: that a packet arrived is enough.
+    /// No packets: it is enough to know that a packet arrived.
     Nothing,
-    /// Those of the first and the last packet of each frame.
+    /// The first and the last packet of each frame.
     Frames,
-    /// Those of all packets.
+    /// All packets.
     Packets,
 }
 
-/// What a controller is made for.
+/// The feedback that a controller is made for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Needs {
-    /// Reports as often as this, or more often.
+    /// How often reports must come, at least.
     pub made_for: Reports,
-    /// The arrival times that it goes by.
+    /// The arrival times that the controller uses.
     pub arrivals: Arrivals,
-    /// It takes the time until a report comes for time in the network: seldom reports look
-    /// like a queue.
+    /// Whether the controller counts the wait for a report as time in the network, so that
+    /// infrequent reports look like a queue.
     pub counts_waiting: bool,
-    /// It answers ECN marks.
+    /// Whether the controller responds to ECN marks.
     pub uses_ecn: bool,
-    /// What becomes of it with less.
+    /// How the controller behaves with less feedback than this, in words.
     pub with_less: &'static str,
 }
 
 impl Reports {
-    /// Once in this number of milliseconds.
+    /// A report must come once in this number of milliseconds.
     pub(crate) const fn every(millis: i64) -> Self {
         Self::Every(TimeDelta::from_millis(millis))
     }
 }
 
 impl Needs {
-    /// The needs of a controller that looks at the sender's clock alone.
+    /// The needs of a controller that uses the sender's clock alone: a report for each packet,
+    /// whose wait counts as time in the network, no arrival times and no ECN marks.
     pub(crate) const fn by_round_trips(with_less: &'static str) -> Self {
         Self {
             made_for: Reports::PerPacket,
@@ -66,7 +67,8 @@ impl Needs {
         }
     }
 
-    /// The needs of a controller whose estimates do not know when they were reported.
+    /// The needs of a controller whose estimates do not depend on when a report comes, and that
+    /// does not respond to ECN marks.
     pub(crate) const fn by_arrivals(
         made_for: Reports,
         arrivals: Arrivals,

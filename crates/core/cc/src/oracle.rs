@@ -1,14 +1,14 @@
-//! The bound that others are measured against: a controller that is told the link's rate
-//! one feedback delay late, and sends exactly what drains in time.
+//! The oracle, the bound against which other controllers are measured: it is told the
+//! link's rate one feedback delay late, and sends exactly as much as drains in time.
 //!
-//! No source: no real network tells. A simulation or an emulation gives
-//! [`Event::Told`] before each frame. From what it has sent and what it was told follows
-//! what still waits in the network, up to the moment that was told of; from then on the
-//! last rate is taken to hold. A frame is what the link carries in its interval, less
-//! what waits.
+//! There is no source: no real network tells its rate. A simulation or an emulation gives
+//! [`Event::Told`] before each frame. From the packets that it sent and the rates that it
+//! was told, the oracle computes how much still waits in the network at the time to which
+//! the newest told rate belongs; it assumes that this rate holds from then on. A frame has
+//! the size that the link carries in the frame's interval, less the data that waits.
 //!
-//! *Deviations.* None. A frame is never smaller than the lowest bitrate makes it, so that
-//! frames do not stop. Untold, it stays at its first bitrate.
+//! *Deviations.* None. No frame is smaller than the lowest bitrate makes it, so that frames
+//! do not stop. Without [`Event::Told`] the oracle stays at its first bitrate.
 
 use std::collections::VecDeque;
 
@@ -21,17 +21,20 @@ use crate::needs::{Arrivals, Needs, Reports};
 use crate::parameter::{ParameterError, require};
 use crate::send_queue::SendQueue;
 
-/// Its name, by which simulations and emulations know whom to tell.
+/// Name of the oracle, by which simulations and emulations know which controller to tell
+/// the rate.
 pub const NAME: &str = "oracle";
 
-/// Packets sent since the moment that was told of; more than a second's at a gigabit.
+/// Most sent packets remembered of those that left after the time of the newest told rate:
+/// more than leave in a second at 1 Gbit/s.
 const MOST_SENT: usize = 1 << 17;
 
-/// The parameters.
+/// Parameters of the oracle.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Share of the rate that is used. *Open*: all of it.
+    /// Share of the told rate that is used, above 0 and at most 1. *Open*: there is no
+    /// source, and our default is 1, all of it.
     pub share: f64,
 }
 
@@ -42,26 +45,26 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that the share is valid.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] if `share` is not above 0 and at most 1.
     pub fn check(&self) -> Result<(), ParameterError> {
         let is_share = self.share > 0.0 && self.share <= 1.0;
         require(is_share, "share", "above 0 and at most 1")
     }
 }
 
-/// What waits in the network, as far as it can be known.
+/// The data that waits in the network, as far as it can be known.
 #[derive(Debug, Default)]
 struct Queue {
-    /// Until when `waits` is known.
+    /// The time at which `waits` bytes were waiting.
     known: Time,
     waits: Bytes,
-    /// What held at `known`, and holds from then on as far as is known.
+    /// The available rate at `known`, which is assumed to hold from then on.
     rate: Rate,
-    /// What was sent after `known`.
+    /// Departures and sizes of the packets sent after `known`.
     sent: VecDeque<(Time, Bytes)>,
 }
 
@@ -73,7 +76,7 @@ impl Queue {
         self.sent.push_back((now, size));
     }
 
-    /// It was told that `rate` held at `at`, and `mean` until then.
+    /// Takes the available rate at the time `at`, and its mean from `known` until then.
     fn tell(&mut self, at: Time, rate: Rate, mean: Rate) {
         self.rate = mean;
         let (waits, passed) = self.at(at);
@@ -83,7 +86,8 @@ impl Queue {
         self.rate = rate;
     }
 
-    /// What waits at `at`, and how many of `sent` are from before.
+    /// Returns the bytes that wait at the time `at`, and how many of the packets in `sent`
+    /// left by then.
     fn at(&self, at: Time) -> (Bytes, usize) {
         let (mut waits, mut from, mut passed) = (self.waits, self.known, 0);
         for (sent, size) in self.sent.iter().take_while(|(sent, _)| *sent <= at) {
@@ -96,7 +100,7 @@ impl Queue {
     }
 }
 
-/// The oracle.
+/// A controller that is told the available rate.
 #[derive(Debug)]
 pub struct Oracle {
     config: Config,
@@ -108,7 +112,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// One that has been told nothing.
+    /// An oracle that has not been told any rate.
     #[must_use]
     pub fn new(config: Config, limits: Limits) -> Self {
         Self {
@@ -127,7 +131,7 @@ impl Oracle {
         let used = rate.scale(self.config.share);
         self.decision.target = self.limits.clamp(used);
         self.decision.pacing = Pacing::Bucket {
-            // In an outage nothing is gained by holding back what is there.
+            // In an outage nothing is gained by holding back packets.
             rate: used.max(self.limits.min()),
             burst: Bytes::ZERO,
         };
@@ -246,12 +250,12 @@ mod tests {
     fn a_frame_is_what_drains_until_the_next() {
         let mut oracle = oracle();
         tell(&mut oracle, 100, mbps(8), mbps(8));
-        // 1000 bytes a millisecond.
+        // The link carries 1000 bytes in a millisecond.
         assert_eq!(due(&mut oracle, 100), Some(Bytes::new(10_000)));
         assert_eq!(oracle.decision().cause, Cause::Told);
         oracle.handle(Time::from_millis(100), sent(0, 100, 14_000));
         tell(&mut oracle, 110, mbps(8), mbps(8));
-        // Four thousand are still there.
+        // Of the 14,000 bytes, 4,000 still wait.
         assert_eq!(due(&mut oracle, 110), Some(Bytes::new(6_000)));
         assert_eq!(oracle.decision().cause, Cause::Drain);
         assert_eq!(oracle.decision().evidence.backlog, Some(Bytes::new(4_000)));
@@ -266,8 +270,8 @@ mod tests {
             tell(&mut oracle, ms, mbps(8), mbps(8));
             due(&mut oracle, ms);
         }
-        // It fell to an eighth by 110 ms: of the 20,000 bytes since, 2,500 are through, and
-        // of those before all but 3,000.
+        // The rate fell to an eighth by 110 ms: of the 10,000 bytes sent before, 3,000
+        // still waited then, and of the 20,000 sent since, the link has carried 2,500.
         tell(&mut oracle, 130, mbps(1), Rate::from_kbps(5_600));
         due(&mut oracle, 130);
         let backlog = oracle.decision().evidence.backlog;

@@ -1,15 +1,15 @@
-//! What is wrong with a parameter's value.
+//! The error for an invalid value of a parameter.
 
 use std::fmt;
 
-/// A value with which an algorithm's formulas mean nothing.
+/// The error for a parameter whose value makes the algorithm's formulas invalid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParameterError {
-    /// The parameter.
+    /// Name of the parameter.
     pub key: &'static str,
-    /// What it must be.
+    /// Description of the valid values, which follows "must be" in the message.
     pub must: &'static str,
-    /// What it is, where the message says so.
+    /// The invalid value; `None` if the message does not show it.
     pub value: Option<f64>,
 }
 
@@ -25,11 +25,11 @@ impl fmt::Display for ParameterError {
 
 impl std::error::Error for ParameterError {}
 
-/// Refuses `key` unless `is_valid`.
+/// Returns an error about the parameter `key` unless `is_valid`.
 ///
 /// # Errors
 ///
-/// [`ParameterError`] that says what it `must` be.
+/// [`ParameterError`] without a value, whose message says what the parameter `must` be.
 pub(crate) const fn require(
     is_valid: bool,
     key: &'static str,

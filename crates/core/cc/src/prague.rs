@@ -1,5 +1,5 @@
-//! Prague as a controller of frames. `window/prague.rs` has its sources, `windowed` what packets
-//! of video make of it.
+//! Prague as a controller of video frames. `window/prague.rs` names the sources of the
+//! algorithm; `windowed` adapts it to frames.
 
 use mimosa_facts::{Controller, Limits};
 
@@ -9,12 +9,12 @@ use crate::parameter::ParameterError;
 use crate::window::Algorithm;
 use crate::windowed::{Config, Windowed};
 
-/// What becomes of the controller when reports are fewer or say less.
+/// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     round trips hold the wait for a report: it uses less of a link that changes; without ECN it \
     goes by losses alone and fills the queue";
 
-/// The marker of [`Windowed`] with [`Algorithm::Prague`].
+/// Marker type of the controller `prague`: [`Windowed`] with [`Algorithm::Prague`].
 #[derive(Clone, Copy, Debug)]
 pub struct Prague;
 

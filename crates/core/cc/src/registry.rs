@@ -1,5 +1,5 @@
-//! The table of controllers, and what is made of it: their modules, their names, what makes one
-//! by name, and what each needs.
+//! The table of controllers, and the items that are generated from it: the modules, the list of
+//! names, and the functions that make a controller and state its needs by its name.
 
 use mimosa_facts::{Controller, Limits};
 
@@ -7,9 +7,9 @@ use crate::named::Named;
 use crate::needs::Needs;
 use crate::parameter::ParameterError;
 
-/// All controllers, in the order of their names: hands the table to the macro `$expand`.
+/// Calls the macro `$expand` with the table of all controllers, in the order of their names.
 ///
-/// A line is the module in `src` and the type in it that implements [`Named`].
+/// Each line names a module in `src` and the type in it that implements [`Named`].
 macro_rules! controllers {
     ($expand:ident) => {
         $expand! {
@@ -39,18 +39,19 @@ macro_rules! modules {
     };
 }
 
-/// Makes the functions over all controllers.
+/// Defines `NAMES`, `build` and `needs` from the table.
 macro_rules! functions {
     ($($module:ident :: $controller:ident,)*) => {
-        /// The names that [`build`] knows.
+        /// Names of all controllers that [`build`] can make, in alphabetical order.
         pub const NAMES: &[&str] = &[$(<crate::$module::$controller as Named>::NAME),*];
 
-        /// Makes the controller called `name` with `params` over its defaults.
+        /// Makes the controller called `name`. Parameters that are not in `params` have their
+        /// defaults.
         ///
         /// # Errors
         ///
-        /// [`BuildError`] when there is no such controller or no such parameter, or
-        /// when a parameter's value makes no sense.
+        /// [`BuildError`] if no controller has this name, if a parameter is unknown or of the
+        /// wrong type, or if a parameter's value is invalid.
         pub fn build<'de, D>(
             name: &str,
             params: D,
@@ -70,7 +71,8 @@ macro_rules! functions {
             }
         }
 
-        /// What the controller called `name` needs; `None` when there is none of that name.
+        /// The feedback that the controller called `name` needs; `None` if no controller has
+        /// this name.
         ///
         /// ```
         /// use mimosa_cc::needs::{Reports, needs};
@@ -107,12 +109,12 @@ pub enum BuildError {
     /// The parameters could not be read: one is unknown or of the wrong type.
     #[error("{0}")]
     Params(String),
-    /// A parameter has a value with which the algorithm means nothing.
+    /// A parameter has a value that makes the algorithm's formulas invalid.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
 }
 
-/// Reads the parameters of `T` and starts it.
+/// Makes the controller `T` with the parameters that it reads from `params`.
 fn start<'de, T, D>(params: D, limits: Limits) -> Result<Box<dyn Controller>, BuildError>
 where
     T: Named,
@@ -124,7 +126,7 @@ where
     Ok(T::start(config, limits)?)
 }
 
-/// A parser's message, which may be of several lines, as part of a sentence.
+/// Joins the lines of a parser's message, so that it can be part of a sentence.
 fn one_line(message: &str) -> String {
     let words: Vec<_> = message.split_whitespace().collect();
     words.join(" ")

@@ -1,14 +1,14 @@
-//! What the pacer still holds, as a controller can tell from its events.
+//! The data that the pacer still holds, as far as a controller can tell from its events.
 
 use std::collections::VecDeque;
 
 use mimosa_facts::{FrameId, SentPacket};
 use mimosa_units::{Bytes, Time, TimeDelta};
 
-/// Frames remembered; a pacer that holds more has lost its stream.
+/// Most frames remembered. A pacer that holds more no longer keeps up with its stream.
 const MOST_FRAMES: usize = 256;
 
-/// A frame of which something has not left.
+/// A frame with packets that have not left the pacer.
 #[derive(Debug)]
 struct Frame {
     id: FrameId,
@@ -17,14 +17,14 @@ struct Frame {
     size: Bytes,
 }
 
-/// The frames that were handed over and have not left whole.
+/// The frames that were handed to the pacer and have not left it completely.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     frames: VecDeque<Frame>,
 }
 
 impl SendQueue {
-    /// A frame is handed over.
+    /// Records that a frame was handed to the pacer.
     pub(crate) fn push(&mut self, now: Time, id: FrameId, size: Bytes, packets: u32) {
         if self.frames.len() == MOST_FRAMES {
             self.frames.pop_front();
@@ -37,7 +37,8 @@ impl SendQueue {
         });
     }
 
-    /// A packet leaves; frames before its own have left or never will.
+    /// Records that a packet left the pacer. The frames before its own have left or never will, so
+    /// they are removed. Probes and retransmissions are ignored.
     pub(crate) fn sent(&mut self, packet: &SentPacket) {
         if !packet.kind.is_first() {
             return;
@@ -55,17 +56,17 @@ impl SendQueue {
         }
     }
 
-    /// The pacer gave a frame up.
+    /// Removes a frame that the pacer gave up.
     pub(crate) fn given_up(&mut self, id: FrameId) {
         self.frames.retain(|frame| frame.id != id);
     }
 
-    /// All that waits.
+    /// Size of all packets that wait in the pacer.
     pub(crate) fn bytes(&self) -> Bytes {
         self.frames.iter().map(|frame| frame.size).sum()
     }
 
-    /// How long the oldest packet has waited.
+    /// How long the oldest frame has waited since it was handed over; zero if no frame waits.
     pub(crate) fn oldest_wait(&self, now: Time) -> TimeDelta {
         self.frames
             .front()

@@ -10,12 +10,12 @@ use mimosa_units::{Time, TimeDelta};
 /// Slots per window.
 const SLOTS: usize = 20;
 
-/// Minimum of the delays seen in the last `window`.
+/// The smallest delay of a sliding time window.
 #[derive(Debug)]
 pub(crate) struct WindowedMin {
     slot: TimeDelta,
     mins: [Option<TimeDelta>; SLOTS],
-    /// The slot that samples go to now, and when it ends.
+    /// Index of the slot that takes samples now; `ends` is when this slot ends.
     current: usize,
     ends: Time,
     /// Minimum over all slots.
@@ -48,7 +48,7 @@ impl WindowedMin {
         }
     }
 
-    /// The minimum; `None` before the first sample.
+    /// The smallest sample in the window; `None` if there is no sample.
     pub(crate) const fn get(&self) -> Option<TimeDelta> {
         self.min
     }
@@ -58,7 +58,7 @@ impl WindowedMin {
         self.slot = (window / 20).max(TimeDelta::from_nanos(1));
     }
 
-    /// Forgets everything.
+    /// Forgets all samples.
     pub(crate) fn clear(&mut self) {
         self.mins = [None; SLOTS];
         self.min = None;

@@ -1,4 +1,5 @@
-//! `docs/embed/feedback.md` says of each controller what the code says.
+//! Tests that `docs/embed/feedback.md` says the same about the needs of each
+//! controller as the code.
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use mimosa_cc::NAMES;

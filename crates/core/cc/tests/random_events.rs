@@ -1,6 +1,6 @@
-//! Every controller under random events, many of which no sound caller gives: feedback
-//! that is lost, late, repeated, out of order or about packets never sent, silence of ten
-//! seconds, and time that stands still.
+//! Tests of every controller under random events, many of which no sound caller gives:
+//! feedback that is lost, late, repeated, out of order or about packets that were never
+//! sent, silence of ten seconds, and time that stands still.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -13,7 +13,7 @@ use mimosa_units::random::SplitMix;
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 use serde::de::value::{Error, MapDeserializer};
 
-/// Packets that feedback may still speak of.
+/// Most sent packets that feedback may still be about.
 const REMEMBERED: usize = 400;
 
 struct Stream {

@@ -180,19 +180,19 @@ impl SessionFrame {
 /// if the map to the browser's clock is slightly wrong.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Stages {
-    /// From the capture to the beginning of encoding.
+    /// Time from the capture to the beginning of encoding.
     pub capture: TimeDelta,
     /// Duration of encoding.
     pub encode: TimeDelta,
-    /// From the end of encoding until the last packet left.
+    /// Time from the end of encoding until the last packet left.
     pub pace: TimeDelta,
-    /// From the departure of the last packet to its arrival.
+    /// Time from the departure of the last packet to its arrival.
     pub network: TimeDelta,
     /// Duration of decoding.
     pub decode: TimeDelta,
-    /// From the end of decoding until the frame was on the screen.
+    /// Time from the end of decoding until the frame was on the screen.
     pub present: TimeDelta,
-    /// From the capture to the screen.
+    /// Time from the capture to the screen.
     pub total: TimeDelta,
 }
 

@@ -12,9 +12,9 @@ use crate::text::{self, UnitError};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// An amount of zero bytes.
     pub const ZERO: Self = Self(0);
-    /// More than any other amount: "no limit".
+    /// The largest amount: as a limit it means "no limit".
     pub const MAX: Self = Self(u64::MAX);
 
     /// An amount of `bytes` bytes.
@@ -23,8 +23,7 @@ impl Bytes {
         Self(bytes)
     }
 
-    /// An amount of `bytes` bytes, rounded to a whole one; zero for NaN and
-    /// for negative numbers.
+    /// An amount of `bytes` bytes, rounded to a whole byte; zero for NaN and for negative numbers.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -35,25 +34,26 @@ impl Bytes {
         Self(bytes.round() as u64)
     }
 
-    /// Bytes.
+    /// The amount in bytes.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Bits; saturates.
+    /// The amount in bits; saturates.
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.0.saturating_mul(8)
     }
 
-    /// This amount times `factor`, rounded to a byte.
+    /// This amount times `factor`, rounded to a byte; zero when `factor` is NaN or negative.
     #[must_use]
     pub fn scale(self, factor: f64) -> Self {
         Self::from_f64(self.0 as f64 * factor)
     }
 
-    /// How many pieces of at most `piece` this amount makes; at least one.
+    /// The number of pieces of at most `piece` into which this amount is cut:
+    /// at least one, and one when `piece` is zero.
     #[must_use]
     pub const fn pieces(self, piece: Self) -> u64 {
         if piece.0 == 0 || self.0 == 0 {
@@ -79,7 +79,7 @@ impl AddAssign for Bytes {
 
 impl Sub for Bytes {
     type Output = Self;
-    /// Saturates at zero.
+    /// The difference of two amounts, which saturates at zero.
     fn sub(self, rhs: Self) -> Self {
         Self(self.0.saturating_sub(rhs.0))
     }
@@ -100,8 +100,9 @@ impl Sum for Bytes {
 impl FromStr for Bytes {
     type Err = UnitError;
 
-    /// Parses `"1200B"`, `"500kB"` or `"2MB"` (powers of 1000) and `"64KiB"` or
-    /// `"1MiB"` (powers of 1024); a bare number is an error.
+    /// Parses a size such as `"1200B"`, `"500kB"` or `"2MB"` (powers of 1000),
+    /// or `"64KiB"` or `"1MiB"` (powers of 1024). A number without a unit is an
+    /// error.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         text::parse(
             text,

@@ -1,4 +1,4 @@
-//! Explicit congestion notification.
+//! Explicit congestion notification (ECN).
 
 /// The ECN field of the IP header (RFC 3168, section 5; RFC 9331, section 4).
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -15,7 +15,8 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The field of this name in a file: `not-ect`, `ect0`, `ect1` or `ce`.
+    /// The field that has this name in files: `not-ect`, `ect0`, `ect1` or
+    /// `ce`; `None` for any other name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -27,7 +28,7 @@ impl Ecn {
         }
     }
 
-    /// Whether a queue may mark this packet instead of dropping it.
+    /// Whether a queue may mark a packet with this field instead of dropping it.
     #[must_use]
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)

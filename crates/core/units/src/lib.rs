@@ -1,10 +1,10 @@
-//! Quantities with their units in the type; the quantile and the random generator that every crate
-//! shares.
+//! Quantities with their units in the type, and small things that every crate shares: quantiles,
+//! random numbers, the ECN field, and places in files.
 //!
-//! Integers inside, so that the same run gives the same numbers everywhere;
-//! arithmetic saturates, so that no input can make it panic. Floating point
-//! appears only in the conversions that the papers' formulas need, and those
-//! name their unit: [`Rate::as_mbps`], [`TimeDelta::as_secs`].
+//! All quantities are integers inside, so that the same run gives the same numbers everywhere.
+//! Their arithmetic saturates, so that no input can make it panic. Floating point appears only in
+//! the conversions that the papers' formulas need, and those name their unit: [`Rate::as_mbps`],
+//! [`TimeDelta::as_secs`].
 //!
 //! ```
 //! use mimosa_units::{Bytes, Rate, TimeDelta};

@@ -1,10 +1,10 @@
-//! Where in a file something stands.
+//! A place in a file, for messages.
 
 use std::fmt;
 
 use crate::one_line;
 
-/// A line of a file, for a message about what stands there.
+/// A line of a file, for a message about the text in that line.
 ///
 /// ```
 /// use mimosa_units::Where;
@@ -14,19 +14,19 @@ use crate::one_line;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Where {
-    /// The file, as it was named.
+    /// Name of the file, as the user gave it.
     pub file: String,
-    /// The line, counted from one.
+    /// Number of the line, counted from one.
     pub line: usize,
 }
 
 impl Where {
-    /// The longest name of a file that is shown whole, in characters: the system's own limit
-    /// of a path (`PATH_MAX`).
+    /// The longest file name that is shown whole, in characters: the system's own limit for
+    /// a path (`PATH_MAX`).
     pub const LONGEST_FILE: usize = 4_096;
 
-    /// The line of `text`, the content of `file`, in which the byte at `offset` stands; the
-    /// last line when the text ends before.
+    /// The line of `text` that has the byte at `offset`, where `text` is the content of
+    /// `file`; the last line when the text ends before that byte.
     #[must_use]
     pub fn in_text(file: &str, text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);

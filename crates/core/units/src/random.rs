@@ -1,9 +1,10 @@
-//! Seeded numbers that look random and are the same on every machine.
+//! Pseudorandom numbers from a seed, which are the same on every machine.
 
-/// How far the state moves with each number: the golden ratio's fraction of 2^64.
+/// What is added to the state for each number: the fractional part of the golden ratio, times 2^64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// `bits` with every bit depending on all others: the finish of [`SplitMix`].
+/// `bits`, mixed so that every bit of the result depends on all bits: the last step of
+/// [`SplitMix`].
 #[must_use]
 pub const fn mix(bits: u64) -> u64 {
     let mixed = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -11,44 +12,45 @@ pub const fn mix(bits: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// One stream of numbers: `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom
-/// number generators", 2014), whose output is fixed by its definition.
+/// A stream of numbers from the generator `SplitMix64` (Steele, Lea and Flood, "Fast splittable
+/// pseudorandom number generators", 2014), whose output is fixed by its definition.
 ///
-/// Nothing about it is secret: who knows one number knows all that follow.
+/// It is not for secrets: the numbers that follow can be computed from one number.
 #[derive(Clone, Debug)]
 pub struct SplitMix(u64);
 
 impl SplitMix {
-    /// The stream that begins in the state `seed`.
+    /// The stream whose first state is `seed`.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Stream number `stream` of `seed`. Streams of one seed have nothing to do with each other.
+    /// Stream number `stream` of `seed`. The streams of one seed look independent of each other.
     #[must_use]
     pub const fn stream(seed: u64, stream: u64) -> Self {
-        // Our choice: any odd constant but `STEP` tells streams apart. This one is 2^64 over the
-        // root of x^4 = x + 1, which spreads as evenly as `STEP` does.
+        // Our choice: any odd constant other than `STEP` gives each stream a start of its own.
+        // This one is 2^64 divided by the root of x^4 = x + 1, which spreads as evenly as `STEP`
+        // does.
         let mut random = Self(seed ^ stream.wrapping_mul(0xd1b5_4a32_d192_ed03));
         Self(random.next_u64())
     }
 
-    /// The next 64 bits.
+    /// The next 64 random bits.
     pub const fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
 
-    /// The next number, uniform from 0 to below 1.
+    /// The next number, uniform in [0, 1).
     pub const fn uniform(&mut self) -> f64 {
         // 53 bits: every value is exact.
         (self.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// The next number, from 0 to `count - 1`; 0 where `count` is zero.
+    /// The next number, from 0 to `count - 1`; 0 when `count` is zero.
     ///
-    /// Small numbers are more frequent by at most `count` of 2^64.
+    /// Small numbers are more frequent, by a share of at most `count / 2^64`.
     pub const fn below(&mut self, count: u64) -> u64 {
         match self.next_u64().checked_rem(count) {
             Some(number) => number,
@@ -56,12 +58,12 @@ impl SplitMix {
         }
     }
 
-    /// True once in `count` times.
+    /// True with probability `1 / count`; always true when `count` is zero.
     pub const fn one_in(&mut self, count: u64) -> bool {
         self.below(count) == 0
     }
 
-    /// A number of any magnitude: as many small ones as large ones.
+    /// The next number, of any magnitude: every length in bits is about equally likely.
     pub const fn any(&mut self) -> u64 {
         let shift = self.below(64);
         self.next_u64() >> shift

@@ -1,13 +1,13 @@
 //! Quantiles of sorted values, by the nearest rank.
 
-/// The least of the `sorted` values that at least `share` of all do not exceed: a value that
-/// occurred, never one between two.
+/// The smallest of the `sorted` values such that at least the share `share` of all values, from 0
+/// to 1, do not exceed it. The result is one of the values, never one between two of them.
 ///
-/// With `n` values it is number `ceil(share * n)`, counted from one. Shares of zero and below
-/// give the first value, NaN too; shares of one and above give the last. Without values there is
-/// none.
+/// Of `n` values it is number `ceil(share * n)`, counted from one. Shares of zero and below and
+/// NaN give the first value; shares of one and above give the last. Without values the result is
+/// `None`.
 ///
-/// The shares that are in use give the same rank as whole numbers do (for 0.99,
+/// For the shares that are in use the rank is the same as in integer arithmetic (for 0.99,
 /// `(99 * n).div_ceil(100)`), since none of them is rounded up far enough to pass a whole number.
 ///
 /// ```
@@ -23,8 +23,8 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
     sorted.get(nearest_rank_index(sorted.len(), share)).copied()
 }
 
-/// The index, from zero, of what [`nearest_rank`] gives of `count` sorted values; zero when there
-/// are none.
+/// The index, from zero, of the value that [`nearest_rank`] returns for `count` sorted values;
+/// zero when there are none.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,

@@ -13,25 +13,25 @@ use crate::time::TimeDelta;
 pub struct Rate(u64);
 
 impl Rate {
-    /// Nothing passes.
+    /// The rate at which nothing passes.
     pub const ZERO: Self = Self(0);
-    /// Faster than every other rate: "no limit".
+    /// The highest rate: as a limit it means "no limit".
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A rate in bits per second.
+    /// A rate of `bps` bits per second.
     #[must_use]
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)
     }
 
-    /// A rate in kilobits (10^3 bits) per second.
+    /// A rate of `kbps` kilobits (10^3 bits) per second.
     #[must_use]
     pub const fn from_kbps(kbps: u64) -> Self {
         Self(kbps.saturating_mul(1_000))
     }
 
-    /// A rate in megabits (10^6 bits) per second, rounded to a bit; zero for
-    /// NaN and for negative numbers.
+    /// A rate of `mbps` megabits (10^6 bits) per second, rounded to a bit per
+    /// second; zero for NaN and for negative numbers.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -42,20 +42,20 @@ impl Rate {
         Self((mbps * 1e6).round() as u64)
     }
 
-    /// Bits per second.
+    /// The rate in bits per second.
     #[must_use]
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// Megabits per second.
+    /// The rate in megabits per second.
     #[must_use]
     pub fn as_mbps(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
     /// The rate at which `amount` passes in `time`; zero when `time` is not
-    /// positive, since nothing can be said then.
+    /// positive, since there is no such rate then.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -73,7 +73,7 @@ impl Rate {
     /// [`TimeDelta::MAX`] at a rate of zero.
     #[must_use]
     pub const fn transmit_time(self, size: Bytes) -> TimeDelta {
-        /// Nanosecond-bits in a byte.
+        /// Bits in a byte times nanoseconds in a second.
         const PER_BYTE: u64 = 8 * 1_000_000_000;
         if self.0 == 0 {
             return TimeDelta::MAX;
@@ -89,20 +89,20 @@ impl Rate {
         }
     }
 
-    /// What passes at this rate in `time`, rounded to a byte; nothing for a
-    /// negative span.
+    /// The amount that passes at this rate in `time`, rounded to a byte; zero for a negative span.
     #[must_use]
     pub fn amount_in(self, time: TimeDelta) -> Bytes {
         Bytes::from_f64(self.0 as f64 / 8.0 * time.as_secs())
     }
 
-    /// This rate times `factor`, rounded to a bit per second.
+    /// This rate times `factor`, rounded to a bit per second; zero when
+    /// `factor` is NaN or negative.
     #[must_use]
     pub fn scale(self, factor: f64) -> Self {
         Self::from_mbps(self.as_mbps() * factor)
     }
 
-    /// `self / other`; zero when `other` is zero.
+    /// `self / other` as a ratio of floats; zero when `other` is zero.
     #[must_use]
     pub fn ratio(self, other: Self) -> f64 {
         if other.0 == 0 {
@@ -122,7 +122,7 @@ impl Add for Rate {
 
 impl Sub for Rate {
     type Output = Self;
-    /// Saturates at zero.
+    /// The difference of two rates, which saturates at zero.
     fn sub(self, rhs: Self) -> Self {
         Self(self.0.saturating_sub(rhs.0))
     }
@@ -131,8 +131,8 @@ impl Sub for Rate {
 impl FromStr for Rate {
     type Err = UnitError;
 
-    /// Parses `"20Mbit/s"`, `"800kbit/s"`, `"1.5Gbit/s"` or `"9600bit/s"`; a
-    /// bare number is an error.
+    /// Parses a rate such as `"20Mbit/s"`, `"800kbit/s"`, `"1.5Gbit/s"` or
+    /// `"9600bit/s"`. A number without a unit is an error.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         text::parse(
             text,

@@ -1,72 +1,73 @@
-//! Quantities as people write them: a number, then a unit. And how a message quotes what they
-//! wrote.
+//! Reads quantities as people write them, a number and then a unit, and quotes their text in
+//! messages.
 
-/// Why a text is not a quantity. Every variant is the writer's to fix.
+/// Why a text is not a quantity. Every variant is a mistake of whoever wrote the text.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnitError {
-    /// A number alone: its unit would have to be guessed.
+    /// The text is a number alone, whose unit would have to be guessed.
     #[error(
         "`{}` has no unit; write the {kind} as e.g. \"{example}\"",
         shortened(text)
     )]
     NoUnit {
-        /// The text as it stood.
+        /// The text that was to be read.
         text: String,
-        /// What was expected: a rate, a size or a duration.
+        /// The kind of quantity that was expected: a rate, a size or a duration.
         kind: &'static str,
-        /// A text that would have been accepted.
+        /// An example of a text that is accepted.
         example: &'static str,
     },
-    /// A number followed by something that is no unit of this kind.
+    /// The number is followed by a text that is not a unit of this kind of quantity.
     #[error(
         "`{}` is no unit of a {kind}; use one of {units}, e.g. \"{example}\"",
         shortened(unit)
     )]
     UnknownUnit {
-        /// The unit as it stood.
+        /// The text in place of the unit.
         unit: String,
-        /// What was expected.
+        /// The kind of quantity that was expected.
         kind: &'static str,
-        /// The units that exist.
+        /// The units of this kind of quantity, separated by commas.
         units: String,
-        /// A text that would have been accepted.
+        /// An example of a text that is accepted.
         example: &'static str,
     },
-    /// What stands before the unit is no number, or a negative one.
+    /// The text before the unit is not a finite number, or the number is negative.
     #[error(
         "`{}` is not a {kind}; write a number that is not negative, e.g. \"{example}\"",
         shortened(text)
     )]
     NotANumber {
-        /// The text as it stood.
+        /// The text that was to be read.
         text: String,
-        /// What was expected.
+        /// The kind of quantity that was expected.
         kind: &'static str,
-        /// A text that would have been accepted.
+        /// An example of a text that is accepted.
         example: &'static str,
     },
-    /// More than can be counted.
+    /// The quantity is larger than 2^53 base units, beyond which a float is not exact.
     #[error("`{}` is too large for a {kind}", shortened(text))]
     TooLarge {
-        /// The text as it stood.
+        /// The text that was to be read.
         text: String,
-        /// What was expected.
+        /// The kind of quantity that was expected.
         kind: &'static str,
     },
 }
 
-/// The beginning of what somebody else wrote, to be quoted in a message of one line: without
-/// control characters, which a terminal may obey, and of at most 60 characters.
+/// The beginning of a text from outside the program, as a message of one line quotes it:
+/// trimmed, at most 60 characters and then `…`, with spaces for control characters, which a
+/// terminal may obey.
 #[must_use]
 pub fn shortened(text: &str) -> String {
-    /// So much of a wrong value shows what is wrong. Our choice.
+    /// Most characters that are quoted. Our choice: enough of a wrong value to show what is wrong.
     const LONGEST: usize = 60;
     one_line(text, LONGEST)
 }
 
-/// The first `longest` characters of what somebody else wrote, on one line and without control
-/// characters.
+/// The first `longest` characters of a text from outside the program, trimmed, with spaces for
+/// line breaks and other control characters, and with `…` where more follows.
 #[must_use]
 pub fn one_line(text: &str, longest: usize) -> String {
     let mut rest = text.trim().chars();
@@ -78,14 +79,15 @@ pub fn one_line(text: &str, longest: usize) -> String {
     short
 }
 
-/// One kind of quantity and its units, each with its size in the base unit.
+/// A kind of quantity: its name, an example for messages, and its units, each with its size in
+/// base units.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) example: &'static str,
     pub(crate) units: &'static [(&'static str, u64)],
 }
 
-/// Reads `text` as a quantity of `kind`, in the base unit.
+/// Reads `text` as a quantity of `kind`, rounded to a whole number of base units.
 pub(crate) fn parse(text: &str, kind: &Kind) -> Result<u64, UnitError> {
     let trimmed = text.trim();
     let split = trimmed
@@ -119,7 +121,7 @@ pub(crate) fn parse(text: &str, kind: &Kind) -> Result<u64, UnitError> {
         });
     };
     let scaled = (value * scale as f64).round();
-    // 2^53: beyond it a float no longer counts in ones.
+    // Beyond 2^53 a float cannot represent every whole number.
     if scaled > 9_007_199_254_740_992.0 {
         return Err(UnitError::TooLarge {
             text: text.to_owned(),
@@ -134,8 +136,8 @@ pub(crate) fn parse(text: &str, kind: &Kind) -> Result<u64, UnitError> {
     Ok(scaled as u64)
 }
 
-/// Implements `serde::Deserialize` through `FromStr`, refusing bare numbers in
-/// the words of [`UnitError::NoUnit`], and `serde::Serialize` through `Display`.
+/// Implements `serde::Deserialize` through `FromStr` and `serde::Serialize` through `Display`.
+/// A number without a unit is refused with the message of [`UnitError::NoUnit`].
 macro_rules! deserialize_from_text {
     ($quantity:ty, $expecting:literal) => {
         impl<'de> serde::Deserialize<'de> for $quantity {

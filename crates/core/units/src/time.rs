@@ -1,4 +1,4 @@
-//! Points on a clock and the spans between them.
+//! Points on a clock, and the spans of time between them.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
@@ -8,49 +8,49 @@ use crate::text::{self, UnitError};
 
 const NANOS_PER_SEC: i64 = 1_000_000_000;
 
-/// A point on the local monotonic clock, in nanoseconds since it began.
+/// A point on the local monotonic clock, in nanoseconds since the clock began.
 ///
-/// In a simulation the clock begins with the run, in a driver with the process.
+/// The clock begins with the run in a simulation, and with the process in a driver.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Time(u64);
 
 impl Time {
     /// The beginning of the clock.
     pub const ZERO: Self = Self(0);
-    /// Later than every other point: "never", for deadlines.
+    /// The latest point: as a deadline it means "never".
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The point `nanos` nanoseconds after the beginning.
+    /// The point `nanos` nanoseconds after the clock's beginning.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// The point `millis` milliseconds after the beginning.
+    /// The point `millis` milliseconds after the clock's beginning.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// The point `secs` seconds after the beginning.
+    /// The point `secs` seconds after the clock's beginning.
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000_000))
     }
 
-    /// Nanoseconds since the beginning.
+    /// Nanoseconds since the clock's beginning.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the beginning.
+    /// Seconds since the clock's beginning.
     #[must_use]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// Time since `earlier`; zero when `earlier` is later.
+    /// The time from `earlier` to this point; zero when `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> TimeDelta {
         TimeDelta::from_unsigned_nanos(self.0.saturating_sub(earlier.0))
@@ -96,20 +96,20 @@ impl fmt::Display for Time {
 
 /// A point on the other host's clock, in nanoseconds since an unknown origin.
 ///
-/// Nothing relates it to [`Time`] but differences: `PeerTime - Time` is a
+/// It relates to [`Time`] only through differences: `PeerTime - Time` is a
 /// one-way delay plus the unknown offset between the clocks, which cancels when
 /// two such delays are subtracted from each other.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct PeerTime(i64);
 
 impl PeerTime {
-    /// The point `nanos` nanoseconds from the peer's origin.
+    /// The point `nanos` nanoseconds after the peer's origin; before it when negative.
     #[must_use]
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds from the peer's origin.
+    /// Nanoseconds since the peer's origin.
     #[must_use]
     pub const fn as_nanos(self) -> i64 {
         self.0
@@ -142,9 +142,9 @@ impl Add<TimeDelta> for PeerTime {
 pub struct TimeDelta(i64);
 
 impl TimeDelta {
-    /// No time at all.
+    /// An empty span.
     pub const ZERO: Self = Self(0);
-    /// Longer than every other span.
+    /// The longest span.
     pub const MAX: Self = Self(i64::MAX);
 
     /// A span of `nanos` nanoseconds.
@@ -173,7 +173,7 @@ impl TimeDelta {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// A span of `secs` seconds, rounded to a nanosecond; zero for NaN.
+    /// A span of `secs` seconds, rounded to a nanosecond; zero when `secs` is NaN.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -183,19 +183,19 @@ impl TimeDelta {
         Self((secs * NANOS_PER_SEC as f64).round() as i64)
     }
 
-    /// Nanoseconds.
+    /// The span in nanoseconds.
     #[must_use]
     pub const fn as_nanos(self) -> i64 {
         self.0
     }
 
-    /// Milliseconds.
+    /// The span in milliseconds.
     #[must_use]
     pub fn as_millis(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// Seconds.
+    /// The span in seconds.
     #[must_use]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / NANOS_PER_SEC as f64
@@ -211,7 +211,7 @@ impl TimeDelta {
         }
     }
 
-    /// This span stretched by `factor`, rounded to a nanosecond.
+    /// This span times `factor`, rounded to a nanosecond; zero when `factor` is NaN.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -258,7 +258,8 @@ impl Mul<u32> for TimeDelta {
 
 impl Div<u32> for TimeDelta {
     type Output = Self;
-    /// Dividing by zero gives [`TimeDelta::MAX`], as a rate of zero would.
+    /// The span divided by `rhs`. Division by zero gives [`TimeDelta::MAX`], as
+    /// transmission at a rate of zero does.
     fn div(self, rhs: u32) -> Self {
         Self(self.0.checked_div(i64::from(rhs)).unwrap_or(i64::MAX))
     }
@@ -267,8 +268,8 @@ impl Div<u32> for TimeDelta {
 impl FromStr for TimeDelta {
     type Err = UnitError;
 
-    /// Parses `"10ms"`, `"1.5s"`, `"250us"`, `"2min"` or `"1h"`; a bare number
-    /// is an error.
+    /// Parses a duration such as `"10ms"`, `"1.5s"`, `"250us"`, `"2min"` or
+    /// `"1h"`. A number without a unit is an error.
     fn from_str(text: &str) -> Result<Self, UnitError> {
         text::parse(
             text,

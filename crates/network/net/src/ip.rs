@@ -1,12 +1,13 @@
-//! An IP packet as it came from a host.
+//! IP packets as hosts send them.
 //!
-//! RFC 791 and RFC 8200 for the headers, RFC 3168 for the ECN field, RFC 1624 for the
-//! checksum after a mark.
+//! The headers are those of RFC 791 and RFC 8200, the ECN field that of RFC 3168. A
+//! mark changes IPv4's checksum as in RFC 1624.
 //!
-//! *Deviations.* Ports are those of TCP, UDP, DCCP, SCTP and UDP-Lite, which have
-//! them in the same place; other protocols and later fragments have none. Of IPv6's
-//! extension headers, those that may stand before the transport's are passed over, up
-//! to [`MOST_EXTENSIONS`].
+//! *Deviations.* Ports are read for TCP, UDP, DCCP, SCTP and UDP-Lite, which have
+//! them in the same place; packets of other protocols and later fragments have none.
+//! The transport's header is found behind IPv6's hop-by-hop options, routing,
+//! destination options and fragment headers, and behind no other, where fewer than
+//! [`MOST_EXTENSIONS`] of them come before it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -15,25 +16,27 @@ use mimosa_units::{Bytes, Ecn};
 
 use crate::packet::Packet;
 
-/// Extension headers that are looked through: more than anybody sends.
+/// The number of IPv6 extension headers behind which the transport's header is no
+/// longer looked for: more than anybody sends.
 const MOST_EXTENSIONS: usize = 8;
-/// UDP's header, RFC 768.
+/// Length of the UDP header in bytes (RFC 768).
 const UDP_HEADER: usize = 8;
-/// Protocols that begin with two ports.
+/// IANA's numbers of the protocols whose header begins with the two ports.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
-/// Why bytes are no IP packet. Whoever sent them is to blame.
+/// Why bytes are not an IP packet. It is a mistake of their sender.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NotIp {
-    /// Neither version 4 nor 6.
+    /// The IP version is neither 4 nor 6.
     #[error("IP version {0}; 4 and 6 are known")]
     Version(u8),
-    /// It ends within a header.
-    #[error("{0} bytes are less than the header")]
+    /// The packet, of this many bytes, ends within its IP header, or its IPv4 header
+    /// is stated to be shorter than 20 bytes.
+    #[error("a packet of {0} bytes does not hold its IP header")]
     Short(usize),
 }
 
-/// An IP packet, with what queues look at.
+/// An IP packet, with the fields that queues use.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct IpPacket {
     bytes: Vec<u8>,
@@ -43,11 +46,11 @@ pub struct IpPacket {
 }
 
 impl IpPacket {
-    /// The packet in `bytes`, which begin with its IP header.
+    /// Reads the packet in `bytes`, which begin with its IP header.
     ///
     /// # Errors
     ///
-    /// [`NotIp`].
+    /// [`NotIp`] when the version is unknown or the IP header is not whole.
     pub fn parse(bytes: Vec<u8>) -> Result<Self, NotIp> {
         let short = NotIp::Short(bytes.len());
         let first = *bytes.first().ok_or(short)?;
@@ -72,19 +75,19 @@ impl IpPacket {
         })
     }
 
-    /// What RTP's header says, if the packet looks like RTP.
+    /// The stream and number in the RTP header; `None` unless the packet looks like RTP over UDP.
     #[must_use]
     pub const fn rtp(&self) -> Option<RtpPacket> {
         self.rtp
     }
 
-    /// The packet, with its mark if it has been given one.
+    /// The bytes of the packet, with the ECN field as last set.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Gives it another ECN field.
+    /// Sets the ECN field, and corrects the checksum of an IPv4 header.
     pub fn set_ecn(&mut self, ecn: Ecn) {
         let bits = match ecn {
             Ecn::NotEct => 0,
@@ -97,7 +100,8 @@ impl IpPacket {
             return;
         };
         if *first >> 4 == 6 {
-            // The traffic class lies across the first two bytes.
+            // The traffic class is the second half of the first byte and the first
+            // half of the second.
             *second = (*second & !0x30) | (bits << 4);
             return;
         }
@@ -112,7 +116,7 @@ impl IpPacket {
         }
     }
 
-    /// Its buffer, for use again.
+    /// The buffer of the packet, to be used again.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
@@ -137,7 +141,8 @@ impl Packet for IpPacket {
     }
 }
 
-/// The checksum after a word of what it covers has changed (RFC 1624, equation 3).
+/// The checksum after one of the words that it covers has changed from `old` to `new`
+/// (RFC 1624, equation 3).
 fn mend(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -151,8 +156,8 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(word.try_into().ok()?))
 }
 
-/// RTP's header, unless it is another protocol's: one of another version, or RTCP
-/// (RFC 5761, section 4).
+/// The RTP header at the beginning of `bytes`; `None` if they are too short, have
+/// another version, or are RTCP (RFC 5761, section 4).
 fn rtp(bytes: &[u8]) -> Option<RtpPacket> {
     let [first, second, high, low, _, _, _, _, ssrc @ ..] = bytes else {
         return None;
@@ -164,11 +169,12 @@ fn rtp(bytes: &[u8]) -> Option<RtpPacket> {
     })
 }
 
-/// What there is to know of a packet: its header, its traffic class, and where the
-/// protocol above begins, if it does in this packet.
+/// The results of parsing a packet: its header, its traffic class, and the offset at
+/// which the protocol above IP begins, or `None` where it does not begin in this
+/// packet.
 type Parsed = (Header, u8, Option<usize>);
 
-/// `None` when there is less than a header.
+/// Parses an IPv4 packet; `None` when its header is not whole.
 fn version_4(bytes: &[u8]) -> Option<Parsed> {
     let length = usize::from(bytes.first()? & 0x0f) * 4;
     if length < 20 || bytes.len() < length {
@@ -180,7 +186,7 @@ fn version_4(bytes: &[u8]) -> Option<Parsed> {
     };
     let traffic_class = *bytes.get(1)?;
     let protocol = *bytes.get(9)?;
-    // Three bits of flags, thirteen of the fragment's offset.
+    // Three bits of flags come before the thirteen bits of the fragment's offset.
     let is_first = word(bytes, 6)? << 3 == 0;
     let ports = is_first.then(|| ports(bytes, length, protocol));
     Some((
@@ -197,7 +203,7 @@ fn version_4(bytes: &[u8]) -> Option<Parsed> {
     ))
 }
 
-/// Likewise.
+/// Parses an IPv6 packet; `None` when its header is not whole.
 fn version_6(bytes: &[u8]) -> Option<Parsed> {
     let address = |at: usize| -> Option<IpAddr> {
         let octets: [u8; 16] = bytes.get(at..at + 16)?.try_into().ok()?;
@@ -221,8 +227,9 @@ fn version_6(bytes: &[u8]) -> Option<Parsed> {
     ))
 }
 
-/// The protocol above IPv6, and where it begins: nowhere in a later fragment, or
-/// when the packet ends before.
+/// The protocol above IPv6 and the offset at which it begins, where `first` is the
+/// IPv6 header's "next header". The offset is `None` in a later fragment, where an
+/// extension header is cut off, and behind too many of them.
 fn transport(bytes: &[u8], first: u8) -> (u8, Option<usize>) {
     let (mut next, mut at) = (first, 40);
     for _ in 0..MOST_EXTENSIONS {
@@ -263,7 +270,7 @@ fn ports(bytes: &[u8], at: usize, protocol: u8) -> (u16, u16) {
 mod tests {
     use super::*;
 
-    /// A UDP packet from 10.0.0.1:5000 to 10.0.0.2:443, with this traffic class.
+    /// A UDP packet over IPv4 from 10.0.0.1:5000 to 10.0.0.2:443, with this traffic class.
     fn udp_4(traffic_class: u8) -> Vec<u8> {
         let mut bytes = vec![0x45, traffic_class, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0];
         bytes.extend([10, 0, 0, 1, 10, 0, 0, 2]);
@@ -396,7 +403,7 @@ mod tests {
         assert_eq!(IpPacket::parse(vec![0x44; 40]), Err(NotIp::Short(40)));
         for whole in [udp_4(0), udp_6(0, &[&[0; 7]], &[60, 17])] {
             for length in 0..whole.len() {
-                // With its header it is a packet, however little follows.
+                // Bytes with a whole IP header are a packet, however few follow it.
                 let header = if whole[0] >> 4 == 4 { 20 } else { 40 };
                 let parsed = IpPacket::parse(whole[..length].to_vec());
                 assert_eq!(parsed.is_ok(), length >= header, "{length}");

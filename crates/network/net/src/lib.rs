@@ -1,13 +1,13 @@
 //! A network in virtual time: queues, links, paths and sources.
 //!
-//! Three delays, three places:
+//! Each delay arises in one place:
 //! - a [`queue::Queue`] makes packets wait;
 //! - a [`Link`] serialises them, one after the other, at its [`Schedule`]'s rate;
 //! - a [`Path`] propagates them, with jitter, loss and reordering.
 //!
-//! Nothing here owns a clock. Randomness comes from a seeded [`Random`], one
-//! stream for each use, so that a change in one part leaves the draws of all
-//! others as they were.
+//! Nothing here owns a clock. Randomness comes from a seeded [`Random`], with one
+//! stream for each use, so that a change in one part does not change the random
+//! numbers of the others.
 
 mod direction;
 mod ip;

@@ -1,4 +1,4 @@
-//! A link: a queue, and a serialiser that takes one packet after the other.
+//! A link: a queue, and a serialiser that sends one packet after the other.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
@@ -9,34 +9,36 @@ use crate::schedule::{Cursor, Schedule, work_of};
 /// A packet that has passed the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Served<P> {
-    /// The packet.
+    /// The packet that passed.
     pub packet: P,
-    /// When it was offered to the queue.
+    /// When the packet was offered to the queue.
     pub offered: Time,
-    /// When its first bit left.
+    /// When the packet's first bit left.
     pub started: Time,
-    /// When its last bit left.
+    /// When the packet's last bit left.
     pub finished: Time,
 }
 
-/// A link that serialises packets at the rate of its schedule.
+/// A link: serialises packets from its queue at the rate of its schedule.
 #[derive(Debug)]
 pub struct Link<P> {
     queue: Box<dyn Queue<P>>,
-    /// Where the schedule is now, for the queue and the path.
+    /// The position in the schedule at the time of the last call, for the rate and the conditions.
     cursor: Cursor,
-    /// Where it is when the packet being serialised is through.
+    /// The position in the schedule at which the packet being serialised ends.
     ahead: Cursor,
+    /// The packet being serialised.
     serving: Option<Served<P>>,
-    /// What was left of it when the schedule was last replaced, if that was since it
-    /// began, and when that was.
+    /// When the schedule was last replaced, and the work that the packet being
+    /// serialised had left then; `None` if the schedule has not been replaced since
+    /// that packet began.
     left: Option<(Time, u128)>,
-    /// When an idle link looks at its queue again.
+    /// When an idle link asks its queue again; [`Time::MAX`] for never.
     ready: Time,
 }
 
 impl<P: Packet> Link<P> {
-    /// An idle link.
+    /// An idle link with this queue and this schedule.
     #[must_use]
     pub fn new(mut queue: Box<dyn Queue<P>>, schedule: Schedule) -> Self {
         let ahead = schedule.clone().cursor();
@@ -52,8 +54,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Offers a packet at `now`, which is not before the last call's; packets
-    /// given up go to `dropped`.
+    /// Offers a packet to the queue at `now`, which must not be before the time of
+    /// the last call. Packets that the queue gives up are appended to `dropped`.
     pub fn offer(&mut self, now: Time, packet: P, dropped: &mut Vec<P>) {
         self.follow_rate(now);
         self.queue.enqueue(now, packet, dropped);
@@ -62,9 +64,9 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// When to call [`Link::poll`]: the packet being serialised is through, or a
-    /// queue that shapes lets the next go. [`Time::MAX`] when there is none, or when
-    /// it never will be.
+    /// When to call [`Link::poll`]: when the packet being serialised has passed, or
+    /// when a queue that shapes may let the next one go. [`Time::MAX`] when no packet
+    /// is there, or when none will ever pass.
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.serving
@@ -72,10 +74,12 @@ impl<P: Packet> Link<P> {
             .map_or(self.ready, |serving| serving.finished)
     }
 
-    /// Takes the packet that is through at `now`, and begins with the next. Call it
-    /// until it gives nothing, and before [`Link::offer`] with the same time.
+    /// Takes a packet that has passed by `now`, and begins with the next one; `None`
+    /// when none has passed. Packets that the queue gives up are appended to
+    /// `dropped`. Call it until it returns `None`, and before [`Link::offer`] with
+    /// the same time.
     pub fn poll(&mut self, now: Time, dropped: &mut Vec<P>) -> Option<Served<P>> {
-        // A late call loses no time: what was ready began when it was.
+        // A late call loses no time: a packet begins when it was ready, not when the call comes.
         while self.serving.is_none() && self.ready <= now {
             let ready = self.ready;
             self.follow_rate(ready);
@@ -87,9 +91,9 @@ impl<P: Packet> Link<P> {
         Some(served)
     }
 
-    /// Goes by `schedule`, whose times count from the beginning as before, from `now`
-    /// on. What is being serialised goes on from where it is. Call [`Link::poll`]
-    /// until it gives nothing before.
+    /// Replaces the schedule from `now` on. The times of `schedule` count from the
+    /// beginning of the clock. The packet being serialised goes on with the bits that
+    /// it has left. Before this, call [`Link::poll`] until it returns `None`.
     pub fn set_schedule(&mut self, now: Time, schedule: Schedule) {
         let old = self.cursor.schedule();
         let left = self.serving.as_ref().map(|serving| {
@@ -108,32 +112,33 @@ impl<P: Packet> Link<P> {
         self.queue.rate_changed(self.cursor.piece().rate);
     }
 
-    /// The rate at `now`, the time of the last call.
+    /// The rate at the time of the last call.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.cursor.piece().rate
     }
 
-    /// The number of the queue that a packet waits in, or would; see [`Queue::lane`].
+    /// The number of the queue in which a packet waits or would wait; see [`Queue::lane`].
     #[must_use]
     pub fn lane(&self, packet: &P) -> usize {
         self.queue.lane(packet)
     }
 
-    /// Data that waits or is being serialised.
+    /// Data that waits, and the packet being serialised.
     #[must_use]
     pub fn backlog(&self) -> Bytes {
         let serving = self.serving.as_ref().map(|s| s.packet.size());
         self.queue.backlog() + serving.unwrap_or(Bytes::ZERO)
     }
 
-    /// Packets that wait or are being serialised.
+    /// Number of packets that wait or are being serialised.
     #[must_use]
     pub fn packets(&self) -> usize {
         self.queue.len() + usize::from(self.serving.is_some())
     }
 
-    /// Propagation and loss that the schedule states for `now`, if it does.
+    /// The propagation delay and the share of packets lost that the schedule states
+    /// for the time of the last call; each `None` where it does not state it.
     #[must_use]
     pub fn conditions(&self) -> (Option<TimeDelta>, Option<f64>) {
         let piece = self.cursor.piece();
@@ -148,7 +153,7 @@ impl<P: Packet> Link<P> {
 
     fn serve_next(&mut self, now: Time, dropped: &mut Vec<P>) {
         let Some(next) = self.queue.dequeue(now, dropped) else {
-            // Later than now, so that looking ends.
+            // `ready` is later than `now`, so that the loop in `poll` ends.
             self.ready = self.queue.ready(now).max(now + TimeDelta::from_nanos(1));
             return;
         };
@@ -172,14 +177,14 @@ mod tests {
     use crate::queue::{DropTail, Limit};
     use crate::schedule::Piece;
 
-    /// 1250 bytes take a millisecond at 10 Mbit/s.
+    /// A packet of 1250 bytes, which takes a millisecond at 10 Mbit/s.
     const PACKET: TestPacket = TestPacket::sized(1250);
 
     fn link(schedule: Schedule) -> Link<TestPacket> {
         Link::new(Box::new(DropTail::new(Limit::Packets(3))), schedule)
     }
 
-    /// Times in milliseconds at which packets were through.
+    /// The times in milliseconds at which the remaining packets have passed.
     fn drain(link: &mut Link<TestPacket>) -> Vec<f64> {
         let mut dropped = Vec::new();
         let mut times = Vec::new();
@@ -228,7 +233,7 @@ mod tests {
         link.offer(Time::ZERO, PACKET, &mut dropped);
         link.offer(Time::ZERO, PACKET, &mut dropped);
         let at = |micros: u64| Time::from_nanos(micros * 1_000);
-        // Half is through; a quarter of the rest passes at a quarter of the rate.
+        // Half of the packet has passed; a quarter of the rest passes at a quarter of the rate.
         link.set_schedule(at(500), Schedule::constant(Rate::from_kbps(2_500)));
         assert_eq!(link.deadline(), at(2_500));
         link.set_schedule(at(1_000), Schedule::constant(Rate::ZERO));

@@ -1,4 +1,4 @@
-//! What a queue or a link must know of a packet.
+//! The properties of a packet that queues and links use.
 
 use std::net::IpAddr;
 
@@ -6,23 +6,22 @@ use mimosa_facts::Header;
 use mimosa_units::random::mix;
 use mimosa_units::{Bytes, Ecn};
 
-/// A packet as queues and links see it: a frame of bytes in an emulator, a few
-/// numbers in a simulation.
+/// A packet as queues and links see it: its bytes in an emulator, a few numbers in a simulation.
 pub trait Packet {
-    /// Size on the wire.
+    /// Size of the packet on the wire.
     fn size(&self) -> Bytes;
-    /// The ECN field.
+    /// The ECN field of the packet.
     fn ecn(&self) -> Ecn;
-    /// Sets the ECN field to "congestion experienced".
+    /// Marks the packet: sets its ECN field to "congestion experienced" (CE).
     fn mark(&mut self);
-    /// What tells its flow, and its class, from others.
+    /// The header fields that identify the packet's flow and class.
     fn header(&self) -> Header;
 }
 
-/// A hash of the flow: addresses, protocol and ports, but not the code point.
-/// Another `perturbation` gives another, independent hash.
+/// A hash of a packet's flow: of its addresses, protocol and ports, but not of
+/// its code point. Each `perturbation` gives another, independent hash.
 pub(crate) fn flow_hash(header: &Header, perturbation: u64) -> u64 {
-    // FNV-1a, 64 bit, finished like SplitMix64, so that all bits depend on all.
+    // FNV-1a, 64 bit, with the last step of SplitMix64, so that every bit depends on all others.
     let mut hash = 0xcbf2_9ce4_8422_2325 ^ perturbation.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut eat = |byte: u8| {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -99,7 +98,8 @@ mod tests {
         let (one, other) = (buckets(0), buckets(1));
         assert_ne!(one, other);
         for counts in [one, other] {
-            // A hundred each on the mean; five standard deviations.
+            // The mean is a hundred in each bucket; the bounds are five
+            // standard deviations from it.
             assert!(
                 counts.iter().all(|count| (50..150).contains(count)),
                 "{counts:?}"

@@ -1,45 +1,47 @@
-//! The way from a link to a host: propagation, jitter, loss, reordering, remarking.
+//! The path from a link to a host: propagation, jitter, loss, reordering and remarking.
 
 use mimosa_units::{Ecn, Time, TimeDelta};
 
 use crate::random::Random;
 
-/// Delay that varies without changing the order of packets.
+/// A varying delay on top of the propagation, which does not change the order of packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Jitter {
-    /// RFC 8868, section 4.5.2 (NR-BPDV) with the truncated normal of section
-    /// 4.5.3: |N(0, deviation)|, at most `most`; a packet never overtakes.
+    /// RFC 8868, section 4.5.2 (NR-BPDV) with the truncated normal distribution of
+    /// section 4.5.3: the delay of each packet is |N(0, deviation)|, at most `most`;
+    /// no packet overtakes another.
     Normal {
-        /// Standard deviation before truncation.
+        /// Standard deviation of the delay before the absolute value and the bound.
         deviation: TimeDelta,
-        /// Largest extra delay.
+        /// The largest delay.
         most: TimeDelta,
     },
-    /// Arrivals are held for `length` once in every `every` and then come all
-    /// at once (Pudica, appendix F). The first time is at `every`.
+    /// Arrivals are held for `length` once in every `every`, and then come all at once
+    /// (Pudica, appendix F). The first block begins at `every`.
     Block {
-        /// How long nothing arrives.
+        /// How long nothing arrives in each block.
         length: TimeDelta,
-        /// From the beginning of one block to the next.
+        /// The time from the beginning of one block to that of the next.
         every: TimeDelta,
     },
-    /// As somebody measured it: the delay exceeded by half of the packets, by one in a
-    /// hundred, by one in a thousand and by none, straight in between, and nothing at
-    /// the least. Each packet's is drawn alone; a packet never overtakes.
+    /// A measured distribution of the delay, given by four quantiles: it begins at
+    /// zero and is linear between them. The delay of each packet is drawn
+    /// independently; no packet overtakes another.
     Quantiles {
-        /// The median.
+        /// The median delay.
         p50: TimeDelta,
-        /// The 99th percentile.
+        /// The 99th percentile of the delay.
         p99: TimeDelta,
-        /// The 99.9th percentile.
+        /// The 99.9th percentile of the delay.
         p999: TimeDelta,
-        /// The largest.
+        /// The largest delay.
         most: TimeDelta,
     },
 }
 
 impl Jitter {
-    /// The delay at `share`, from 0 to 1, of a distribution given by its quantiles.
+    /// The quantile of the delay at `share`, from 0 to 1, of the distribution with the
+    /// quantiles `knots`.
     fn at(share: f64, knots: [TimeDelta; 4]) -> TimeDelta {
         const SHARES: [f64; 5] = [0.0, 0.5, 0.99, 0.999, 1.0];
         let [p50, p99, p999, most] = knots;
@@ -55,50 +57,51 @@ impl Jitter {
     }
 }
 
-/// Which packets vanish.
+/// How packets are lost on a path. Probabilities are from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LossModel {
-    /// Each with the same probability, independently.
+    /// Each packet is lost with this probability, independently of the others.
     Random(f64),
-    /// Gilbert and Elliott's two states. Each packet first may change the
-    /// state, then is lost with that state's probability.
+    /// The model of Gilbert and Elliott, with two states. For each packet the state
+    /// may change first; then the packet is lost with the probability of the state.
     GilbertElliott {
-        /// From the good state to the bad one.
+        /// Probability that the state changes from good to bad.
         to_bad: f64,
-        /// And back.
+        /// Probability that the state changes from bad to good.
         to_good: f64,
-        /// Loss in the good state.
+        /// Probability of loss in the good state.
         loss_good: f64,
-        /// Loss in the bad state.
+        /// Probability of loss in the bad state.
         loss_bad: f64,
     },
 }
 
-/// Packets that are overtaken by later ones.
+/// Reordering: some packets take longer and are overtaken by later ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reordering {
-    /// Share of packets that take the longer way.
+    /// Share of packets that take longer, from 0 to 1.
     pub share: f64,
-    /// How much longer it is.
+    /// How much longer these packets take.
     pub extra: TimeDelta,
 }
 
-/// What a path does to packets.
+/// The properties of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathConfig {
-    /// Propagation, one way.
+    /// One-way propagation delay.
     pub delay: TimeDelta,
-    /// Varying delay on top.
+    /// Varying delay on top of the propagation; `None` for no jitter.
     pub jitter: Option<Jitter>,
-    /// Loss after the link.
+    /// Loss on the path, after the link.
     pub loss: LossModel,
-    /// Reordering.
+    /// Reordering of packets; `None` where packets stay in order.
     pub reordering: Option<Reordering>,
-    /// The ECN field that ECN-capable packets arrive with, in place of their own.
+    /// The ECN field with which ECN-capable packets arrive in place of their own;
+    /// `None` where they keep theirs.
     pub remark: Option<Ecn>,
 }
 
-/// One flow's path in one direction.
+/// The path of one flow in one direction.
 #[derive(Debug)]
 pub struct Path {
     config: PathConfig,
@@ -110,7 +113,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path whose randomness is the run's `seed` and the path's `name`.
+    /// A path whose random numbers follow from the run's `seed` and the path's `name`.
     #[must_use]
     pub fn new(config: PathConfig, seed: u64, name: &str) -> Self {
         Self {
@@ -123,19 +126,19 @@ impl Path {
         }
     }
 
-    /// What it does to packets.
+    /// The present properties of the path.
     #[must_use]
     pub const fn config(&self) -> &PathConfig {
         &self.config
     }
 
-    /// Does `config` to packets from now on. One that would overtake another still
-    /// waits for it.
+    /// Replaces the properties of the path for all packets sent from now on. A packet
+    /// that would overtake one sent before the change still waits for it.
     pub fn set_config(&mut self, config: PathConfig) {
         self.config = config;
     }
 
-    /// The ECN field with which a packet arrives that had `ecn`.
+    /// The ECN field with which a packet arrives that entered the path with `ecn`.
     #[must_use]
     pub const fn remark(&self, ecn: Ecn) -> Ecn {
         match self.config.remark {
@@ -144,9 +147,10 @@ impl Path {
         }
     }
 
-    /// Sends a packet that leaves the link at `left`. `conditions` are the
-    /// link's own for this moment, where it states them: propagation in place
-    /// of the path's, and random loss on top of it.
+    /// Sends a packet that leaves the link at `left`. Returns when the packet arrives,
+    /// or `None` if it is lost. `conditions` are the link's propagation delay and
+    /// share of packets lost at this moment, where its schedule states them: the delay
+    /// replaces the path's, the loss is in addition to the path's.
     pub fn send(
         &mut self,
         left: Time,
@@ -173,7 +177,7 @@ impl Path {
         if let Some(Reordering { share, extra }) = self.config.reordering
             && self.reordering.chance(share)
         {
-            // It stands aside: those behind it are not held up.
+            // `latest` stays: the packets after this one do not wait for it.
             return Some(varied.max(self.latest) + extra);
         }
         self.latest = self.latest.max(varied);
@@ -198,7 +202,8 @@ impl Path {
     }
 }
 
-/// `at`, or the end of the block that it falls into.
+/// When a packet arrives that would arrive at `at` without blocks: at the end of the
+/// block that contains `at`, or at `at` itself.
 fn held(at: Time, length: TimeDelta, every: TimeDelta) -> Time {
     let every = every.as_nanos().unsigned_abs().max(1);
     let begins = at.as_nanos() - at.as_nanos() % every;
@@ -275,7 +280,7 @@ mod tests {
             }),
             ..PLAIN
         };
-        // A millisecond apart, so that none waits for the one before it.
+        // Packets are a millisecond apart, so that none waits for the one before it.
         let at: Vec<_> = arrivals(config, 100_000).into_iter().flatten().collect();
         assert!(at.is_sorted());
         let extra = |(sent, at): (usize, &Time)| at.since(Time::from_millis(sent as u64 + 10));
@@ -285,7 +290,7 @@ mod tests {
             let delay = extra[rank].as_nanos() / 1_000;
             assert!((delay - expected).abs() <= off, "{delay} at {rank}");
         };
-        // Three standard errors of a rank among 100 000, times the slope beside it.
+        // The tolerances are three standard errors of a rank among 100 000, times the slope there.
         near(25_000, 20, 1);
         near(50_000, 40, 4);
         near(99_000, 400, 52);

@@ -1,18 +1,18 @@
-//! Seeded randomness that is the same on every machine.
+//! Random numbers from a seed, which are the same on every machine.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// One stream of random numbers.
+/// A stream of random numbers.
 ///
-/// The generator is xoshiro256++, whose output is fixed by its specification;
-/// the distributions below use only arithmetic that IEEE 754 fixes and `libm`.
+/// The generator is xoshiro256++, whose output is fixed by its specification.
+/// The distributions use only `libm` and arithmetic that IEEE 754 fixes.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream for one `purpose` of the run with this `seed`. Different
-    /// purposes give independent streams.
+    /// The stream for one `purpose` in the run with this `seed`. Different
+    /// purposes have independent streams.
     #[must_use]
     pub fn new(seed: u64, purpose: &str) -> Self {
         // FNV-1a, 64 bit; `seed_from_u64` spreads it over the whole state.
@@ -26,7 +26,7 @@ impl Random {
         ))
     }
 
-    /// Uniform in [0, 1).
+    /// A number from the uniform distribution over [0, 1).
     pub fn uniform(&mut self) -> f64 {
         // 53 bits: every value is exact.
         (self.0.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
@@ -37,19 +37,19 @@ impl Random {
         p > 0.0 && self.uniform() < p
     }
 
-    /// Normal with mean 0 and standard deviation 1 (Box and Muller).
+    /// A number from the normal distribution with mean 0 and standard deviation 1 (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();
         radius * libm::cos(std::f64::consts::TAU * self.uniform())
     }
 
-    /// Laplace with mean 0 and scale `b`.
+    /// A number from the Laplace distribution with mean 0 and scale `b`.
     pub fn laplace(&mut self, b: f64) -> f64 {
         let u = self.uniform() - 0.5;
         -b * u.signum() * libm::log(1.0 - 2.0 * u.abs())
     }
 
-    /// Log-normal with mean 1 and coefficient of variation `cv`.
+    /// A number from the log-normal distribution with mean 1 and coefficient of variation `cv`.
     pub fn log_normal(&mut self, cv: f64) -> f64 {
         let variance = libm::log(1.0 + cv * cv);
         libm::exp(variance.sqrt() * self.normal() - variance / 2.0)

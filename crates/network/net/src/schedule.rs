@@ -1,40 +1,44 @@
-//! A link's rate over time, and when a packet is through it.
+//! A link's rate over time, and when a packet has passed at that rate.
 
 use std::sync::Arc;
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// Work is counted in bits times the nanoseconds of a second: exactly.
+/// Work for one bit. Work is counted in bits times the nanoseconds of a second,
+/// so that a rate times nanoseconds is exact.
 const WORK_PER_BIT: u128 = 1_000_000_000;
 
-/// A link's properties from one point on.
+/// A piece of a schedule: the properties of a link from one time on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
-    /// When it begins.
+    /// When this piece begins, from the start of the schedule, or of each round where it repeats.
     pub at: TimeDelta,
-    /// The rate.
+    /// The link's rate in this piece; zero for an outage.
     pub rate: Rate,
-    /// One-way propagation, where it changes too.
+    /// One-way propagation delay in this piece; `None` where the schedule does not state it.
     pub delay: Option<TimeDelta>,
-    /// Share of packets lost, where it changes too.
+    /// Share of packets lost in this piece, from 0 to 1; `None` where the
+    /// schedule does not state it.
     pub loss: Option<f64>,
 }
 
-/// The work that a packet of `size` makes.
+/// The work of sending a packet of `size`, in bits times the nanoseconds of a second.
 pub(crate) fn work_of(size: Bytes) -> u128 {
     u128::from(size.bits()) * WORK_PER_BIT
 }
 
-/// Piecewise constant properties, perhaps repeating.
+/// The properties of a link over time: pieces in which they are constant, which
+/// may repeat in rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     pieces: Arc<[Piece]>,
-    /// After this it begins again; `None`: the last piece lasts.
+    /// Length of a round, after which the schedule begins again; `None` if the
+    /// last piece lasts for ever.
     period: Option<TimeDelta>,
 }
 
 impl Schedule {
-    /// The same rate for ever.
+    /// A schedule with the same rate for ever, which states neither propagation nor loss.
     #[must_use]
     pub fn constant(rate: Rate) -> Self {
         Self {
@@ -48,8 +52,9 @@ impl Schedule {
         }
     }
 
-    /// These pieces, which must be in order, begin at zero and, if `period` is
-    /// given, end before it; `None` otherwise.
+    /// A schedule of these pieces, which repeats after `period` if that is
+    /// given. `None` unless the first piece begins at zero, each later one
+    /// after the one before it, and the last one before `period`.
     #[must_use]
     pub fn new(pieces: Vec<Piece>, period: Option<TimeDelta>) -> Option<Self> {
         let ordered = pieces.is_sorted_by(|a, b| a.at < b.at);
@@ -61,7 +66,7 @@ impl Schedule {
         })
     }
 
-    /// A cursor at the beginning.
+    /// A cursor at the beginning of the schedule.
     pub(crate) fn cursor(self) -> Cursor {
         let mut cursor = Cursor {
             schedule: self,
@@ -73,7 +78,9 @@ impl Schedule {
         cursor
     }
 
-    /// The rate from `from` on, then each change of it before `until`.
+    /// The rate at `from`, then the rate of each piece that begins before
+    /// `until`, each with the time from which on it applies. Nothing when
+    /// `from` is not before `until`.
     pub fn steps(&self, from: Time, until: Time) -> impl Iterator<Item = (Time, Rate)> {
         let mut cursor = self.clone().cursor();
         let mut at = from;
@@ -85,7 +92,8 @@ impl Schedule {
         })
     }
 
-    /// What passes between `from` and `to` at most.
+    /// The most data that can pass between `from` and `to`, in whole bytes;
+    /// zero when `to` is before `from`.
     #[must_use]
     pub fn capacity(&self, from: Time, to: Time) -> Bytes {
         let before = self.work_until(from);
@@ -93,7 +101,7 @@ impl Schedule {
         Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))
     }
 
-    /// Work done from the beginning to `at`.
+    /// The work that the link can do from the beginning of the schedule to `at`.
     pub(crate) fn work_until(&self, at: Time) -> u128 {
         let mut nanos = u128::from(at.as_nanos());
         let mut work = 0;
@@ -105,7 +113,7 @@ impl Schedule {
         work + self.work_in_round(nanos)
     }
 
-    /// Work done in the first `nanos` nanoseconds of a round.
+    /// The work that the link can do in the first `nanos` nanoseconds of a round.
     fn work_in_round(&self, nanos: u128) -> u128 {
         let begin = |piece: &Piece| u128::from(piece.at.as_nanos().unsigned_abs());
         let ends = self.pieces.iter().skip(1).map(begin);
@@ -119,7 +127,7 @@ impl Schedule {
             .sum()
     }
 
-    /// Work done in a whole round; zero for a schedule that does not repeat.
+    /// The work that the link can do in a whole round; zero for a schedule that does not repeat.
     fn work_per_round(&self) -> u128 {
         self.period.map_or(0, |period| {
             self.work_in_round(u128::from(period.as_nanos().unsigned_abs()))
@@ -147,7 +155,8 @@ impl Cursor {
         &self.schedule.pieces[self.index]
     }
 
-    /// Moves to the piece that holds at `now`; says whether it is another.
+    /// Moves forwards to the piece that applies at `now`. Returns whether the
+    /// cursor has moved to another piece.
     pub(crate) fn seek(&mut self, now: Time) -> bool {
         let mut moved = false;
         if now >= self.ends
@@ -155,7 +164,7 @@ impl Cursor {
         {
             let rounds = now.since(self.round).as_nanos() / period.as_nanos().max(1);
             if rounds > 1 {
-                // At the last piece of the round before the one that holds.
+                // The cursor goes to the last piece of the round before that of `now`.
                 let before = (rounds - 1).saturating_mul(period.as_nanos());
                 self.round += TimeDelta::from_nanos(before);
                 self.index = self.schedule.pieces.len() - 1;
@@ -175,8 +184,9 @@ impl Cursor {
         moved
     }
 
-    /// When a packet of `size` that begins at `start` is through; `None` for
-    /// never. Leaves the cursor where the packet ends.
+    /// When a packet of `size` whose first bit leaves at `start` has passed;
+    /// `None` for never. Leaves the cursor in the piece in which the packet
+    /// ends.
     pub(crate) fn finish(&mut self, start: Time, size: Bytes) -> Option<Time> {
         self.seek(start);
         let rate = self.piece().rate;
@@ -187,13 +197,16 @@ impl Cursor {
         self.finish_across(start, size)
     }
 
-    /// The same for a packet that begins in one piece and ends in another.
+    /// Does the work of [`Self::finish`] for a packet that begins in one piece
+    /// and ends in another, or begins in an outage.
     #[cold]
     fn finish_across(&mut self, start: Time, size: Bytes) -> Option<Time> {
         self.finish_work(start, work_of(size))
     }
 
-    /// The same for what is left of a packet, as work.
+    /// When the rest of a packet has passed that goes on at `start` and has the
+    /// work `left`; `None` for never. Leaves the cursor in the piece in which
+    /// the packet ends.
     pub(crate) fn finish_work(&mut self, start: Time, mut left: u128) -> Option<Time> {
         self.seek(start);
         let mut at = start;
@@ -217,14 +230,16 @@ impl Cursor {
         }
     }
 
-    /// Passes over the whole rounds, from the beginning of one, that leave work
-    /// undone; `None` when no round ever does any.
+    /// Skips the whole rounds from `at`, the beginning of a round, at whose end
+    /// work is still left, and takes their work from `left`. Returns the
+    /// beginning of the first round that is not skipped; `None` when no round
+    /// does any work, or when the time is too large.
     fn skip_rounds(&mut self, at: Time, left: &mut u128) -> Option<Time> {
         let Some(period) = self.schedule.period else {
             return Some(at);
         };
         let per_round = self.schedule.work_per_round();
-        // The last round is gone through piece by piece.
+        // The round in which the work ends is not skipped.
         let rounds = (*left).checked_sub(1)?.checked_div(per_round)?;
         *left -= rounds * per_round;
         let nanos = rounds * u128::from(period.as_nanos().unsigned_abs());
@@ -271,7 +286,7 @@ mod tests {
         let steps = Schedule::new(vec![piece(0, 10), piece(10, 20)], None).unwrap();
         assert_eq!(finish_ms(&steps, 0, 1250), Some(1.0));
         assert_eq!(finish_ms(&steps, 10, 1250), Some(10.5));
-        // Half of it before the change, half after.
+        // Half of the packet passes before the change of rate, half after it.
         let half = steps
             .clone()
             .cursor()

@@ -1,50 +1,54 @@
-//! What an encoder makes of the size it is granted.
+//! Models of an encoder: the size of each frame, from the size that was granted to it.
 
 use mimosa_units::Bytes;
 
 use crate::random::Random;
 
-/// How an encoder's frames differ from what was asked for.
+/// How the sizes of an encoder's frames differ from the granted sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EncoderModel {
-    /// Exactly what was granted.
+    /// Every frame has exactly the granted size.
     Perfect,
-    /// Log-normal around the grant with this coefficient of variation.
+    /// The size is log-normal, with the grant as its mean and this coefficient of variation.
     LogNormal(f64),
-    /// RFC 8593, section 5.2: the grant times 1 + Laplace(0, scale), the RFC's
-    /// scale being 0.15. Its intervals and its delayed reaction are not
-    /// modelled: the frame clock is the stream's own.
+    /// RFC 8593, section 5.2: the size is the grant times 1 + Laplace(0,
+    /// scale), with a scale of 0.15 in the RFC. The RFC's varying frame
+    /// intervals and delayed reaction are not modelled: the frame clock is the
+    /// stream's own.
     Laplace(f64),
-    /// Recorded sizes in order, repeating, scaled so that their mean is the
-    /// grant. All of one size scale to exactly the grant.
+    /// The sizes are recorded ones, in order and repeating, scaled so that
+    /// their mean is the grant. Recorded sizes that are all equal scale to
+    /// exactly the grant.
     Recorded(Vec<Bytes>),
     /// libx264 with a buffer of one frame, as measured on games at 720p60: a
-    /// frame never exceeds its grant, obeys a fall at once and follows a rise
-    /// one frame late, and uses 0.79 of it on average, 0.91 at the 95th
-    /// percentile.
+    /// frame never exceeds its grant, follows a fall of the grant at once and a
+    /// rise one frame late, and uses 0.79 of the grant on average, 0.91 at the
+    /// 95th percentile.
     X264,
 }
 
 /// Mean share of its grant that libx264 uses.
 const X264_MEAN: f64 = 0.79;
-/// Its spread: 95th percentile 0.91, so (0.91 - 0.79) / 1.645.
+/// Standard deviation of the share of its grant that libx264 uses: its 95th
+/// percentile is 0.91, which gives (0.91 - 0.79) / 1.645.
 const X264_DEVIATION: f64 = 0.073;
-/// No frame was seen to use less, rises aside.
+/// Least share of its grant that a frame of libx264 was seen to use, except after a rise.
 const X264_LEAST: f64 = 0.5;
 
-/// An encoder at work.
+/// A running encoder.
 #[derive(Debug)]
 pub struct Encoder {
     model: EncoderModel,
     random: Random,
-    /// Mean of the recorded sizes, and the next one.
+    /// Mean of the recorded sizes in bytes; zero for every other model.
     mean: f64,
+    /// Index of the next recorded size.
     next: usize,
     last_grant: Option<Bytes>,
 }
 
 impl Encoder {
-    /// An encoder whose randomness is the run's `seed` and the flow's `name`.
+    /// An encoder whose random numbers follow from the run's `seed` and the flow's `name`.
     #[must_use]
     pub fn new(model: EncoderModel, seed: u64, name: &str) -> Self {
         let mean = match &model {
@@ -63,7 +67,8 @@ impl Encoder {
         }
     }
 
-    /// Encodes a frame that may have `grant`; gives its size, at least a byte.
+    /// Encodes a frame for which `grant` is granted. Returns the size of the
+    /// frame, at least one byte.
     pub fn encode(&mut self, grant: Bytes) -> Bytes {
         let size = match &self.model {
             EncoderModel::Perfect => grant,

@@ -1,23 +1,24 @@
-//! The clock of a video flow's receiver: `clock_offset`, `clock_drift_ppm`, `clock_steps`.
+//! The clock of a video flow's receiver: `clock_offset`, `clock_drift_ppm` and `clock_steps`.
 
 use mimosa_units::{PeerTime, Time, TimeDelta};
 
 use super::parse::{Read, Reader, value};
 use super::raw;
 
-/// What a receiver's clock shows.
+/// A receiver's clock, which may be ahead or behind, run too fast or too slow, and be set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeerClock {
-    /// How far it is ahead at first, negative for behind.
+    /// How far the clock is ahead at first; negative if it is behind.
     pub offset: TimeDelta,
-    /// How much faster it runs, in parts per billion.
+    /// How much faster the clock runs than the simulation's, in parts per billion;
+    /// negative if it is slower.
     pub drift_ppb: i64,
-    /// When it is set, in order, and by how much: forward above zero.
+    /// The steps of the clock, in order: when it is set, and by how much, positive for forward.
     pub steps: Vec<(Time, TimeDelta)>,
 }
 
 impl PeerClock {
-    /// What it shows at `now`.
+    /// The time that the clock shows at `now`.
     #[must_use]
     pub fn at(&self, now: Time) -> PeerTime {
         let nanos = now.as_nanos().cast_signed();
@@ -34,8 +35,8 @@ impl PeerClock {
         shown
     }
 
-    /// When it came to show `due`, which it does or has passed at `now`; where a step has
-    /// jumped over it, when that was.
+    /// When the clock came to show `due`. At `now` it must show `due` or later. If a step
+    /// jumped over `due`, the result is the time of that step.
     #[must_use]
     pub fn reached(&self, due: PeerTime, now: Time) -> Time {
         let (mut until, mut shown) = (now, self.at(now));
@@ -54,7 +55,7 @@ impl PeerClock {
         until - (shown - due)
     }
 
-    /// The next step after `now`; [`Time::MAX`] for none.
+    /// The time of the next step after `now`; [`Time::MAX`] for none.
     #[must_use]
     pub fn next_step(&self, now: Time) -> Time {
         let mut later = self.steps.iter().filter(|(at, _)| *at > now);
@@ -63,7 +64,7 @@ impl PeerClock {
 }
 
 impl Reader<'_> {
-    /// The clock of a flow's receiver.
+    /// Reads the clock of a flow's receiver.
     pub(super) fn clock(&self, raw: &raw::Flow) -> Read<PeerClock> {
         let mut steps = Vec::new();
         if let Some(list) = &raw.clock_steps {
@@ -129,7 +130,7 @@ mod tests {
     fn what_was_due_is_found_on_both_sides_of_a_step() {
         let (now, at) = (Time::from_millis(1_100), Time::from_millis);
         let forward = clock(50);
-        // After the step, jumped over by it, and before it.
+        // The times are one after the step, one that the step jumps over, and one before it.
         assert_eq!(forward.reached(shows(1_100), now), at(1_050));
         assert_eq!(forward.reached(shows(1_020), now), at(1_000));
         assert_eq!(forward.reached(shows(980), now), at(980));

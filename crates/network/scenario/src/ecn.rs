@@ -1,4 +1,4 @@
-//! The ECN field: which one flows send with, and what the path makes of it.
+//! Reads the ECN field with which a flow sends, and how the path changes the field.
 
 use mimosa_cc::needs::needs;
 use mimosa_net::queue::KeyProblem;
@@ -9,12 +9,14 @@ use super::parse::{Read, Reader};
 use super::raw;
 
 impl Reader<'_> {
-    /// The ECN field that packets are sent with, if the flow says.
+    /// Reads the ECN field with which a flow's packets are sent; `None` if the
+    /// flow does not state it.
     pub(super) fn ecn(&self, raw: &raw::Flow) -> Read<Option<Ecn>> {
         self.read_sent(raw, "not-ect, ect0, ect1")
     }
 
-    /// Likewise, of a video flow.
+    /// Reads how a video flow uses ECN. Where `auto` can have no effect, a note
+    /// says why, and the default applies.
     pub(super) fn video_ecn(
         &mut self,
         raw: &raw::Flow,
@@ -54,7 +56,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The field that `bleach` and `mangle` give to what is ECN-capable.
+    /// Reads `bleach` and `mangle`: the ECN field with which ECN-capable
+    /// packets arrive; `None` where they keep theirs.
     pub(super) fn remark(&self, link: &raw::Link) -> Read<Option<Ecn>> {
         let is_bleached = link.bleach.as_ref().is_some_and(|bleach| *bleach.get_ref());
         let Some(mangle) = &link.mangle else {
@@ -79,7 +82,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a flow's packets carry before a policy decides, if one does.
+/// The ECN field of a flow's first packets, before an ECN policy has decided, where there is one.
 pub(super) const fn at_first(used: EcnUse) -> Ecn {
     match used {
         EcnUse::Fixed(ecn) => ecn,

@@ -1,4 +1,4 @@
-//! Why a scenario file was refused. Every variant is the author's to mend.
+//! Why a scenario file was refused. Every problem is a mistake of the file's author.
 
 use mimosa_cc::BuildError;
 use mimosa_net::queue::KeyProblem;
@@ -6,91 +6,92 @@ use mimosa_stream::pace::PolicyError;
 use mimosa_trace::TraceError;
 use mimosa_units::{Time, Where, one_line, shortened};
 
-/// Longest message, in characters: room for what is wrong and for a list of what would be right.
+/// Length of the longest message, in characters: room for the mistake and for a list of valid
+/// values.
 const LONGEST_MESSAGE: usize = 2_000;
 
-/// What is wrong with a scenario file, and where.
+/// A mistake in a scenario file, with its place.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{place}: {}", one_line(&problem.to_string(), LONGEST_MESSAGE))]
 pub struct ScenarioError {
-    /// Where.
+    /// Place of the mistake.
     pub place: Where,
-    /// What.
+    /// The mistake.
     pub problem: Problem,
 }
 
-/// What is wrong, and what to write instead.
+/// A mistake in a scenario file. Its message says what to write instead.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Not TOML, an unknown key, or a value of the wrong type or unit.
+    /// The file is not TOML, a key is unknown, or a value has the wrong type or unit.
     #[error("{0}")]
     Toml(String),
-    /// A key that is wrong or is not there.
+    /// A key is wrong or missing.
     #[error(transparent)]
     Key(#[from] KeyProblem),
-    /// Nobody sends.
+    /// The scenario has no flow.
     #[error("there is no flow; add a `[[flow]]` with `kind = \"video\"`, `\"tcp\"` or `\"cbr\"`")]
     NoFlow,
-    /// The link's rate is stated not once.
+    /// The link's rate is not stated, or more than once.
     #[error("the link has {found}; give it exactly one of `rate`, `steps` and `trace`")]
     RateNotOnce {
-        /// What it has.
+        /// What the file states instead, in words.
         found: &'static str,
     },
-    /// Steps that are no schedule.
+    /// The steps of a link's rate, or of a trace, are not in order or do not begin at zero.
     #[error("the steps must begin with `at = \"0s\"` and go forwards in time")]
     StepsOutOfOrder,
-    /// A link that never carries anything.
+    /// The rate of the link's last step is zero, so that nothing passes after it.
     #[error(
         "the link's rate is zero for ever after its last step, so nothing could pass; end with a rate above zero"
     )]
     EndsInOutage,
-    /// A flow that ends before it begins.
-    #[error("the flow stops at {stop}, before it starts at {start}; let `stop` be later")]
+    /// A flow stops before it starts, or at the same time.
+    #[error("the flow starts at {start} and stops at {stop}; let `stop` be later than `start`")]
     StopsBeforeStart {
-        /// When it starts.
+        /// When the flow starts.
         start: Time,
-        /// When it stops.
+        /// When the flow stops.
         stop: Time,
     },
-    /// A flow that begins when all is over.
+    /// A flow starts when the run is over.
     #[error(
         "the flow starts at {start}, but the run ends at {end}; let it start earlier, or lengthen `duration`"
     )]
     StartsAfterEnd {
-        /// When it starts.
+        /// When the flow starts.
         start: Time,
-        /// When the run ends.
+        /// When the run ends, which is its duration.
         end: Time,
     },
-    /// A file that the scenario names cannot be read.
+    /// A file that the scenario names cannot be read, or has no content that can be used.
     #[error(
         "cannot read `{}`: {why}; paths count from the scenario's own folder",
         one_line(path, Where::LONGEST_FILE)
     )]
     Unreadable {
-        /// The path as it stood.
+        /// The path in the scenario.
         path: String,
-        /// The system's word.
+        /// The reason, such as the system's error message.
         why: String,
     },
-    /// A trace with a broken line; the place is in the trace.
+    /// A trace has an invalid line; the error's place is in the trace.
     #[error("{}", .0.problem)]
     Trace(TraceError),
-    /// A list of frame sizes with a broken line; the place is in that list.
+    /// A list of frame sizes has an invalid line; the error's place is in that list.
     #[error(
         "`{}` is no frame size; write one whole number of bytes above zero a line",
         shortened(text)
     )]
     BadFrameSize {
-        /// The line as it stood.
+        /// The text of the line.
         text: String,
     },
-    /// The controller cannot be made.
+    /// The controller cannot be made with this name and these parameters.
     #[error("{0}")]
     Controller(BuildError),
-    /// The pacer cannot be made.
+    /// The pacer cannot be made with this name and these parameters.
     #[error("{0}")]
     Pacer(PolicyError),
 }

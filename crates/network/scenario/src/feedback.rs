@@ -1,4 +1,4 @@
-//! When a video flow's receiver reports, and what its reports are written as.
+//! Reads when a video flow's receiver reports, and the format of its reports.
 
 use mimosa_net::queue::KeyProblem;
 use mimosa_stream::{FeedbackFormat, FeedbackMode};
@@ -8,19 +8,20 @@ use toml::Spanned;
 use super::parse::{Read, Reader};
 use super::raw;
 
-/// libwebrtc's default interval, and its bounds (`kDefaultInterval`, `kMinInterval`,
-/// `kMaxInterval`).
+/// The interval between reports of `transport-cc-01`: libwebrtc's default, and its lower
+/// and upper bound (`kDefaultInterval`, `kMinInterval`, `kMaxInterval`).
 const TRANSPORT_CC: [TimeDelta; 3] = [
     TimeDelta::from_millis(100),
     TimeDelta::from_millis(50),
     TimeDelta::from_millis(250),
 ];
-/// The longest at which libwebrtc's receiver writes reports of RFC 8888 (`max_send_delta`),
-/// and no more often than anybody would.
+/// The lower and upper bound of the interval between reports of `rfc8888`. The upper one is
+/// the longest at which libwebrtc's receiver writes such reports (`max_send_delta`); the
+/// lower one is shorter than anybody would use.
 const RFC_8888: [TimeDelta; 2] = [TimeDelta::from_millis(1), TimeDelta::from_millis(500)];
 
 impl Reader<'_> {
-    /// `feedback` and `feedback_interval` of a flow of `fps` frames a second.
+    /// Reads `feedback` and `feedback_interval` of a flow of `fps` frames a second.
     pub(super) fn feedback(
         &self,
         raw: &raw::Flow,
@@ -43,7 +44,8 @@ impl Reader<'_> {
                 return Ok((mode, FeedbackFormat::TransportWide));
             }
             Some("rfc8888") => {
-                // Once for each frame, which section 4 calls an upper bound in many cases.
+                // The default is one report for each frame, which section 4 of the RFC
+                // calls an upper bound in many cases.
                 let frame = TimeDelta::from_nanos(1_000_000_000 / i64::from(fps));
                 let mode = between(frame, RFC_8888, "from 1ms to 500ms")?;
                 return Ok((mode, FeedbackFormat::CongestionControl));

@@ -1,4 +1,4 @@
-//! Who sends what: `[[flow]]`.
+//! Reads the flows: `[[flow]]`.
 
 use std::ops::Range;
 
@@ -18,10 +18,10 @@ use super::parse::{Read, Reader, value};
 use super::raw;
 use super::{CbrConfig, FlowConfig, FlowKind, TcpConfig, VideoConfig};
 
-/// Start, stop, and pauses in between.
+/// Start and stop of a flow, and beginning and end of each of its pauses.
 type Times = (Time, Time, Vec<(Time, Time)>);
 
-/// Largest UDP payload, headers aside: no packet is larger.
+/// The largest payload of a UDP packet, without headers: no packet is larger.
 const LARGEST_PACKET: Bytes = Bytes::new(65_507);
 
 impl Reader<'_> {
@@ -61,7 +61,7 @@ impl Reader<'_> {
                 };
                 let (rate, span) = (*rate.get_ref(), rate.span());
                 self.range(span, "rate", rate > Rate::ZERO, "above zero")?;
-                // Nobody answers it.
+                // Cross traffic has no reports.
                 route.reports.clear();
                 FlowKind::Cbr(CbrConfig { rate, packet_size })
             }
@@ -130,7 +130,7 @@ impl Reader<'_> {
         Ok((start, stop, pauses))
     }
 
-    /// A TCP connection.
+    /// Reads the parameters of a TCP connection.
     fn tcp(&self, raw: &raw::Flow, reverse: PathConfig) -> Read<TcpConfig> {
         let of = "a flow of kind \"tcp\"";
         if let Some((key, at)) = raw.video_key() {
@@ -168,7 +168,7 @@ impl Reader<'_> {
             None => plain.mss,
             Some(_) => self.packet_size(raw)?,
         };
-        // IPv4 and TCP, without options.
+        // The default is the headers of IPv4 and TCP without options.
         let overhead = value(raw.overhead.as_ref(), Bytes::new(40));
         if let Some(text) = &raw.overhead {
             let valid = packet_size + overhead <= LARGEST_PACKET;
@@ -330,7 +330,7 @@ impl Reader<'_> {
         };
         let params = table(&mut given.iter());
         if let Err(error) = build(params.clone()) {
-            // Which of the parameters is it? The one that fails alone.
+            // The error is at the first parameter that fails alone.
             let culprit = given
                 .iter()
                 .find(|pair| build(table(&mut std::iter::once(*pair))).is_err());
@@ -409,12 +409,13 @@ impl Reader<'_> {
     }
 }
 
-/// How a connection uses ECN when its packets are to carry `ecn`; `None` when the
-/// algorithm cannot.
+/// How a connection uses ECN if the flow states `ecn` for its packets; `None`
+/// when the algorithm cannot use that field.
 fn ecn_use(algorithm: Algorithm, ecn: Option<Ecn>) -> Option<EcnUse> {
     let own = algorithm.ecn();
     let is_off = ecn == Some(Ecn::NotEct)
-        // As Linux: what lives of marks asks for them, the rest only when told.
+        // As in Linux, algorithms that depend on marks use ECN by default, the
+        // others only when told to.
         || (ecn.is_none() && matches!(own, EcnUse::Classic | EcnUse::Off));
     if is_off {
         return Some(EcnUse::Off);

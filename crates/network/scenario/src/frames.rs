@@ -1,33 +1,37 @@
-//! How far frames are from their grants by rule: `frame_scale` and `scene_cuts`.
+//! Rules by which frames are larger or smaller than the encoder would make them:
+//! `frame_scale` and `scene_cuts`.
 
 use mimosa_units::{Time, TimeDelta};
 
 use super::parse::{Read, Reader};
 use super::raw;
 
-/// So many times its grant a frame may be at most.
+/// The largest factor that `frame_scale` and `scene_cuts` may state.
 const MOST: f64 = 100.0;
 
-/// How many times what the encoder makes of its grants the frames are.
+/// The factors by which the sizes of frames differ from what the encoder would make.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FrameScale {
-    /// From when on, in order, and how many times; before the first, once.
+    /// The times from which on a factor applies, in order, each with its factor.
+    /// Before the first the factor is one.
     pub steps: Vec<(Time, f64)>,
-    /// Frames that are larger than those around them.
+    /// Scene cuts, whose frames differ from those around them; `None` for no scene cuts.
     pub cuts: Option<SceneCuts>,
 }
 
-/// At every multiple of a time, but for zero, the next frame is larger.
+/// Scene cuts at every multiple of a time, except zero. The first frame at or after
+/// each differs in size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SceneCuts {
-    /// The time between them.
+    /// The time between two scene cuts.
     pub every: TimeDelta,
-    /// How many times what it was to be.
+    /// The factor by which that frame's size differs from what it would be without the cut.
     pub times: f64,
 }
 
 impl FrameScale {
-    /// Of the frame that is due at `now`, when the one before it was due at `before`.
+    /// The factor of the frame that is due at `now`. `before` is when the frame
+    /// before it was due; `None` for the first frame.
     #[must_use]
     pub fn of(&self, before: Option<Time>, now: Time) -> f64 {
         let started = self.steps.iter().rev().find(|(at, _)| *at <= now);
@@ -45,7 +49,7 @@ impl FrameScale {
 }
 
 impl Reader<'_> {
-    /// `frame_scale` and `scene_cuts` of a flow.
+    /// Reads `frame_scale` and `scene_cuts` of a flow.
     pub(super) fn frame_scale(&self, raw: &raw::Flow) -> Read<FrameScale> {
         let is_scale = |times: f64| times > 0.0 && times <= MOST;
         let mut scale = FrameScale::default();
@@ -88,7 +92,7 @@ mod tests {
         let first = (scale.of(None, at(10)), of(990, 1_000), of(1_000, 1_010));
         assert_eq!(first, (0.5, 2.0, 0.5));
         assert_eq!((of(2_999, 3_001), of(3_001, 3_010)), (8.0, 2.0));
-        // After a pause over several of them there is one.
+        // A pause over several scene cuts is followed by only one.
         assert_eq!((of(3_010, 9_990), of(9_990, 9_999)), (8.0, 2.0));
         assert_eq!(Some(FrameScale::default().of(None, at(5))), Some(1.0));
     }

@@ -1,4 +1,4 @@
-//! Scenarios: data that names a run completely, but for its seed.
+//! Scenarios: data that describes a run completely, except for its seed.
 
 mod clock;
 mod ecn;
@@ -27,32 +27,32 @@ pub use frames::{FrameScale, SceneCuts};
 pub use network::{LoadedNetwork, Network, Way, load_network};
 pub use parse::{Files, Loaded, load};
 
-/// A run, ready to start. Everything in it is valid.
+/// A scenario: the description of a run. Everything in it has been checked.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// How long it lasts.
+    /// How long the run lasts.
     pub duration: TimeDelta,
-    /// The bottleneck.
+    /// The bottleneck, or the first link where there are several: `[link]`.
     pub link: LinkConfig,
-    /// Those passed after it, in order.
+    /// The links after the first, in order: `[[link.next]]`.
     pub next: Vec<LinkConfig>,
-    /// That of the way back; without one nothing waits there.
+    /// The link of the return path: `[link.reverse]`. With `None` no packet waits on the
+    /// return path.
     pub reverse: Option<LinkConfig>,
-    /// Who uses them, in the order of the file.
+    /// The flows, in the order of the file.
     pub flows: Vec<FlowConfig>,
 }
 
 impl Scenario {
-    /// All links by their number, from zero: [`Self::link`], those of [`Self::next`], and
-    /// [`Self::reverse`].
+    /// All links in the order of their numbers, from zero: [`Self::link`], those of
+    /// [`Self::next`], and [`Self::reverse`].
     pub fn links(&self) -> impl Iterator<Item = &LinkConfig> {
         std::iter::once(&self.link)
             .chain(&self.next)
             .chain(&self.reverse)
     }
 
-    /// Whether the data of all video flows pass the same links, so that equal parts are
-    /// fair.
+    /// Whether the data of all video flows pass the same links, so that equal shares are fair.
     #[must_use]
     pub fn videos_share_a_route(&self) -> bool {
         let is_video = |flow: &&FlowConfig| matches!(flow.kind, FlowKind::Video(_));
@@ -63,130 +63,134 @@ impl Scenario {
     }
 }
 
-/// A bottleneck: one queue, one serialiser.
+/// A link: a queue and a serialiser.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
-    /// Rate, and perhaps delay and loss, over time.
+    /// The rate over time, with propagation delay and loss where they change too.
     pub schedule: Schedule,
-    /// The queue before it.
+    /// The queue in front of the serialiser.
     pub queue: QueueConfig,
 }
 
 /// The links that a flow passes, by their numbers in [`Scenario::links`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Route {
-    /// What it sends: one link or more.
+    /// The links that the flow's data pass: one or more.
     pub data: Vec<usize>,
-    /// What its receiver sends; empty where that passes no link.
+    /// The links that the reports of its receiver pass; empty where they pass none.
     pub reports: Vec<usize>,
 }
 
-/// One flow.
+/// A flow of a scenario.
 #[derive(Clone, Debug)]
 pub struct FlowConfig {
-    /// Its name, unique in the scenario.
+    /// Name of the flow, unique in the scenario.
     pub name: String,
-    /// When it begins.
+    /// When the flow begins.
     pub start: Time,
-    /// When it ends; [`Time::MAX`] for with the run.
+    /// When the flow ends; [`Time::MAX`] if it lasts until the end of the run.
     pub stop: Time,
-    /// When it is silent in between, in order.
+    /// Beginning and end of each pause in which the flow sends nothing, in order.
     pub pauses: Vec<(Time, Time)>,
-    /// The links it passes.
+    /// The links that the flow passes.
     pub route: Route,
-    /// The way from the last of its links to its receiver.
+    /// The path from the last of its links to its receiver.
     pub forward: PathConfig,
-    /// What it sends.
+    /// The kind of traffic that the flow sends.
     pub kind: FlowKind,
-    /// The ECN field of its packets; of a video whose sender decides, that of the first.
+    /// The ECN field of the flow's packets; for a video flow whose sender decides on it,
+    /// that of the first packets.
     pub ecn: Ecn,
-    /// Their differentiated services code point.
+    /// The differentiated services code point of the flow's packets, 0 to 63.
     pub dscp: u8,
 }
 
-/// What a flow sends.
+/// The kind of traffic that a flow sends.
 #[derive(Clone, Debug)]
 pub enum FlowKind {
-    /// Video under a controller.
+    /// Video at the bitrate of a controller.
     Video(Box<VideoConfig>),
-    /// Packets of one size at one rate.
+    /// Cross traffic: packets of one size at one rate.
     Cbr(CbrConfig),
     /// A TCP connection.
     Tcp(TcpConfig),
 }
 
-/// A TCP flow.
+/// The parameters of a TCP flow.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpConfig {
-    /// Its congestion control.
+    /// The congestion control of the connection.
     pub algorithm: mimosa_cc::window::Algorithm,
-    /// How it uses ECN.
+    /// How the connection uses ECN.
     pub ecn: mimosa_cc::window::EcnUse,
-    /// What there is to send.
+    /// The application, which decides what there is to send.
     pub application: mimosa_tcp::Application,
     /// Payload of a full segment.
     pub packet_size: Bytes,
-    /// Headers on each segment.
+    /// Size of the headers on each segment.
     pub overhead: Bytes,
-    /// The way back, of acknowledgements.
+    /// The return path, on which acknowledgements go.
     pub reverse: PathConfig,
 }
 
-/// A video flow.
+/// The parameters of a video flow.
 #[derive(Clone, Debug)]
 pub struct VideoConfig {
-    /// The controller's name.
+    /// Name of the controller.
     pub controller: String,
-    /// Its parameters, as far as they differ from its defaults.
+    /// The controller's parameters that the scenario states; the others have their defaults.
     pub params: toml::Table,
-    /// Bitrates it moves between.
+    /// The bounds of the controller's target bitrate, and its first value.
     pub limits: Limits,
-    /// Frames a second.
+    /// Frame rate in frames a second.
     pub fps: u32,
-    /// When in its first frame interval the first frame comes; `None` for a
-    /// random moment.
+    /// Time from the flow's beginning to its first frame; `None` for a random time within
+    /// the first frame interval.
     pub phase: Option<TimeDelta>,
-    /// What the encoder makes of its grants.
+    /// The model of the encoder, which decides how large frames are for their grants.
     pub encoder: EncoderModel,
-    /// How many times that its frames are.
+    /// Factors by which the sizes of frames differ from what the encoder would make.
     pub scale: FrameScale,
-    /// The most that the picture needs, whatever the grant.
+    /// The highest bitrate that the picture needs: frames are never larger than this,
+    /// whatever their grant.
     pub content: Rate,
-    /// Time between asking for a frame and its hand-over to the pacer.
+    /// Time from when a frame is due to its hand-over to the pacer.
     pub encode_time: TimeDelta,
-    /// Largest packet payload.
+    /// Largest payload of a packet.
     pub packet_size: Bytes,
-    /// Headers on top of it.
+    /// Size of the headers on top of each packet's payload.
     pub overhead: Bytes,
-    /// Pacing, retransmission and repair packets.
+    /// Parameters of the sender: pacing, retransmission and repair packets.
     pub sender: SenderConfig,
-    /// When frames are late, from their hand-over on; `None` where nobody asks.
+    /// The age, from its hand-over to the pacer, at which a frame is late; `None` where
+    /// late frames are not counted.
     pub deadline: Option<TimeDelta>,
     /// When the receiver reports.
     pub feedback: FeedbackMode,
-    /// What its reports are written as.
+    /// The format of the receiver's reports.
     pub feedback_format: FeedbackFormat,
-    /// Arrivals that each report repeats.
+    /// Number of earlier arrivals that each report repeats.
     pub feedback_repeat: usize,
-    /// The way back.
+    /// The return path, on which reports go.
     pub reverse: PathConfig,
-    /// Reports that come back within one such slot arrive together at its end.
+    /// Length of a slot: reports that arrive within one slot are held until its end. Zero
+    /// for no slots.
     pub aggregation: TimeDelta,
     /// The receiver's clock.
     pub clock: PeerClock,
 }
 
-/// Cross traffic of constant rate.
+/// The parameters of cross traffic at a constant rate.
 #[derive(Clone, Copy, Debug)]
 pub struct CbrConfig {
-    /// Its rate on the wire.
+    /// The rate on the wire.
     pub rate: Rate,
-    /// Its packets, on the wire.
+    /// Size of each packet on the wire.
     pub packet_size: Bytes,
 }
 
 impl FlowConfig {
-    /// The kind's name in files and results.
+    /// Name of the flow's kind in files and results.
     #[must_use]
     pub const fn kind_name(&self) -> &'static str {
         match self.kind {
@@ -196,7 +200,7 @@ impl FlowConfig {
         }
     }
 
-    /// The controller's name, if there is one.
+    /// Name of the controller, or of a TCP flow's congestion control; `None` for cross traffic.
     #[must_use]
     pub fn controller_name(&self) -> Option<&str> {
         match &self.kind {
@@ -206,7 +210,7 @@ impl FlowConfig {
         }
     }
 
-    /// When, at or after `at`, the flow next may send; `None` for never again.
+    /// The first time at or after `at` at which the flow may send; `None` if it never sends again.
     #[must_use]
     pub fn active_from(&self, at: Time) -> Option<Time> {
         let mut at = at.max(self.start);

@@ -1,4 +1,4 @@
-//! The bottleneck: `[link]`.
+//! Reads the rate of a link, and the paths of flows: `[link]`.
 
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.error(path.span(), Problem::StepsOutOfOrder))
     }
 
-    /// The way of a flow's data, and that of its reports.
+    /// Reads the path of a flow's data, and that of its reports.
     pub(super) fn paths(
         &self,
         raw: &raw::Flow,
@@ -85,7 +85,7 @@ impl Reader<'_> {
             reordering: self.reordering("reordering", link.reordering.as_ref())?,
             remark: self.remark(link)?,
         };
-        // Back as there, unless something is said of the way back.
+        // The return path has the same delay as the other, unless the file states one for it.
         let return_delay = value(link.return_delay.as_ref(), there.delay);
         let back = if let Some(own) = &link.reverse {
             let own = own.get_ref();

@@ -1,4 +1,5 @@
-//! The network of a scenario, both ways, for an emulator: who uses it is not asked.
+//! The network of a scenario in both directions, for an emulator. The traffic of the
+//! scenario's flows does not matter here.
 
 use mimosa_net::queue::{DropTailConfig, KeyProblem, Limit, QueueConfig};
 use mimosa_net::{PathConfig, Schedule};
@@ -10,46 +11,47 @@ use super::parse::{Files, Read, Reader, Variants};
 use super::queue::Place;
 use super::{LinkConfig, raw};
 
-/// Largest packet of an Ethernet, which limits of queues are judged by.
+/// Largest packet on Ethernet, by which limits of queues are judged.
 const LARGEST: Bytes = Bytes::new(1_500);
 
-/// One direction.
+/// One direction of a network.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// Queue and rate.
+    /// The link: a queue, and the rate over time.
     pub link: LinkConfig,
-    /// Propagation, jitter, loss, reordering.
+    /// The path after the link: propagation, jitter, loss, reordering and remarking.
     pub path: PathConfig,
 }
 
-/// Both directions.
+/// A network in both directions.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// From the sender to the receiver: `[link]`.
+    /// The direction from the sender to the receiver: `[link]`.
     pub there: Way,
-    /// Back: `[link.reverse]`, without which it has the delay and loss that `[link]` says
-    /// (`return_delay` and others), but no rate and no queue.
+    /// The direction back: `[link.reverse]`. Without that table it has the delay and loss
+    /// that `[link]` states (`return_delay` and others), an unlimited rate and no queue.
     pub back: Way,
 }
 
-/// What a file says of the network.
+/// The network that a file describes.
 #[derive(Clone, Debug)]
 pub struct LoadedNetwork {
     /// The seed that the file names; 1 when it names none.
     pub seed: u64,
-    /// The network's forms by name, in the order of the file; one without a name when
-    /// the file has no variants.
+    /// The variants of the network, each with its name, in the order of the file; a
+    /// single one without a name when the file has no variants.
     pub variants: Vec<(Option<String>, Network)>,
-    /// What was not taken literally.
+    /// Remarks on what was not taken literally, in the file or in the files that it
+    /// names, each with its place.
     pub notes: Vec<(Where, String)>,
 }
 
-/// Reads `[link]` of the scenario `text` of the file called `file`. It needs no duration
-/// and no flow; what the file says of them is not looked at.
+/// Reads `[link]` of the scenario `text` in the file called `file`. The file needs no
+/// duration and no flow; of the flows only the names are used, which classes may state.
 ///
 /// # Errors
 ///
-/// [`ScenarioError`] with the place of the first thing that is wrong.
+/// [`ScenarioError`] with the place of the first mistake.
 pub fn load_network(
     text: &str,
     file: &str,
@@ -110,7 +112,7 @@ impl Reader<'_> {
         Ok(Network { there, back })
     }
 
-    /// The way back, where it has a table of its own.
+    /// Reads the direction back, where it has a table of its own.
     fn reverse(
         &mut self,
         link: &raw::Link,
@@ -136,8 +138,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The scenario's flows, which classes may name. Real packets belong to none of
-    /// them: that is said.
+    /// The names of the scenario's flows, which classes may state. Real packets belong to
+    /// none of these flows; a note says so if a class states one.
     fn flow_names(&mut self, raw: &raw::File, link: &raw::Link) -> Read<Vec<String>> {
         let both = [
             Some(link),
@@ -163,7 +165,7 @@ impl Reader<'_> {
     }
 }
 
-/// As quick as no real link: a packet takes no time that could be told.
+/// A schedule with the highest rate there is, at which a packet takes a negligible time.
 fn unlimited() -> Schedule {
     Schedule::constant(Rate::MAX)
 }

@@ -1,4 +1,4 @@
-//! Which pacer a video flow has, and with which parameters.
+//! Reads which pacer a video flow has, and its parameters.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::parse::{Read, Reader};
 use super::raw;
 
 impl Reader<'_> {
-    /// `pacer` and `pacer_params` of a flow whose target has these `limits`.
+    /// Reads `pacer` and `pacer_params` of a flow whose target bitrate has these `limits`.
     pub(super) fn pacer(&self, raw: &raw::Flow, limits: Limits) -> Read<Policy> {
         let name = raw
             .pacer
@@ -32,7 +32,7 @@ impl Reader<'_> {
     }
 }
 
-/// A parameter as it stands in the file.
+/// A parameter in the file: its name and its value, each with its place.
 type Param<'a> = (&'a Spanned<String>, &'a Spanned<toml::Value>);
 
 fn build<'a>(name: &str, params: impl Iterator<Item = Param<'a>>) -> Result<Policy, PolicyError> {
@@ -42,8 +42,8 @@ fn build<'a>(name: &str, params: impl Iterator<Item = Param<'a>>) -> Result<Poli
     Policy::build(name, toml::Value::Table(table))
 }
 
-/// Where the pacer called `name` is wrong: at the parameter that fails alone, or at all of
-/// them, or at the name.
+/// The place of an `error` in the pacer called `name`: the first parameter that fails
+/// alone, or all parameters if none does, or the name if the error is there.
 fn place(raw: &raw::Flow, name: &str, error: &PolicyError) -> Range<usize> {
     let at_name = raw.pacer.as_ref().map_or(0..0, Spanned::span);
     let Some(params) = &raw.pacer_params else {

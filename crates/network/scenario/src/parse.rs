@@ -1,4 +1,4 @@
-//! From the file's words to a scenario that cannot be wrong.
+//! Reads scenario files, and checks everything in them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,44 +14,46 @@ use super::raw;
 use super::route::largest_packet;
 use super::{LinkConfig, Scenario};
 
-/// The longest run: beyond it times would no longer be counted exactly.
+/// The longest run, 30 days: beyond it times would no longer be counted exactly.
 const LONGEST: TimeDelta = TimeDelta::from_millis(1_000 * 3600 * 24 * 30);
 
 /// Reads the files that a scenario names: traces and frame sizes.
 pub trait Files {
-    /// The content of the file at `path`, which counts from the scenario's
-    /// folder.
+    /// Reads the file at `path`, which is relative to the scenario's folder, and returns
+    /// its content.
     ///
     /// # Errors
     ///
-    /// Why it cannot be read, in the system's words.
+    /// The system's message when the file cannot be read.
     fn read(&mut self, path: &str) -> Result<String, String>;
 }
 
-/// No files at all: for scenarios that name none.
+/// Reads no file: for scenarios that name none.
 impl Files for () {
     fn read(&mut self, _path: &str) -> Result<String, String> {
         Err("no files are read here".to_owned())
     }
 }
 
-/// What a file holds.
+/// The content of a scenario file.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The seed that the file names; 1 when it names none.
     pub seed: u64,
-    /// The scenario's forms by name, in the order of the file; one without a
-    /// name when the file has no variants.
+    /// The variants of the scenario, each with its name, in the order of the file; a
+    /// single one without a name when the file has no variants.
     pub variants: Vec<(Option<String>, Scenario)>,
-    /// What was not taken literally in the files it names.
+    /// Remarks on what was not taken literally, in the scenario or in the files that it
+    /// names, each with its place.
     pub notes: Vec<(Where, String)>,
 }
 
-/// Reads the scenario `text` of the file called `file`.
+/// Reads the scenario `text` in the file called `file`. The files that it names are read
+/// with `files`.
 ///
 /// # Errors
 ///
-/// [`ScenarioError`] with the place of the first thing that is wrong.
+/// [`ScenarioError`] with the place of the first mistake.
 pub fn load(text: &str, file: &str, files: &mut dyn Files) -> Result<Loaded, ScenarioError> {
     let mut reader = Reader::new(text, file, files);
     let raw = reader.raw()?;
@@ -64,7 +66,7 @@ pub fn load(text: &str, file: &str, files: &mut dyn Files) -> Result<Loaded, Sce
     })
 }
 
-/// The file being read.
+/// A reader of a scenario file, which collects notes.
 pub(super) struct Reader<'a> {
     text: &'a str,
     file: &'a str,
@@ -72,11 +74,11 @@ pub(super) struct Reader<'a> {
     pub(super) notes: Vec<(Where, String)>,
 }
 
-/// What was read, or why it could not be.
+/// The result of reading: a value, or why it could not be read.
 pub(super) type Read<T> = Result<T, ScenarioError>;
 
-/// What there is of each variant of a file, by name; of the file itself, without a name,
-/// when it has none.
+/// A value for each variant of a file, with the variant's name; a single value without a
+/// name when the file has no variants.
 pub(super) type Variants<T> = Vec<(Option<String>, T)>;
 
 impl<'a> Reader<'a> {
@@ -89,7 +91,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The file's words.
+    /// Reads the file's keys and the types of their values.
     pub(super) fn raw(&self) -> Read<raw::File> {
         toml::from_str(self.text).map_err(|error| {
             let at = error.span().unwrap_or(0..0);
@@ -97,9 +99,9 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A `message` of serde's or of the units', as an error.
+    /// The error for a `message` of serde or of the units.
     pub(super) fn not_toml(&self, at: Range<usize>, message: &str) -> ScenarioError {
-        // What our units say quotes the value and gives an example already.
+        // The messages of the units already quote the value and give an example.
         let said = if message.contains("e.g. ") {
             message.to_owned()
         } else {
@@ -109,7 +111,8 @@ impl<'a> Reader<'a> {
         self.error(at, Problem::Toml(said))
     }
 
-    /// What `read` makes of each variant.
+    /// Calls `read` for each variant, or once without a variant if the file has none.
+    /// Returns the results, or the first error.
     pub(super) fn variants<T>(
         &mut self,
         raw: &raw::File,
@@ -148,7 +151,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The line around this place, as it stands.
+    /// The line that contains the byte at `at`, without surrounding spaces.
     fn line(&self, at: usize) -> &str {
         let before = self.text.get(..at).unwrap_or(self.text);
         let begin = before.rfind('\n').map_or(0, |index| index + 1);
@@ -156,8 +159,8 @@ impl<'a> Reader<'a> {
         rest.lines().next().unwrap_or_default().trim()
     }
 
-    /// A place in a file that the scenario names, seen from where the scenario
-    /// itself was named.
+    /// A place in a file that the scenario names. `path` is relative to the scenario's
+    /// folder; the result is relative to the folder from which the scenario was named.
     pub(super) fn beside(&self, path: &str, line: usize) -> Where {
         let folder = Path::new(self.file).parent().unwrap_or(Path::new(""));
         Where {
@@ -166,7 +169,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A name, which tables and messages show.
+    /// Reads a name. A name that tables and messages could not show is refused.
     pub(super) fn name(&self, given: &Spanned<String>) -> Read<String> {
         let name = given.get_ref();
         KeyProblem::check_name(name).map_err(|problem| self.error(given.span(), problem))?;
@@ -278,7 +281,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A variant's keys over a flow's; parameters one by one.
+/// A flow's keys, each replaced by the variant's where the variant states it. Parameters
+/// of the controller and the pacer are replaced one by one.
 fn lay_over(flow: &raw::Flow, over: &raw::Flow) -> raw::Flow {
     let mut laid = flow.under(over);
     merge(&mut laid.params, flow.params.as_ref(), over.params.as_ref());
@@ -290,7 +294,8 @@ fn lay_over(flow: &raw::Flow, over: &raw::Flow) -> raw::Flow {
     laid
 }
 
-/// What `above` says and the rest from `below`, where there are both.
+/// Sets `merged` to the parameters of `above`, and those of `below` for all others, if
+/// all three are given.
 fn merge(
     merged: &mut Option<Spanned<raw::Params>>,
     below: Option<&Spanned<raw::Params>>,
@@ -314,7 +319,8 @@ pub(super) fn value<T: Copy>(given: Option<&Spanned<T>>, otherwise: T) -> T {
 mod tests {
     use super::*;
 
-    /// What is said of a scenario with one flow of this name, as TOML has it.
+    /// The error message for a scenario with one flow of this name, which is written as
+    /// in TOML; `None` if the scenario is accepted.
     fn refusal(name: &str) -> Option<String> {
         let text =
             format!("duration = \"1s\"\n[link]\nrate = \"1Mbit/s\"\n[[flow]]\nname = \"{name}\"\n");

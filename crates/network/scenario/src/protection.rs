@@ -1,4 +1,4 @@
-//! How a video flow keeps its frames whole, and when they are late.
+//! Reads how a video flow keeps its frames whole, and when they are late.
 
 use mimosa_net::queue::KeyProblem;
 use mimosa_stream::{Protection, RepairConfig};
@@ -9,7 +9,8 @@ use super::parse::{Read, Reader, value};
 use super::raw;
 
 impl Reader<'_> {
-    /// `protection` and `protection_params` of a flow whose largest packet is `packet`.
+    /// Reads `protection` and `protection_params` of a flow whose largest packet has
+    /// the size `packet` on the wire.
     pub(super) fn protection(&self, raw: &raw::Flow, packet: Bytes) -> Read<Protection> {
         let defaults = RepairConfig::default();
         let params = raw.protection_params.as_ref();
@@ -53,7 +54,9 @@ impl Reader<'_> {
         Ok(protection)
     }
 
-    /// From the hand-over of a frame; `None` where nobody asks whether frames are late.
+    /// Reads the age, from its hand-over to the pacer, at which a frame is late. `None`
+    /// where the flow has neither `deadline` nor `protection`, so that late frames are
+    /// not counted.
     pub(super) fn deadline(&self, raw: &raw::Flow) -> Read<Option<TimeDelta>> {
         if let Some(given) = &raw.deadline {
             let valid = *given.get_ref() > TimeDelta::ZERO;

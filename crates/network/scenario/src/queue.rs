@@ -1,5 +1,5 @@
-//! The queue before the bottleneck: `queue` and `class` of `[link]`. Each queue reads its own
-//! keys, in `mimosa_net::queue`; here is what the link tells it.
+//! Reads the queue of a link: `queue` and `class` of `[link]`. Each queue reads its own keys,
+//! in `mimosa_net::queue`; this module adds the facts about the link.
 
 use mimosa_net::queue::{Classes, DropTailConfig, KeyProblem, QueueConfig, Surroundings};
 use mimosa_units::{Bytes, Rate};
@@ -7,17 +7,17 @@ use mimosa_units::{Bytes, Rate};
 use super::parse::{Read, Reader};
 use super::raw;
 
-/// The link of a queue, and who comes to it.
+/// The place of a queue: its link, and the packets and flows that come to it.
 pub(super) struct Place<'a> {
     pub(super) link: &'a raw::Link,
-    /// Size of the largest packet that comes.
+    /// Size of the largest packet that the queue gets.
     pub(super) largest: Bytes,
-    /// Names of the flows, in order.
+    /// Names of the flows, in the order of the file.
     pub(super) flows: &'a [String],
 }
 
 impl Reader<'_> {
-    /// The link's queue, with its classes.
+    /// Reads the link's queue, with its classes.
     pub(super) fn queue(&self, place: &Place<'_>) -> Read<QueueConfig> {
         let link = place.link;
         if let (None, Some(classes)) = (&link.queue, &link.class) {
@@ -32,7 +32,7 @@ impl Reader<'_> {
         self.queue_with(place, classes)
     }
 
-    /// The link's queue; `classes` are what a queue of classes finds.
+    /// Reads the link's queue. `classes` are the classes for a queue of classes.
     pub(super) fn queue_with(&self, place: &Place<'_>, classes: Classes<'_>) -> Read<QueueConfig> {
         let Some(queue) = &place.link.queue else {
             return Ok(QueueConfig::DropTail(DropTailConfig::default()));
@@ -50,8 +50,8 @@ impl Reader<'_> {
     }
 }
 
-/// The rate to judge a limit in time by: a trace's may be small for a moment, and that is the
-/// trace's business.
+/// The rate by which a limit in time is judged: the link's rate, or its lowest step above
+/// zero. It is [`Rate::MAX`] for a trace, whose rate may be low for a moment.
 fn slowest(link: &raw::Link) -> Rate {
     match (&link.rate, &link.steps) {
         (Some(rate), _) => *rate.get_ref(),

@@ -1,5 +1,6 @@
-//! A scenario as it stands in the file: every key optional, nothing checked
-//! but its type. Variants lay one over the other before anything is checked.
+//! A scenario as it is written in the file: every key is optional, and only the
+//! types of values are checked. A variant's keys replace the file's before
+//! anything else is checked.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,8 @@ use mimosa_units::{Bytes, Rate, TimeDelta};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Declares a table whose keys are all optional, and how one lies over another.
+/// Declares a table whose keys are all optional, and how the keys of one such
+/// table replace those of another.
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -19,7 +21,7 @@ macro_rules! table {
         }
 
         impl $name {
-            /// Takes what `over` says, and the rest from here.
+            /// The keys that `over` states, and this table's for all others.
             pub(super) fn under(&self, over: &Self) -> Self {
                 Self {
                     $($field: over.$field.clone().or_else(|| self.$field.clone()),)*
@@ -29,7 +31,7 @@ macro_rules! table {
     };
 }
 
-/// The whole file.
+/// The keys of the whole file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
@@ -45,8 +47,8 @@ pub(super) struct File {
     pub(super) variant: Vec<Spanned<Variant>>,
 }
 
-/// Another form of the scenario: its keys in place of the file's, the flow's in
-/// every video flow.
+/// A variant of the scenario: its keys replace those of the file, the keys of
+/// `flow` in every video flow.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Variant {
@@ -60,7 +62,7 @@ pub(super) struct Variant {
 pub(super) type Params = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
 
 table! {
-    /// `[link]`.
+    /// The keys of `[link]`, and of the other links.
     Link {
         rate: Spanned<Rate>,
         steps: Spanned<Vec<Step>>,
@@ -84,7 +86,7 @@ table! {
     }
 }
 
-/// The first of these keys which is set, if one is, and where.
+/// The first of these keys that is given, with its place; `None` if none is.
 macro_rules! first {
     ($table:expr, $($field:ident),*) => {
         None $(.or_else(|| {
@@ -94,7 +96,7 @@ macro_rules! first {
 }
 
 impl Link {
-    /// The key of the way back which is set.
+    /// The first key about the return path that is given, with its place; `None` if none is.
     pub(super) fn return_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
         first!(
             self,
@@ -106,7 +108,8 @@ impl Link {
         )
     }
 
-    /// The key which is set of those that are not about rate and queue.
+    /// The first key that is given of those that are not about rate and queue,
+    /// with its place; `None` if none is.
     pub(super) fn path_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
         let own = first!(
             self,
@@ -124,7 +127,7 @@ impl Link {
     }
 }
 
-/// One entry of `steps`.
+/// An entry of `steps`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Step {
@@ -134,7 +137,7 @@ pub(super) struct Step {
     pub(super) one_way_delay: Option<TimeDelta>,
 }
 
-/// `burst_loss = { … }`: Gilbert and Elliott.
+/// The keys of `burst_loss = { … }`, the loss model of Gilbert and Elliott.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BurstLoss {
@@ -150,7 +153,7 @@ const fn one() -> f64 {
     1.0
 }
 
-/// `jitter = { … }`.
+/// The keys of `jitter = { … }`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Jitter {
@@ -171,7 +174,7 @@ pub(super) struct Jitter {
     pub(super) p999: Option<TimeDelta>,
 }
 
-/// `reordering = { … }`.
+/// The keys of `reordering = { … }`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reordering {
@@ -179,7 +182,7 @@ pub(super) struct Reordering {
     pub(super) extra: TimeDelta,
 }
 
-/// `protection_params = { … }`.
+/// The keys of `protection_params = { … }`.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ProtectionParams {
@@ -187,7 +190,7 @@ pub(super) struct ProtectionParams {
     pub(super) most_overhead: Option<f64>,
 }
 
-/// One entry of `pauses`.
+/// An entry of `pauses`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pause {
@@ -195,7 +198,7 @@ pub(super) struct Pause {
     pub(super) to: TimeDelta,
 }
 
-/// One entry of `frame_scale`.
+/// An entry of `frame_scale`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FrameScale {
@@ -203,7 +206,7 @@ pub(super) struct FrameScale {
     pub(super) times: f64,
 }
 
-/// `scene_cuts = { … }`.
+/// The keys of `scene_cuts = { … }`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SceneCuts {
@@ -211,7 +214,7 @@ pub(super) struct SceneCuts {
     pub(super) times: f64,
 }
 
-/// One entry of `clock_steps`.
+/// An entry of `clock_steps`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClockStep {
@@ -223,7 +226,7 @@ pub(super) struct ClockStep {
 }
 
 table! {
-    /// `[[flow]]`.
+    /// The keys of a `[[flow]]`.
     Flow {
         name: Spanned<String>,
         kind: Spanned<String>,
@@ -273,7 +276,8 @@ table! {
 }
 
 impl Flow {
-    /// The key among those that only video and TCP flows have which is set.
+    /// The first key that is given of those that only video and TCP flows have,
+    /// with its place; `None` if none is.
     pub(super) fn shared_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
         let controller = self
             .controller
@@ -282,7 +286,8 @@ impl Flow {
         controller.or_else(|| self.overhead.as_ref().map(|size| ("overhead", size.span())))
     }
 
-    /// The key among those that only a video flow has which is set.
+    /// The first key that is given of those that only a video flow has, with
+    /// its place; `None` if none is.
     pub(super) fn video_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
         first!(
             self,

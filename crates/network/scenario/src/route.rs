@@ -1,5 +1,5 @@
-//! The links beside `[link]` (`[[link.next]]`, `[link.reverse]`), and which of them a flow
-//! passes.
+//! Reads the links beside `[link]` (`[[link.next]]`, `[link.reverse]`), and which links a
+//! flow passes.
 
 use mimosa_net::Schedule;
 use mimosa_net::queue::{Classes, KeyProblem};
@@ -10,13 +10,14 @@ use super::parse::{Read, Reader, value};
 use super::queue::Place;
 use super::{FlowConfig, FlowKind, LinkConfig, Route, raw};
 
-/// Most links one after the other.
+/// The most links in a row, `[link]` included.
 const MOST_LINKS: usize = 100;
-/// A report about one packet, or an acknowledgement, with all headers: a queue must hold it.
+/// Size of a report about one packet, or of an acknowledgement, with all headers. A queue
+/// that reports pass must be able to hold it.
 const SMALL_REPORT: Bytes = Bytes::new(72);
 
 impl Reader<'_> {
-    /// The links that a flow's data and reports pass.
+    /// Reads which links a flow's data and reports pass.
     pub(super) fn route(&self, raw: &raw::Flow, link: &raw::Link) -> Read<Route> {
         let links = 1 + next_links(link).len();
         let enters = value(raw.enters.as_ref(), 1);
@@ -43,7 +44,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether a flow's data go over the way back.
+    /// Reads `direction`: whether a flow's data go over `[link.reverse]`.
     pub(super) fn goes_back(&self, raw: &raw::Flow, link: &raw::Link) -> Read<bool> {
         let Some(direction) = &raw.direction else {
             return Ok(false);
@@ -64,7 +65,8 @@ impl Reader<'_> {
         Err(self.error(direction.span(), problem))
     }
 
-    /// Refuses what the table of the way back, or `link` beside it, cannot say.
+    /// Refuses the keys that `[link.reverse]` cannot have, and those that `link` cannot have
+    /// beside it.
     pub(super) fn check_reverse(
         &self,
         link: &raw::Link,
@@ -84,7 +86,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The schedule of the way back; without a rate it is as quick as no real link.
+    /// Reads the schedule of `[link.reverse]`; without a rate it has [`Rate::MAX`].
     pub(super) fn reverse_schedule(&mut self, reverse: &Spanned<Box<raw::Link>>) -> Read<Schedule> {
         let own = reverse.get_ref();
         let has_rate = own.rate.is_some() || own.steps.is_some() || own.trace.is_some();
@@ -95,7 +97,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The links after `[link]`, and the one of the way back.
+    /// Reads the links after `[link]`, and the link of the return path.
     pub(super) fn other_links(
         &mut self,
         link: &raw::Link,
@@ -129,7 +131,7 @@ impl Reader<'_> {
         Ok((next, reverse))
     }
 
-    /// A queue without classes, of the link with this number.
+    /// Reads the queue of the link with this number, which cannot have classes.
     fn plain_queue(
         &self,
         link: &raw::Link,
@@ -154,7 +156,8 @@ fn next_links(link: &raw::Link) -> &[Spanned<raw::Link>] {
     link.next.as_ref().map_or(&[], |next| next.get_ref())
 }
 
-/// The largest packet that is sure to come to a link.
+/// Size of the largest packet that is certain to come to the link with the number `link`;
+/// zero if no flow passes it.
 pub(super) fn largest_packet(flows: &[FlowConfig], link: usize) -> Bytes {
     let of = |flow: &FlowConfig| {
         if flow.route.data.contains(&link) {

@@ -26,11 +26,11 @@ const SEGMENTS_PER_ACK: u32 = 2;
 /// How the receiver reports marks.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Feedback {
-    /// By the echo flag of RFC 3168.
+    /// Marks are echoed with the flag of RFC 3168.
     #[default]
     Classic,
-    /// By exact counts, with an acknowledgement at once for each change between marked and
-    /// unmarked, as for DCTCP and Prague.
+    /// Marks are counted exactly, with an acknowledgement at once for each change between marked
+    /// and unmarked, as for DCTCP and Prague.
     Accurate,
 }
 

@@ -109,7 +109,7 @@ fn flows_name_their_line_and_what_to_write() {
     for (more, message) in [
         (
             "start = \"5s\"\nstop = \"3s\"\n",
-            "run.toml:8: the flow stops at 3s, before it starts at 5s; let `stop` be later",
+            "run.toml:8: the flow starts at 5s and stops at 3s; let `stop` be later than `start`",
         ),
         (
             "start = \"5s\"\n",

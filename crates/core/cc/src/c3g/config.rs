@@ -1,67 +1,78 @@
-//! C3G's parameters: the paper's, and what it leaves open.
+//! C3G's parameters: the paper's, and those that the paper leaves open.
 
 use mimosa_units::{Rate, TimeDelta};
 use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
 
-/// What makes the network state dictionary and the exploration gain begin anew.
+/// The event after which the network state dictionary and the exploration gain begin anew.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forget {
-    /// A drain: an increase "has caused drainNeeded".
+    /// A drain: in the paper's words, an increase "has caused drainNeeded".
     #[default]
     Drain,
-    /// Equation 1 alone: "since congestion was last detected".
+    /// Congestion by equation 1 alone: in the paper's words, "since congestion was last detected".
     Congestion,
 }
 
-/// All parameters. `Default` gives the paper's values where it has them (section named at
-/// each) and ours where it is silent (marked *open*).
+/// All parameters. `Default` gives the paper's values where the paper has them (each with its
+/// section), and ours where it is silent (marked *open*).
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The control period, Δt. *Open*: 100 ms, three frames at the paper's 30 fps.
+    /// Δt of the paper: time between two runs of the control loop. *Open* in the paper; our
+    /// default is 100 ms, three frames at the paper's 30 fps.
     pub period: TimeDelta,
-    /// `RTVL_th`, the longest acceptable RTVL. Section IV-A: 100 ms.
+    /// `RTVL_th` of the paper: the longest acceptable round-trip video latency (RTVL).
+    /// Section IV-A: 100 ms.
     pub threshold: TimeDelta,
-    /// A frame is shown this long after its first packet, whole or not. Section V-B: 100 ms.
+    /// Time from a frame's first packet until the frame is shown, complete or not.
+    /// Section V-B: 100 ms.
     pub presentation_timeout: TimeDelta,
-    /// For how long ε remembers a difference that no rising RTVL came with. *Open*
-    /// ("periodically updated"): 10 s.
+    /// How long ε remembers a difference of sent and received bitrate that came without a
+    /// rising RTVL. *Open* in the paper ("periodically updated"); our default is 10 s.
     pub epsilon_window: TimeDelta,
-    /// The longest drain, for when the formula has none. *Open*: 2 s.
+    /// Longest drain, also where the paper's formula has no finite one. *Open* in the paper;
+    /// our default is 2 s.
     pub longest_drain: TimeDelta,
-    /// When exploration begins anew. *Open*: section IV-B says both.
+    /// The event after which exploration begins anew. *Open*: section IV-B says both; our
+    /// default is a drain.
     pub forget: Forget,
-    /// `g_max`, the highest exploration gain. Section IV-B: 50.
+    /// `g_max` of the paper: the highest exploration gain. Section IV-B: 50.
     pub highest_gain: u32,
-    /// `λ_exp,min`, the step at gain one, and what rates are rounded to in the network state
-    /// dictionary. Section IV-B: 10 kbit/s.
+    /// `λ_exp,min` of the paper: the step of the rate at gain one. Rates are rounded to
+    /// multiples of it in the network state dictionary. Section IV-B: 10 kbit/s.
     pub smallest_step: Rate,
-    /// a: weight of the mean RTVL, in ms, in the rating. Section IV-B: 1.
+    /// a of the paper: weight of the mean RTVL, in ms, in the rating of a rate. Section IV-B: 1.
     pub weight_mean: f64,
-    /// b: weight of its standard deviation. Section IV-B: 10.
+    /// b of the paper: weight of the standard deviation of RTVL, in ms, in the rating.
+    /// Section IV-B: 10.
     pub weight_deviation: f64,
-    /// c: weight of its maximum. Section IV-B: 1.
+    /// c of the paper: weight of the largest RTVL, in ms, in the rating. Section IV-B: 1.
     pub weight_max: f64,
-    /// d: weight of the queued data. Section IV-B: 2; *open*: per kB.
+    /// d of the paper: weight of the queued data in the rating. Section IV-B: 2; the unit is
+    /// *open*, and ours is per kB.
     pub weight_queued: f64,
-    /// e: weight of the share of retransmissions. Section V-B; *open*: 1000, so that 1 % counts
-    /// as 10 ms.
+    /// e of the paper: weight of the share of retransmissions in the rating. Section V-B;
+    /// *open*: our default is 1000, so that 1 % counts as 10 ms.
     pub weight_resent: f64,
-    /// f: weight of the share of packets lost. Section V-B; *open*: as of retransmissions.
+    /// f of the paper: weight of the share of packets lost in the rating. Section V-B; *open*:
+    /// our default is 1000, as for retransmissions.
     pub weight_lost: f64,
-    /// How far the ratio of sent to target bitrate (section V-C) is believed: below it the
-    /// encoder is limited by its content, and no rise goes beyond what was sent over this
-    /// share. *Open*: 0.5.
+    /// Lowest ratio of sent to target bitrate (section V-C) that is believed. Below it, the
+    /// encoder is limited by its content: exploration does not raise the target, and a target
+    /// for a sent bitrate is at most that bitrate divided by this ratio. *Open* in the paper;
+    /// our default is 0.5.
     pub lowest_ratio: f64,
-    /// Weight of the newest frame in that ratio. *Open*: 1/16.
+    /// Weight of the newest frame in the ratio of sent to target bitrate. *Open* in the paper;
+    /// our default is 1/16.
     pub ratio_weight: f64,
-    /// Without any RTVL yet, silence this long is congestion. *Open*: 1 s.
+    /// Age of the oldest frame on its way above which silence is congestion, as long as no RTVL
+    /// is known. *Open* in the paper; our default is 1 s.
     pub silence: TimeDelta,
-    /// The share of the target to come back to after silence, where no arrival tells the
-    /// capacity. *Open*: 0.5.
+    /// Share of the earlier target to which the controller returns after silence, when no
+    /// arrival has shown the capacity. *Open* in the paper; our default is 0.5.
     pub after_silence: f64,
 }
 
@@ -91,11 +102,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         let is_span = |span: TimeDelta| {
             (TimeDelta::from_millis(1)..=TimeDelta::from_millis(100_000)).contains(&span)

@@ -8,22 +8,23 @@ use mimosa_units::{Bytes, Rate, TimeDelta};
 use super::config::Config;
 use super::monitor::{Period, Samples, share};
 
-/// Most rates remembered; beyond them the lowest is forgotten.
+/// The most rates remembered in the dictionary; beyond them the lowest is forgotten.
 const MOST_STATES: usize = 4_096;
 
-/// Which candidate the tree takes.
+/// The candidate rate that the decision tree chooses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Choice {
-    /// λ+
+    /// λ+: a step above the rate explored.
     Up,
-    /// λ=
+    /// λ=: the rate explored.
     Keep,
-    /// λ-
+    /// λ-: a step below the rate explored.
     Down,
 }
 
-/// The tree of section IV-B, for the rating just measured and those remembered of λ= and λ+.
-/// Ratings are better when smaller.
+/// The choice of the decision tree of section IV-B, from the rating just measured (`now`)
+/// and the ratings remembered for λ= (`same`) and λ+ (`higher`), if there are any. A smaller
+/// rating is better.
 pub(super) fn choose(now: f64, same: Option<f64>, higher: Option<f64>) -> Choice {
     match (same, higher) {
         (_, Some(higher)) if higher > now => Choice::Up,
@@ -35,15 +36,16 @@ pub(super) fn choose(now: f64, same: Option<f64>, higher: Option<f64>) -> Choice
     }
 }
 
-/// What an exploration period has seen, and what is remembered of earlier ones.
+/// The measurements of the present exploration period, and the memory of earlier ones.
 #[derive(Debug)]
 pub(super) struct Exploration {
     gain: u32,
     states: BTreeMap<u64, f64>,
     periods: u32,
     rtvl: Samples,
-    /// Sizes and intervals of the frames encoded.
+    /// Sum of the sizes of the frames encoded, in bytes.
     size: f64,
+    /// Sum of the intervals of the frames encoded, in seconds.
     interval: f64,
     queued: f64,
     sent: f64,
@@ -79,14 +81,15 @@ impl Exploration {
         self.states.len()
     }
 
-    /// Congestion: all that was learnt is of another channel.
+    /// Forgets the gain and the ratings after congestion, since the channel that they
+    /// describe has changed.
     pub(super) fn forget(&mut self) {
         self.gain = 1;
         self.states.clear();
         self.restart();
     }
 
-    /// Begins the exploration period anew.
+    /// Begins the exploration period anew, with the gain and the ratings kept.
     pub(super) fn restart(&mut self) {
         let states = std::mem::take(&mut self.states);
         *self = Self {
@@ -103,8 +106,9 @@ impl Exploration {
         }
     }
 
-    /// Adds a control period. When the exploration period is over, gives the choice and the
-    /// factor from the rate explored to the one chosen.
+    /// Adds a control period. When the exploration period is over, returns the choice and
+    /// the factor from the rate explored to the one chosen; `None` before, or if frames or
+    /// RTVL are missing.
     pub(super) fn period(&mut self, config: &Config, period: &Period) -> Option<(Choice, f64)> {
         self.periods = self.periods.saturating_add(1);
         self.rtvl.merge(&period.rtvl);
@@ -154,19 +158,21 @@ impl Exploration {
         Some((choice, rate.ratio(mean)))
     }
 
-    /// `λ_exp` = g `λ_exp,min`
+    /// The step of the rate: `λ_exp` = g `λ_exp,min`.
     fn step(&self, config: &Config) -> Rate {
         config.smallest_step.scale(f64::from(self.gain))
     }
 
-    /// The mean bitrate of the frames encoded, which no window's edge falls into.
+    /// The mean bitrate of the frames encoded, which counts each frame whole; `None` without
+    /// a frame.
     fn mean_rate(&self) -> Option<Rate> {
         (self.interval > 0.0 && self.size > 0.0)
             .then(|| Rate::from_mbps(self.size * 8e-6 / self.interval))
             .filter(|rate| *rate > Rate::ZERO)
     }
 
-    /// R, with RTVL in ms, queued data in kB and bitrates in kbit/s.
+    /// The rating R, with RTVL in ms, queued data in kB and bitrates in kbit/s; `None`
+    /// without an RTVL.
     fn rating(&self, config: &Config, mean: Rate) -> Option<f64> {
         let rtvl = &self.rtvl;
         let badness = config.weight_mean * rtvl.mean()?
@@ -228,7 +234,7 @@ mod tests {
             ..Config::default()
         };
         let mut exploration = Exploration::new();
-        // 1000, 1010 and 1000 kbit/s again, the latency each time higher.
+        // The rates are 1000, 1010 and again 1000 kbit/s, with a higher latency each time.
         for (size, rtvl, expected, rate) in [
             (2_500_u32, 20.0, Choice::Up, 1_010.0),
             (2_525, 30.0, Choice::Up, 1_020.0),

@@ -1,14 +1,14 @@
-//! C3G: congestion control for cloud gaming from the round-trip video latency of frames.
+//! C3G: congestion control for cloud gaming by the round-trip video latency (RTVL) of frames.
 //!
 //! A. Alós, F. Morán, P. Carballeira, D. Berjón, N. García: *Congestion Control for Cloud
 //! Gaming Over UDP Based on Round-Trip Video Latency*, IEEE Access 7, 2019: sections III to V.
 //!
-//! *Deviations.* The windows of what is sent and of what arrives are aligned by the smallest
-//! round trip, which the paper names as its next step (sections V-A and VII). ε does not learn
-//! from periods in which a drain began or ended. A frame is acknowledged with its last packet where the
-//! receiver does not say that it is decoded. A period in which nothing was acknowledged has the
-//! age of its oldest frame for RTVL. Where nothing arrived at all there is no capacity to come
-//! back to: the rate stays at its minimum until a frame comes through.
+//! *Deviations.* The windows of the data sent and of the data that arrives are aligned by the
+//! smallest round trip, which the paper names as its next step (sections V-A and VII). ε does not
+//! learn from the periods of a drain and the two after it. A frame is acknowledged with its last
+//! packet if the receiver does not say that it is decoded. In a period in which nothing was
+//! acknowledged, the age of the oldest frame is the RTVL. If nothing arrived at all, there is no
+//! known capacity to return to: the rate stays at its minimum until a frame comes through.
 
 mod config;
 mod explore;
@@ -31,16 +31,16 @@ pub use config::{Config, Forget};
 use explore::{Choice, Exploration};
 use monitor::{Monitor, Period};
 
-/// Most differences that the window of ε holds.
+/// The most differences that the window of ε holds.
 const MOST_DIFFERENCES: usize = 1_024;
-/// The control loop sleeps when no frame was asked for in this many periods.
+/// Number of periods without a frame after which the control loop stops until the next frame.
 const IDLE_PERIODS: u32 = 20;
 
-/// ε: the largest difference of sent and received bitrate that no rising RTVL came with
+/// ε: the largest difference of sent and received bitrate that came without a rising RTVL
 /// (section V-A), in bytes per second.
 #[derive(Debug, Default)]
 struct Epsilon {
-    /// Falling differences, newest last.
+    /// Differences with their times: the newest is the last and the smallest.
     differences: VecDeque<(Time, f64)>,
 }
 
@@ -68,15 +68,16 @@ impl Epsilon {
     }
 }
 
-/// When a drain ends, and the sent bitrate after it.
+/// The end of a drain, and the sent bitrate after it.
 #[derive(Clone, Copy, Debug)]
 enum Drain {
+    /// The drain ends at this time.
     Until(Time, Rate),
-    /// Nothing arrives: until a frame not older than this has come through.
+    /// The drain ends when this frame or a newer one has come through, since nothing arrives.
     Heard(FrameId, Rate),
 }
 
-/// The controller.
+/// The C3G controller.
 #[derive(Debug)]
 pub struct C3g {
     config: Config,
@@ -85,11 +86,12 @@ pub struct C3g {
     monitor: Monitor,
     epsilon: Epsilon,
     exploration: Exploration,
-    /// λ / v: what the encoder makes of its target.
+    /// λ / v: ratio of sent to target bitrate, smoothed; `None` before the first frame.
     ratio: Option<f64>,
-    /// `RTVL(t_prev)`, in ms.
+    /// RTVL at the last run of the control loop that had one, in ms: `RTVL(t_prev)`.
     rtvl_before: Option<f64>,
-    /// `qdData` since `t_cong`, in bytes, while there is a `t_cong`.
+    /// Bytes queued since congestion began: `qdData` since `t_cong`. `None` while there is no
+    /// `t_cong`.
     queued: Option<f64>,
     drain: Option<Drain>,
     /// When the last drain ended.
@@ -101,7 +103,7 @@ pub struct C3g {
 }
 
 impl C3g {
-    /// One that has seen nothing.
+    /// A controller that has been told nothing.
     #[must_use]
     pub fn new(config: Config, limits: Limits) -> Self {
         Self {
@@ -150,7 +152,7 @@ impl C3g {
         }
     }
 
-    /// One execution of the control loop.
+    /// Runs the control loop once.
     fn run(&mut self, now: Time) {
         let period = self.monitor.end_period(now);
         let is_idle = now.since(self.last_due) > self.config.period * IDLE_PERIODS;
@@ -193,8 +195,8 @@ impl C3g {
         }
     }
 
-    /// The age of the oldest frame, when a period without any RTVL has seen more than the
-    /// RTVL before it.
+    /// Age of the oldest frame on its way, in ms, if the period has no RTVL and the age is above
+    /// the last RTVL, or above `silence` before there is one; else `None`.
     fn overdue(&self, now: Time, period: &Period) -> Option<f64> {
         if period.rtvl.mean().is_some() {
             return None;
@@ -203,7 +205,7 @@ impl C3g {
         self.monitor.oldest_age(now).filter(|age| *age > usual)
     }
 
-    /// `qdData`, from `t_cong` on (sections III-C and IV-A).
+    /// Updates the queued data: `qdData` from `t_cong` on (sections III-C and IV-A).
     fn queue(&mut self, growth: f64, is_congested: bool, period: &Period) {
         let is_falling = period.rtvl.slope().is_some_and(|slope| slope < 0.0);
         self.queued = match self.queued {
@@ -215,12 +217,13 @@ impl C3g {
         };
     }
 
-    /// The two predictions of RTVL at the next execution (section IV-A).
+    /// Whether one of the two predictions of RTVL at the next run is above the threshold
+    /// (section IV-A).
     fn is_drain_needed(&self, now: Time, period: &Period) -> bool {
         let threshold = self.config.threshold.as_millis();
         let at = period.span + self.config.period;
         let by_line = period.rtvl.extrapolate(at);
-        // Where nothing was acknowledged, the oldest frame's age is the newest word.
+        // If nothing was acknowledged, the oldest frame's age stands for the last RTVL.
         let last = if period.rtvl.mean().is_some() {
             self.monitor.last_rtvl()
         } else {
@@ -235,7 +238,7 @@ impl C3g {
             || by_queue.is_some_and(|rtvl| rtvl > threshold)
     }
 
-    /// Section IV-A with section V-B's retransmissions.
+    /// Begins a drain (section IV-A), with the retransmissions of section V-B.
     fn begin_drain(&mut self, now: Time, period: &Period) {
         let queued = Bytes::from_f64(self.queued.take().unwrap_or(0.0));
         let arriving = period.arrival_rate();
@@ -273,7 +276,7 @@ impl C3g {
         }
     }
 
-    /// `λ_OOP`: the capacity estimated before the drain.
+    /// Ends the drain. `rate` is `λ_OOP`, the capacity estimated before the drain.
     fn recover(&mut self, now: Time, rate: Rate) {
         self.drain = None;
         self.drained = now;
@@ -281,12 +284,13 @@ impl C3g {
         self.set_sent(rate, Cause::Recover);
     }
 
-    /// Section IV-B.
+    /// Explores other rates (section IV-B), and sets the target at the end of an exploration
+    /// period.
     fn explore(&mut self, period: &Period) {
         let Some((choice, factor)) = self.exploration.period(&self.config, period) else {
             return;
         };
-        // v is to λ as it was in the period explored.
+        // The ratio of v to λ is as in the period explored.
         let target = self.decision.target.scale(factor);
         let is_limited = self
             .ratio
@@ -309,12 +313,12 @@ impl C3g {
         };
     }
 
-    /// λ / v, as far as it is believed.
+    /// λ / v, but at least `lowest_ratio`; one before the first frame.
     fn ratio(&self) -> f64 {
         self.ratio.unwrap_or(1.0).max(self.config.lowest_ratio)
     }
 
-    /// Commands the sent bitrate through the encoder's target (section V-C).
+    /// Sets the encoder's target so that `rate` is sent (section V-C).
     fn set_sent(&mut self, rate: Rate, cause: Cause) {
         self.decision.target = self.limits.clamp(rate.scale(1.0 / self.ratio()));
         self.decision.cause = cause;
@@ -329,7 +333,7 @@ impl C3g {
     }
 }
 
-/// What becomes of the controller when reports are fewer or say less.
+/// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     it uses less of the link; a report that comes 100 ms after its frame is congestion by \
     itself, so that reports 250 ms apart leave it the lowest rate";
@@ -347,7 +351,7 @@ impl Named for C3g {
 
 impl Controller for C3g {
     fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
-        // The loop's deadline goes before what happened at it.
+        // A run of the control loop that is due comes before the event.
         if self.next_run.is_some_and(|due| due <= now) {
             self.run(now);
         }

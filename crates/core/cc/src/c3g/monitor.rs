@@ -1,17 +1,17 @@
-//! What the C3G paper's algorithms measure (sections III-B, III-C and V-A): the round-trip
-//! video latency of frames, and what was sent and received in each control period.
+//! The measurements of the C3G paper's algorithms (sections III-B, III-C and V-A): the round-trip
+//! video latency (RTVL) of frames, and the data sent and received in each control period.
 
 use std::collections::VecDeque;
 
 use mimosa_facts::{FrameId, PacketKind, PacketOutcome, PacketReport, SentPacket};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// Most frames waited for; beyond them the oldest are forgotten.
+/// The most frames that are waited for; beyond them the oldest are forgotten.
 const MOST_FRAMES: usize = 512;
-/// Most departures remembered one by one; beyond them they are counted together.
+/// The most departures remembered one by one; more are counted together with the newest.
 const MOST_SENT: usize = 4_096;
 
-/// RTVL samples, in milliseconds, as sums.
+/// Sums over RTVL samples, which are in milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Samples {
     count: f64,
@@ -19,9 +19,11 @@ pub(crate) struct Samples {
     squares: f64,
     pub(crate) min: Option<f64>,
     pub(crate) max: f64,
-    /// Of the instants, in seconds since the period began, and their products.
+    /// Sum of the instants of the samples, in seconds since the period began.
     times: f64,
+    /// Sum of the squares of the instants.
     times_squared: f64,
+    /// Sum of the products of instant and RTVL.
     products: f64,
 }
 
@@ -38,7 +40,7 @@ impl Samples {
         self.products += at * rtvl_ms;
     }
 
-    /// Adds another period's samples; their instants lose their meaning.
+    /// Adds another period's samples, without their instants and their minimum.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
@@ -56,27 +58,28 @@ impl Samples {
         })
     }
 
-    /// Milliseconds per second, by least squares.
+    /// Slope of RTVL in milliseconds per second, by least squares; `None` with fewer than two
+    /// instants.
     pub(crate) fn slope(&self) -> Option<f64> {
         let spread = self.count * self.times_squared - self.times * self.times;
         (self.count >= 2.0 && spread > 1e-12)
             .then(|| (self.count * self.products - self.times * self.sum) / spread)
     }
 
-    /// The line through the samples at `at`.
+    /// RTVL in milliseconds at `at`, on the line through the samples; `None` without a line.
     pub(crate) fn extrapolate(&self, at: TimeDelta) -> Option<f64> {
         let (mean, slope) = (self.mean()?, self.slope()?);
         Some(mean + slope * (at.as_secs() - self.times / self.count))
     }
 }
 
-/// One control period's measurements.
+/// The measurements of one control period.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Period {
     pub(crate) span: TimeDelta,
-    /// Sent within the window that the arrivals belong to.
+    /// Bytes sent in the window to which the arrivals belong, a smallest round trip earlier.
     pub(crate) sent: Bytes,
-    /// Of that, retransmissions.
+    /// Bytes of retransmissions in `sent`.
     pub(crate) resent: Bytes,
     pub(crate) arrived: Bytes,
     pub(crate) packets: f64,
@@ -85,23 +88,23 @@ pub(crate) struct Period {
 }
 
 impl Period {
-    /// The paper's mean of mu.
+    /// Mean of the arrival rate, mu in the paper.
     pub(crate) fn arrival_rate(&self) -> Rate {
         Rate::of(self.arrived, self.span)
     }
 
-    /// (lambda - mu) Δt: the bytes sent and not received.
+    /// Bytes sent and not received, (lambda - mu) Δt in the paper; negative if more arrived.
     pub(crate) fn growth(&self) -> f64 {
         self.sent.get() as f64 - self.arrived.get() as f64
     }
 
-    /// The paper's r: the share of retransmissions in what was sent.
+    /// Share of retransmissions in the data sent, r in the paper.
     pub(crate) fn resent_share(&self) -> f64 {
         share(self.resent.get() as f64, self.sent.get() as f64)
     }
 }
 
-/// `part / whole` between zero and one; zero when there is no whole.
+/// The share `part / whole`, from 0 to 1; zero if `whole` is zero.
 pub(crate) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 {
         (part / whole).clamp(0.0, 1.0)
@@ -113,11 +116,11 @@ pub(crate) fn share(part: f64, whole: f64) -> f64 {
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     id: FrameId,
-    /// The paper's S0.
+    /// When the frame was due, S0 in the paper.
     due: Time,
     packets: u32,
     arrived: u32,
-    /// Reported lost and not arrived since.
+    /// Number of packets that were reported lost and have not arrived since.
     lost: u32,
     arrived_again: u32,
     first_heard: Option<Time>,
@@ -132,13 +135,14 @@ impl Frame {
     }
 }
 
-/// Frames on their way, and the counters of the period that runs.
+/// The frames on their way, and the counters of the present control period.
 #[derive(Debug)]
 pub(crate) struct Monitor {
     presentation_timeout: TimeDelta,
     frames: VecDeque<Frame>,
     due: Option<(FrameId, Time)>,
-    /// Departures that no window has counted yet: when, how much, and how much of it again.
+    /// Departures that no window has counted yet, as (time, bytes, bytes of retransmissions in
+    /// them).
     sent: VecDeque<(Time, Bytes, Bytes)>,
     min_rtt: Option<TimeDelta>,
     began: Time,
@@ -164,24 +168,24 @@ impl Monitor {
         }
     }
 
-    /// RTVL of the frame that ended last, in milliseconds.
+    /// RTVL of the frame that ended last, in milliseconds; `None` before the first one.
     pub(crate) const fn last_rtvl(&self) -> Option<f64> {
         self.last_rtvl
     }
 
-    /// What the newest RTVL has above the smallest.
+    /// The newest RTVL less the smallest one; `None` before the first one.
     pub(crate) fn queue_delay(&self) -> Option<TimeDelta> {
         Some(TimeDelta::from_secs(
             (self.last_rtvl? - self.min_rtvl?) / 1e3,
         ))
     }
 
-    /// The newest frame whose RTVL is known.
+    /// The newest frame whose RTVL is known; `None` before the first one.
     pub(crate) const fn newest_ended(&self) -> Option<FrameId> {
         self.newest_ended
     }
 
-    /// How long the oldest frame has been on its way, in milliseconds.
+    /// How long the oldest frame has been on its way, in milliseconds; `None` if there is none.
     pub(crate) fn oldest_age(&self, now: Time) -> Option<f64> {
         let frame = self.frames.front()?;
         Some(now.since(frame.due).as_millis())
@@ -213,7 +217,7 @@ impl Monitor {
         });
     }
 
-    /// The receiver's own word: the paper's ACK.
+    /// Ends a frame by the receiver's own message, the paper's ACK.
     pub(crate) fn frame_decoded(&mut self, now: Time, id: FrameId) {
         if let Some(index) = self.index(id) {
             self.end(now, index);
@@ -221,7 +225,7 @@ impl Monitor {
         }
     }
 
-    /// A frame that the pacer gave up has no RTVL.
+    /// Ends a frame that the pacer gave up, without an RTVL.
     pub(crate) fn frame_given_up(&mut self, id: FrameId) {
         if let Some(index) = self.index(id) {
             self.frames[index].has_ended = true;
@@ -288,8 +292,9 @@ impl Monitor {
         self.tidy();
     }
 
-    /// Ends the period: what has waited too long to be shown is acknowledged as it is (section
-    /// V-B), and the departures that its arrivals can be of are counted.
+    /// Ends the period and returns its measurements. Frames that have waited too long to be
+    /// shown are acknowledged as they are (section V-B), and the departures to which the
+    /// period's arrivals can belong are counted.
     pub(crate) fn end_period(&mut self, now: Time) -> Period {
         self.present(now);
         if let Some(min_rtt) = self.min_rtt {
@@ -307,8 +312,9 @@ impl Monitor {
         period
     }
 
-    /// The presentation timeout: a frame with packets missing is shown this long after its
-    /// first, and one of which nothing came when a later one has been.
+    /// Applies the presentation timeout: a frame with missing packets ends that long after its
+    /// first arrival. A frame of which nothing has arrived ends that long after it was due, if
+    /// a later frame has ended.
     fn present(&mut self, now: Time) {
         for index in 0..self.frames.len() {
             let frame = self.frames[index];

@@ -6,19 +6,19 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
-/// Five frames in a period of 100 ms.
+/// Interval between frames: five frames are a period of 100 ms.
 const INTERVAL: TimeDelta = TimeDelta::from_millis(20);
 /// Round trip of an empty path.
 const ROUND_TRIP: TimeDelta = TimeDelta::from_millis(4);
 /// Packets in a frame.
 const PACKETS: u32 = 10;
 
-/// Sends frames spread over their interval, and reports each packet once the link has
-/// served it.
+/// A stream that sends each frame spread over its interval, and reports each packet
+/// once the link has served it.
 pub(crate) struct Stream<C> {
     pub(crate) controller: C,
     pub(crate) now: Time,
-    /// Share of its target that the encoder uses.
+    /// Share of the target that the encoder uses.
     pub(crate) used: f64,
     frame: u64,
     sequence: u64,
@@ -48,7 +48,7 @@ impl<C: Controller> Stream<C> {
         self.controller.decision().cause
     }
 
-    /// Five frames over a link of `rate`, then whatever the timer does.
+    /// Sends five frames over a link of `rate`, and then lets the timer expire if it is due.
     pub(crate) fn period(&mut self, rate: Rate) {
         for _ in 0..5 {
             self.frame(rate);
@@ -62,7 +62,7 @@ impl<C: Controller> Stream<C> {
         }
     }
 
-    /// Throws away what the link holds.
+    /// Drops the packets that the link holds.
     pub(crate) fn reopen(&mut self) {
         self.free = self.now;
         self.waiting.clear();

@@ -1,4 +1,4 @@
-//! The rules of C3G on streams whose outcome the paper's formulas tell.
+//! Tests of C3G's rules on streams whose outcome follows from the paper's formulas.
 
 use mimosa_facts::{
     Cause, Controller, Event, FrameId, Limits, PacketKind, PacketOutcome, PacketReport, SentPacket,
@@ -19,7 +19,7 @@ fn stream(config: Config, start_kbps: u64) -> Stream<C3g> {
     Stream::new(C3g::new(config, limits))
 }
 
-/// An exploration period of three control periods at gain one.
+/// Parameters with an exploration period of three control periods at gain one.
 fn short() -> Config {
     Config {
         highest_gain: 3,
@@ -40,7 +40,7 @@ fn exploration_periods_shrink_and_steps_grow_with_the_gain() {
         10_000, 10_000, 10_010, 10_010, 10_030, 10_060, 10_090, 10_120,
     ];
     for (target, expected) in targets.iter().zip(expected) {
-        // Packets are of whole bytes: 2 kbit/s in five frames of ten packets.
+        // Packets are whole bytes, which makes up to 2 kbit/s in five frames of ten packets.
         assert!(target.abs_diff(expected) <= 2, "{targets:?}");
     }
     assert_eq!(stream.cause(), Cause::AdditiveIncrease);
@@ -53,8 +53,8 @@ fn a_fall_is_drained_by_equation_2_and_left_at_the_rate_that_arrived() {
         stream.period(KBPS(20_000));
     }
     stream.period(KBPS(4_000));
-    // 10 sent, 4 arrive: 600 kbit queued. RTVL is some 60 ms, and the queue lasts another
-    // 150. 4 - 6 Mbit/s is below the minimum; 600 kbit at 4 - 0.2 Mbit/s take 158 ms.
+    // 10 Mbit/s are sent and 4 arrive: 600 kbit are queued. RTVL is some 60 ms, and the queue lasts
+    // another 150. 4 - 6 Mbit/s is below the minimum; 600 kbit at 4 - 0.2 Mbit/s take 158 ms.
     assert_eq!((stream.target_kbps(), stream.cause()), (200, Cause::Drain));
     stream.period(KBPS(4_000));
     assert_eq!(stream.cause(), Cause::Drain, "after 100 ms");

@@ -5,8 +5,9 @@ use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
 
-/// All parameters. `Default` gives the paper's values where it has them, and ours where it
-/// is silent (marked *open*). Pudica's comparison (section 5.1) has `delta` at 0.1.
+/// All parameters. `Default` gives the paper's values where the paper has them, except for
+/// `mode_switching`, and ours where it is silent (marked *open*). Pudica's comparison
+/// (section 5.1) has `delta` at 0.1.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 #[expect(
@@ -14,36 +15,37 @@ use crate::parameter::{ParameterError, require};
     reason = "each switches a part that the paper or another implementation lacks"
 )]
 pub struct Config {
-    /// What delay weighs against throughput: 1 / delta packets of queue are aimed at.
+    /// Weight of delay against throughput: the controller aims at a queue of 1 / delta packets.
     /// Section 2.2: 0.5. mvfst, `kDefaultLatencyFactor`: 0.05; Pudica, section 5.1: 0.1.
     pub delta: f64,
-    /// Whether delta follows losses where others fill the queue. Section 2.2 has it on;
-    /// Pudica's comparison off.
+    /// Whether delta follows losses while other flows fill the queue. Section 2.2 has this
+    /// on, Pudica's comparison off. The default is off.
     pub mode_switching: bool,
-    /// Window of the smallest round trip. Section 2.1: 10 s.
+    /// Length of the window of the smallest round trip. Section 2.1: 10 s.
     pub min_rtt_window: TimeDelta,
-    /// Window of the standing round trip, in smoothed round trips. Section 2.1: 1/2.
+    /// Length of the window of the standing round trip, in smoothed round trips. Section 2.1: 1/2.
     pub standing_share: f64,
-    /// Rounds in one direction from which on the velocity doubles. Section 2.1: 3.
+    /// Number of rounds in the same direction from which on the velocity doubles. Section 2.1: 3.
     pub rounds_before_doubling: u32,
-    /// Whether the velocity ends as soon as the target is crossed, and not with the round.
-    /// mvfst's `changeDirection`; the paper has no such rule.
+    /// Whether the velocity returns to one as soon as the target is crossed, and not only
+    /// at the end of the round. The rule is mvfst's `changeDirection`; the paper has no
+    /// such rule. The default is on.
     pub reset_on_turn: bool,
-    /// How much faster than the window over the standing round trip packets leave.
-    /// Section 2.1: 2.
+    /// Pacing rate, as a multiple of the window over the standing round trip. Section 2.1: 2.
     pub pace: f64,
-    /// Whether the window holds packets back in the pacer. Without it the window sets the
-    /// target and the pace alone. The paper's sender keeps to its window.
+    /// Whether the window holds packets back in the pacer. If not, the window only sets the target
+    /// and the pacing rate. The paper's sender keeps to its window, and so does ours by default.
     pub window: bool,
-    /// Whether a frame is made smaller by what still waits in the pacer. *Open*: the paper
-    /// knows no frames, and Pudica's comparison does not say.
+    /// Whether a frame is made smaller by the data that still waits in the pacer. *Open*:
+    /// the paper has no frames, and Pudica's comparison does not say; our default is true.
     pub subtract_waiting: bool,
-    /// What counts as one packet. *Open*.
+    /// Size of one packet of the window. *Open* in the paper; our default is 1200 B.
     pub packet: Bytes,
-    /// The window grows up to this multiple of the most that was in flight lately. *Open*.
+    /// Multiple of the most data that was in flight lately, beyond which the window does
+    /// not grow. *Open* in the paper; our default is 2.
     pub application_headroom: f64,
-    /// After so long without news of an arrival the window is halved, and again each time
-    /// as long. *Open*.
+    /// Time without news of an arrival after which the window is halved, while data is in flight;
+    /// it is halved again each time as long. *Open* in the paper; our default is 500 ms.
     pub feedback_timeout: TimeDelta,
 }
 
@@ -67,11 +69,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(
             (1e-3..=10.0).contains(&self.delta),

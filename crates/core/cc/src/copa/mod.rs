@@ -1,17 +1,17 @@
 //! Copa (V. Arun, H. Balakrishnan: *Copa: Practical Delay-Based Congestion Control for
 //! the Internet*, NSDI 2018).
 //!
-//! The window moves towards the rate `1 / (delta d_q)`, where `d_q` is the standing
-//! queue's delay (section 2.1): below it up, above it down, by `v / (delta cwnd)` packets
-//! for each one acknowledged. One flow alone keeps a queue that moves between zero and
-//! `2.5 / delta` packets in five round trips (section 3).
+//! The target rate is `1 / (delta d_q)`, where `d_q` is the standing queue's delay (section 2.1).
+//! For each packet acknowledged the window moves by `v / (delta cwnd)` packets: up if the window's
+//! rate is below the target rate, else down. One flow alone keeps a queue that moves between zero
+//! and `2.5 / delta` packets in five round trips (section 3).
 //!
-//! With `mode_switching` delta follows losses where others fill the queue (section 2.2,
-//! `mode`); without it such a queue is conceded to them.
+//! With `mode_switching`, delta follows losses while other flows fill the queue
+//! (section 2.2, module `mode`). Without it, Copa gives way to such flows.
 //!
 //! *Deviations.* The encoder's target is the window over the smoothed round trip (Pudica,
 //! section 5.1), since a video has a rate and no backlog. Growth beyond what is sent, the
-//! velocity and the answer to silence are bounded; each bound is a parameter or a constant
+//! velocity and the reaction to silence are bounded; each bound is a parameter or a constant
 //! here. Rounds are spans of one smoothed round trip, as in mvfst's `Copa.cpp`.
 
 mod config;
@@ -33,28 +33,28 @@ use crate::send_queue::SendQueue;
 use crate::windowed_min::WindowedMin;
 use mode::{Mode, Path};
 
-/// TCP's smoothing of the round trip (RFC 6298, section 2.3).
+/// Divisor of TCP's smoothing of the round trip (RFC 6298, section 2.3).
 const RTT_GAIN: u32 = 8;
-/// What the round trip counts as before there is one (RFC 9002, section 6.2.2).
+/// Round trip assumed before the first sample (RFC 9002, section 6.2.2).
 const INITIAL_RTT: TimeDelta = TimeDelta::from_millis(333);
-/// The smallest window in packets (genericCC `markoviancc.cc`; mvfst `minCwndInMss`).
+/// The smallest window, in packets (genericCC `markoviancc.cc`; mvfst `minCwndInMss`).
 const LEAST_WINDOW: f64 = 2.0;
-/// Packets for a window of any use; keeps the arithmetic finite.
+/// The largest window, in packets: more than any useful one. It keeps the arithmetic finite.
 const MOST_WINDOW: f64 = 1e9;
 /// The largest packet that IP can carry.
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
-/// Data in flight counts as what the application can do for this long at least: several
-/// frames, since they come in bursts.
+/// Least length of a time span whose maximum in flight bounds the growth of the window:
+/// several frames, since data comes in bursts.
 const PEAK_LASTS: TimeDelta = TimeDelta::from_millis(100);
 
-/// Where the window went in a round.
+/// The direction in which the window moved in a round.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Direction {
     Up,
     Down,
 }
 
-/// The controller.
+/// The Copa controller.
 #[derive(Debug)]
 pub struct Copa {
     config: Config,
@@ -65,28 +65,29 @@ pub struct Copa {
     slow_start: bool,
     velocity: f64,
     direction: Option<Direction>,
-    /// Rounds in a row with this direction.
+    /// Number of rounds in a row with this direction.
     rounds: u32,
-    /// When the round began, and the window then.
+    /// When the round began, and the window at that time, in packets.
     round: Option<(Time, f64)>,
     smoothed_rtt: Option<TimeDelta>,
     standing: WindowedMin,
     min_rtt: WindowedMin,
     mode: Mode,
-    /// A frame's.
+    /// Interval between frames.
     interval: TimeDelta,
     unsent: SendQueue,
     in_flight: Bytes,
-    /// The most in flight in this and the last span, and when this span began.
+    /// The most bytes in flight, in this time span and in the last.
     peaks: [Bytes; 2],
+    /// When this time span began.
     peak_since: Time,
     largest_packet: Bytes,
-    /// When an arrival was last heard of, or data left after there was none.
+    /// When an arrival was last reported, or when data last left with nothing in flight.
     heard: Time,
 }
 
 impl Copa {
-    /// One that has sent nothing.
+    /// A controller that has sent nothing.
     #[must_use]
     pub fn new(config: Config, limits: Limits) -> Self {
         let packets = |amount: Bytes| amount.get() as f64 / config.packet.get().max(1) as f64;
@@ -154,15 +155,15 @@ impl Copa {
         }
     }
 
-    /// Section 2.1: what is done on each acknowledgement.
+    /// Takes one acknowledgement (section 2.1). Returns the rule that was applied.
     fn acknowledged(&mut self, now: Time, packet: &SentPacket) -> Cause {
         let rtt = now.since(packet.sent).max(TimeDelta::from_nanos(1));
         self.round_trip(now, rtt);
         let standing = self.standing.get().unwrap_or(rtt);
         let queue = (standing - self.min_rtt.get().unwrap_or(rtt)).max(TimeDelta::ZERO);
         self.decision.evidence.queue_delay = Some(queue);
-        // lambda = cwnd / RTTstanding against lambda_t = 1 / (delta d_q), without a division
-        // by a queue of nothing.
+        // Compares lambda = cwnd / RTTstanding with lambda_t = 1 / (delta d_q), without a
+        // division by the delay of an empty queue.
         let delta = self.mode.delta();
         let is_below = self.window * delta * queue.as_secs() <= standing.as_secs();
         let acked = packet.size.min(LARGEST_PACKET).get() as f64 / self.config.packet.get() as f64;
@@ -214,7 +215,8 @@ impl Copa {
         self.mode.acknowledged(now, rtt, &path);
     }
 
-    /// Grows by `step` packets, as far as the limits and what is sent allow.
+    /// Grows the window by `step` packets, as far as the limits and the data in flight
+    /// allow. Returns `cause`, or the bound that was met.
     fn grow(&mut self, step: f64, standing: TimeDelta, cause: Cause) -> Cause {
         let packet = self.config.packet.get() as f64;
         let most = self.limits.max().amount_in(standing).get() as f64 / packet;
@@ -232,7 +234,7 @@ impl Copa {
         cause
     }
 
-    /// The velocity, once in a round trip (section 2.1).
+    /// Ends the round after a round trip, and sets the velocity of the next one (section 2.1).
     fn end_round(&mut self, now: Time) {
         let Some((since, window)) = self.round else {
             self.round = Some((now, self.window));
@@ -262,7 +264,7 @@ impl Copa {
         self.round = Some((now, self.window));
     }
 
-    /// A velocity gained the other way ends at once (mvfst, `changeDirection`).
+    /// Resets at once a velocity that was gained in the other direction (mvfst, `changeDirection`).
     fn turn(&mut self, now: Time, is_below: bool) {
         let direction = if is_below {
             Direction::Up
@@ -277,7 +279,8 @@ impl Copa {
         }
     }
 
-    /// Halves what nothing is heard of, and makes the frame smaller by what still waits.
+    /// Halves the window after a long silence, and makes the frame smaller by the data that
+    /// still waits in the pacer.
     fn frame_due(&mut self, now: Time, interval: TimeDelta) {
         self.interval = interval.max(TimeDelta::ZERO);
         let is_silent = now.since(self.heard) >= self.config.feedback_timeout;
@@ -299,7 +302,7 @@ impl Copa {
         };
     }
 
-    /// Makes the decision of the window.
+    /// Updates the decision from the window.
     fn publish(&mut self, cause: Cause) {
         let window = self.config.packet.scale(self.window);
         let rtt = self.smoothed_rtt.unwrap_or(INITIAL_RTT);
@@ -325,7 +328,7 @@ impl Copa {
     }
 }
 
-/// What becomes of the controller when reports are fewer or say less.
+/// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     the wait for a report counts as a queue, which it drains: a tenth to a fifth less of the \
     link where packets ask for reports, next to nothing of it with seldom ones";

@@ -1,50 +1,51 @@
-//! Competing with flows that fill the queue (section 2.2): a detector, and a delta that
+//! Competition with flows that fill the queue (section 2.2): a detector, and a delta that
 //! follows losses.
 //!
-//! Flows of Copa alone let the queue run nearly empty every five round trips (section 3).
-//! A queue that does not is somebody else's: then 1 / delta grows by one packet a round
-//! trip and halves with a loss, as the window of a flow that fills the queue does.
+//! If all flows are Copa's, the queue is nearly empty once in five round trips
+//! (section 3). If it is not, other flows fill it: then 1 / delta grows by one packet a
+//! round trip and halves with a loss, as the window of a flow that fills the queue does.
 //!
-//! *Deviation.* The paper's sender obeys its window at once, an encoder with its next
-//! frame: what the detector counts are round trips and a frame's interval each.
+//! *Deviation.* The paper's sender obeys its window at once, an encoder with its next frame. The
+//! detector therefore counts loops, each of which is a round trip and a frame's interval.
 
 use mimosa_units::{Time, TimeDelta};
 
 use super::config::Config;
 use crate::windowed_min::WindowedMin;
 
-/// Loops in which the queue has to be nearly empty once.
+/// Number of loops in which the queue has to be nearly empty once.
 const DETECTION_LOOPS: u32 = 5;
-/// Loops of which the largest round trip is taken to tell how much they vary.
+/// Number of loops whose largest round trip shows how much round trips vary.
 const VARIATION_LOOPS: u32 = 4;
-/// Nearly empty: below this share of what round trips vary by.
+/// Largest queueing delay of a nearly empty queue, as a share of the variation of round trips.
 const NEARLY_EMPTY: f64 = 0.1;
 
-/// Which of the two modes, and its delta.
+/// The present mode, default or competitive, and its delta.
 #[derive(Debug)]
 pub(super) struct Mode {
     is_on: bool,
     default_delta: f64,
-    /// 1 / delta while the mode is the competitive one.
+    /// 1 / delta in the competitive mode; `None` in the default mode.
     packets: Option<f64>,
     lowest: WindowedMin,
     /// The largest round trips, negated.
     highest: WindowedMin,
-    /// When 1 / delta last grew, and when a loss last halved it.
+    /// When 1 / delta last changed.
     grown: Time,
+    /// When a loss last halved 1 / delta in this competitive mode; `None` if none has.
     halved: Option<Time>,
 }
 
-/// What is known of the path when a packet comes back.
+/// The measurements of the path when a packet is acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
-    /// Smoothed round trip.
+    /// The smoothed round trip.
     pub(super) smoothed: TimeDelta,
     /// The smallest round trip of the long term.
     pub(super) smallest: TimeDelta,
-    /// A frame's interval.
+    /// Interval between frames.
     pub(super) interval: TimeDelta,
-    /// The window in packets: a larger 1 / delta would mean nothing.
+    /// The window in packets, which 1 / delta does not exceed.
     pub(super) window: f64,
 }
 
@@ -61,18 +62,18 @@ impl Mode {
         }
     }
 
-    /// What delay weighs against throughput now.
+    /// The present delta: the weight of delay against throughput.
     pub(super) fn delta(&self) -> f64 {
         self.packets
             .map_or(self.default_delta, |packets| 1.0 / packets)
     }
 
-    /// Whether 1 / delta follows losses.
+    /// Whether the mode is the competitive one, in which 1 / delta follows losses.
     pub(super) const fn is_competitive(&self) -> bool {
         self.packets.is_some()
     }
 
-    /// A packet came back after `rtt`.
+    /// Takes an acknowledgement that came after `rtt`, and chooses the mode.
     pub(super) fn acknowledged(&mut self, now: Time, rtt: TimeDelta, path: &Path) {
         if !self.is_on {
             return;
@@ -111,8 +112,8 @@ impl Mode {
         }
     }
 
-    /// A packet was lost. Says whether that made delta larger, which happens at most once
-    /// in a round trip.
+    /// Takes a loss. Returns whether the loss halved 1 / delta, at the lowest to its
+    /// default; that happens at most once in a round trip.
     pub(super) fn lost(&mut self, now: Time, smoothed: TimeDelta) -> bool {
         let Some(packets) = &mut self.packets else {
             return false;
@@ -133,7 +134,7 @@ mod tests {
 
     const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
     const EMPTY: TimeDelta = TimeDelta::from_millis(20);
-    /// Five loops are 100 ms.
+    /// A path whose five loops are 100 ms.
     const PATH: Path = Path {
         smoothed: EMPTY,
         smallest: EMPTY,
@@ -148,7 +149,8 @@ mod tests {
         })
     }
 
-    /// Round trips of `rtts` in turn, one each millisecond, over `time`.
+    /// Gives `mode` round trips of `rtts` in turn, one each millisecond, for `time` ms
+    /// after `from`. Returns the end.
     fn come(mode: &mut Mode, from: u64, time: u64, rtts: &[i64]) -> u64 {
         for (ms, rtt) in (from..from + time).zip(rtts.iter().cycle()) {
             mode.acknowledged(Time::from_millis(ms), MS(*rtt), &PATH);
@@ -172,7 +174,7 @@ mod tests {
     fn a_queue_has_five_round_trips_to_empty_once() {
         let mut mode = mode();
         let now = come(&mut mode, 0, 20, &[20]);
-        // A window of slots is up to one of its twenty early.
+        // A window of twenty slots ends up to one slot early.
         let now = come(&mut mode, now, 94, &[30]);
         assert!(!mode.is_competitive(), "after 94 ms");
         come(&mut mode, now, 7, &[30]);
@@ -207,7 +209,7 @@ mod tests {
             assert!(mode.lost(Time::from_millis(now + 20 * round), EMPTY));
         }
         assert!((packets(&mode) - 2.0).abs() < 1e-9);
-        // Growth begins anew with the loss: at 61 + 20 ms the first packet.
+        // Growth begins anew with the last loss: the first packet is added 20 ms after it.
         let now = now + 60;
         come(&mut mode, now, 20, &[30]);
         assert!((packets(&mode) - 2.0).abs() < 1e-9);

@@ -1,5 +1,5 @@
-//! Each rule on acknowledgements whose round trips the test decides, and flows that always
-//! have data to send over one link, as the paper has them.
+//! Tests of each rule with acknowledgements whose round trips the test chooses, and of flows
+//! that always have data to send over one link, as in the paper.
 
 use std::collections::VecDeque;
 
@@ -37,7 +37,8 @@ fn arrived(packet: SentPacket) -> PacketReport {
     }
 }
 
-/// A controller with much in flight whose packets come back after the round trips named.
+/// A controller with much in flight, whose packets are acknowledged after the round trips
+/// that the test chooses.
 struct Acks {
     copa: Copa,
     now: Time,
@@ -111,7 +112,8 @@ fn slow_start_doubles_in_a_round_trip_and_ends_with_the_first_queue() {
 
 #[test]
 fn the_window_turns_where_the_rate_is_one_over_delta_times_the_queue() {
-    // cwnd / RTTstanding against 1 / (delta d_q), 20 ms and what the queue adds.
+    // cwnd / RTTstanding is compared with 1 / (delta d_q); the round trip is 20 ms and the
+    // queue's delay.
     for (queue, window, rises) in [
         // 1 / (0.5 * 4 ms) = 500 packets/s; 12 in 24 ms are 500.
         (4_000, 11.9, true),
@@ -151,9 +153,11 @@ fn the_velocity_doubles_after_three_rounds_one_way_and_ends_with_the_direction()
             acks.ack(MS(20));
             velocities.push(acks.copa.velocity);
         }
-        // The first begins the count; the third round in the same direction doubles.
+        // The first round begins the count; the third one in the same direction doubles the
+        // velocity.
         assert_eq!(velocities, [1.0, 1.0, 1.0, 2.0, 4.0, 8.0]);
-        // Above the target: mvfst's rule at once, the paper's at the end of the round.
+        // Above the target, mvfst's rule ends the velocity at once, the paper's at the end
+        // of the round.
         acks.now += MS(15);
         acks.ack(MS(60));
         assert!(close(
@@ -279,7 +283,7 @@ fn values_without_meaning_are_refused() {
     }
 }
 
-/// Flows that always have something to send, and one link.
+/// Flows that always have data to send, and one link.
 struct Bulk {
     flows: Vec<Flow>,
     service: TimeDelta,
@@ -293,7 +297,7 @@ struct Flow {
     copa: Copa,
     starts: Time,
     may_send: Time,
-    /// What is on its way, and when its acknowledgement comes.
+    /// Packets in flight, each with the time of its acknowledgement.
     on_way: VecDeque<(Time, SentPacket)>,
     acknowledged: u64,
 }
@@ -316,7 +320,7 @@ impl Bulk {
         }
     }
 
-    /// Runs until `end` and gives the queue in packets each millisecond.
+    /// Runs until `end`. Returns the queue, in packets, of each millisecond.
     fn until(&mut self, end: Time) -> Vec<f64> {
         let mut queues = Vec::new();
         let mut next_look = self.now;
@@ -339,7 +343,7 @@ impl Bulk {
         queues
     }
 
-    /// Lets a flow do what it can at this moment, and says when it can do more.
+    /// Lets a flow do what it can at this moment. Returns when it can do more.
     fn flow(&mut self, index: usize) -> Time {
         let flow = &mut self.flows[index];
         if self.now < flow.starts {
@@ -384,7 +388,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Section 3: between nothing and 2.5 / delta packets, the mean half of that.
+/// Section 3: the queue moves between zero and 2.5 / delta packets, and its mean is half of that.
 #[test]
 fn one_flow_keeps_the_link_busy_with_the_queue_that_the_paper_derives() {
     for delta in [0.5, 0.1, 0.05] {
@@ -410,7 +414,7 @@ fn one_flow_keeps_the_link_busy_with_the_queue_that_the_paper_derives() {
     }
 }
 
-/// Section 3: each flow's share goes with its own 1 / delta, whoever was there first.
+/// Section 3: each flow's share is in proportion to its own 1 / delta, whichever flow came first.
 #[test]
 fn two_flows_share_evenly_whichever_came_first() {
     for config in [

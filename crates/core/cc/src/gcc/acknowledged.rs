@@ -5,18 +5,19 @@ use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
 use super::config::Config;
 
-/// Variance at first, in (kbit/s)^2 as all here (`bitrate_estimate_var_`).
+/// First variance of the estimate, in (kbit/s)^2 like all variances here (`bitrate_estimate_var_`).
 const FIRST_VARIANCE: f64 = 50.0;
-/// What each sample adds to it: the rate changes with time (`UpdateBitrate`).
+/// Variance that each sample adds, because the rate changes with time (`UpdateBitrate`).
 const DRIFT: f64 = 5.0;
-/// Weight of a sample's distance from the estimate (`uncertainty_scale`).
+/// Standard deviation of a sample, in kbit/s, per unit of its relative distance from the estimate
+/// (`uncertainty_scale`).
 const UNCERTAINTY: f64 = 10.0;
-/// What the end of an application-limited time adds (`ExpectFastRateChange`).
+/// Variance that the end of an application-limited time adds (`ExpectFastRateChange`).
 const FAST_CHANGE: f64 = 200.0;
-/// The estimate is not smaller than this, kbit/s: samples are divided by it.
+/// Smallest estimate, in kbit/s: the estimate is a divisor.
 const LEAST: f64 = 1e-3;
 
-/// The estimate.
+/// An estimate of the rate at which packets arrive.
 #[derive(Debug)]
 pub(super) struct Acknowledged {
     kbps: Option<f64>,
@@ -39,17 +40,17 @@ impl Acknowledged {
         }
     }
 
-    /// The estimate; `None` before the first window is full.
+    /// Returns the estimate; `None` before the first window is full.
     pub(super) fn rate(&self) -> Option<Rate> {
         self.kbps.map(|kbps| Rate::from_mbps(kbps / 1e3))
     }
 
-    /// Packets sent after `now` are no longer application-limited.
+    /// Records that packets sent after `now` are no longer application-limited.
     pub(super) const fn limited_ended(&mut self, now: Time) {
         self.limited_until = Some(now);
     }
 
-    /// A packet of `size`, sent at `sent`, arrived at `at`.
+    /// Takes a packet of `size` that was sent at `sent` and arrived at `at`.
     pub(super) fn add(&mut self, config: &Config, sent: Time, at: PeerTime, size: Bytes) {
         if self.limited_until.is_some_and(|until| sent > until) {
             self.variance += FAST_CHANGE;
@@ -66,7 +67,8 @@ impl Acknowledged {
         }
     }
 
-    /// Takes in a packet; gives the rate of the window that it ends, in kbit/s.
+    /// Counts a packet. Returns the rate of the window that it ends, in kbit/s; `None` if it ends
+    /// none.
     fn window(&mut self, at: PeerTime, size: Bytes, window: TimeDelta) -> Option<f64> {
         let since = self.last.map(|last| at - last);
         if since.is_some_and(|since| since < TimeDelta::ZERO) {
@@ -109,7 +111,7 @@ impl Acknowledged {
 mod tests {
     use super::*;
 
-    /// 1250 B each 10 ms are 1 Mbit/s.
+    /// Adds a packet of `size` bytes every 10 ms, from `from` to `to` in ms; 1250 B make 1 Mbit/s.
     fn feed(rate: &mut Acknowledged, from: u64, to: u64, size: u64) {
         for ms in (from..to).step_by(10) {
             let at = PeerTime::from_nanos(7_000_000_000 + ms.cast_signed() * 1_000_000);
@@ -127,8 +129,8 @@ mod tests {
         assert_eq!(rate.rate(), Some(Rate::from_kbps(1_000)));
     }
 
-    /// One sample of 500 kbit/s beside an estimate of 1000 with variance 50: its own is
-    /// (10 * 500 / 1000)^2 = 25, so the estimate is (25 * 1000 + 55 * 500) / 80.
+    /// A sample of 500 kbit/s meets an estimate of 1000 kbit/s with variance 50. The sample's
+    /// variance is (10 * 500 / 1000)^2 = 25, so the new estimate is (25 * 1000 + 55 * 500) / 80.
     #[test]
     fn a_sample_weighs_less_the_further_it_is() {
         let mut rate = Acknowledged::new();

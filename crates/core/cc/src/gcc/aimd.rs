@@ -6,31 +6,37 @@ use mimosa_units::{Rate, Time, TimeDelta};
 use super::config::Config;
 use super::trendline::Usage;
 
-/// Round trip before one was measured (`kDefaultRtt`).
+/// Round trip assumed before the first measurement (`kDefaultRtt`).
 const DEFAULT_RTT: TimeDelta = TimeDelta::from_millis(200);
-/// Bounds of the time between two decreases (`TimeToReduceFurther`).
+/// Lower bound of the time between two decreases (`TimeToReduceFurther`).
 const REDUCTION_MIN: TimeDelta = TimeDelta::from_millis(10);
+/// Upper bound of the time between two decreases (`TimeToReduceFurther`).
 const REDUCTION_MAX: TimeDelta = TimeDelta::from_millis(200);
-/// Time in which overuse shows, beyond the round trip (`GetNearMaxIncreaseRate…`).
+/// Time, in addition to a round trip, in which overuse shows (`GetNearMaxIncreaseRate…`).
 const DETECTION: TimeDelta = TimeDelta::from_millis(100);
-/// The frame and packet of the additive increase (same).
+/// Frames a second that the additive increase assumes (`GetNearMaxIncreaseRate…`).
 const FRAMES_A_SECOND: f64 = 30.0;
+/// Largest packet that the additive increase assumes, in bytes (`GetNearMaxIncreaseRate…`).
 const PACKET: f64 = 1_200.0;
-/// Least increases: additive in a second (same), multiplicative with each report
-/// (`MultiplicativeRateIncrease`), and how often libwebrtc's receiver reports
-/// (`TransportSequenceNumberFeedbackGenerator`, default interval).
+/// Least additive increase in a second, in bit/s (`GetNearMaxIncreaseRate…`).
 const LEAST_ADDITIVE: f64 = 4_000.0;
+/// Least multiplicative increase in the time `REPORTS` (`MultiplicativeRateIncrease`).
 const LEAST_MULTIPLICATIVE: Rate = Rate::from_bps(1_000);
+/// Time between two reports of libwebrtc's receiver (`TransportSequenceNumberFeedbackGenerator`,
+/// default interval).
 const REPORTS: TimeDelta = TimeDelta::from_millis(100);
-/// What is taken off in addition (`subtract_additional_backoff_term_`).
+/// Rate that a decrease subtracts after the factor `backoff` (`subtract_additional_backoff_term_`).
 const BACKOFF_TERM: Rate = Rate::from_kbps(5);
-/// Link capacity: weight of a sample, bounds of the normalised variance, and how many
-/// deviations are far (`LinkCapacityEstimator`).
+/// Weight of a sample in the estimate of the link's capacity (`LinkCapacityEstimator`).
 const CAPACITY_GAIN: f64 = 0.05;
+/// Bounds of the capacity's variance, normalised by the capacity, in kbit/s
+/// (`LinkCapacityEstimator`).
 const VARIANCE: std::ops::RangeInclusive<f64> = 0.4..=2.5;
+/// Number of standard deviations from the capacity at which a rate is far from it
+/// (`LinkCapacityEstimator`).
 const FAR: f64 = 3.0;
 
-/// The capacity of the link, as the acknowledged rates at times of overuse have it.
+/// An estimate of the link's capacity: a mean of the acknowledged rates at times of overuse.
 #[derive(Clone, Copy, Debug)]
 struct Capacity {
     kbps: Option<f64>,
@@ -49,12 +55,13 @@ impl Capacity {
         libm::sqrt(self.variance * self.kbps.unwrap_or(0.0))
     }
 
-    /// Whether `kbps` is too high for this to be the link's capacity.
+    /// Whether the capacity is known and far below `kbps`, a rate in kbit/s.
     fn is_below(&self, kbps: f64) -> bool {
         self.kbps
             .is_some_and(|capacity| kbps > capacity + FAR * self.deviation())
     }
 
+    /// Whether the capacity is known and far above `kbps`, a rate in kbit/s.
     fn is_above(&self, kbps: f64) -> bool {
         self.kbps
             .is_some_and(|capacity| kbps < capacity - FAR * self.deviation())
@@ -77,26 +84,26 @@ enum State {
     Increase,
 }
 
-/// What was done last.
+/// The last step of the rate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Step {
-    /// Nothing: the first rate.
+    /// No step yet: the first rate is in force.
     Start,
-    /// Nothing: a queue empties, or the pipe is not clear yet.
+    /// The rate was held, because a queue empties.
     Hold,
-    /// Raised, the capacity being unknown.
+    /// The rate was raised by a factor, because the capacity is unknown.
     Multiplicative,
-    /// Raised, near the capacity.
+    /// The rate was raised by a step, because it is near the capacity.
     Additive,
-    /// Not raised: little is acknowledged.
+    /// The rate was not raised, because too little is acknowledged.
     Limited,
-    /// Reduced.
+    /// The rate was reduced.
     Decrease,
-    /// Set to what a probe has found.
+    /// The rate was set to the result of a probe.
     Probe,
 }
 
-/// The rate control.
+/// The delay-based rate.
 #[derive(Debug)]
 pub(super) struct Aimd {
     rate: Rate,
@@ -135,14 +142,15 @@ impl Aimd {
         self.rtt = rtt;
     }
 
-    /// Sets the rate, which `step` has found.
+    /// Sets the rate, as the result of `step`.
     pub(super) fn set_rate(&mut self, now: Time, rate: Rate, step: Step) {
         self.rate = rate.max(self.min);
         self.changed = Some(now);
         self.step = step;
     }
 
-    /// Whether overuse may reduce the rate again, when so much is acknowledged.
+    /// Whether overuse may reduce the rate again: a round trip after the last change, or at once
+    /// when `acknowledged` is below half of the rate.
     pub(super) fn may_reduce(&self, now: Time, acknowledged: Rate) -> bool {
         let wait = self.rtt.clamp(REDUCTION_MIN, REDUCTION_MAX);
         self.changed
@@ -150,7 +158,7 @@ impl Aimd {
             || acknowledged < self.rate.scale(0.5)
     }
 
-    /// One step, from the detector's `usage` and the acknowledged rate where it is known.
+    /// Takes one step, from the detector's `usage` and the acknowledged rate, if it is known.
     pub(super) fn update(
         &mut self,
         config: &Config,
@@ -206,7 +214,8 @@ impl Aimd {
         self.rate.scale(factor - 1.0).max(least)
     }
 
-    /// One packet in twice the time in which overuse would show.
+    /// Returns the additive increase in the time `since`: one packet in twice the time in which
+    /// overuse would show.
     fn additive(&self, since: TimeDelta) -> Rate {
         let frame = self.rate.as_mbps() * 1e6 / 8.0 / FRAMES_A_SECOND;
         let packet = frame / (frame / PACKET).ceil().max(1.0);
@@ -255,7 +264,8 @@ mod tests {
         Aimd::new(mbps(start), Rate::from_kbps(200))
     }
 
-    /// Updates every 100 ms for `seconds`, with everything acknowledged.
+    /// Updates every 100 ms for `seconds`, with the whole rate acknowledged. Returns the end, in
+    /// ms.
     fn run(aimd: &mut Aimd, from: u64, seconds: u64) -> u64 {
         for step in 0..=10 * seconds {
             let rate = aimd.rate();
@@ -279,7 +289,8 @@ mod tests {
         assert_eq!(aimd.step(), Step::Multiplicative);
     }
 
-    /// 0.85 of the acknowledged rate less 5 kbit/s, and nothing more for a round trip.
+    /// Overuse leaves 0.85 of the acknowledged rate less 5 kbit/s, and reduces no further for a
+    /// round trip.
     #[test]
     fn overuse_takes_the_rate_below_what_is_acknowledged() {
         let mut aimd = aimd(5.0);
@@ -293,8 +304,8 @@ mod tests {
         assert!(aimd.may_reduce(now + TimeDelta::from_millis(50), mbps(3.0)));
     }
 
-    /// 1200 B in twice of 50 + 100 ms are 32 kbit/s a second; at 5 Mbit/s a frame of
-    /// 20.8 kB makes 18 packets of 1157 B: 30.9 kbit/s.
+    /// A packet of 1200 B in twice 50 + 100 ms is a growth of 32 kbit/s a second. At 5 Mbit/s a
+    /// frame of 20.8 kB has 18 packets of 1157 B, so that the growth is 30.9 kbit/s a second.
     #[test]
     fn near_the_capacity_the_rate_grows_by_a_packet() {
         let mut aimd = aimd(5.0);
@@ -309,7 +320,7 @@ mod tests {
             "{growth} Mbit/s in 4 s"
         );
         assert_eq!(aimd.step(), Step::Additive);
-        // Far more arrives than the capacity would let through: it is forgotten.
+        // Far more arrives than the capacity would let through, so the capacity is forgotten.
         let now = Time::from_secs(6);
         aimd.update(&CONFIG(), now, Usage::Normal, Some(mbps(9.0)), false);
         assert_eq!(aimd.step(), Step::Multiplicative);
@@ -351,7 +362,7 @@ mod tests {
     fn three_deviations_are_far_from_the_capacity() {
         let mut capacity = Capacity::new();
         capacity.sample(10_000.0);
-        // A first sample has no error: the variance stays at its least.
+        // The first sample has no error, so the variance stays at its lower bound.
         assert!(!capacity.is_below(10_189.0) && capacity.is_below(10_190.0));
         assert!(!capacity.is_above(9_811.0) && capacity.is_above(9_810.0));
     }

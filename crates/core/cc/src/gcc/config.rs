@@ -5,124 +5,147 @@ use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
 
-/// libwebrtc accepts windows of 10 to 200 groups (`TrendlineEstimatorSettings`).
+/// Valid lengths of the trendline's window in groups, as in libwebrtc
+/// (`TrendlineEstimatorSettings`).
 const WINDOWS: std::ops::RangeInclusive<u32> = 10..=200;
 
-/// All parameters. `Default` gives libwebrtc's values; the name of the constant or of the
-/// field trial's key stands at each. What libwebrtc leaves to others is *open*.
+/// All parameters of GCC. `Default` gives libwebrtc's values; each field names libwebrtc's constant
+/// or the key of its field trial. What libwebrtc leaves to others is *open*.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Packets sent within this are one group. `kSendTimeGroupLength`: 5 ms.
+    /// Time from the departure of a group's first packet within which further packets belong to the
+    /// group. `kSendTimeGroupLength`: 5 ms.
     pub group_length: TimeDelta,
-    /// Packets that arrive this close, closer than they were sent, belong to the group
-    /// before. `kBurstDeltaThreshold`: 5 ms.
+    /// Longest gap between two arrivals of a burst. A packet belongs to the group of the packet
+    /// before it if the gap between their arrivals is at most this, and smaller than the gap
+    /// between their departures. `kBurstDeltaThreshold`: 5 ms.
     pub burst_gap: TimeDelta,
-    /// A group grows by such packets for so long. `kMaxBurstDuration`: 100 ms.
+    /// Time from the arrival of a group's first packet within which packets of a burst belong to
+    /// the group. `kMaxBurstDuration`: 100 ms.
     pub longest_burst: TimeDelta,
-    /// After a silence of this, delays are measured anew. `kStreamTimeOut`: 2 s.
+    /// Time without news of an arrival after which groups and trendline begin anew.
+    /// `kStreamTimeOut`: 2 s.
     pub stream_timeout: TimeDelta,
-    /// Share of the old in the smoothed delay. `kDefaultTrendlineSmoothingCoeff`: 0.9.
+    /// Weight of the old value in the smoothed delay. `kDefaultTrendlineSmoothingCoeff`: 0.9.
     pub smoothing: f64,
-    /// Groups in the trendline's window. `kDefaultTrendlineWindowSize`: 20.
+    /// Number of groups in the trendline's window. `kDefaultTrendlineWindowSize`: 20.
     pub window: u32,
-    /// The window as a time instead of a number of groups. ACE, section 5: 200 ms, for
-    /// bursts that make few groups; libwebrtc has none.
+    /// Length of the trendline's window as a time; `None` for a number of groups, which is the
+    /// default. ACE, section 5: 200 ms, for bursts that make few groups; libwebrtc has no such
+    /// window.
     pub window_time: Option<TimeDelta>,
-    /// Gain of the slope. `kDefaultTrendlineThresholdGain`: 4.
+    /// Gain of the trendline's slope before the comparison with the threshold.
+    /// `kDefaultTrendlineThresholdGain`: 4.
     pub trend_gain: f64,
-    /// First threshold, ms. `threshold_`: 12.5.
+    /// First threshold of the trend, in ms. `threshold_`: 12.5.
     pub threshold: f64,
-    /// Lowest threshold, ms. `UpdateThreshold`: 6.
+    /// Lowest threshold of the trend, in ms. `UpdateThreshold`: 6.
     pub threshold_min: f64,
-    /// Highest threshold, ms. `UpdateThreshold`: 600.
+    /// Highest threshold of the trend, in ms. `UpdateThreshold`: 600.
     pub threshold_max: f64,
-    /// How fast the threshold rises, per ms. `k_up_`: 0.0087.
+    /// Share of its distance to the trend by which the threshold rises in a millisecond.
+    /// `k_up_`: 0.0087.
     pub threshold_up: f64,
-    /// How fast it falls, per ms. `k_down_`: 0.039.
+    /// Share of its distance to the trend by which the threshold falls in a millisecond.
+    /// `k_down_`: 0.039.
     pub threshold_down: f64,
-    /// Trends so far above it leave it alone, ms. `kMaxAdaptOffsetMs`: 15.
+    /// Distance above the threshold, in ms, beyond which a trend does not change the threshold.
+    /// `kMaxAdaptOffsetMs`: 15.
     pub threshold_spike: f64,
-    /// A trend above the threshold is overuse after this. `kOverUsingTimeThreshold`: 10 ms.
+    /// Time after which a trend above the threshold is overuse. `kOverUsingTimeThreshold`: 10 ms.
     pub overuse_time: TimeDelta,
-    /// What overuse leaves of the receiving rate. `kDefaultBackoffFactor`: 0.85.
+    /// Share of the acknowledged rate that remains after overuse. `kDefaultBackoffFactor`: 0.85.
     pub backoff: f64,
-    /// Growth in a second while the capacity is unknown. `MultiplicativeRateIncrease`: 1.08.
+    /// Factor of growth in a second while the link's capacity is unknown.
+    /// `MultiplicativeRateIncrease`: 1.08.
     pub growth: f64,
-    /// The rate does not grow beyond this multiple of what is acknowledged.
-    /// `ChangeBitrate`: 1.5.
+    /// Multiple of the acknowledged rate, plus `headroom_rate`, beyond which the rate does not
+    /// grow. `ChangeBitrate`: 1.5.
     pub headroom: f64,
-    /// The same, in addition. `ChangeBitrate`: 10 kbit/s.
+    /// Rate that is added to `headroom` times the acknowledged rate to give the bound of growth.
+    /// `ChangeBitrate`: 10 kbit/s.
     pub headroom_rate: Rate,
-    /// An application-limited stream does not grow at all.
+    /// Whether the rate of an application-limited stream does not grow at all.
     /// `WebRTC-DontIncreaseDelayBasedBweInAlr`: false.
     pub hold_when_limited: bool,
-    /// First window of the acknowledged rate. `kInitialRateWindowMs`: 500 ms.
+    /// Length of the first window of the acknowledged rate. `kInitialRateWindowMs`: 500 ms.
     pub first_rate_window: TimeDelta,
-    /// The windows after it. `kRateWindowMs`: 150 ms.
+    /// Length of every later window of the acknowledged rate. `kRateWindowMs`: 150 ms.
     pub rate_window: TimeDelta,
-    /// Whether anything is probed.
+    /// Whether the controller sends probes.
     pub probing: bool,
-    /// First probe, as a multiple of the first rate. `p1`: 3.
+    /// Rate of the first probe, as a multiple of the first target. `p1`: 3.
     pub probe_first: f64,
-    /// Second probe; zero for none. `p2`: 6.
+    /// Rate of the second probe, as a multiple of the first target; zero for no second probe.
+    /// `p2`: 6.
     pub probe_second: f64,
-    /// Further probes, as a multiple of the last result. `step_size`: 2.
+    /// Rate of a further probe, as a multiple of the target after the last one. `step_size`: 2.
     pub probe_further: f64,
-    /// Share of the last probe that a result must exceed. `further_probe_threshold`: 0.7.
+    /// Share of the last probe's rate that the target must exceed for a further probe.
+    /// `further_probe_threshold`: 0.7.
     pub probe_threshold: f64,
-    /// Fewest packets of a probe. `min_probe_packets_sent`: 5.
+    /// Fewest packets in a group of probes. `min_probe_packets_sent`: 5.
     pub probe_packets: u16,
-    /// Shortest probe. `min_probe_duration`: 15 ms.
+    /// Shortest duration of a group of probes. `min_probe_duration`: 15 ms.
     pub probe_duration: TimeDelta,
-    /// Size of a probe's packets. *Open*: libwebrtc sends media and padding.
+    /// Size of a probe. *Open*: libwebrtc sends media and padding; our default is 1200 B.
     pub probe_size: Bytes,
-    /// Time between probes of an application-limited stream; zero for none.
+    /// Time between groups of probes of an application-limited stream; zero for no such probes.
     /// `alr_interval`: 5 s.
     pub limited_interval: TimeDelta,
-    /// Such a probe, as a multiple of the rate. `alr_scale`: 2.
+    /// Rate of a probe of an application-limited stream, as a multiple of the target.
+    /// `alr_scale`: 2.
     pub limited_scale: f64,
-    /// Share of the rate below which a stream is application-limited.
-    /// `bandwidth_usage_ratio`: 0.65.
+    /// Share of the target below which a stream is application-limited: the rate of a budget that
+    /// sending uses up. `bandwidth_usage_ratio`: 0.65.
     pub limited_share: f64,
-    /// Unused share of the budget at which the state begins.
+    /// Unused share of the budget above which the stream becomes application-limited.
     /// `start_budget_level_ratio`: 0.80.
     pub limited_start: f64,
-    /// And ends. `stop_budget_level_ratio`: 0.50.
+    /// Unused share of the budget below which the stream is no longer application-limited.
+    /// `stop_budget_level_ratio`: 0.50.
     pub limited_stop: f64,
     /// Whether loss limits the rate (`LossBasedBweV2`).
     pub loss_based: bool,
-    /// Observations in the window. `ObservationWindowSize`: 15.
+    /// Number of observations of loss in the window. `ObservationWindowSize`: 15.
     pub loss_window: u32,
-    /// Shortest observation. `ObservationDurationLowerBound`: 250 ms.
+    /// Shortest duration of an observation of loss. `ObservationDurationLowerBound`: 250 ms.
     pub loss_observation: TimeDelta,
-    /// Loss below which higher rates are preferred.
-    /// `LossThresholdOfHighBandwidthPreference`: 0.2.
+    /// Average loss, as a share, below which higher rates are preferred, and above which lower ones
+    /// are. `LossThresholdOfHighBandwidthPreference`: 0.2.
     pub loss_threshold: f64,
-    /// Loss that limits at once, and bound of the inherent loss.
-    /// `InstantUpperBoundLossOffset`, `InherentLossUpperBoundOffset`: 0.05.
+    /// Average loss, as a share, above which the rate is bounded at once; also the fixed part of
+    /// the inherent loss's upper bound. `InstantUpperBoundLossOffset`,
+    /// `InherentLossUpperBoundOffset`: 0.05.
     pub loss_offset: f64,
-    /// Rate over which that bound is relaxed. `InstantUpperBoundBwBalance`,
-    /// `InherentLossUpperBoundBwBalance`: 100 kbit/s.
+    /// Rate in two bounds. The bound of the rate is this over the average loss above `loss_offset`;
+    /// the bound of the inherent loss is `loss_offset` plus this over the bandwidth.
+    /// `InstantUpperBoundBwBalance`, `InherentLossUpperBoundBwBalance`: 100 kbit/s.
     pub loss_balance: Rate,
-    /// Most growth in `loss_growth_window` while loss limits. `MaxIncreaseFactor`: 1.3.
+    /// Largest factor of growth in `loss_growth_window` while loss limits the rate.
+    /// `MaxIncreaseFactor`: 1.3.
     pub loss_growth: f64,
+    /// Length of the window in which `loss_growth` bounds the growth.
     /// `DelayedIncreaseWindow`: 300 ms.
     pub loss_growth_window: TimeDelta,
-    /// Most of the acknowledged rate while loss limits. `BwRampupUpperBoundFactor`: 1.5.
+    /// Multiple of the acknowledged rate that bounds growth while loss limits the rate.
+    /// `BwRampupUpperBoundFactor`: 1.5.
     pub loss_rampup: f64,
-    /// The same after a hold. `BwRampupUpperBoundInHoldFactor`: 1.2.
+    /// Multiple of the acknowledged rate that bounds growth while the acknowledged rate is close to
+    /// the rate of the last hold, or below it. `BwRampupUpperBoundInHoldFactor`: 1.2.
     pub loss_rampup_in_hold: f64,
-    /// Each hold is so much longer than the last. `HoldDurationFactor`: 2.
+    /// Factor by which each hold of the rate is longer than the last one. `HoldDurationFactor`: 2.
     pub loss_hold: f64,
-    /// Round trips beyond this reduce the rate. `WebRTC-Bwe-MaxRttLimit`, `limit`: 3 s.
+    /// Longest round trip that does not reduce the rate. `WebRTC-Bwe-MaxRttLimit`, `limit`: 3 s.
     pub rtt_limit: TimeDelta,
-    /// To this share, each second. `fraction`, `interval`: 0.8.
+    /// Share of the rate that remains after each reduction for a long round trip, one a second.
+    /// `fraction`, `interval`: 0.8.
     pub rtt_drop: f64,
-    /// How much faster than the target packets leave. `kDefaultPaceMultiplier`: 2.5.
+    /// Pacing rate, as a multiple of the target. `kDefaultPaceMultiplier`: 2.5.
     pub pace: f64,
-    /// What passes in this time may leave at once: the step of libwebrtc's pacer,
-    /// `PacingController::kMinSleepTime`: 5 ms.
+    /// Time whose amount of data, at the pacing rate, may leave at once: the step of libwebrtc's
+    /// pacer, `PacingController::kMinSleepTime`: 5 ms.
     pub pace_step: TimeDelta,
 }
 
@@ -184,22 +207,22 @@ impl Default for Config {
     }
 }
 
-/// From one to a thousand: a multiple of a rate.
+/// Whether `factor` is a valid multiple of a rate: from 1 to 1000.
 fn is_multiple(factor: f64) -> bool {
     (1.0..=1e3).contains(&factor)
 }
 
-/// Above zero, and below one.
+/// Whether `share` is above zero and below one.
 fn is_share(share: f64) -> bool {
     share > 0.0 && share < 1.0
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         self.check_delay()?;
         self.check_rate()?;
@@ -232,7 +255,8 @@ impl Config {
         }
         let in_order = self.threshold_min <= self.threshold_max;
         require(in_order, "threshold_min", "at most `threshold_max`")?;
-        // Times the longest step, 100 ms: more than one would leap over the trend.
+        // A higher `threshold_up` would move the threshold past the trend in the longest step,
+        // 100 ms.
         require(
             (0.0..=0.01).contains(&self.threshold_up),
             "threshold_up",

@@ -1,5 +1,5 @@
-//! The rate that the delay allows (`DelayBasedBwe`): groups, their trend, and what
-//! follows from it.
+//! The rate that the delay allows (`DelayBasedBwe`): groups of packets, the trend of their delay,
+//! and the rate that follows from it.
 
 use mimosa_facts::SentPacket;
 use mimosa_units::{PeerTime, Rate, Time};
@@ -9,10 +9,10 @@ use super::config::Config;
 use super::inter_arrival::InterArrival;
 use super::trendline::{Trendline, Usage};
 
-/// A packet, and when it arrived.
+/// When a packet arrived, and the packet.
 pub(super) type Arrival = (PeerTime, SentPacket);
 
-/// The estimator.
+/// The delay-based estimator.
 #[derive(Debug)]
 pub(super) struct Delay {
     groups: InterArrival,
@@ -47,8 +47,9 @@ impl Delay {
         &mut self.aimd
     }
 
-    /// Takes in `arrivals`, in their order. `probed` is what a probe has found. Says
-    /// whether the delay fell and does no longer.
+    /// Takes `arrivals`, in the order of their times. `probed` is the result of a probe, if there
+    /// is one. Returns whether the delay has stopped falling; false in case of overuse or of a
+    /// probe's result.
     pub(super) fn update(
         &mut self,
         config: &Config,
@@ -82,7 +83,7 @@ impl Delay {
                 }
             }
             (Usage::Over, None, _) => {
-                // Overuse before anything is known of the receiving rate.
+                // Overuse before the acknowledged rate is known halves the rate.
                 let half = self.aimd.rate().scale(0.5);
                 if self.aimd.may_reduce(now, half) {
                     self.aimd.set_rate(now, half, Step::Decrease);

@@ -1,15 +1,14 @@
-//! Differences in sending and in arrival between groups of packets
-//! (`InterArrivalDelta`).
+//! Differences between groups of packets in departure and in arrival (`InterArrivalDelta`).
 
 use mimosa_units::{PeerTime, Time, TimeDelta};
 
 use super::config::Config;
 
-/// The receiver's clock has jumped when arrivals are so much further apart than reports
-/// of them (`kArrivalTimeOffsetThreshold`).
+/// Smallest jump of the receiver's clock that is recognised: the time between two groups' arrivals
+/// less the time between their reports (`kArrivalTimeOffsetThreshold`).
 const CLOCK_JUMP: TimeDelta = TimeDelta::from_millis(3_000);
-/// So many groups in a row that arrive before their predecessor begin anew
-/// (`kReorderedResetThreshold`).
+/// Number of times in a row that a group arrived before its predecessor at which all groups are
+/// forgotten (`kReorderedResetThreshold`).
 const MOST_REORDERED: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -18,11 +17,12 @@ struct Group {
     last_sent: Time,
     first_arrival: PeerTime,
     complete: PeerTime,
-    /// When the last of it was reported.
+    /// When the group's last arrival was reported.
     known: Time,
 }
 
-/// How much later than the group before one was sent, and arrived.
+/// Differences between a group and the one before it in the departure of the last packet and in the
+/// last arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Deltas {
     pub(super) sent: TimeDelta,
@@ -38,8 +38,9 @@ pub(super) struct InterArrival {
 }
 
 impl InterArrival {
-    /// A packet sent at `sent` arrived at `at`, as is known `now`. A packet that begins a
-    /// group gives the deltas of the two before it.
+    /// Takes a packet that was sent at `sent`, arrived at `at` and is reported at `now`. Returns
+    /// the deltas of the two groups before it if it begins a group; `None` if it does not, if there
+    /// are no two groups yet, or if these are out of order.
     pub(super) fn add(
         &mut self,
         config: &Config,
@@ -70,7 +71,8 @@ impl InterArrival {
         deltas
     }
 
-    /// `None` when the groups are out of order; then nothing changes, or all begins anew.
+    /// Returns the deltas of two groups; `None` if they arrived out of order or the clock has
+    /// jumped. In that case the groups stay as they are, or all are forgotten.
     fn deltas(&mut self, previous: Group, current: Group) -> Option<Deltas> {
         let deltas = Deltas {
             sent: current.last_sent - previous.last_sent,
@@ -103,7 +105,7 @@ impl Group {
         }
     }
 
-    /// Whether the packet belongs to another group than this one.
+    /// Whether a packet sent at `sent` and arrived at `at` belongs to a new group.
     fn is_followed(&self, config: &Config, sent: Time, at: PeerTime) -> bool {
         let arrival = at - self.complete;
         let sending = sent - self.last_sent;
@@ -137,14 +139,15 @@ mod tests {
         for (sent, arrived) in [(0, 100), (2, 102), (5, 108), (17, 120), (20, 125)] {
             assert_eq!(add(&mut groups, sent, arrived), None, "sent at {sent}");
         }
-        // From 5 and 108 to 20 and 125.
+        // The last packet of the first group left at 5 ms and arrived at 108, that of the second at
+        // 20 and 125.
         assert_eq!(add(&mut groups, 33, 140), Some((15.0, 17.0)));
     }
 
     #[test]
     fn what_a_queue_lets_go_at_once_is_one_group() {
         let mut groups = InterArrival::default();
-        // 10 ms apart when sent, 4 ms when they arrive: one group for 100 ms.
+        // The packets leave 10 ms apart and arrive 4 ms apart: they are one group for 100 ms.
         for i in 0..30 {
             assert_eq!(
                 add(&mut groups, 10 * i, 500 + 4 * i.cast_signed()),
@@ -152,7 +155,8 @@ mod tests {
                 "{i}"
             );
         }
-        // From 240 and 596 to 290 and 616.
+        // The last packet of the first group left at 240 ms and arrived at 596, that of the second
+        // at 290 and 616.
         assert_eq!(add(&mut groups, 1_000, 1_500), Some((50.0, 20.0)));
     }
 

@@ -1,19 +1,18 @@
-//! Whether the application sends much less than it may (`AlrDetector`,
-//! `IntervalBudget`).
+//! Detection of an application that sends much less than it may (`AlrDetector`, `IntervalBudget`).
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::config::Config;
 
-/// Most that a budget saves up (`kWindowMs`).
+/// Longest time for which a budget saves up (`kWindowMs`).
 const WINDOW: TimeDelta = TimeDelta::from_millis(500);
 
-/// A budget of a share of the rate, which sending uses up.
+/// A budget that fills at a share of the target and that sending uses up.
 #[derive(Debug)]
 pub(super) struct Limited {
     rate: Rate,
     most: f64,
-    /// What is left, in bytes; negative when more was sent.
+    /// Rest of the budget, in bytes; negative when more was sent than it held.
     left: f64,
     last: Option<Time>,
     since: Option<Time>,
@@ -32,19 +31,19 @@ impl Limited {
         limited
     }
 
-    /// Since when the stream is application-limited, if it is.
+    /// Returns the time since which the stream is application-limited; `None` if it is not.
     pub(super) const fn since(&self) -> Option<Time> {
         self.since
     }
 
-    /// The target rate is now `rate`.
+    /// Sets the target to `rate`.
     pub(super) fn set_rate(&mut self, config: &Config, rate: Rate) {
         self.rate = rate.scale(config.limited_share);
         self.most = self.rate.as_mbps() * 1e6 / 8.0 * WINDOW.as_secs();
         self.left = self.left.clamp(-self.most, self.most);
     }
 
-    /// A packet of `size` was sent.
+    /// Takes a packet of `size` that was sent at `now`.
     pub(super) fn sent(&mut self, config: &Config, now: Time, size: Bytes) {
         let since = now.since(self.last.unwrap_or(now));
         self.last = Some(now);
@@ -68,8 +67,8 @@ impl Limited {
 mod tests {
     use super::*;
 
-    /// A stream of this many kbit/s where 1000 are allowed, for 3 s; when its being
-    /// limited begins.
+    /// Sends at `kbps` for 3 s, from `from` in ms. Returns how many ms later the stream is first
+    /// application-limited; `None` if it never is.
     fn begins(limited: &mut Limited, from: u64, kbps: u64) -> Option<u64> {
         let mut begins = None;
         for ms in (from..from + 3_000).step_by(10) {
@@ -82,7 +81,8 @@ mod tests {
         begins
     }
 
-    /// At 200 of 650 kbit/s, 80 % of 500 ms of 650 are saved after 400 * 650/450 ms.
+    /// At 200 kbit/s, a budget that fills at 650 kbit/s has saved 80 % of 500 ms after
+    /// `400 * 650/450` ms.
     #[test]
     fn a_stream_that_uses_little_is_limited_until_it_uses_more() {
         let mut limited = Limited::new(&Config::default(), Rate::from_kbps(1_000));

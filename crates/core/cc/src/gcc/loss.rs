@@ -1,6 +1,6 @@
-//! The rate that loss allows (`LossBasedBweV2`): the link is taken to lose an inherent
-//! share of all packets, and everything above its bandwidth; the most likely bandwidth
-//! is found among a few candidates.
+//! The rate that loss allows (`LossBasedBweV2`). The model is a link that loses an inherent share
+//! of all packets, and everything above its bandwidth; the most likely of a few candidates is the
+//! bandwidth.
 
 use mimosa_facts::{PacketOutcome, PacketReport};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
@@ -8,37 +8,40 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use super::config::Config;
 use super::observations::{Observation, Observations};
 
-/// Bounds and beginning of the inherent loss (`InherentLossLowerBound`,
-/// `InitialInherentLossEstimate`).
+/// Lower bound of the inherent loss, as a share (`InherentLossLowerBound`).
 pub(super) const LEAST_INHERENT: f64 = 1e-3;
+/// First estimate of the inherent loss, as a share (`InitialInherentLossEstimate`).
 const FIRST_INHERENT: f64 = 0.01;
-/// Multiples of the estimate that are candidates (`CandidateFactors`).
+/// Multiples of the bandwidth's last estimate that are candidates for the next
+/// (`CandidateFactors`).
 const FACTORS: [f64; 3] = [1.02, 1.0, 0.95];
-/// Preference of higher bandwidths, per kbit/s and per logarithm
-/// (`HigherBwBiasFactor`, `HigherLogBwBiasFactor`), and its smoothing
-/// (`BandwidthPreferenceSmoothingFactor`).
+/// Preference for higher bandwidths, per kbit/s (`HigherBwBiasFactor`).
 const BIAS: f64 = 0.0002;
+/// Preference for higher bandwidths, per unit of the logarithm of kbit/s (`HigherLogBwBiasFactor`).
 const LOG_BIAS: f64 = 0.02;
+/// Distance of the loss from `loss_threshold` at which the preference has half of its weight
+/// (`BandwidthPreferenceSmoothingFactor`).
 const BIAS_SMOOTHING: f64 = 0.002;
-/// Newton's step (`NewtonStepSize`).
+/// Share of Newton's step that the inherent loss takes (`NewtonStepSize`).
 const NEWTON_STEP: f64 = 0.75;
-/// Fewest observations (`MinNumObservations`).
+/// Fewest observations from which loss allows a rate (`MinNumObservations`).
 const FEWEST: u64 = 3;
-/// First and longest hold (`kInitHoldDuration`, `kMaxHoldDuration`).
+/// Duration of the first hold (`kInitHoldDuration`).
 const FIRST_HOLD: TimeDelta = TimeDelta::from_millis(300);
+/// Duration of the longest hold (`kMaxHoldDuration`).
 const LONGEST_HOLD: TimeDelta = TimeDelta::from_millis(60_000);
-/// Below this share of the hold's rate the slower ramp applies
-/// (`BwRampupUpperBoundHoldThreshold`).
+/// Multiple of the hold's rate: while the acknowledged rate is below it, `loss_rampup_in_hold`
+/// applies (`BwRampupUpperBoundHoldThreshold`).
 const HOLD_THRESHOLD: f64 = 1.3;
 
-/// What limits the rate (`LossBasedState`).
+/// The limit of the rate (`LossBasedState`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum LossState {
-    /// The delay.
+    /// The delay limits the rate, and loss does not.
     Delay,
-    /// Loss, and the rate is held or falls.
+    /// Loss limits the rate, which is held or falls.
     Decreasing,
-    /// Loss, and the rate recovers.
+    /// Loss limits the rate, which recovers.
     Increasing,
 }
 
@@ -48,7 +51,7 @@ struct Channel {
     inherent: f64,
 }
 
-/// A time in which the rate does not grow again.
+/// A time after a fall of the rate in which the rate does not grow.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     until: Time,
@@ -62,7 +65,7 @@ const NO_HOLD: Hold = Hold {
     rate: Rate::MAX,
 };
 
-/// The estimator.
+/// The loss-based estimator.
 #[derive(Debug)]
 pub(super) struct Loss {
     min: Rate,
@@ -72,7 +75,7 @@ pub(super) struct Loss {
     state: LossState,
     result: Rate,
     hold: Hold,
-    /// The most that may be reached before this window of growth ends, and its beginning.
+    /// Highest bandwidth that may be reached in this window of growth, and when the window began.
     window: Option<(Rate, Time)>,
 }
 
@@ -90,17 +93,17 @@ impl Loss {
         }
     }
 
-    /// What limits the rate.
+    /// Returns what limits the rate.
     pub(super) const fn state(&self) -> LossState {
         self.state
     }
 
-    /// The rate that loss allows; `None` before enough is known.
+    /// Returns the rate that loss allows; `None` before there are `FEWEST` observations.
     pub(super) fn rate(&self) -> Option<Rate> {
         (self.best.is_some() && self.observations.count() >= FEWEST).then_some(self.result)
     }
 
-    /// Takes in reports; `delay` is the rate that the delay allows.
+    /// Takes `reports` about packets. `delay` is the rate that the delay allows.
     pub(super) fn update(
         &mut self,
         config: &Config,
@@ -178,7 +181,7 @@ impl Loss {
         }
     }
 
-    /// The next state, and the result.
+    /// Sets the next state, and the rate that loss allows.
     fn conclude(&mut self, config: &Config, at: Time, bounded: Rate, delay: Rate) {
         let is_limiting = bounded < delay && bounded < self.max;
         if is_limiting && self.is_growth(self.result, bounded) {
@@ -199,7 +202,8 @@ impl Loss {
         self.result = bounded;
     }
 
-    /// Whether the estimate grows while loss limits it.
+    /// Whether a change of the estimate from `old` to `new` is growth while loss limits it. While
+    /// the rate recovers, no change counts as growth too.
     fn is_growth(&self, old: Rate, new: Rate) -> bool {
         match self.state {
             LossState::Delay => false,
@@ -208,7 +212,8 @@ impl Loss {
         }
     }
 
-    /// What growth leaves of `bandwidth` while loss limits.
+    /// Returns `bandwidth`, lowered as far as the bounds of growth require while loss limits the
+    /// rate.
     fn slowed(
         &self,
         config: &Config,
@@ -244,7 +249,7 @@ impl Loss {
         slowed
     }
 
-    /// The candidate that explains the observations best.
+    /// Returns the candidate that explains the observations best.
     fn most_likely(
         &self,
         config: &Config,
@@ -280,7 +285,8 @@ impl Loss {
         best.1
     }
 
-    /// The first derivative of the likelihood over the second.
+    /// Returns Newton's step: the first derivative of the log-likelihood over the second, or zero
+    /// without losses and arrivals.
     fn newton(&self, channel: &Channel) -> f64 {
         let (mut first, mut second) = (0.0, 0.0);
         for (weight, observation) in self.observations.weighted() {
@@ -309,7 +315,7 @@ impl Loss {
         objective
     }
 
-    /// What the average loss allows at once.
+    /// Returns the highest rate that the average loss allows at once.
     fn instant_bound(&self, config: &Config, average: f64) -> Rate {
         if average > config.loss_offset {
             let share = 1.0 / (average - config.loss_offset);
@@ -320,7 +326,7 @@ impl Loss {
     }
 }
 
-/// The inherent loss, within its bounds at this bandwidth.
+/// Returns the channel's inherent loss, within its bounds at the channel's bandwidth.
 fn feasible(config: &Config, channel: &Channel) -> f64 {
     let most = if channel.bandwidth == Rate::ZERO {
         1.0
@@ -330,7 +336,7 @@ fn feasible(config: &Config, channel: &Channel) -> f64 {
     channel.inherent.max(LEAST_INHERENT).min(most)
 }
 
-/// The share that such a channel loses of what was sent.
+/// Returns the share of the observation's packets that the channel would lose.
 fn probability(channel: &Channel, observation: &Observation) -> f64 {
     let excess = (observation.rate - channel.bandwidth).ratio(observation.rate);
     let loss = channel.inherent + (1.0 - channel.inherent) * excess;
@@ -368,7 +374,7 @@ mod tests {
             }
         }
 
-        /// Packets of 1250 B every millisecond, 10 Mbit/s, of which every `nth` is lost.
+        /// Sends a packet of 1250 B every millisecond, 10 Mbit/s, for `ms`. Every `nth` is lost.
         fn run(&mut self, ms: u64, nth: u64, delay: Rate, acknowledged: Rate) {
             for _ in 0..ms {
                 self.sent += 1;
@@ -405,7 +411,7 @@ mod tests {
         assert_eq!(link.loss.state(), LossState::Delay);
     }
 
-    /// One packet in 50 is lost whatever is sent: it is inherent, the rate keeps.
+    /// One packet in 50 is lost at every rate: the loss is inherent, and the rate stays.
     #[test]
     fn little_loss_is_taken_to_be_inherent() {
         let mut link = Link::new();
@@ -413,8 +419,8 @@ mod tests {
         assert_eq!(link.loss.rate(), Some(mbps(12)));
     }
 
-    /// 20 % is 15 % above the offset, and 100 kbit/s over 0.15 are below what is
-    /// acknowledged: that is the bound.
+    /// A loss of 20 % is 15 % above the offset, and 100 kbit/s over 0.15 is below the acknowledged
+    /// rate, which therefore is the bound.
     #[test]
     fn much_loss_takes_the_rate_to_what_is_acknowledged() {
         let mut link = Link::new();
@@ -424,8 +430,8 @@ mod tests {
         assert_eq!(link.loss.state(), LossState::Decreasing);
     }
 
-    /// While loss limits, the rate grows by 1.3 in 300 ms at most, and only after the
-    /// hold of 300 ms.
+    /// While loss limits the rate, it grows at most by a factor of 1.3 in 300 ms, and only after
+    /// the hold of 300 ms.
     #[test]
     fn after_loss_the_rate_is_held_and_then_grows() {
         let mut link = Link::new();

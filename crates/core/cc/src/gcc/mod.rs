@@ -1,18 +1,18 @@
-//! GCC, Google's congestion control for `WebRTC`, as libwebrtc has it
+//! GCC, Google's congestion control for `WebRTC`, as libwebrtc implements it
 //! (`modules/congestion_controller/goog_cc` and
-//! `modules/remote_bitrate_estimator/aimd_rate_control.cc`): the sender watches the trend
-//! of the one-way delay, the rate of arrival, loss, and what probes find.
+//! `modules/remote_bitrate_estimator/aimd_rate_control.cc`): the sender watches the trend of the
+//! one-way delay, the rate of arrival, loss, and the results of probes.
 //!
-//! Constants are named after libwebrtc's; the draft (draft-ietf-rmcat-gcc-02) has an older
-//! form with a Kalman filter in the place of the trendline. The window in time is ACE's
+//! Comments give libwebrtc's names of the constants. The draft (draft-ietf-rmcat-gcc-02) describes
+//! an older form, with a Kalman filter instead of the trendline. The window in time is from ACE
 //! (SIGCOMM 2025, section 5).
 //!
-//! *Deviations.* Times are exact, not whole milliseconds. Probes are packets of their own,
-//! spaced evenly, beside the media; what is sent among them counts for their result. One
-//! group of probes is sent at a time. Nothing is padded, there are no allocations, and no
-//! receiver's estimate. The acknowledged rate is the Bayesian estimate. Before three
-//! observations of loss the delay alone decides. A step of 25 ms is replaced by frames and
-//! feedback.
+//! *Deviations.* Times are exact, not rounded to milliseconds. Probes are separate packets, spaced
+//! evenly, beside the media; media packets sent among them count in their result. One group of
+//! probes is sent at a time. There is no padding, no allocation of rates and no estimate by the
+//! receiver. The acknowledged rate is libwebrtc's Bayesian estimate, which is no longer its
+//! default. Before three observations of loss the delay alone decides. The events of frames and
+//! feedback replace libwebrtc's step of 25 ms.
 
 mod acknowledged;
 mod aimd;
@@ -51,17 +51,18 @@ use crate::needs::{Arrivals, Needs, Reports};
 use crate::parameter::ParameterError;
 use crate::windowed_min::WindowedMin;
 
-/// Round trips of which the mean is taken (`kMaxFeedbackRttWindow`).
+/// Number of round trips whose mean is taken (`kMaxFeedbackRttWindow`).
 const ROUND_TRIPS: usize = 32;
-/// Rates are reduced for long round trips this often (`WebRTC-Bwe-MaxRttLimit`, `interval`).
+/// Time between two reductions of the rate for a long round trip (`WebRTC-Bwe-MaxRttLimit`,
+/// `interval`).
 const RTT_INTERVAL: TimeDelta = TimeDelta::from_millis(1_000);
-/// A probe does not take the rate below this share of what is acknowledged
+/// Share of the acknowledged rate below which the result of a probe does not take the rate
 /// (`kProbeDropThroughputFraction`).
 const PROBE_DROP: f64 = 0.85;
-/// The smallest delay is looked for in this time: it is evidence only. *Open.*
+/// Length of the window of the smallest one-way delay, which is used as evidence only. *Open.*
 const MIN_DELAY_WINDOW: TimeDelta = TimeDelta::from_millis(10_000);
 
-/// The controller.
+/// The GCC controller.
 #[derive(Debug)]
 pub struct Gcc {
     config: Config,
@@ -75,19 +76,20 @@ pub struct Gcc {
     probing: Probing,
     results: ProbeResults,
     round_trips: VecDeque<TimeDelta>,
-    /// The newest round trip without the wait for its report, and when it was measured.
+    /// The newest round trip, without the wait for its report, and when it was measured.
     propagation: Option<(TimeDelta, Time)>,
     sent: Option<Time>,
-    /// The rate for a round trip beyond the limit, and when it was last reduced.
+    /// Rate allowed while the round trip is above its limit, and when it was last reduced; `None`
+    /// while the round trip is within the limit.
     backoff: Option<(Rate, Time)>,
     min_delay: WindowedMin,
     queue_delay: Option<TimeDelta>,
-    /// Buffer kept for its memory.
+    /// Arrivals in the present feedback message; a field only so that its memory is reused.
     arrivals: Vec<Arrival>,
 }
 
 impl Gcc {
-    /// One that has sent nothing.
+    /// A controller that has sent nothing.
     #[must_use]
     pub fn new(config: Config, limits: Limits) -> Self {
         let start = limits.start();
@@ -116,7 +118,7 @@ impl Gcc {
 
     fn packet_sent(&mut self, now: Time, packet: &SentPacket) {
         self.sent = Some(now);
-        // Until there is feedback, its absence counts from the first packet.
+        // Until there is feedback, the time without feedback counts from the first packet.
         self.propagation.get_or_insert((TimeDelta::ZERO, now));
         self.limited.sent(&self.config, now, packet.size);
         if packet.kind == PacketKind::Probe {
@@ -175,7 +177,7 @@ impl Gcc {
         self.poll_probe(now);
     }
 
-    /// Round trips, and the delay above the smallest.
+    /// Measures the round trip and the queueing delay, from the arrivals in one feedback message.
     fn measure(&mut self, now: Time) {
         let Some(&(newest, _)) = self.arrivals.last() else {
             return;
@@ -203,14 +205,15 @@ impl Gcc {
         self.propagation = Some((shortest.max(TimeDelta::ZERO), now));
     }
 
-    /// A probe that finds little does not take the rate far below what arrives.
+    /// Returns the result of a probe, raised where it would take the rate far below the
+    /// acknowledged rate.
     fn bounded_probe(&self, probed: Rate, acknowledged: Option<Rate>) -> Rate {
         acknowledged.map_or(probed, |rate| {
             probed.max(self.delay.rate().min(rate.scale(PROBE_DROP)))
         })
     }
 
-    /// Time has passed, with or without feedback.
+    /// Updates the decision at the time of a frame, with or without feedback.
     fn process(&mut self, now: Time) {
         self.back_off(now);
         self.decide(now);
@@ -221,7 +224,8 @@ impl Gcc {
         }
     }
 
-    /// The last round trip, and what has passed without news of what was sent since.
+    /// Returns the last round trip plus the time from its measurement to the newest packet sent;
+    /// zero before the first packet.
     fn round_trip(&self) -> TimeDelta {
         let (Some((round_trip, measured)), Some(sent)) = (self.propagation, self.sent) else {
             return TimeDelta::ZERO;
@@ -229,7 +233,7 @@ impl Gcc {
         round_trip + sent.since(measured)
     }
 
-    /// Reduces the rate, again and again, while the round trip is too long.
+    /// Reduces the rate once in every `RTT_INTERVAL` while the round trip is too long.
     fn back_off(&mut self, now: Time) {
         if self.round_trip() <= self.config.rtt_limit {
             self.backoff = None;
@@ -245,7 +249,7 @@ impl Gcc {
         }
     }
 
-    /// Takes the lowest of what delay, loss and round trip allow.
+    /// Sets the target to the lowest of the rates that delay, loss and round trip allow.
     fn decide(&mut self, now: Time) {
         let delay = self.delay.rate();
         let loss = self.loss.rate().filter(|_| self.config.loss_based);
@@ -278,9 +282,10 @@ impl Gcc {
         }
     }
 
-    /// The rule behind the lower of the two rates.
+    /// Returns the rule behind `allowed`, the lower of the rates by delay and by loss.
     fn cause(&self, allowed: Rate) -> Cause {
-        // Between its observations the loss-based rate lags behind the other's growth.
+        // Between its observations the loss-based rate lags behind the growth of the delay-based
+        // rate.
         if allowed < self.delay.rate() && self.loss.state() != LossState::Delay {
             return Cause::Loss;
         }

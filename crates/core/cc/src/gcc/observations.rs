@@ -1,20 +1,21 @@
-//! What was sent and lost in the last few quarter seconds.
+//! Observations of the data that was sent and lost, each over a quarter of a second or longer by
+//! default.
 
 use std::collections::VecDeque;
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// Weight of an observation, relative to the next newer one (`TemporalWeightFactor`,
+/// Weight of an observation as a share of the next newer one's (`TemporalWeightFactor`,
 /// `InstantUpperBoundTemporalWeightFactor`).
 const AGEING: f64 = 0.9;
-/// An observation sent so many times faster than the median explains its own loss
+/// Multiple of the median sending rate from which on an observation's own rate explains its loss
 /// (`MedianSendingRateFactor`).
 const FAST: f64 = 2.0;
-/// With more observations than this the extremes are left out
+/// Number of observations above which the average loss leaves out the extremes
 /// (`CalculateAverageReportedByteLossRatio`).
 const MOST_UNTRIMMED: u64 = 3;
 
-/// What became of the packets of one span.
+/// Sending rate, size and loss of the packets of one span of time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Observation {
     pub(super) rate: Rate,
@@ -32,16 +33,18 @@ impl Observation {
     }
 }
 
-/// The window of observations.
+/// A window of the newest observations.
 #[derive(Debug)]
 pub(super) struct Observations {
-    /// Newest first.
+    /// Complete observations, newest first.
     closed: VecDeque<Observation>,
     most: usize,
     count: u64,
     open: Observation,
-    /// When the newest packet was sent, and that of the last observation.
+    /// When the newest packet was sent.
     newest: Option<Time>,
+    /// When the present observation began: when the newest packet of the last one was sent, or the
+    /// first packet of all.
     since: Option<Time>,
 }
 
@@ -57,30 +60,31 @@ impl Observations {
         }
     }
 
-    /// How many there have been.
+    /// Returns how many observations have been completed.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// A packet arrived.
+    /// Records that a packet arrived.
     pub(super) fn arrived(&mut self, sent: Time, size: Bytes) {
         self.open.size += size;
         self.newest = Some(self.newest.map_or(sent, |newest| newest.max(sent)));
         self.since.get_or_insert(sent);
     }
 
-    /// A packet was lost.
+    /// Records that a packet was lost.
     pub(super) fn lost(&mut self, sent: Time, size: Bytes) {
         self.arrived(sent, size);
         self.open.lost += size;
     }
 
-    /// A packet that counted as lost arrived.
+    /// Records that a packet that counted as lost has arrived.
     pub(super) fn found(&mut self, size: Bytes) {
         self.open.lost -= size;
     }
 
-    /// Ends the observation when it is long enough; gives its time.
+    /// Ends the observation if it is at least `least` long. Returns the departure of its newest
+    /// packet; `None` if the observation goes on.
     pub(super) fn close(&mut self, least: TimeDelta) -> Option<Time> {
         let (newest, since) = (self.newest?, self.since?);
         let duration = newest.since(since);
@@ -100,13 +104,14 @@ impl Observations {
         Some(newest)
     }
 
-    /// All of them, each with its weight.
+    /// Returns all complete observations, newest first, each with its weight.
     pub(super) fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
         let weights = std::iter::successors(Some(1.0), |weight| Some(weight * AGEING));
         weights.zip(&self.closed)
     }
 
-    /// The share of bytes lost, without the observations that lost most and least.
+    /// Returns the weighted share of bytes lost, without the observations that lost the most and
+    /// the least where these can be left out.
     pub(super) fn average_loss(&self) -> f64 {
         let (mut size, mut lost) = (0.0, 0.0);
         let mut worst: Option<(f64, &Observation)> = None;
@@ -192,7 +197,8 @@ mod tests {
         assert_eq!(observations.closed.len(), 15);
         assert!((observations.average_loss() - 0.5).abs() < 1e-9);
         observe(&mut observations, &[0; 5]);
-        // Weights of 0.9^5 to 0.9^14 lost half; the newest and the sixth are left out.
+        // The observations with weights of 0.9^5 to 0.9^14 lost half; the newest and the sixth
+        // observation are left out.
         let sum = |from, to| (libm::pow(0.9, from) - libm::pow(0.9, to)) / 0.1;
         let sixth = libm::pow(0.9, 5.0);
         let expected = 0.5 * (sum(5.0, 15.0) - sixth) / (sum(0.0, 15.0) - 1.0 - sixth);

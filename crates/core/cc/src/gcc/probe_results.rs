@@ -1,31 +1,33 @@
-//! What a group of probes says of the link (`ProbeBitrateEstimator`).
+//! The rate of the link that a group of probes finds (`ProbeBitrateEstimator`).
 
 use std::collections::VecDeque;
 
 use mimosa_facts::{PacketKind, SentPacket, Sequence};
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
-/// Share of the packets and of the bytes that must have arrived
+/// Share of a group's probes, and of their bytes, that must have arrived for a result
 /// (`kMinReceivedProbesRatio`, `kMinReceivedBytesRatio`).
 const RECEIVED: f64 = 0.8;
-/// A group that arrives faster than so many times its sending says nothing
-/// (`kMaxValidRatio`).
+/// Largest ratio of arriving to sending rate with which a group has a result (`kMaxValidRatio`).
 const LARGEST_RATIO: f64 = 2.0;
-/// Arriving below this share of the sending rate, it filled the link
+/// Share of the sending rate: a group that arrives more slowly filled the link
 /// (`kMinRatioForUnsaturatedLink`).
 const UNSATURATED: f64 = 0.9;
-/// Then this share of the arriving rate is used (`kTargetUtilizationFraction`).
+/// Share of the arriving rate that is the result of a group that filled the link
+/// (`kTargetUtilizationFraction`).
 const UTILIZATION: f64 = 0.95;
-/// Longest group, and longest memory of one (`kMaxProbeInterval`, `kMaxClusterHistory`).
+/// Longest duration of a group, and longest time since a group's last event for which it is
+/// remembered (`kMaxProbeInterval`, `kMaxClusterHistory`).
 const LONGEST: TimeDelta = TimeDelta::from_millis(1_000);
-/// Groups remembered; one is sent at a time, so more are not under way.
+/// Largest number of groups remembered. One is sent at a time, so that no more are on their way.
 const MOST_GROUPS: usize = 8;
 
-/// A group of probes and what was sent among them.
+/// A group of probes, and the packets that were sent among them.
 #[derive(Clone, Debug)]
 struct Group {
-    /// What was asked for.
+    /// Number of probes that the group was asked to have.
     packets: f64,
+    /// Size of all probes that the group was asked to have.
     bytes: Bytes,
     touched: Time,
     sequences: Option<(Sequence, Sequence)>,
@@ -38,14 +40,14 @@ struct Group {
     first_arrived_size: Bytes,
 }
 
-/// Everything that was probed lately.
+/// The groups of probes that were sent lately.
 #[derive(Debug, Default)]
 pub(super) struct ProbeResults {
     groups: VecDeque<Group>,
 }
 
 impl ProbeResults {
-    /// A group of so many `packets`, `bytes` together, is about to be sent.
+    /// Begins a group of `packets` probes, of `bytes` together, that is about to be sent.
     pub(super) fn begin(&mut self, now: Time, packets: u16, bytes: Bytes) {
         if self.groups.len() == MOST_GROUPS {
             self.groups.pop_front();
@@ -65,7 +67,7 @@ impl ProbeResults {
         });
     }
 
-    /// A probe of the newest group has left.
+    /// Records that a probe of the newest group has left.
     pub(super) fn sent(&mut self, now: Time, sequence: Sequence) {
         if let Some(group) = self.groups.back_mut() {
             let first = group.sequences.map_or(sequence, |sequences| sequences.0);
@@ -74,7 +76,8 @@ impl ProbeResults {
         }
     }
 
-    /// A packet arrived at `at`; gives the rate that its group has found, if any.
+    /// Takes a packet that arrived at `at`. Returns the rate that its group has found; `None` if it
+    /// belongs to no group or the group has no result.
     pub(super) fn arrived(&mut self, now: Time, packet: &SentPacket, at: PeerTime) -> Option<Rate> {
         self.groups
             .retain(|group| now.since(group.touched) <= LONGEST);
@@ -117,8 +120,8 @@ impl Group {
         if !is_enough || !is_valid(sending) || !is_valid(arrival) {
             return None;
         }
-        // The last packet leaves after the sending interval, the first arrives before
-        // the arrival interval.
+        // The last packet leaves after the sending interval and the first arrives before the
+        // arrival interval, so neither counts there.
         let sent = Rate::of(self.total - self.last_sent_size, sending);
         let arrived = Rate::of(self.total - self.first_arrived_size, arrival);
         if sent == Rate::ZERO || arrived > sent.scale(LARGEST_RATIO) {
@@ -138,8 +141,8 @@ mod tests {
 
     use super::*;
 
-    /// Ten packets of 1000 B, sent every `sent` us, of which the first `arrive` come
-    /// every `arrived` us, and a packet of media in the middle.
+    /// Sends ten probes of 1000 B and a media packet in the middle, one every `sent` us. The first
+    /// `arrive` packets arrive, one every `arrived` us. Returns the last result.
     fn probe(sent: u64, arrived: u64, arrive: u64) -> Option<Rate> {
         let mut results = ProbeResults::default();
         results.begin(Time::ZERO, 10, Bytes::new(10_000));
@@ -173,7 +176,7 @@ mod tests {
 
     #[test]
     fn an_empty_link_gives_the_sending_rate() {
-        // 8000 bits in 400 us; media among the probes counts.
+        // 8000 bits leave every 400 us. The media packet among the probes counts.
         assert_eq!(probe(400, 400, 11), Some(Rate::from_kbps(20_000)));
     }
 

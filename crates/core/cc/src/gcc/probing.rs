@@ -1,4 +1,4 @@
-//! When to probe, and how fast (`ProbeController`).
+//! The times and the rates of probes (`ProbeController`).
 
 use std::collections::VecDeque;
 
@@ -7,47 +7,51 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::config::Config;
 
-/// Results are awaited for this long (`kMaxWaitingTimeForProbingResult`).
+/// Longest wait for the result of a probe (`kMaxWaitingTimeForProbingResult`).
 const WAIT: TimeDelta = TimeDelta::from_millis(1_000);
-/// A fall to less than this share is a large one (`kBitrateDropThreshold`) …
+/// Share of the target: a fall below it is a large one (`kBitrateDropThreshold`).
 const DROP: f64 = 0.66;
-/// … after which, in this time (`kBitrateDropTimeout`) …
+/// Time after a large fall in which the old target may be probed (`kBitrateDropTimeout`).
 const DROP_TIMEOUT: TimeDelta = TimeDelta::from_millis(5_000);
-/// … this share of the old rate is probed (`kProbeFractionAfterDrop`) …
+/// Rate of the probe after a large fall, as a share of the old target (`kProbeFractionAfterDrop`).
 const AFTER_DROP: f64 = 0.85;
-/// … this often at most (`kMinTimeBetweenAlrProbes`) …
+/// Shortest time between two probes after large falls (`kMinTimeBetweenAlrProbes`).
 const BETWEEN_DROPS: TimeDelta = TimeDelta::from_millis(5_000);
-/// … unless the rate is as high already (`kProbeUncertainty`) …
+/// Uncertainty of the probe after a large fall, as a share of its rate: less this share, the rate
+/// must be above the present target (`kProbeUncertainty`).
 const UNCERTAINTY: f64 = 0.05;
-/// … by a stream that is, or was so lately, application-limited (`kAlrEndedTimeout`).
+/// Time for which a stream that was application-limited may still probe after a large fall
+/// (`kAlrEndedTimeout`).
 const LIMITED_ENDED: TimeDelta = TimeDelta::from_millis(3_000);
-/// Most of the rate that is probed while loss limits it (`loss_limited_probe_scale`).
+/// Highest rate of a probe while loss limits the target, as a multiple of the target
+/// (`loss_limited_probe_scale`).
 const LOSS_LIMITED: f64 = 1.5;
-/// Groups that wait for their turn.
+/// Largest number of groups that wait for their turn.
 const MOST_WAITING: usize = 4;
-/// Most packets of a group: 15 ms at 1.2 Gbit/s.
+/// Largest number of packets in a group: 15 ms at 1.28 Gbit/s in packets of 1200 B.
 const MOST_PACKETS: u16 = 2_000;
 
-/// What limits the rate, as far as probing goes (`BandwidthLimitedCause`).
+/// The limit of the target, as far as probing distinguishes it (`BandwidthLimitedCause`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum LimitedBy {
-    /// The delay, which does not change now.
+    /// The delay limits the target, and does not change now.
     Delay,
-    /// A delay that changes, loss, or a round trip that is too long: no probes.
+    /// The delay changes, loss reduces the target, or the round trip is too long: no probes are
+    /// sent.
     Congestion,
-    /// Loss, from which the rate recovers.
+    /// Loss limits the target, which recovers.
     LossRecovering,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
     Init,
-    /// A result above this is probed further.
+    /// A result is awaited; a target above this rate is probed further.
     Waiting(Rate),
     Complete,
 }
 
-/// The groups to send.
+/// The state of probing, with the groups to send.
 #[derive(Debug)]
 pub(super) struct Probing {
     state: State,
@@ -57,11 +61,12 @@ pub(super) struct Probing {
     initiated: Time,
     limited_since: Option<Time>,
     limited_ended: Option<Time>,
-    /// The rate before the last large fall, and when that was.
+    /// When the target last fell by much, and the target before.
     drop: Option<(Time, Rate)>,
     drop_probed: Option<Time>,
     waiting: VecDeque<Rate>,
-    /// Packets of the group being sent that have not left, and when it began.
+    /// Number of packets of the present group that have not left, and when the group began; `None`
+    /// between two groups.
     sending: Option<(u16, Time)>,
     next_id: u64,
 }
@@ -84,7 +89,7 @@ impl Probing {
         }
     }
 
-    /// The stream has begun.
+    /// Begins the first probes, when the first packet of the stream leaves; later calls do nothing.
     pub(super) fn start(&mut self, config: &Config, now: Time) {
         if self.state == State::Init {
             let first = self.rate.scale(config.probe_first);
@@ -101,7 +106,8 @@ impl Probing {
         self.limited_ended = Some(now);
     }
 
-    /// The target is `rate` now.
+    /// Sets the target to `rate`, which `by` limits, and probes further if the result of the last
+    /// probe is high enough.
     pub(super) fn set_rate(&mut self, config: &Config, now: Time, rate: Rate, by: LimitedBy) {
         self.limited_by = by;
         if rate < self.rate.scale(DROP) {
@@ -115,7 +121,8 @@ impl Probing {
         }
     }
 
-    /// The delay has stopped falling: what was lost may be there again.
+    /// Probes the target before a large fall, because the delay has stopped falling and the old
+    /// capacity may have returned.
     pub(super) fn recovered(&mut self, config: &Config, now: Time) {
         let lately = |since: Option<Time>, span| since.is_some_and(|since| now.since(since) < span);
         let is_limited = self.limited_since.is_some() || lately(self.limited_ended, LIMITED_ENDED);
@@ -134,7 +141,8 @@ impl Probing {
         }
     }
 
-    /// Time has passed.
+    /// Ends the wait for a late result, and probes if the stream has been application-limited for
+    /// long.
     pub(super) fn process(&mut self, config: &Config, now: Time) {
         if matches!(self.state, State::Waiting(_)) && now.since(self.initiated) > WAIT {
             self.state = State::Complete;
@@ -150,7 +158,7 @@ impl Probing {
         }
     }
 
-    /// A probe has left.
+    /// Records that a probe has left.
     pub(super) const fn sent(&mut self) {
         if let Some((left, _)) = &mut self.sending {
             *left -= 1;
@@ -160,7 +168,8 @@ impl Probing {
         }
     }
 
-    /// The next group, once the one before has left.
+    /// Returns the next group, if one waits and the one before has left or began more than `WAIT`
+    /// ago.
     pub(super) fn poll(&mut self, config: &Config, now: Time) -> Option<Probe> {
         if self
             .sending
@@ -218,7 +227,7 @@ impl Probing {
     }
 }
 
-/// Size of all packets of `probe` together.
+/// Returns the size of all packets of `probe` together.
 pub(super) fn size(probe: &Probe) -> Bytes {
     let each = probe.size.unwrap_or(Bytes::ZERO);
     Bytes::new(each.get().saturating_mul(u64::from(probe.packets)))
@@ -238,7 +247,7 @@ mod tests {
         Config::default()
     }
 
-    /// The rates of the groups that wait, each sent at once.
+    /// Sends all groups that wait, each at once. Returns their rates in Mbit/s.
     fn rates(probing: &mut Probing, now: Time) -> Vec<f64> {
         let mut rates = Vec::new();
         while let Some(probe) = probing.poll(&config(), now) {
@@ -261,7 +270,7 @@ mod tests {
     fn the_first_probes_are_three_and_six_times_the_first_rate() {
         let mut probing = started(5);
         assert_eq!(rates(&mut probing, Time::ZERO), [15.0, 30.0]);
-        // 0.7 of 30 is not exceeded; then it is.
+        // 21 Mbit/s does not exceed 0.7 of 30 Mbit/s, and 22 Mbit/s does.
         let now = Time::from_millis(100);
         probing.set_rate(&config(), now, mbps(21), LimitedBy::Delay);
         assert_eq!(rates(&mut probing, now), []);

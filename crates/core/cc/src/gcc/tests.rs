@@ -1,4 +1,4 @@
-//! The whole, over a link of which the test decides everything.
+//! Tests of the whole controller, over a link that the test controls.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::*;
 
 const FRAME: TimeDelta = TimeDelta::from_millis(16);
 const DELAY: TimeDelta = TimeDelta::from_millis(25);
-/// The difference of the clocks.
+/// Offset of the receiver's clock from the sender's.
 const OFFSET: TimeDelta = TimeDelta::from_millis(-90_000);
 
 fn mbps(mbps: f64) -> Rate {
@@ -22,11 +22,11 @@ struct Stream {
     now: Time,
     link: Rate,
     free: Time,
-    /// The most that the encoder makes.
+    /// The highest bitrate of the encoder.
     content: Rate,
-    /// Every so many packets one is lost.
+    /// One packet in this many is lost.
     loss: u64,
-    /// Reports are held until a multiple of this.
+    /// Reports are held until a multiple of this time; zero for no wait.
     interval: TimeDelta,
     is_silent: bool,
     sequence: u64,
@@ -107,7 +107,7 @@ impl Stream {
         self.gcc.handle(self.now, Event::PacketSent(packet));
     }
 
-    /// Everything that happens until `end`, but for the frame's packets.
+    /// Handles everything that happens until `end`, except for the frame's packets.
     fn until(&mut self, end: Time) {
         loop {
             self.take_probe();
@@ -189,7 +189,7 @@ fn the_first_probes_find_the_link() {
     }
     assert!(is_probed);
     assert_eq!(stream.asked, [15.0, 30.0]);
-    // What arrives at 20 Mbit/s while more is sent gives 95 % of that.
+    // A probe that is faster than 20 Mbit/s arrives at 20 Mbit/s, and its result is 95 % of that.
     let target = stream.target();
     assert!((18.5..=19.1).contains(&target), "{target}");
 }
@@ -226,7 +226,7 @@ fn a_growing_queue_takes_the_rate_below_what_arrives_and_empties() {
     }
     assert!(is_trend);
     let target = stream.target();
-    // 0.85 of 6 Mbit/s less 5 kbit/s, and what was added since.
+    // The target is 0.85 of 6 Mbit/s less 5 kbit/s, and what was added since.
     assert!((4.5..=5.9).contains(&target), "{target}");
     let queued = stream.gcc.decision().evidence.queue_delay.unwrap();
     assert!(queued < TimeDelta::from_millis(5), "{queued}");
@@ -240,7 +240,8 @@ fn packets_leave_at_two_and_a_half_times_the_target() {
     assert_eq!(stream.gcc.decision().pacing, Pacing::Bucket { rate, burst });
 }
 
-/// Three seconds without news, then 20 % less each second; and back with the first news.
+/// After three seconds without feedback the rate falls by 20 % each second; the first feedback
+/// restores it.
 #[test]
 fn silence_reduces_the_rate_step_by_step() {
     let mut stream = Stream::without_probes(5.0, 20.0);
@@ -264,7 +265,7 @@ fn silence_reduces_the_rate_step_by_step() {
     assert!(stream.target() > 0.9 * before, "{}", stream.target());
 }
 
-/// 1.5 times what is acknowledged, and 10 kbit/s, is the most.
+/// The rate is at most 1.5 times the acknowledged rate plus 10 kbit/s.
 #[test]
 fn an_application_that_sends_little_bounds_the_rate() {
     let mut stream = Stream::without_probes(5.0, 20.0);
@@ -289,8 +290,8 @@ fn a_limited_stream_is_probed_every_five_seconds() {
     assert!(asked.iter().all(|&rate| rate <= 50.0));
 }
 
-/// After each bound by the delay the inherent loss is sought anew, from zero, with one
-/// step (`BoundBestCandidate`): 1 % is above it, and growth waits for holds.
+/// After each bound by the delay the inherent loss is sought from zero again, with one Newton step
+/// (`BoundBestCandidate`). A loss of 1 % is above the result, and growth waits for holds.
 #[test]
 fn much_loss_takes_the_rate_down_and_little_slows_its_growth() {
     let run = |loss| {
@@ -306,7 +307,7 @@ fn much_loss_takes_the_rate_down_and_little_slows_its_growth() {
     assert_eq!(cause, Cause::Loss);
 }
 
-/// Reports of 50 ms say as much as those of packets, only later.
+/// Reports every 50 ms contain as much as a report for each packet, only later.
 #[test]
 fn reports_of_50_ms_are_enough() {
     for interval in [0, 50] {

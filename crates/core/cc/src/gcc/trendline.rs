@@ -8,26 +8,26 @@ use mimosa_units::{PeerTime, TimeDelta};
 use super::config::Config;
 use super::inter_arrival::Deltas;
 
-/// The trend counts for more the more groups were seen, up to so many (`kMinNumDeltas`).
+/// Largest factor of the trend, which is multiplied by the number of groups seen (`kMinNumDeltas`).
 const MOST_DELTAS: u32 = 60;
-/// The threshold moves for at most so long at once (`kMaxTimeDeltaMs`).
+/// Longest time that counts for one change of the threshold (`kMaxTimeDeltaMs`).
 const LONGEST_STEP: TimeDelta = TimeDelta::from_millis(100);
-/// Most groups kept when the window is a time (the most that libwebrtc accepts).
+/// Largest number of groups kept when the window is a time: the most that libwebrtc accepts.
 const MOST_GROUPS: usize = 200;
 
-/// What the delay says of the link (`BandwidthUsage`).
+/// The use of the link, as the delay shows it (`BandwidthUsage`).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Usage {
     /// The delay does not change.
     #[default]
     Normal,
-    /// It rises: a queue grows.
+    /// The delay rises: a queue grows.
     Over,
-    /// It falls: a queue empties.
+    /// The delay falls: a queue empties.
     Under,
 }
 
-/// Fits a line to the smoothed delay, and compares its slope to a threshold that adapts.
+/// A line fitted to the smoothed delay, whose slope is compared with a threshold that adapts.
 #[derive(Debug)]
 pub(super) struct Trendline {
     deltas: u32,
@@ -39,7 +39,7 @@ pub(super) struct Trendline {
     previous_trend: f64,
     threshold: f64,
     threshold_at: Option<PeerTime>,
-    /// For how long the trend has been above the threshold.
+    /// For how long the trend has been above the threshold; `None` if it is not.
     over: Option<TimeDelta>,
     overs: u32,
     usage: Usage,
@@ -66,7 +66,7 @@ impl Trendline {
         self.usage
     }
 
-    /// A group has these `deltas` to the one before; the packet after it arrived at `at`.
+    /// Takes the `deltas` of a group to the one before. The packet after the group arrived at `at`.
     pub(super) fn add(&mut self, config: &Config, deltas: Deltas, at: PeerTime) {
         self.deltas = (self.deltas + 1).min(MOST_DELTAS);
         let first = *self.first_arrival.get_or_insert(at);
@@ -84,7 +84,7 @@ impl Trendline {
         self.detect(config, trend, deltas.sent, at);
     }
 
-    /// Drops what is outside of the window, and says whether a line can be fitted.
+    /// Drops the groups outside of the window. Returns whether a line can be fitted.
     fn trim(&mut self, config: &Config) -> bool {
         let Some(time) = config.window_time else {
             let groups = config.window as usize;
@@ -111,7 +111,8 @@ impl Trendline {
         let modified = f64::from(self.deltas) * trend * config.trend_gain;
         if modified > self.threshold {
             let over = match self.over {
-                // As if it had been so for half of the time since the group before.
+                // The trend counts as above the threshold for half of the time since the group
+                // before.
                 None => sent / 2,
                 Some(over) => over + sent,
             };
@@ -154,7 +155,7 @@ impl Trendline {
     }
 }
 
-/// Slope of the least-squares line; `None` when everything arrived at once.
+/// Returns the slope of the least-squares line; `None` if all groups arrived at the same time.
 fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
     let count = points.len() as f64;
     let (x_sum, y_sum) = points
@@ -173,7 +174,8 @@ fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// `groups` groups, sent every 10 ms, each `growth` ms later than the one before.
+    /// Adds `groups` groups, sent every 10 ms, each with `growth` ms more delay than the one
+    /// before. Arrivals follow `from`, in ns. Returns the last arrival, in ns.
     fn feed(
         trendline: &mut Trendline,
         config: &Config,
@@ -201,8 +203,7 @@ mod tests {
         assert_eq!(slope(&[(1.0, 0.0), (1.0, 9.0)].into()), None);
     }
 
-    /// The window is full with the 20th group; overuse takes 10 ms more, and a second
-    /// group.
+    /// The window is full with the 20th group; overuse takes 10 ms more and a second group.
     #[test]
     fn overuse_needs_a_full_window_and_a_rise() {
         let config = Config::default();
@@ -225,7 +226,8 @@ mod tests {
         assert_eq!(trendline.usage(), Usage::Normal);
     }
 
-    /// By the formula: 12.5 falls by 3.9 % of its distance to zero each ms, to 6.
+    /// By the formula, the threshold of 12.5 falls by 3.9 % of its distance to zero each ms, down
+    /// to 6.
     #[test]
     fn the_threshold_falls_to_its_lowest_without_a_trend() {
         let config = Config::default();
@@ -242,7 +244,8 @@ mod tests {
         assert!((trendline.threshold - 6.0).abs() < 1e-9);
     }
 
-    /// Bursts make few groups: 30 a second fill 20 in 667 ms, and 200 ms hold 6.
+    /// Bursts make few groups: at 30 groups a second, a window of 20 groups is full after 667 ms,
+    /// and one of 200 ms holds 6 groups.
     #[test]
     fn a_window_in_time_sees_bursts_sooner() {
         let by_time = Config {

@@ -4,13 +4,16 @@ use mimosa_units::{Time, TimeDelta};
 
 use crate::windowed_min::WindowedMin;
 
-/// A receiver's clock that was set forward by less than this is left to the window.
+/// Largest forward step of the receiver's clock that is left to the window of the
+/// smallest delay.
 const STEP: TimeDelta = TimeDelta::from_millis(5);
-/// So many packets in a row say that it was.
+/// Number of consecutive packets that tell that the receiver's clock was set forward.
 const STEPPED: u32 = 16;
-/// What stands for so long is not one frame's.
+/// Time for which a queue must have been there to count as standing, and not as that of
+/// one frame.
 const RECENT: TimeDelta = TimeDelta::from_millis(1_000);
-/// A delay this close to the smallest one has seen the path without a queue.
+/// Largest delay above the smallest one with which a packet counts as having met no
+/// queue.
 const CLOSE: TimeDelta = TimeDelta::from_micros(500);
 
 /// The smallest one-way delay, the clocks' offset included, and the smallest round trip.
@@ -19,11 +22,12 @@ pub(super) struct Base {
     delay: WindowedMin,
     round_trip: WindowedMin,
     window: TimeDelta,
-    /// The smallest one-way delay of the last second.
+    /// The smallest one-way delay of the last second, the clocks' offset included.
     recent: WindowedMin,
     /// When the path was last seen without a queue.
     met: Time,
-    /// Packets in a row whose one-way delay grew more than their round trip.
+    /// Number of consecutive packets whose one-way delay grew more than their round
+    /// trip.
     stepped: u32,
 }
 
@@ -39,24 +43,25 @@ impl Base {
         }
     }
 
-    /// The smallest one-way delay of a packet without size; zero before there is one.
+    /// The smallest one-way delay of a packet of no size; zero before the first packet.
     pub(super) fn shortest(&self) -> TimeDelta {
         self.delay.get().unwrap_or(TimeDelta::ZERO)
     }
 
-    /// The queue that stood for the last second.
+    /// The smallest queueing delay of the last second: that of the queue that stood
+    /// throughout.
     pub(super) fn standing(&self) -> TimeDelta {
         let recent = self.recent.get().unwrap_or(TimeDelta::ZERO);
         (recent - self.shortest()).max(TimeDelta::ZERO)
     }
 
-    /// The smallest round trip.
+    /// The smallest round trip; `None` before the first packet.
     pub(super) const fn round_trip(&self) -> Option<TimeDelta> {
         self.round_trip.get()
     }
 
-    /// A packet arrived after `delay` and its report after `round_trip`. Says what it
-    /// waited.
+    /// Takes a packet that arrived `delay` after it was sent and was reported after
+    /// `round_trip`. Returns the packet's delay above the smallest one.
     pub(super) fn arrived(
         &mut self,
         now: Time,
@@ -65,7 +70,7 @@ impl Base {
     ) -> TimeDelta {
         self.round_trip.add(now, round_trip);
         let least = self.round_trip.get().unwrap_or(round_trip);
-        // No packet waits longer one way than there and back: the clock was set.
+        // No packet waits longer one way than there and back, unless a clock was set.
         let waited = delay - self.delay.get().unwrap_or(delay);
         if waited > round_trip - least + STEP {
             self.stepped += 1;
@@ -81,7 +86,8 @@ impl Base {
         (delay - self.shortest()).max(TimeDelta::ZERO)
     }
 
-    /// `delay` is that of a packet, less the time that it takes the link itself.
+    /// Takes a packet's one-way delay as a measurement for the smallest one. A caller
+    /// that knows the packet's transmission time subtracts it first.
     pub(super) fn unloaded(&mut self, now: Time, delay: TimeDelta) {
         self.delay.add(now, delay);
         self.recent.add(now, delay);
@@ -90,13 +96,14 @@ impl Base {
         }
     }
 
-    /// Nothing came without a queue for two thirds of the window: what is taken for the
-    /// smallest delay will soon be that of the queue.
+    /// Whether no packet came without a queue for two thirds of the window. Then a
+    /// queue's delay will soon be taken for the smallest delay.
     pub(super) fn is_stale(&self, now: Time) -> bool {
         now.since(self.met) > self.window.scale(2.0 / 3.0)
     }
 
-    /// Waits another two thirds of the window before it is stale.
+    /// Postpones the time at which the smallest delay is stale to two thirds of the
+    /// window from now.
     pub(super) const fn asked(&mut self, now: Time) {
         self.met = now;
     }

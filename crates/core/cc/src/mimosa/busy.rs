@@ -6,81 +6,86 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use super::train::Train;
 use crate::frame_ring::Remembered;
 
-/// Packets looked at of one frame; of a larger one the others count as unknown.
+/// Most packets recorded of one frame and its probes; further packets are ignored.
 const MOST_SAMPLES: usize = 4_096;
 
-/// A packet of a frame or a probe after it.
+/// A packet of a frame, or a probe after the frame.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     sequence: Sequence,
     sent: Time,
     size: Bytes,
-    /// One-way, the clocks' offset included.
+    /// One-way delay, the clocks' offset included; `None` until the packet's arrival is
+    /// reported.
     delay: Option<TimeDelta>,
     is_marked: bool,
 }
 
-/// What delays are compared with.
+/// The values with which the delays of packets are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reference {
-    /// The smallest one-way delay, of a packet without size.
+    /// The smallest one-way delay, of a packet of no size, plus the standing queue that is
+    /// not answered.
     pub(super) shortest: TimeDelta,
-    /// By how much delays are longer than the smallest one for no queue's sake, in the mean.
+    /// The noise: mean time by which delays without a queue exceed the smallest one.
     pub(super) noise: TimeDelta,
-    /// The link's rate, once it is known.
+    /// The link's rate; `None` before it is known.
     pub(super) link: Option<Rate>,
-    /// How much of a queue that stands adds to the load.
+    /// Share of a standing queue that is added to the load.
     pub(super) standing_gain: f64,
 }
 
 impl Reference {
-    /// From a packet's arrival at the link until it has left, if nothing else made it wait.
+    /// Time from a packet's arrival at the link until the packet has left it, if nothing
+    /// else made the packet wait.
     fn apparent(&self, delay: TimeDelta) -> TimeDelta {
         (delay - self.shortest).max(TimeDelta::ZERO)
     }
 
-    /// The same in the mean of many packets. Of a single one it may be less than nothing.
+    /// Time from a packet's arrival at the link until the packet has left it, less the
+    /// noise: right in the mean of many packets. For a single packet it may be negative.
     pub(super) fn busy(&self, delay: TimeDelta) -> TimeDelta {
         self.apparent(delay) - self.noise
     }
 
-    /// The queue that a packet of `size` met.
+    /// Queueing delay that a packet of `size` met; never negative.
     fn queue(&self, delay: TimeDelta, size: Bytes) -> TimeDelta {
         (self.busy(delay) - self.transmission(size)).max(TimeDelta::ZERO)
     }
 
-    /// What the link needs for `size`; nothing before its rate is known.
+    /// Time that the link needs to send `size`; zero before the link's rate is known.
     fn transmission(&self, size: Bytes) -> TimeDelta {
         self.link
             .map_or(TimeDelta::ZERO, |link| link.transmit_time(size))
     }
 }
 
-/// When an interval ended, and the queue at that moment.
+/// The end of an interval: its time, and the queueing delay at that moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     at: Time,
     queue: TimeDelta,
 }
 
-/// One frame and its probes: everything sent until the next one begins.
+/// One frame and its probes: everything that is sent until the next frame begins.
 #[derive(Debug)]
 pub(super) struct Interval {
     pub(super) id: FrameId,
     pub(super) length: TimeDelta,
     pub(super) size: Bytes,
     pub(super) packets: u32,
-    /// Packets that arrived or were lost, first transmissions only.
+    /// Number of packets that arrived or were lost, first transmissions only.
     pub(super) resolved: u32,
-    /// The receiver has it, whatever is known of its packets.
+    /// Whether the receiver has the whole frame, whatever is known about its packets.
     pub(super) is_decoded: bool,
-    /// When its last media packet was accounted for.
+    /// When the frame's last packet was accounted for, probes aside; `None` before.
     pub(super) known: Option<Time>,
-    /// The frame was held up and then released: this in place of a load above one.
+    /// Load used in place of a measured one above 1, because the frame was held up and then
+    /// released; `None` for other frames.
     pub(super) usual: Option<f64>,
     samples: Vec<Sample>,
     load: Option<f64>,
-    /// Whether `load` knows how the interval ended.
+    /// Whether `load` was computed with a known end of the interval.
     has_end: bool,
 }
 
@@ -111,17 +116,18 @@ impl Interval {
         }
     }
 
-    /// The bitrate at which it was encoded.
+    /// The bitrate at which the frame was encoded.
     pub(super) fn bitrate(&self) -> Rate {
         Rate::of(self.size, self.length)
     }
 
-    /// When its first packet left.
+    /// When the frame's first packet left; `None` before.
     pub(super) fn first_sent(&self) -> Option<Time> {
         self.samples.first().map(|sample| sample.sent)
     }
 
-    /// A packet of it, or a probe after it, left.
+    /// Records that a packet of the frame, or a probe after it, left at `sent`. A packet
+    /// that is not in order is ignored.
     pub(super) fn sent(&mut self, sequence: Sequence, sent: Time, size: Bytes) {
         let is_new = self
             .samples
@@ -138,7 +144,8 @@ impl Interval {
         }
     }
 
-    /// A packet's one-way delay is known, and whether a queue marked it.
+    /// Records a packet's first reported one-way delay, and whether a queue marked the
+    /// packet.
     pub(super) fn arrived(&mut self, sequence: Sequence, delay: TimeDelta, is_marked: bool) {
         let place = self
             .samples
@@ -150,8 +157,9 @@ impl Interval {
         }
     }
 
-    /// The train of `lead` packets at its beginning. `None` where they did not leave
-    /// together.
+    /// The train of up to `lead` packets at the frame's beginning, which ends before the
+    /// first packet that has not arrived. `None` if fewer than two are left or if they did
+    /// not leave together.
     pub(super) fn train(&self, lead: usize) -> Option<Train> {
         let leading = || {
             let leading = self.samples.iter().take(lead);
@@ -181,13 +189,15 @@ impl Interval {
         })
     }
 
-    /// The delay of its first packet, less what that needs to pass a link of `rate`.
+    /// Delay of the frame's first packet, less the time that the packet needs to pass a link
+    /// of `rate`; `None` while the delay is unknown.
     pub(super) fn unloaded(&self, rate: Rate) -> Option<TimeDelta> {
         let first = self.samples.first()?;
         Some(first.delay? - rate.transmit_time(first.size))
     }
 
-    /// How it begins, which is how the one before it ended.
+    /// The state at the interval's beginning, which is the end of the interval before;
+    /// `None` while the delay of the first packet is unknown.
     pub(super) fn begin(&self, reference: &Reference) -> Option<End> {
         let first = self.samples.first()?;
         Some(End {
@@ -196,8 +206,9 @@ impl Interval {
         })
     }
 
-    /// The load of the interval: what came to the link for every second, in seconds that the
-    /// link needs for it. `None` before its last packet is accounted for.
+    /// The load of the interval: the work that came to the link per second, in seconds that
+    /// the link needs for it. `None` before the frame's last packet is accounted for, or if
+    /// no packet arrived. `end` is the beginning of the next interval, if it is known.
     pub(super) fn load(&mut self, reference: &Reference, end: Option<End>) -> Option<f64> {
         self.known?;
         if self.load.is_none() || end.is_some() != self.has_end {
@@ -231,7 +242,7 @@ impl Interval {
             size += sample.size;
             (at, before) = (sample.sent, delay);
         }
-        // Nothing else is known of the rest than what was queued at the last packet.
+        // About the rest of the interval, only the queue at the last packet is known.
         let end = end.unwrap_or_else(|| {
             let end = first.sent + self.length;
             let queue = (at + reference.busy(before)).since(end);
@@ -240,7 +251,8 @@ impl Interval {
         let gap = end.at.since(at);
         busy += reference.busy(before).min(gap);
         apparent += reference.apparent(before).min(gap);
-        // At least its own packets came, as long as the link looks as busy as that.
+        // At least the interval's own packets came, if the link looks busy for as long as
+        // they need.
         let own = reference.transmission(size).min(apparent);
         let came = (busy + end.queue - begin).max(own).ratio(self.length);
         let stands = least.min(end.queue).ratio(self.length);

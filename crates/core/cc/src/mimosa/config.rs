@@ -5,80 +5,89 @@ use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
 
-/// More probes than this in a frame interval would be traffic of their own.
+/// Most probes in a frame interval; more would be traffic of their own.
 const MOST_PROBES: u16 = 64;
 
-/// All parameters. Those without a source were chosen by the scoreboard, seeds 1 to 16
-/// (`docs/algorithms/mimosa-controller.md`).
+/// Parameters of the Mimosa controller. Those without a source were chosen by the scoreboard,
+/// seeds 1 to 16 (`docs/algorithms/mimosa-controller.md`).
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// R*: the busy share that a flow alone aims at.
+    /// R* of the law for a flow that is alone: the busy share of the link at which it aims.
     pub target_share: f64,
-    /// How much less that is beside others.
+    /// drop of the law: greatest reduction of the target share beside other flows.
     pub shared_drop: f64,
-    /// The others' part of the load up to which it is taken for noise.
+    /// a of the law: largest part of the load brought by others that is taken for noise. Up to
+    /// it, the flow counts as alone.
     pub alone: f64,
-    /// The others' part of the load from which the share is less by all of that.
+    /// b of the law: part of the load brought by others from which the target share is lower
+    /// by all of `shared_drop`.
     pub shared_from: f64,
-    /// How much of a queue that stands adds to the load.
+    /// Share of a standing queue that is added to the load.
     pub standing_gain: f64,
-    /// How far back the busy share is averaged.
+    /// Time over which the busy share is averaged.
     pub smoothing_window: TimeDelta,
-    /// g below `knee`: how much of the distance to R* a round covers, as an exponent.
+    /// g of the law for a load below `knee`: how much of the distance to R* a round covers, as
+    /// an exponent.
     pub far_gain: f64,
-    /// g from `knee` on.
+    /// g of the law for a load from `knee` on.
     pub near_gain: f64,
-    /// The part of R* at which the gain changes.
+    /// Load, as a part of R*, at which the gain changes from `far_gain` to `near_gain`.
     pub knee: f64,
-    /// beta: how much more a flow without a share of the link grows in a round than one
-    /// that has all of it, as an exponent.
+    /// beta of the law: how much more a flow without a share of the link grows in a round than
+    /// one that has all of it, as an exponent.
     pub pull: f64,
-    /// How much faster than its own busy time a frame is sent. Pudica, equation 2, has 1.25;
-    /// more slowly it sees more of others.
+    /// Ratio of the link's busy time in a frame interval to the time over which a frame is
+    /// sent. Pudica, equation 2, has 1.25; a frame that is sent more slowly sees more of
+    /// others.
     pub pace_gain: f64,
-    /// The same of a flow that is alone, and the link's rate. Later, lost packets at a frame's
-    /// end are sent again later as well.
+    /// Ratio of the time that the link needs for a frame to the time over which the frame is
+    /// sent, for a flow that is alone. Packets lost at the end of a frame that is sent more
+    /// slowly are also sent again later.
     pub alone_pace_gain: f64,
-    /// How much of the spread of the link's own rate others must exceed: R is a mean of six
-    /// frames, and the error of such a mean 1 / sqrt(6) of that of one.
+    /// Part of the spread of the link's own rate that is added to `alone` and `shared_from`: R
+    /// is a mean of six frames, and the error of such a mean is 1 / sqrt(6) of that of one
+    /// frame.
     pub spread_part: f64,
-    /// How much longer than the smallest delay the mean one is without a queue, in times by
-    /// which the gaps of trains are uneven: 1.6 where delays are equally distributed.
+    /// Ratio of the mean delay above the smallest one without a queue, the noise, to the
+    /// unevenness of the gaps of trains: 1.6 where delays are uniformly distributed.
     pub noise_gain: f64,
-    /// The most of it, in frame intervals.
+    /// Upper bound of the noise, in frame intervals.
     pub most_noise: f64,
-    /// Packets at a frame's start that leave together.
+    /// Number of packets at a frame's start that leave together.
     pub lead: u16,
-    /// Probes after each frame. Pudica, section 4.1, has 4.
+    /// Most probes after each frame, at most 64. Pudica, section 4.1, has 4.
     pub probes: u16,
-    /// The most that probes may add to a frame, but for one.
+    /// Most that probes may add to a frame, as a share of its size. One probe may always
+    /// follow.
     pub probe_share: f64,
-    /// Backlog that makes the next frame smaller, as a part of a frame.
+    /// Backlog above which the next frame is smaller, as a part of a frame's size.
     pub backlog_share: f64,
-    /// Age of the oldest frame on its way that halves the next one, in frame intervals
-    /// above the smallest round trip. Pudica's open value: 2.
+    /// Age of the oldest frame on its way above which the next one is halved, in frame
+    /// intervals above the smallest round trip. Pudica's open value: 2.
     pub overdue: f64,
-    /// Age from which frames are as small as can be.
+    /// Age of the oldest frame on its way above which frames are as small as possible, in
+    /// frame intervals above the smallest round trip.
     pub stalled: f64,
-    /// Age from which most frames are skipped.
+    /// Age of the oldest frame on its way above which most frames are skipped, in frame
+    /// intervals above the smallest round trip.
     pub skipping: f64,
-    /// Silence after which the bitrate is halved, in the same measure. Pudica's open value:
-    /// 10.
+    /// Age of the oldest frame on its way above which the bitrate is halved, in frame
+    /// intervals above the smallest round trip. Pudica's open value: 10.
     pub silence: f64,
-    /// Share of lost packets in a round from which the bitrate falls: more than the 5 % that
+    /// Share of lost packets in a round above which the bitrate falls: more than the 5 % that
     /// a radio may lose by itself.
     pub loss: f64,
-    /// Packets that follow one another so many times faster than the link was seen to serve
-    /// were held up, and not queued.
+    /// Ratio to the link's rate above which packets follow one another too fast: they were
+    /// held up, and not queued.
     pub release: f64,
-    /// Window of the smallest delay.
+    /// Window of the smallest delay and of the smallest round trip.
     pub min_delay_window: TimeDelta,
-    /// Competitive mode: as much of a queue that others let stand is not answered. Zero:
-    /// every queue is.
+    /// Delay of a standing queue of others that is not answered, for the competitive mode.
+    /// Zero: every queue is answered.
     pub delay_budget: TimeDelta,
-    /// No rise beyond this multiple of the newest acknowledged frame's own bitrate. As
-    /// Pudica's.
+    /// Multiple of the newest acknowledged frame's own bitrate beyond which the bitrate does
+    /// not rise, as in Pudica.
     pub application_headroom: f64,
 }
 
@@ -118,11 +127,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         for (key, share) in [
             ("target_share", self.target_share),

@@ -5,18 +5,21 @@ use mimosa_units::{Bytes, Rate, Time};
 use super::busy::{Interval, Reference};
 use crate::frame_ring::FrameRing;
 
-/// Weights: that of a frame of no size in Mbit/s, and the frames after which one counts half.
+/// Weight of a frame of no size, in Mbit/s. `AGE` is the number of frames after which a frame
+/// counts half.
 const LIGHTEST: f64 = 1.0;
 const AGE: f64 = 8.0;
-/// A frame says nothing about a bitrate more than so many times its own.
+/// Greatest factor by which a frame's load is scaled to another bitrate: the frame says
+/// nothing about higher ones.
 const MOST_SCALED: f64 = 4.0;
 
 /// The recent intervals.
 pub(super) type Intervals = FrameRing<Interval>;
 
 impl Intervals {
-    /// Mean load of the intervals known since `since`, each scaled to what it would be with
-    /// frames of `bitrate`, newer and larger ones with more weight.
+    /// Mean load of the intervals that became known after `since`, each scaled to what it
+    /// would be with frames of `bitrate`, newer and larger ones with more weight. `None` if
+    /// there is none.
     pub(super) fn smoothed(
         &mut self,
         since: Time,
@@ -46,7 +49,7 @@ impl Intervals {
         (weights > 0.0).then(|| sum / weights)
     }
 
-    /// The newest load that is known, and the size of its frame.
+    /// The newest load that is known, and the size of its frame; `None` if there is none.
     pub(super) fn newest_load(&mut self, reference: &Reference) -> Option<(f64, Bytes)> {
         let mut next = None;
         self.ring.iter_mut().rev().find_map(|each| {

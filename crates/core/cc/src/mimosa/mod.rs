@@ -1,19 +1,20 @@
 //! Mimosa: the project's own controller.
 //!
-//! Pudica's idea, that the share of time in which the bottleneck is busy says how much
-//! room there is, with another estimate, one law, and an answer to falls by packets.
-//! `docs/algorithms/mimosa-controller.md` derives it and has what it comes to.
+//! The idea is Pudica's: the share of time in which the bottleneck is busy says how much room
+//! there is. Mimosa estimates this share in another way, has one law for the bitrate, and
+//! answers a fall of the link's rate by single packets rather than whole frames.
+//! `docs/algorithms/mimosa-controller.md` derives the controller and has its results.
 //!
 //! ```text
-//! R  = (time the link is known to be busy + growth of its queue + a part of what stands) / L
+//! R  = (time the link is known to be busy + growth of its queue + a part of a standing queue) / L
 //! B <- B (R* / R)^g e^(beta (1 - s))       once a feedback round; s = B over the link's rate
-//! R* = target - drop clamp((o - a) / (b - a))   where o is the part of R that is not one's own
-//! next frame <= C R* L - backlog           where a backlog stands
+//! R* = target - drop clamp((o - a) / (b - a))   where o is the part of R that others bring
+//! next frame <= C R* L - backlog           while there is a backlog
 //! ```
 //!
-//! *Deviations*: none, for there is no paper. The estimate and the answer to falls go back
-//! to experiments with Pudica's; what is Pudica's (S. Wang et al., NSDI 2024, section 4) is
-//! named where it is used.
+//! *Deviations*: none, because there is no paper. The estimate and the answer to falls come from
+//! experiments with Pudica's. A rule that is Pudica's (section 4 of S. Wang et al., NSDI 2024) is
+//! named as such where it is used.
 
 mod base;
 mod busy;
@@ -46,26 +47,29 @@ use reports::{Fill, ReportGap};
 use service::Service;
 use train::Trains;
 
-/// Below this a share cannot be told from an idle link.
+/// Lowest load that the law is given. A lower one cannot be told from that of an idle link.
 const LOWEST_SHARE: f64 = 0.01;
-/// What one round may make of the bitrate.
+/// Least factor by which one round changes the bitrate. `GREATEST_FACTOR` is the greatest.
 const LEAST_FACTOR: f64 = 0.7;
 const GREATEST_FACTOR: f64 = 2.0;
-/// A frame this much larger than the link carries in its time is made smaller.
+/// A frame is made smaller if it is larger by more than this factor than the link carries in a
+/// frame's time.
 const BEYOND: f64 = 1.1;
-/// The least part of a frame that trains may leave.
+/// Part of a frame's size by the bitrate below which the rate of trains alone does not reduce
+/// it.
 const LEAST_BY_TRAINS: f64 = 0.25;
-/// Skipped frames have one among them this often, so that what comes back is heard of.
+/// Longest time without a frame while frames are skipped: one frame is then sent, so that
+/// feedback can show that the link is back.
 const LONGEST_SKIP: TimeDelta = TimeDelta::from_millis(100);
-/// A backlog below three packets is none.
+/// Largest backlog that counts as none: three packets of 1200 bytes.
 const LEAST_BACKLOG: Bytes = Bytes::new(3_600);
 
-/// The controller.
+/// The Mimosa controller.
 #[derive(Debug)]
 pub struct Mimosa {
     config: Config,
     limits: Limits,
-    /// B: the bitrate, apart from answers with single frames.
+    /// B of the law: the bitrate, apart from the sizes of single frames.
     rate: Rate,
     intervals: Intervals,
     service: Service,
@@ -73,34 +77,35 @@ pub struct Mimosa {
     base: Base,
     report_gap: ReportGap,
     fill: Fill,
-    /// L of the frame last asked for.
+    /// L: the interval of the frame that was last asked for.
     interval: TimeDelta,
-    /// The frame after the one last asked for: the first that a change reaches.
+    /// The frame after the one last asked for: the first frame that a change of the bitrate
+    /// reaches.
     next_frame: FrameId,
-    /// No change before feedback of this frame.
+    /// The bitrate is not changed by the law before feedback about this frame.
     hold_until: FrameId,
-    /// As the newest feedback had it, and what has left since.
+    /// Bytes in flight by the newest feedback, plus the packets that have left since.
     in_flight: Bytes,
-    /// When the newest packet that arrived left the sender, and the link.
+    /// When the newest packet that arrived left the sender, and when it left the link.
     newest: Option<(Time, Time)>,
     release: Release,
-    /// Size of the newest probe.
+    /// Size of the newest probe; zero before the first.
     probe_size: Bytes,
-    /// Packets accounted for in this round, and those of them that were lost.
+    /// Number of packets accounted for in this round. `lost` is how many of them were lost.
     accounted: u32,
     lost: u32,
     silence_answered: Time,
-    /// o: the others' part of the load.
+    /// o of the law: the part of the load that other flows bring, from 0 to 1.
     others: f64,
-    /// The last frame that was let through while others were skipped.
+    /// When a frame was last let through although an earlier one was stalled.
     shown: Time,
-    /// The rule behind `rate`.
+    /// The rule that set `rate` or left it unchanged.
     cause: Cause,
     decision: Decision,
 }
 
 impl Mimosa {
-    /// One that begins at `limits.start()`.
+    /// A controller that begins at `limits.start()`.
     #[must_use]
     pub fn new(config: Config, limits: Limits) -> Self {
         Self {
@@ -130,7 +135,8 @@ impl Mimosa {
         }
     }
 
-    /// What delays are compared with: the smallest, and above it what others may queue.
+    /// The values with which delays are compared now: the smallest delay plus the standing
+    /// queue that is not answered, the noise and the link's rate.
     fn reference(&self) -> Reference {
         Reference {
             shortest: self.base.shortest() + self.allowed(),
@@ -140,14 +146,14 @@ impl Mimosa {
         }
     }
 
-    /// By how much delays are longer than the smallest one for no queue's sake, in the mean.
+    /// The noise: mean time by which delays without a queue exceed the smallest one.
     fn noise(&self) -> TimeDelta {
         let most = self.interval.scale(self.config.most_noise);
         let noise = self.trains.uneven().scale(self.config.noise_gain);
         noise.min(most)
     }
 
-    /// The part of a queue that stands which is not answered.
+    /// The part of a standing queue that is not answered, at most `delay_budget`.
     fn allowed(&self) -> TimeDelta {
         let budget = self.config.delay_budget;
         if budget > TimeDelta::ZERO {
@@ -157,7 +163,9 @@ impl Mimosa {
         }
     }
 
-    /// The encoder asks for a frame: smaller where a backlog stands or one is overdue.
+    /// Decides the size of the frame that the encoder asks for: smaller if there is a backlog,
+    /// if an earlier frame is overdue, or to see the path without a queue. Halves the bitrate
+    /// after silence.
     fn frame_due(&mut self, now: Time, frame: FrameId, interval: TimeDelta) {
         self.interval = interval.max(TimeDelta::ZERO);
         self.next_frame = FrameId(frame.0.saturating_add(1));
@@ -188,7 +196,9 @@ impl Mimosa {
         }
     }
 
-    /// What the next frame may have while the oldest one is overdue by `age`.
+    /// Size limit of the next frame while the oldest one on its way is overdue by `age`; `None`
+    /// if that is not too long. `own` is the frame's size by the bitrate, `least` that by the
+    /// lowest bitrate.
     fn beside_overdue(
         &mut self,
         now: Time,
@@ -211,7 +221,8 @@ impl Mimosa {
         }
     }
 
-    /// A queue stands for so long that the path without it is being forgotten.
+    /// Half of the frame's size by the bitrate, `own`, if a queue has stood for so long that
+    /// the delay without it will soon be forgotten; `None` otherwise.
     fn seeing_the_path(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
         let is_busy = self.decision.evidence.smoothed_utilization? > self.config.target_share;
         if !is_busy || !self.base.is_stale(now) {
@@ -221,8 +232,8 @@ impl Mimosa {
         Some(own.scale(0.5))
     }
 
-    /// Age of the oldest frame on its way, above the smallest round trip and what reports
-    /// make frames wait.
+    /// Age of the oldest frame on its way, less the smallest round trip and the time for which
+    /// frames wait for infrequent reports. Zero if no frame is on its way.
     fn overdue(&mut self, now: Time) -> TimeDelta {
         let waits = (self.report_gap.get() - self.interval).max(TimeDelta::ZERO);
         let expected = self.base.round_trip().unwrap_or(TimeDelta::ZERO) + waits;
@@ -230,7 +241,8 @@ impl Mimosa {
         oldest.map_or(TimeDelta::ZERO, |sent| now.since(sent) - expected)
     }
 
-    /// What the next frame may have where a backlog stands; `own` is what it would have.
+    /// Size limit of the next frame by the backlog and by the link's rate; `None` if neither
+    /// limits it. `own` is the frame's size by the bitrate.
     fn beside_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
         let carried = self.trains.newest(now).map(|link| {
             let link = link
@@ -239,7 +251,7 @@ impl Mimosa {
             let probes = self.probe_size.scale(f64::from(self.probes(own)));
             (link - probes).scale(1.0 / self.fill.get())
         });
-        // No more than that by trains alone: noise may have stretched them.
+        // Trains alone make a frame no smaller than that: noise may have stretched them.
         let carried = carried.map(|carried| carried.max(own.scale(LEAST_BY_TRAINS)));
         let carried = carried.filter(|carried| own > carried.scale(BEYOND));
         match (self.left_by_backlog(now, own), carried) {
@@ -248,7 +260,9 @@ impl Mimosa {
         }
     }
 
-    /// Since the newest packet that arrived left the link, that has served what left after it.
+    /// Size that the backlog leaves to the next frame; `None` if there is no backlog, or none
+    /// is known. The backlog is the data in flight, less what the link has served since the
+    /// newest packet that arrived left it.
     fn left_by_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
         let service = self.service.rate()?;
         let (_, left) = self.newest?;
@@ -262,8 +276,8 @@ impl Mimosa {
         (backlog > counts).then(|| fits - backlog)
     }
 
-    /// How the frame is sent, and what follows it: Pudica's pacing and probes (section 4.1),
-    /// by this busy share.
+    /// Decides the pacing of a frame that is handed to the pacer, and the probes that follow
+    /// the frame, as Pudica does (section 4.1) but by Mimosa's load.
     fn frame_encoded(&mut self, frame: FrameId, size: Bytes, packets: u32) {
         let interval = self.interval;
         self.fill.took(size);
@@ -275,7 +289,8 @@ impl Mimosa {
         let larger = size.get() as f64 / before.get().max(1) as f64;
         let gain = &self.config;
         let (share, gain) = match self.trains.rate() {
-            // Alone, a frame needs its own time of the link, whatever noise adds to the load.
+            // A frame of a flow that is alone needs its own transmission time, whatever noise
+            // adds to the load.
             Some(link) if self.others < self.config.alone => {
                 let own = link.transmit_time(size).ratio(interval);
                 (own.min(load * larger), gain.alone_pace_gain)
@@ -307,7 +322,7 @@ impl Mimosa {
             .push(Interval::new(frame, interval, size, packets));
     }
 
-    /// How many probes follow a frame of `size`.
+    /// Number of probes that follow a frame of `size`.
     fn probes(&self, size: Bytes) -> u16 {
         let most = size.scale(self.config.probe_share).get() / self.probe_size.get().max(1);
         self.config
@@ -393,7 +408,8 @@ impl Mimosa {
         }
     }
 
-    /// What the frames up to `newest` found was no queue. An answer to it is taken back.
+    /// Takes the delays of the frames up to `newest` as those of a hold-up and not of a queue.
+    /// If they lowered the bitrate, it is restored.
     fn held_up(&mut self, held_up: &HeldUp, newest: FrameId) {
         let before = held_up.before;
         for interval in self.intervals.among(held_up.from, newest) {
@@ -405,7 +421,8 @@ impl Mimosa {
         }
     }
 
-    /// One more packet of a frame is accounted for. With the last one its load is known.
+    /// Counts one more packet of the frame `id` as accounted for. With the frame's last packet
+    /// its load is known, and the law is applied.
     fn resolved(&mut self, now: Time, id: FrameId) {
         let Some(interval) = self.intervals.get_mut(id) else {
             return;
@@ -417,7 +434,8 @@ impl Mimosa {
         interval.known = Some(now);
         if let Some(train) = interval.train(usize::from(self.config.lead)) {
             self.trains.add(now, train);
-            // The rate of the train itself: the link may be faster than it was.
+            // The rate of the train itself counts if it is higher: the link may have become
+            // faster.
             let seen = self
                 .trains
                 .rate()
@@ -437,7 +455,7 @@ impl Mimosa {
         self.adapt(now, id, &reference);
     }
 
-    /// The law: one change a feedback round.
+    /// Applies the law, with one change of the bitrate in a feedback round.
     fn adapt(&mut self, now: Time, newest: FrameId, reference: &Reference) {
         let since = now - self.config.smoothing_window;
         let expected = self.rate.scale(self.fill.get());
@@ -479,14 +497,15 @@ impl Mimosa {
         self.hold_until = self.next_frame;
     }
 
-    /// What a round makes of the bitrate at load `load`.
+    /// Factor by which a round changes the bitrate at the averaged load `load`. Also sets
+    /// `others`.
     fn factor(&mut self, load: f64) -> f64 {
         let config = &self.config;
         let sent = self.rate.scale(self.fill.get());
         let link = self.trains.rate();
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
         self.others = (1.0 - own / load.min(1.0)).clamp(0.0, 1.0);
-        // A link whose rate varies looks as if others were there.
+        // A link whose rate varies looks as if other flows were there.
         let alone = config.alone + config.spread_part * self.trains.spread();
         let beside = (self.others - alone) / (config.shared_from - config.alone);
         let reserve = config.shared_drop * beside.clamp(0.0, 1.0);
@@ -507,14 +526,15 @@ impl Mimosa {
         self.set_cause(cause);
     }
 
-    /// The rule behind the target, as long as no single frame has its own.
+    /// Sets the rule behind the target, which is the decision's cause until a single frame has
+    /// its own.
     fn set_cause(&mut self, cause: Cause) {
         self.cause = cause;
         self.decision.cause = cause;
     }
 }
 
-/// What becomes of the controller when reports are fewer or say less.
+/// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     reports 50 or 100 ms apart cost nothing but their own delay where the link rests, and 2 \
     to 3 % of it where it falls and rises; 250 ms apart leave a third; times of a \
@@ -551,7 +571,7 @@ impl Controller for Mimosa {
                 }
             }
             Event::FrameGivenUp { frame } => {
-                // No share comes of it, and nothing of it is overdue.
+                // The frame gives no load, and is never overdue.
                 if let Some(interval) = self.intervals.get_mut(frame) {
                     interval.resolved = interval.resolved.max(interval.packets);
                 }

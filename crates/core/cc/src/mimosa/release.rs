@@ -1,36 +1,37 @@
-//! Packets that were held up somewhere, and then all came at once.
+//! Detection of packets that were held up somewhere, and then all came at once.
 
 use mimosa_facts::{Cause, FrameId, SentPacket};
 use mimosa_units::{PeerTime, Rate, TimeDelta};
 
-/// So many packets in a row that came too fast tell a hold-up,
+/// Least number of consecutive packets that came too fast from which a hold-up is told.
 const LEAST: u32 = 3;
-/// if they had been sent over so much more time than they arrived in, as a part of a frame
-/// interval: coarse clocks bring packets together as well.
+/// Least part of a frame interval by which the time over which such packets were sent must
+/// exceed the time in which they arrived. Coarse clocks bring packets together as well.
 const LEAST_PART: f64 = 0.125;
 
-/// What is believed at some time.
+/// What the controller believes at some time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Belief {
-    /// The bitrate, and the rule behind it.
+    /// The bitrate. `cause` is the rule behind it.
     pub(super) rate: Rate,
     pub(super) cause: Cause,
-    /// The averaged load.
+    /// The averaged load; `None` before there is one.
     pub(super) load: Option<f64>,
 }
 
-/// A row of packets that were held up.
+/// Consecutive packets that were held up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeldUp {
-    /// The first frame that has packets in it.
+    /// The first frame that has packets among them.
     pub(super) from: FrameId,
-    /// What was believed before they came.
+    /// What the controller believed before they came.
     pub(super) before: Belief,
-    /// The first one's delay.
+    /// One-way delay of the first of these packets.
     delay: TimeDelta,
 }
 
-/// The newest packets that came faster after one another than the link serves.
+/// The newest consecutive packets that came faster after one another than the link serves
+/// packets.
 #[derive(Debug, Default)]
 pub(super) struct Release {
     row: u32,
@@ -39,8 +40,10 @@ pub(super) struct Release {
 }
 
 impl Release {
-    /// A packet came at `at`, after another one no sooner than `soonest` if the link served
-    /// both. Says of which row it is where that was held up; `now` is what is believed now.
+    /// Takes a packet that arrived at `at`. `soonest` is the least time after the arrival
+    /// of the packet before, if the link served both; `None` if it is unknown. `now` is
+    /// what the controller believes now. Returns the consecutive packets to which this one
+    /// belongs, if they were held up.
     pub(super) fn arrived(
         &mut self,
         packet: &SentPacket,

@@ -1,11 +1,12 @@
-//! How far apart reports are, and how much of what was granted frames take.
+//! The time between reports, and the part of their granted size that frames use.
 
 use mimosa_units::{Bytes, Time, TimeDelta};
 
-/// Gaps looked at. The least counts, so that one outage does not.
+/// Number of gaps between reports that are remembered. The least of them counts, so that
+/// one outage does not.
 const GAPS: usize = 4;
 
-/// The time between reports that do not come with each packet.
+/// The time between reports, where a report does not come with each packet.
 #[derive(Debug, Default)]
 pub(super) struct ReportGap {
     newest: Option<Time>,
@@ -14,7 +15,7 @@ pub(super) struct ReportGap {
 }
 
 impl ReportGap {
-    /// A report came.
+    /// Records that a report came.
     pub(super) fn came(&mut self, now: Time) {
         if let Some(newest) = self.newest.replace(now) {
             self.gaps[self.next] = now.since(newest);
@@ -22,25 +23,26 @@ impl ReportGap {
         }
     }
 
-    /// The least of the last gaps.
+    /// The least of the last four gaps; zero before there are as many.
     pub(super) fn get(&self) -> TimeDelta {
         self.gaps.iter().copied().min().unwrap_or(TimeDelta::ZERO)
     }
 }
 
-/// Weight of a new frame.
+/// Weight of a new frame in the smoothed means.
 const GAIN: f64 = 1.0 / 32.0;
-/// An encoder that leaves more than this of its grant has little to say for the moment, and
-/// will want the rest again. libx264 leaves 13 to 20 % under a tight buffer.
+/// Least part of its grant that a frame counts with. An encoder that uses less has little
+/// to show for the moment, and will want the rest again. libx264 leaves 13 to 20 % unused
+/// under a tight buffer. `MOST` is the greatest part.
 const LEAST: f64 = 0.75;
 const MOST: f64 = 1.5;
 
-/// How large frames are beside what was granted, smoothed.
+/// The ratio of frames' sizes to their granted sizes, smoothed.
 #[derive(Debug)]
 pub(super) struct Fill {
     granted: Option<Bytes>,
     mean: f64,
-    /// How far frames are from the mean, in the mean.
+    /// Smoothed mean distance of the frames' ratios from `mean`.
     deviation: f64,
 }
 
@@ -55,12 +57,13 @@ impl Default for Fill {
 }
 
 impl Fill {
-    /// The next frame may have `size`.
+    /// Records the size that is granted to the next frame; `None` if the frame is not to
+    /// count.
     pub(super) const fn grant(&mut self, size: Option<Bytes>) {
         self.granted = size;
     }
 
-    /// It has `size`.
+    /// Records the size of the frame to which the last grant belongs.
     pub(super) fn took(&mut self, size: Bytes) {
         if let Some(granted) = self.granted.take()
             && granted > Bytes::ZERO
@@ -72,8 +75,9 @@ impl Fill {
         }
     }
 
-    /// The mean, from 0.75 to 1.5. Of an encoder that keeps to its grants what nearly all
-    /// frames take: those above the mean would be more than the link carries.
+    /// The smoothed ratio, from 0.75 to 1.5. Where the mean is below 1, twice the mean
+    /// distance from it is added, up to 1, which gives the ratio of nearly all frames:
+    /// those above the mean would otherwise be more than the link carries.
     pub(super) fn get(&self) -> f64 {
         let nearly_all = self.mean + 2.0 * self.deviation;
         nearly_all.min(self.mean.max(1.0))

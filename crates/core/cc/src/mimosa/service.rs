@@ -1,35 +1,37 @@
-//! At which rate the bottleneck serves this flow while it is busy.
+//! The rate at which the bottleneck serves this flow while it is busy.
 
 use std::collections::VecDeque;
 
 use mimosa_units::{Bytes, PeerTime, Rate, Time, TimeDelta};
 
-/// A busy period tells a rate from so many packets on.
+/// Least number of packets in a busy period from which its rate is computed.
 const LEAST_PACKETS: usize = 6;
-/// Only what arrived so lately counts.
+/// Time before the newest arrival in which a busy period's packets count.
 const WINDOW: TimeDelta = TimeDelta::from_millis(30);
-/// For so long a busy period tells the rate.
+/// Time for which the rate of a busy period counts after its last packet.
 const FRESH: TimeDelta = TimeDelta::from_millis(100);
-/// Packets remembered.
+/// Most packets remembered.
 const MOST: usize = 2_048;
 
-/// The newest busy period.
+/// The newest busy period, in which each packet came to the link before the one ahead had
+/// left.
 #[derive(Debug, Default)]
 pub(super) struct Service {
-    /// When each arrived, and its size.
+    /// Arrival and size of each packet.
     chain: VecDeque<(PeerTime, Bytes)>,
     bytes: Bytes,
     rate: Option<Rate>,
-    /// When the last packet came that told it.
+    /// Arrival of the last packet from which `rate` was computed.
     told: Option<PeerTime>,
     newest: Option<PeerTime>,
 }
 
 impl Service {
-    /// A packet sent at `sent` arrived; without a queue after `unqueued`.
+    /// Takes a packet that was sent at `sent` and arrived at `at`. Without a queue, packets
+    /// arrive `unqueued` after they were sent.
     pub(super) fn arrived(&mut self, sent: Time, at: PeerTime, size: Bytes, unqueued: TimeDelta) {
         self.newest = Some(at);
-        // It came to the link before the one ahead of it had left.
+        // Whether the packet came to the link before the one ahead of it had left.
         let waits = self
             .chain
             .back()
@@ -61,8 +63,8 @@ impl Service {
         }
     }
 
-    /// The rate of the newest busy period that tells one. `None` where packets have come since
-    /// without a queue for a while: the link may be faster by now.
+    /// The rate of the newest busy period that was long enough. `None` before the first, and
+    /// if packets have since come without a queue for a while: the link may be faster by now.
     pub(super) fn rate(&self) -> Option<Rate> {
         let (told, newest) = self.told.zip(self.newest)?;
         self.rate.filter(|_| newest - told <= FRESH)

@@ -1,9 +1,9 @@
-//! At which rate the bottleneck itself serves, whoever else uses it.
+//! The rate at which the bottleneck itself serves packets, whoever else uses it.
 //!
 //! The first packets of a frame leave together. In a FIFO nothing of another flow comes between
-//! them, so that they arrive one transmission time after the other: packet pairs (S. Keshav, *A
-//! control-theoretic approach to flow control*, SIGCOMM 1991). Some are stretched or compressed on
-//! their way, so that the middle half counts.
+//! them, so that they arrive one transmission time after one another: packet pairs (S. Keshav, *A
+//! control-theoretic approach to flow control*, SIGCOMM 1991). Some trains are stretched or
+//! compressed on their way, so only the middle half of the trains counts.
 
 use std::collections::VecDeque;
 
@@ -11,45 +11,46 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 /// Trains remembered: half a second at 60 frames a second.
 const REMEMBERED: usize = 32;
-/// So many tell what the link carries now. One may be stretched by chance.
+/// Number of newest trains that tell what the link carries now. A single one may be stretched by
+/// chance.
 const NEWEST: usize = 3;
-/// For so long they do.
+/// Age up to which the newest trains tell what the link carries now.
 const FRESH: TimeDelta = TimeDelta::from_millis(150);
-/// From so many on there is a rate.
+/// Least number of trains from which the link's rate is computed.
 const LEAST: usize = 3;
 
-/// Packets that left together.
+/// A train: packets that left together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Train {
-    /// What followed the first packet.
+    /// Size of all packets after the first.
     pub(super) size: Bytes,
-    /// In how much time it arrived.
+    /// Time from the arrival of the first packet to that of the last.
     pub(super) span: TimeDelta,
-    /// How far the gaps are from even, in the mean.
+    /// Mean difference between the gaps of the arrivals and even gaps.
     pub(super) uneven: TimeDelta,
 }
 
 impl Train {
-    /// `None` where it arrived at once, as far as the receiver's clock can tell: stock browsers
-    /// report quarters of a millisecond.
+    /// The rate at which the train arrived. `None` if it arrived at once, as far as the receiver's
+    /// clock can tell: stock browsers report quarters of a millisecond.
     pub(super) fn rate(&self) -> Option<Rate> {
         (self.span > TimeDelta::ZERO).then(|| Rate::of(self.size, self.span))
     }
 }
 
-/// The newest trains.
+/// The newest trains, and what they tell about the link.
 #[derive(Debug, Default)]
 pub(super) struct Trains {
     seen: VecDeque<Train>,
     rate: Option<Rate>,
     uneven: TimeDelta,
     spread: f64,
-    /// When the newest was known.
+    /// When the newest train was added.
     came: Time,
 }
 
 impl Trains {
-    /// A train arrived.
+    /// Adds a train that arrived.
     pub(super) fn add(&mut self, now: Time, train: Train) {
         self.came = now;
         if self.seen.len() == REMEMBERED {
@@ -80,9 +81,9 @@ impl Trains {
         self.uneven = sorted[sorted.len() / 2].uneven;
     }
 
-    /// The most that any of the newest trains arrived at: after a fall, what is left. `None`
-    /// where one of them arrived at once, and where they are old: frames of one packet make none,
-    /// and must not stay as small for it.
+    /// The highest rate of the newest trains: after a fall, what the link still carries. `None` if
+    /// one of them arrived at once, or if they are old: frames of one packet make no trains, and
+    /// must not stay that small because of old ones.
     pub(super) fn newest(&self, now: Time) -> Option<Rate> {
         if now.since(self.came) > FRESH {
             return None;
@@ -91,19 +92,19 @@ impl Trains {
         newest.reduce(|one, other| Some(one?.max(other?)))?
     }
 
-    /// How far apart from even packets arrive that one link served after one another: the
-    /// median of the trains.
+    /// Unevenness of the arrivals of packets that the link served one after another: the median
+    /// over the trains of the mean difference between their gaps and even gaps.
     pub(super) const fn uneven(&self) -> TimeDelta {
         self.uneven
     }
 
-    /// How much the link's own rate varies: half of the distance of the trains' quartiles, as
-    /// a part of their median.
+    /// Variation of the link's own rate: half of the distance between the quartiles of the trains'
+    /// times per byte, as a part of their median.
     pub(super) const fn spread(&self) -> f64 {
         self.spread
     }
 
-    /// The rate of the link.
+    /// The rate of the link; `None` before three trains, and if too many trains arrived at once.
     pub(super) const fn rate(&self) -> Option<Rate> {
         self.rate
     }

@@ -1,69 +1,78 @@
-//! NADA's parameters: Table 2 of RFC 8698, with its names.
+//! NADA's parameters: those of Table 2 of RFC 8698 with its names, and ours.
 
 use mimosa_units::TimeDelta;
 use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
 
-/// All parameters. `RMIN` and `RMAX` are the limits, `FPS` is the stream's.
+/// All parameters of NADA. Names in capitals are the RFC's. `RMIN` and `RMAX` are the flow's
+/// limits, and `FPS` is the stream's frame rate.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// `PRIO`: weight among flows. 1.
+    /// `PRIO`: weight of this flow among others. Table 2: 1.
     pub priority: f64,
-    /// `XREF`: the congestion signal at which `RMAX` is right. 10 ms.
+    /// `XREF`: congestion signal at which the rate `RMAX` is in equilibrium. Table 2: 10 ms.
     pub reference: TimeDelta,
-    /// `KAPPA`: speed of the gradual update. 0.5.
+    /// `KAPPA`: gain of the gradual update. Table 2: 0.5.
     pub kappa: f64,
-    /// `ETA`: weight of the signal's change in it. 2.
+    /// `ETA`: weight of the congestion signal's change in the gradual update. Table 2: 2.
     pub eta: f64,
-    /// `TAU`: the longest round trip it is made for. 500 ms.
+    /// `TAU`: longest round trip for which the gradual update is designed. Table 2: 500 ms.
     pub tau: TimeDelta,
-    /// `DELTA`: time between updates. 100 ms.
+    /// `DELTA`: time between two updates of the rate. Table 2: 100 ms.
     pub interval: TimeDelta,
-    /// `LOGWIN`: what is looked back at. 500 ms.
+    /// `LOGWIN`: length of the observation window. Table 2: 500 ms.
     pub log_window: TimeDelta,
-    /// `QEPS`: above it a queueing delay ends the ramp-up. 10 ms.
+    /// `QEPS`: queueing delay from which on there is no ramp-up. Table 2: 10 ms.
     pub ramp_up_delay: TimeDelta,
-    /// `DFILT`: bound on the filter's own delay. 120 ms.
+    /// `DFILT`: upper bound of the delay that the filter adds, in the ramp-up's formula. Table
+    /// 2: 120 ms.
     pub filter_delay: TimeDelta,
-    /// `GAMMA_MAX`: most growth in a step of the ramp-up. 0.5.
+    /// `GAMMA_MAX`: largest excess of the rate over the receiving rate in the ramp-up, as a share
+    /// of the receiving rate. Table 2: 0.5.
     pub highest_ramp_up: f64,
-    /// `QBOUND`: most queue that the ramp-up may make. 50 ms.
+    /// `QBOUND`: longest queueing delay that the ramp-up may cause. Table 2: 50 ms.
     pub ramp_up_bound: TimeDelta,
-    /// `MULTILOSS`: loss intervals for which a loss is remembered. 7.
+    /// `MULTILOSS`: number of mean loss intervals for which a loss is remembered. Table 2: 7.
     pub loss_memory: f64,
-    /// `QTH`: delay above which it is warped while losses are remembered. 50 ms.
+    /// `QTH`: queueing delay from which on the delay is warped, so that it counts for less, while a
+    /// loss is remembered. Table 2: 50 ms.
     pub warp_delay: TimeDelta,
-    /// `LAMBDA`: how steeply. 0.5.
+    /// `LAMBDA`: how steeply the warped delay falls with the queueing delay. Table 2: 0.5.
     pub warp_gain: f64,
-    /// `PLRREF`: reference share of losses. 0.01.
+    /// `PLRREF`: reference share of packets lost. Table 2: 0.01.
     pub loss_reference: f64,
-    /// `PMRREF`: reference share of marks. 0.01.
+    /// `PMRREF`: reference share of packets marked. Table 2: 0.01.
     pub mark_reference: f64,
-    /// `DLOSS`: what that many losses count as. 10 ms.
+    /// `DLOSS`: delay that the reference share of losses counts as. Table 2: 10 ms.
     pub loss_penalty: TimeDelta,
-    /// `DMARK`: what that many marks count as. 2 ms.
+    /// `DMARK`: delay that the reference share of marks counts as. Table 2: 2 ms.
     pub mark_penalty: TimeDelta,
-    /// `BETA_S`: how much a waiting frame speeds the pace up. 0.1.
+    /// `BETA_S`: gain with which the data that waits in the sender raises the pacing rate. Table
+    /// 2: 0.1.
     pub send_gain: f64,
-    /// `BETA_V`: how much it lowers the target. 0.1.
+    /// `BETA_V`: gain with which the data that waits in the sender lowers the target. Table 2: 0.1.
     pub video_gain: f64,
-    /// `ALPHA`: smoothing of the shares of losses and marks. 0.1.
+    /// `ALPHA`: weight of the newest value in the smoothed shares of losses and marks. Table
+    /// 2: 0.1.
     pub smoothing: f64,
-    /// Samples of which the smallest delay counts, section 5.1.1: 15.
+    /// Number of the newest queueing delays of which the smallest counts, section 5.1.1: 15.
     pub filter_samples: usize,
-    /// Window of the smallest one-way delay, section 5.1.1 ("tens of minutes"). *Open*:
-    /// 10 min.
+    /// Length of the window of the smallest one-way delay, section 5.1.1 ("tens of minutes").
+    /// *Open* in the RFC; our default is 10 min.
     pub base_delay_window: TimeDelta,
-    /// Most of the congestion signal. *Open*: 500 ms, the origin's `NADA_PARAM_XMAX`.
+    /// Largest congestion signal. *Open* in the RFC; our default is 500 ms, `NADA_PARAM_XMAX` of
+    /// `cisco/ns3-rmcat`.
     pub highest_signal: TimeDelta,
-    /// The longest time that counts for one step. *Open*: 500 ms, as `TAU`.
+    /// Longest time that counts for one gradual update. *Open* in the RFC; our default is 500 ms,
+    /// as `TAU`.
     pub longest_step: TimeDelta,
-    /// No gradual growth beyond this multiple of the receiving rate. *Open*: 2.
+    /// Multiple of the receiving rate beyond which the gradual update does not raise the rate.
+    /// *Open* in the RFC; our default is 2.
     pub application_headroom: f64,
-    /// Silence after which the rate is halved, and again each time as long. *Open*:
-    /// 500 ms, twice the interval that section 6.3 calls the longest.
+    /// Time of silence after which the rate is halved; it is halved again each time as long. *Open*
+    /// in the RFC; our default is 500 ms, twice the interval that section 6.3 calls the longest.
     pub feedback_timeout: TimeDelta,
 }
 
@@ -103,13 +112,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses parameters with which the formulas mean nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`] with the first such parameter.
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
-        // Ranges rather than comparisons, so that NaN fails too.
+        // Every condition is false for NaN, so that NaN fails too.
         for (key, weight) in [
             ("priority", self.priority),
             ("kappa", self.kappa),

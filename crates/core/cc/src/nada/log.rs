@@ -1,8 +1,9 @@
-//! The observation window: what arrived, was lost or marked, and how late.
+//! The observation window, with the packets that arrived, were lost or were marked and their
+//! delays, and the loss intervals.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// Slots of the window; it slides in steps of one.
+/// Number of slots in the window, which slides in steps of one slot.
 const SLOTS: usize = 25;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,7 +15,7 @@ struct Slot {
     highest_delay: TimeDelta,
 }
 
-/// Sums over the last `LOGWIN`.
+/// Sums over the packets of the last `LOGWIN`.
 #[derive(Debug)]
 pub(super) struct Log {
     slots: [Slot; SLOTS],
@@ -47,7 +48,7 @@ impl Log {
         self.slots[self.current].lost += 1.0;
     }
 
-    /// Moves the window to `now`.
+    /// Moves the end of the window to `now`.
     pub(super) fn advance(&mut self, now: Time) {
         for _ in 0..SLOTS {
             if now < self.ends {
@@ -66,12 +67,12 @@ impl Log {
         self.slots.iter().map(value).sum()
     }
 
-    /// `r_recv`.
+    /// Returns the receiving rate over the window, `r_recv`.
     pub(super) fn receiving(&self) -> Rate {
         Rate::of(self.slots.iter().map(|slot| slot.bytes).sum(), self.window)
     }
 
-    /// Shares of packets lost and marked.
+    /// Returns the share of packets lost, and the share of arrivals that were marked.
     pub(super) fn shares(&self) -> (f64, f64) {
         let (arrived, lost) = (self.sum(|slot| slot.arrived), self.sum(|slot| slot.lost));
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
@@ -79,22 +80,22 @@ impl Log {
         (share(lost, arrived + lost), share(marked, arrived))
     }
 
-    /// Whether nothing was lost and no packet met a queue of `delay`.
+    /// Whether nothing was lost in the window and every queueing delay was below `delay`.
     pub(super) fn is_calm(&self, delay: TimeDelta) -> bool {
         let is_calm = |slot: &Slot| slot.lost == 0.0 && slot.highest_delay < delay;
         self.slots.iter().all(is_calm)
     }
 }
 
-/// Loss intervals of which the mean is taken, and their weights (RFC 5348, section 5.4).
+/// Weights of the loss intervals of which the mean is taken, newest first (RFC 5348, section 5.4).
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// Packets between loss events.
+/// Loss intervals: the numbers of packets between loss events.
 #[derive(Debug, Default)]
 pub(super) struct LossIntervals {
-    /// Complete ones, newest first.
+    /// Complete loss intervals, newest first.
     complete: Vec<f64>,
-    /// Packets since the last event began.
+    /// Number of packets since the last loss event began.
     pub(super) current: f64,
     began: Option<Time>,
 }
@@ -104,7 +105,8 @@ impl LossIntervals {
         self.current += 1.0;
     }
 
-    /// A loss; those within a round trip of the first are one event (section 5.2 there).
+    /// Records a loss. Losses within a round trip of the first one are one event (RFC 5348, section
+    /// 5.2).
     pub(super) fn lost(&mut self, now: Time, rtt: TimeDelta) {
         if self.began.is_some_and(|at| now.since(at) <= rtt) {
             return;
@@ -115,7 +117,7 @@ impl LossIntervals {
         self.current = 0.0;
     }
 
-    /// `loss_int`; nothing before the first loss.
+    /// Returns the mean loss interval in packets, `loss_int`; `None` before the first loss.
     pub(super) fn mean(&self) -> Option<f64> {
         if self.complete.is_empty() {
             return None;
@@ -147,7 +149,7 @@ mod tests {
             log.advance(at(time));
             log.arrived(Bytes::new(1_250), ms(3), time % 100 == 0);
         }
-        // 1250 bytes every 10 ms.
+        // 1250 bytes every 10 ms are 1 Mbit/s.
         assert_eq!(log.receiving(), Rate::from_kbps(1_000));
         assert_eq!(log.shares(), (0.0, 0.1));
         assert!(log.is_calm(ms(4)) && !log.is_calm(ms(3)));
@@ -176,7 +178,7 @@ mod tests {
             losses.current = 50.0;
             losses.lost(at(1_000 * event), rtt);
         }
-        // Seven of 50 and the oldest of 200 with a weight of 0.2.
+        // There are seven intervals of 50, and the oldest of 200 with a weight of 0.2.
         assert_eq!(losses.mean(), Some((5.8 * 50.0 + 0.2 * 200.0) / 6.0));
     }
 }

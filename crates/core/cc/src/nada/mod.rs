@@ -2,15 +2,14 @@
 //! (NADA): A Unified Congestion Control Scheme for Real-Time Media*, RFC 8698. Section
 //! and equation numbers are the RFC's; `docs/algorithms/nada.md` has the model.
 //!
-//! Delay, losses and marks become one congestion signal, an equivalent delay. While
-//! there is no sign of congestion the rate follows the receiving rate upwards; else it
-//! moves with the signal's change and its distance from `XREF RMAX / rate`.
+//! Delay, losses and marks become one congestion signal, an equivalent delay. While there is no
+//! sign of congestion, the rate follows the receiving rate upwards. Otherwise it moves with the
+//! signal's change and with the signal's distance from `PRIO XREF RMAX / rate`.
 //!
-//! *Deviations.* All is calculated at the sender, as section 6.4 allows. The first rate
-//! is that of the limits and not `RMIN`. A packet is lost when the session says so, and
-//! not when it is out of order. `FPS` is the stream's own. Added: a bound of the gradual
-//! growth, of the time that counts for a step and of the signal, and an answer to
-//! silence.
+//! *Deviations.* Everything is calculated at the sender, as section 6.4 allows. The first rate is
+//! that of the limits, and not `RMIN`. A packet is lost when the session says so, and not when it
+//! is out of order. `FPS` is the stream's own frame rate. We add bounds of the gradual growth, of
+//! the time that counts for one step and of the signal, and a reaction to silence.
 
 mod config;
 mod log;
@@ -33,35 +32,37 @@ use crate::send_queue::SendQueue;
 use crate::windowed_min::WindowedMin;
 use log::{Log, LossIntervals};
 
-/// Gain of the smoothed round trip (RFC 6298); the RFC leaves its estimate open.
+/// Gain of the smoothed round trip (RFC 6298); RFC 8698 leaves the estimate open.
 const RTT_GAIN: f64 = 1.0 / 8.0;
-/// Most by which the sender's queue moves target and pace (equations 11 and 12).
+/// Largest share of the rate by which the sender's queue moves target and pacing rate (equations 11
+/// and 12).
 const HIGHEST_SHAPING: f64 = 0.05;
-/// Rates below it are no measure of a share of `RMAX`.
+/// Lowest rate of the gradual update and of pacing: `RMAX` over a lower rate has no meaning.
 const LOWEST_RATE: Rate = Rate::from_kbps(1);
 
-/// The controller.
+/// The NADA controller.
 #[derive(Debug)]
 pub struct Nada {
     config: Config,
     limits: Limits,
     base: WindowedMin,
-    /// The newest queueing delays; the smallest counts.
+    /// The newest queueing delays, of which the smallest counts.
     delays: VecDeque<TimeDelta>,
     log: Log,
     losses: LossIntervals,
     loss_share: f64,
     mark_share: f64,
-    /// `x_curr`, as `x_prev` of the next update.
+    /// Congestion signal, `x_curr`, which is `x_prev` in the next update.
     signal: TimeDelta,
     rtt: Option<TimeDelta>,
-    /// `r_ref`.
+    /// Reference rate, `r_ref`.
     rate: Rate,
     updated: Option<Time>,
     queue: SendQueue,
     period: TimeDelta,
     in_flight: Bytes,
-    /// Something arrived, or the rate was halved because nothing did.
+    /// When something last arrived, silence last halved the rate, or data left with nothing in
+    /// flight.
     silent_since: Time,
     decision: Decision,
 }
@@ -125,7 +126,7 @@ impl Nada {
         self.shape();
     }
 
-    /// `d_queue` of one packet (5.1.1).
+    /// Returns the queueing delay of one packet, `d_queue` (5.1.1), and keeps it among the newest.
     fn queue_delay(&mut self, now: Time, one_way: TimeDelta) -> TimeDelta {
         self.base.add(now, one_way);
         let base = self.base.get().unwrap_or(one_way);
@@ -137,9 +138,10 @@ impl Nada {
         delay
     }
 
-    /// A report is due (4.2), and is answered (4.3).
+    /// Calculates the congestion signal (4.2) and moves the rate (4.3). `step` is the time that
+    /// counts for the update.
     fn update(&mut self, step: TimeDelta) {
-        // Equation 10.
+        // Equation 10 smooths the shares.
         let (lost, marked) = self.log.shares();
         self.loss_share += self.config.smoothing * (lost - self.loss_share);
         self.mark_share += self.config.smoothing * (marked - self.mark_share);
@@ -162,7 +164,7 @@ impl Nada {
         self.rate = self.limits.clamp(rate);
     }
 
-    /// `x_curr` (equation 2).
+    /// Returns the congestion signal, `x_curr` (equation 2).
     fn congestion(&self, delay: TimeDelta) -> TimeDelta {
         let square = |share: f64, reference: f64| (share / reference) * (share / reference);
         let config = &self.config;
@@ -174,8 +176,8 @@ impl Nada {
         signal.min(config.highest_signal)
     }
 
-    /// `d_tilde` (equation 1): warped while the last loss is remembered, and less and
-    /// less so over one more loss interval.
+    /// Returns the perceived delay, `d_tilde` (equation 1): warped while the last loss is
+    /// remembered, and less and less so over one more loss interval.
     fn perceived(&self, delay: TimeDelta) -> TimeDelta {
         let threshold = self.config.warp_delay;
         let Some(interval) = self.losses.mean() else {
@@ -190,7 +192,7 @@ impl Nada {
         warped + (delay - warped).scale(forgotten)
     }
 
-    /// Equations 3 and 4.
+    /// Returns the rate of the ramp-up (equations 3 and 4), and the cause.
     fn ramp_up(&self, receiving: Rate) -> (Rate, Cause) {
         let config = &self.config;
         let loop_time = self.rtt.unwrap_or(TimeDelta::ZERO) + config.interval + config.filter_delay;
@@ -203,7 +205,7 @@ impl Nada {
         }
     }
 
-    /// Equations 5 to 7.
+    /// Returns the rate of the gradual update (equations 5 to 7), and the cause.
     fn gradual(&self, step: TimeDelta, signal: TimeDelta, receiving: Rate) -> (Rate, Cause) {
         let config = &self.config;
         let rate = self.rate.max(LOWEST_RATE);
@@ -222,7 +224,7 @@ impl Nada {
         }
     }
 
-    /// Target and pace with what waits in the sender (5.2.2).
+    /// Sets target and pacing, from the rate and the data that waits in the sender (5.2.2).
     fn shape(&mut self) {
         let waiting = Rate::of(self.queue.bytes(), self.period);
         let most = self.rate.scale(HIGHEST_SHAPING);
@@ -236,7 +238,7 @@ impl Nada {
         };
     }
 
-    /// Nothing has come back for long.
+    /// Halves the rate when silence has lasted too long.
     fn timer(&mut self, now: Time) {
         if self.deadline().is_some_and(|due| due <= now) {
             self.silent_since = now;
@@ -247,7 +249,7 @@ impl Nada {
     }
 }
 
-/// What becomes of the controller when reports are fewer or say less.
+/// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     the same rates and the same queue up to reports 100 ms apart; 250 ms apart it uses less \
     of a link that changes; without ECN it goes by delay and losses";
@@ -300,7 +302,7 @@ impl Controller for Nada {
         &self.decision
     }
 
-    /// While something is in flight and nothing comes back.
+    /// Returns the time at which silence has lasted too long; `None` while nothing is in flight.
     fn deadline(&self) -> Option<Time> {
         let due = self.silent_since + self.config.feedback_timeout;
         (self.in_flight > Bytes::ZERO).then_some(due)

@@ -1,4 +1,4 @@
-//! Each equation on events whose outcome is worked by hand.
+//! Tests of each equation, on events whose outcome is calculated by hand.
 
 use mimosa_facts::{
     Cause, Controller, Event, FrameId, Limits, Pacing, PacketKind, PacketOutcome, PacketReport,
@@ -59,7 +59,8 @@ impl Flow {
         self.report(packet, outcome);
     }
 
-    /// A packet each millisecond: 10 Mbit/s.
+    /// Reports the arrival of a packet each millisecond, 10 Mbit/s, with a queueing delay of
+    /// `queued`.
     fn run(&mut self, millis: u32, queued: TimeDelta) {
         for _ in 0..millis {
             self.now += MS(1);
@@ -99,7 +100,7 @@ fn without_a_queue_the_rate_goes_above_what_arrives() {
         flow.mbps()
     );
     assert_eq!(flow.cause(), Cause::MultiplicativeIncrease);
-    // No more comes in: the rate stays where it is.
+    // No more than before arrives, so the rate stays where it is.
     let before = flow.mbps();
     flow.run(500, MS(0));
     close(flow.mbps(), before);
@@ -107,7 +108,7 @@ fn without_a_queue_the_rate_goes_above_what_arrives() {
 
 #[test]
 fn at_equilibrium_the_signal_is_the_reference_over_the_share_of_the_highest_rate() {
-    // 10 ms x 50 / 10: at 50 ms of queue 10 Mbit/s stay.
+    // 10 ms x 50 / 10 are 50 ms: with that queueing delay the rate stays at 10 Mbit/s.
     let mut flow = Flow::new(Config::default());
     flow.run(1, MS(0));
     flow.nada.signal = MS(50);
@@ -125,7 +126,8 @@ fn the_gradual_update_is_equation_7() {
     flow.run(1, MS(0));
     flow.nada.signal = MS(50);
     flow.run(99, MS(50));
-    // One step of 100 ms: to 70 ms, 20 ms above the aim and 20 ms more than before.
+    // In one step of 100 ms the signal goes to 70 ms, 20 ms above its aim and 20 ms more than
+    // before.
     flow.nada.delays.clear();
     flow.run(100, MS(70));
     let factor = 1.0 - 0.5 * 0.2 * (20.0 / 500.0) - 0.5 * 2.0 * (20.0 / 500.0);
@@ -169,12 +171,12 @@ fn a_long_delay_is_warped_while_a_loss_is_remembered() {
     assert_eq!(flow.nada.perceived(MS(150)), MS(150));
     flow.nada.losses.current = 100.0;
     flow.nada.losses.lost(flow.now, RTT);
-    // 50 exp(-0.5 x 2)
+    // The warped delay is 50 exp(-0.5 x 2).
     let warped = 50.0 * libm::exp(-1.0);
     close(flow.nada.perceived(MS(150)).as_millis(), warped);
     assert_eq!(flow.nada.perceived(MS(49)), MS(49));
-    // The mean grows with the interval that goes on: 7 of it never pass, with one
-    // interval known. With more of them they do.
+    // The mean grows with the present interval, which is at most 6 times the mean, because the
+    // weights sum to 6. With 7 in `loss_memory` a loss is therefore never forgotten.
     for _ in 0..7 {
         flow.now += MS(100);
         flow.nada.losses.current = 100.0;
@@ -191,7 +193,7 @@ fn a_long_delay_is_warped_while_a_loss_is_remembered() {
 #[test]
 fn growth_ends_at_twice_what_arrives() {
     let mut flow = Flow::new(Config::default());
-    // 1 Mbit/s arrives, with a queue that is far below the aim of 500 ms or more.
+    // 1 Mbit/s arrives, with a queueing delay far below the aim, which is 250 ms or more.
     flow.nada.rate = Rate::from_kbps(500);
     flow.arrives(Ecn::NotEct, MS(0));
     for _ in 0..2_000 {
@@ -215,14 +217,14 @@ fn what_waits_lowers_the_target_and_speeds_up_the_pace() {
         size: Bytes::new(size),
         packets: 4,
     };
-    // 2000 bytes at 50 a second: 0.8 Mbit/s, of which a tenth.
+    // 2000 bytes wait: at 50 frames a second 0.8 Mbit/s, of which a tenth counts.
     let decision = *flow.nada.handle(flow.now, encoded(1, 2_000));
     close(decision.target.as_mbps(), 10.0 - 0.08);
     let Pacing::Bucket { rate, .. } = decision.pacing else {
         panic!("{decision:?}");
     };
     close(rate.as_mbps(), 10.0 + 0.08);
-    // Never more than a twentieth.
+    // The queue never counts for more than a twentieth of the rate.
     let decision = *flow.nada.handle(flow.now, encoded(2, 200_000));
     close(decision.target.as_mbps(), 9.5);
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::parameter::ParameterError;
 
-/// More probes than this in a frame interval would be traffic of their own.
+/// Most probes in a frame interval; more would be traffic of their own.
 const MOST_PROBES: u16 = 64;
 
 /// How the bandwidth utilisation ratio (BUR) of a frame is measured.
@@ -25,14 +25,14 @@ pub enum Estimator {
     Salsify,
 }
 
-/// What is done while the smoothed BUR lies between `alpha` and one.
+/// How the bitrate changes while the smoothed BUR lies between `alpha` and one.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 pub enum Adaptation {
     /// Simultaneous additive increase and multiplicative decrease (eq. 9, 10).
     #[default]
     #[serde(rename = "ai-md")]
     Simultaneous,
-    /// Additive increase alone; decrease by draining (appendix G).
+    /// Additive increase alone; only draining decreases the bitrate (appendix G).
     #[serde(rename = "ai/md")]
     Classic,
 }
@@ -41,12 +41,12 @@ pub enum Adaptation {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum PaceMode {
-    /// Equation 2: slower as the link gets busier.
+    /// The pace of equation 2, which is slower on a busier link.
     #[default]
     Adaptive,
-    /// A fixed multiple of the bitrate (Fig. 7a).
+    /// A pace of a fixed multiple of the bitrate (Fig. 7a).
     Fixed,
-    /// All at once (Fig. 7b).
+    /// All packets leave at once (Fig. 7b).
     Burst,
 }
 
@@ -61,73 +61,94 @@ pub enum Growth {
     Exponential,
 }
 
-/// All parameters. `Default` gives the paper's values where it has them
-/// (section, equation or table named at each) and ours where it is silent
-/// (marked *open*).
+/// Parameters of Pudica. The defaults are the paper's values where it has them
+/// (section, equation, table or figure named at each), and ours where it is
+/// silent (marked *open*).
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How BUR is measured. Section 4.1; the others are section 5.5's.
+    /// How the BUR is measured. Section 4.1: Pudica's own estimator; the others
+    /// are those of section 5.5.
     pub estimator: Estimator,
     /// Window of the minimum one-way delay. Section 4.1: 10 s.
     pub min_delay_window: TimeDelta,
-    /// Pacing. Section 4.1, equation 2.
+    /// How a frame's packets are paced. Section 4.1, equation 2: adaptively.
     pub pacing: PaceMode,
-    /// `gamma_p`: how much faster than its own delay a frame is sent. 1.25.
+    /// `gamma_p` of the paper: ratio of the time for which a frame keeps the link
+    /// busy, by the newest BUR, to the time over which the frame is sent.
+    /// Equation 2: 1.25.
     pub pace_gain: f64,
-    /// Pace multiplier in `fixed` mode. Fig. 7a, as SQP: 2.
+    /// Pace multiplier in `fixed` mode and with SQP's estimator. Fig. 7a: 2, as
+    /// SQP has it.
     pub fixed_multiplier: f64,
-    /// Probe packets after each frame. Section 4.1: 4.
+    /// Number of probe packets after each frame, at most 64. Section 4.1: 4.
     pub probes: u16,
-    /// `T_wd`: how far back smoothing looks. Section 4.2: 200 ms.
+    /// `T_wd` of the paper: time over which BUR samples are smoothed. Section
+    /// 4.2: 200 ms.
     pub smoothing_window: TimeDelta,
-    /// alpha: below it efficiency, above it fairness. Section 4.2: 0.85.
+    /// alpha of the paper: smoothed BUR up to which the bitrate rises by a
+    /// factor, and above which it moves towards the fair share. Section 4.2:
+    /// 0.85.
     pub alpha: f64,
-    /// `gamma_MI`: gain of the multiplicative increase. Equation 8: 0.3.
+    /// `gamma_MI` of the paper: gain of the multiplicative increase. Equation 8:
+    /// 0.3.
     pub increase_gain: f64,
-    /// Fairness control. Equations 9 and 10.
+    /// How the bitrate changes while the smoothed BUR lies between `alpha` and
+    /// one. Equations 9 and 10.
     pub adaptation: Adaptation,
-    /// `gamma_MD`: the multiplicative part of a fairness step. Equation 10: 0.05.
+    /// `gamma_MD` of the paper: the multiplicative part of a fairness step.
+    /// Equation 10: 0.05.
     pub decrease_gain: f64,
-    /// How the additive part grows. *Open*: the text is garbled there.
+    /// How the additive part of a fairness step grows. *Open* in the paper, whose
+    /// text is garbled there; our default is linear.
     pub growth: Growth,
-    /// Frames that count as one in `tau`. *Open*: 1.
+    /// Number of frames that count as one in `tau`. *Open* in the paper; our
+    /// default is 1.
     pub growth_frames: f64,
-    /// Least share of the bitrate by which a fairness step moves. *Open*
-    /// ("we enforce both upper and lower bounds"): -0.05.
+    /// Lower bound of a fairness step, as a share of the bitrate. *Open* in the
+    /// paper ("we enforce both upper and lower bounds"); our default is -0.05.
     pub lowest_step: f64,
-    /// Greatest share by which a fairness step moves. *Open*: 0.05.
+    /// Upper bound of a fairness step, as a share of the bitrate. *Open* in the
+    /// paper; our default is 0.05.
     pub highest_step: f64,
-    /// `tau` begins anew this often. Section 4.2: 5 s.
+    /// Time after which `tau` begins anew at zero. Section 4.2: 5 s.
     pub restart_every: TimeDelta,
-    /// Step of the additive increase in `ai/md`. *Open*: 0.5 Mbit/s.
+    /// Step of the additive increase with `ai/md`. *Open* in the paper; our
+    /// default is 0.5 Mbit/s.
     pub additive_step: Rate,
-    /// Whether a frame that met a queue makes the next one smaller. Section 4.3.
+    /// Whether a frame that met a queue or is overdue makes the next one smaller.
+    /// Section 4.3.
     pub fallback: bool,
-    /// zeta: by how much. Section 4.3: 0.15.
+    /// zeta of the paper: share by which such a frame makes the next one smaller.
+    /// Section 4.3: 0.15.
     pub fallback_ratio: f64,
-    /// *Next delay* that makes the next frame smaller, in frame intervals above
-    /// the minimum round trip. *Open* ("significant"): 2.
+    /// *Next delay*, the age of the oldest frame on its way, above which the next
+    /// frame is smaller; in frame intervals above the minimum round trip. *Open*
+    /// in the paper ("significant"); our default is 2.
     pub next_delay: f64,
     /// Whether queues are drained. Section 4.3.
     pub drain: bool,
-    /// Consecutive frames above one that start it. Section 4.3: 3.
+    /// Number of consecutive frames with a BUR above one that starts a drain.
+    /// Section 4.3: 3.
     pub drain_after: u32,
-    /// Time in which a drain aims to be done. Equation 11: 200 ms.
+    /// Time in which a drain aims to empty the queue. Equation 11: 200 ms.
     pub drain_time: TimeDelta,
     /// Silence after which the bitrate is halved and a drain begins, in frame
-    /// intervals above the minimum round trip. *Open*: 10.
+    /// intervals above the minimum round trip. *Open* in the paper; our default
+    /// is 10.
     pub frame_timeout: f64,
-    /// No increase beyond this multiple of the newest acknowledged frame's own
-    /// bitrate, so that an encoder with little to show cannot raise the target
-    /// untested. *Open*: 4, above what equation 8 asks for from a tenth of the
-    /// link's rate.
+    /// Multiple of the newest acknowledged frame's own bitrate beyond which the
+    /// bitrate does not rise, so that an encoder with little to show cannot raise
+    /// the target untested. *Open* in the paper; our default is 4, more than
+    /// equation 8 asks for at a tenth of the link's rate.
     pub application_headroom: f64,
-    /// A drain this long, in which the delay of each frame's first packet was
-    /// steady, means a longer path: the minimum delay is measured anew. *Open*;
-    /// zero for never: 1 s.
+    /// Time that a drain must have lasted, and for which the delay of each
+    /// frame's first packet must then have been steady, before the path counts as
+    /// longer and the minimum delay is measured anew; zero for never. *Open* in
+    /// the paper; our default is 1 s.
     pub path_change_after: TimeDelta,
-    /// How steady. *Open*: 2 ms.
+    /// Largest difference between delays that count as steady for
+    /// `path_change_after`. *Open* in the paper; our default is 2 ms.
     pub path_change_jitter: TimeDelta,
 }
 
@@ -166,11 +187,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses parameters with which the formulas mean nothing.
+    /// Checks that the formulas are valid with the parameters.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`] with the first such parameter.
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         let positive = "a number above zero";
         let share = "a share between zero and one";

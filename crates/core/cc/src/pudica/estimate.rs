@@ -8,11 +8,14 @@ use super::config::{Config, Estimator};
 use super::frames::Frame;
 use crate::windowed_min::WindowedMin;
 
-/// Salsify's smoothing of arrival gaps (alfalfa `salsify-receiver.cc`: 0.1).
+/// Weight of a new arrival gap in Salsify's smoothing (alfalfa
+/// `salsify-receiver.cc`: 0.1).
 const SALSIFY_ALPHA: f64 = 0.1;
-/// SQP's minimum delay is taken over this many smoothed RTTs (SQP, section 4.1).
+/// Length of SQP's window of the minimum delay, in smoothed round trips (SQP,
+/// section 4.1).
 const SQP_WINDOW_RTTS: u32 = 2;
-/// TCP's smoothing of the RTT (RFC 6298, section 2.3).
+/// Reciprocal of a new sample's weight in TCP's smoothed round trip (RFC 6298,
+/// section 2.3).
 const RTT_GAIN: u32 = 8;
 
 /// Turns packet arrivals into BUR samples.
@@ -21,7 +24,9 @@ pub(super) struct Estimate {
     kind: Estimator,
     min_delay: WindowedMin,
     smoothed_rtt: TimeDelta,
-    /// Salsify: the last media packet, and means of gap and size.
+    /// For Salsify's estimator: departure, arrival and frame of the last packet
+    /// that is no probe or retransmission. `gap`, in seconds, and `size`, in
+    /// bytes, are smoothed means.
     last: Option<(Time, PeerTime, mimosa_facts::FrameId)>,
     gap: Option<f64>,
     size: f64,
@@ -39,7 +44,7 @@ impl Estimate {
         }
     }
 
-    /// A packet arrived `delay` after it was sent, clock offset included.
+    /// Takes a packet that arrived at `at`.
     pub(super) fn arrival(&mut self, now: Time, packet: &SentPacket, at: PeerTime) {
         self.min_delay.add(now, at - packet.sent);
         if self.kind == Estimator::Salsify && packet.kind.is_first() {
@@ -47,7 +52,8 @@ impl Estimate {
         }
     }
 
-    /// A round trip of `rtt` was measured; SQP's window follows it.
+    /// Takes a measured round trip, which sets the window of the minimum delay
+    /// for SQP's estimator and changes nothing for the others.
     pub(super) fn round_trip(&mut self, rtt: TimeDelta) {
         if self.kind != Estimator::Sqp {
             return;
@@ -62,21 +68,25 @@ impl Estimate {
     }
 
     /// The smallest one-way delay, clock offset included: the paper's `D_min`.
+    /// `None` before the first packet arrived.
     pub(super) const fn min_delay(&self) -> Option<TimeDelta> {
         self.min_delay.get()
     }
 
-    /// The path is another one: measures the minimum anew, from `delay` on.
+    /// Measures the minimum delay anew, beginning with `delay`, because the path
+    /// has changed.
     pub(super) fn restart(&mut self, now: Time, delay: TimeDelta) {
         self.min_delay.clear();
         self.min_delay.add(now, delay);
     }
 
-    /// BUR of a frame all of whose packets are accounted for.
+    /// BUR of a frame all of whose packets are accounted for; `None` if none of
+    /// them arrived, or if the estimator has no measurement yet.
     pub(super) fn sample(&self, frame: &Frame) -> Option<f64> {
         let delay = frame.last_arrival? - frame.first_sent?;
-        // Equation 1. SQP's estimate S = F / (D - D_min) of a frame of its full
-        // size gives B / S, which is the same with SQP's short-lived minimum.
+        // Equation 1. For a frame of full size, SQP's estimate S = F / (D -
+        // D_min) gives B / S, which is the same value with SQP's short-lived
+        // minimum.
         let by_delay = (delay - self.min_delay()?).ratio(frame.interval).max(0.0);
         match self.kind {
             Estimator::Pudica | Estimator::Sqp => Some(by_delay),
@@ -87,13 +97,15 @@ impl Estimate {
         }
     }
 
-    /// Delay of a packet above the smallest; zero before there is one.
+    /// A packet's one-way `delay` above the smallest one; zero before there is a
+    /// smallest one.
     pub(super) fn queue_delay(&self, delay: TimeDelta) -> TimeDelta {
         self.min_delay()
             .map_or(TimeDelta::ZERO, |min| (delay - min).max(TimeDelta::ZERO))
     }
 
-    /// Mean gap between arrivals, less the sender's own pauses between frames.
+    /// Updates the mean gap between arrivals, from which the sender's own pauses
+    /// between frames are subtracted, and the mean size of packets.
     fn salsify_gap(&mut self, packet: &SentPacket, at: PeerTime) {
         if let Some((sent, arrived, frame)) = self.last {
             let grace = if frame == packet.frame {
@@ -123,25 +135,27 @@ pub(super) struct Received {
 }
 
 impl Received {
-    /// A packet of `size` arrived at `at`.
+    /// Counts a packet of `size` that arrived at `at`.
     pub(super) fn arrival(&mut self, at: PeerTime, size: Bytes) {
         self.total += size;
         self.last = Some(self.last.map_or(at, |last| last.max(at)));
     }
 
-    /// Counts from here: everything up to the arrival at `at` is the past.
+    /// Begins to measure the rate at the arrival at `at`, after which
+    /// `since_then` bytes have already arrived.
     pub(super) fn mark(&mut self, at: PeerTime, since_then: Bytes) {
         self.mark = Some((at, self.total - since_then));
     }
 
-    /// Mean rate since the mark; `None` without a mark or time since.
+    /// Mean receiving rate since the mark; `None` without a mark, or if no time
+    /// has passed since it.
     pub(super) fn rate(&self) -> Option<Rate> {
         let (from, before) = self.mark?;
         let time = self.last? - from;
         (time > TimeDelta::ZERO).then(|| Rate::of(self.total - before, time))
     }
 
-    /// Ends counting.
+    /// Removes the mark: no rate is measured any more.
     pub(super) fn unmark(&mut self) {
         self.mark = None;
     }

@@ -13,34 +13,38 @@ pub(super) struct Frame {
     pub(super) interval: TimeDelta,
     pub(super) size: Bytes,
     pub(super) packets: u32,
-    /// Packets that arrived or were lost, first transmissions only.
+    /// Number of packets that arrived or were lost, first transmissions only.
     pub(super) resolved: u32,
-    /// The receiver has it, whatever is known of its packets.
+    /// Whether the receiver has the whole frame, whatever is known about its
+    /// packets.
     pub(super) is_decoded: bool,
     pub(super) first_sent: Option<Time>,
     pub(super) first_arrival: Option<PeerTime>,
     pub(super) last_arrival: Option<PeerTime>,
     /// One-way delay of the packet that arrived first.
     pub(super) first_delay: TimeDelta,
-    /// Distance between its probes: the paper's `T_packet`.
+    /// Time between the frame's probes: the paper's `T_packet`.
     pub(super) probe_interval: TimeDelta,
     /// Sum of the probes' `T_i` (eq. 4).
     pub(super) probe_delay: TimeDelta,
-    /// BUR by equation 1, or by the estimator in its place.
+    /// BUR of the frame by equation 1, or by the estimator in its place; `None`
+    /// while it is unknown or after it was forgotten.
     pub(super) sample: Option<f64>,
     /// When `sample` was taken.
     pub(super) sampled: Time,
 }
 
 impl Frame {
-    /// The bitrate at which it was encoded: the paper's `B_k`. The size that was
-    /// handed over counts rather than the target, so that neither an encoder
-    /// that strays nor one that has little to show bends the estimate.
+    /// The bitrate at which the frame was encoded: the paper's `B_k`. The size
+    /// that was handed over counts rather than the target, so that neither an
+    /// encoder that strays from its target nor one that has little to show
+    /// distorts the estimate.
     pub(super) fn bitrate(&self) -> Rate {
         Rate::of(self.size, self.interval)
     }
 
-    /// BUR corrected by the probes that have come back (eq. 5).
+    /// BUR corrected by the probes that have come back (eq. 5); `None` if
+    /// `sample` is.
     pub(super) fn corrected(&self) -> Option<f64> {
         Some(self.sample? + self.probe_delay.ratio(self.interval))
     }
@@ -60,7 +64,8 @@ impl Remembered for Frame {
 pub(super) type Frames = FrameRing<Frame>;
 
 impl Frames {
-    /// Frames whose BUR is known and was learnt after `since`, oldest first.
+    /// Frames whose BUR is known and was learnt after `since`, oldest first,
+    /// each with its corrected BUR.
     pub(super) fn samples(&self, since: Time) -> impl Iterator<Item = (&Frame, f64)> {
         let from = self
             .ring
@@ -72,12 +77,13 @@ impl Frames {
             .filter_map(|frame| frame.corrected().map(|sample| (frame, sample)))
     }
 
-    /// The newest frame whose BUR is known.
+    /// Corrected BUR of the newest frame whose BUR is known; `None` if there is
+    /// none.
     pub(super) fn newest_sample(&self) -> Option<f64> {
         self.ring.iter().rev().find_map(Frame::corrected)
     }
 
-    /// Forgets samples, so that smoothing begins anew.
+    /// Forgets the samples of all frames, so that smoothing begins anew.
     pub(super) fn forget_samples(&mut self) {
         for frame in &mut self.ring {
             frame.sample = None;

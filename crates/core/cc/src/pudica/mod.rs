@@ -3,9 +3,10 @@
 //! S. Wang et al., *Pudica: Toward Near-Zero Queuing Delay in Congestion
 //! Control for Cloud Gaming*, NSDI 2024: section 4 and appendices B, C and G.
 //!
-//! Each frame is a short train of packets. How long the bottleneck was busy
-//! with it, as a share of the frame interval L, is the bandwidth utilisation
-//! ratio (BUR): below one the queue it left was gone before the next frame.
+//! Each frame is a short train of packets. How long the bottleneck was busy with
+//! it, as a share of the frame interval L, is the bandwidth utilisation ratio
+//! (BUR). Below one, the queue that the frame left was gone before the next
+//! frame.
 //!
 //! ```text
 //!             smoothed BUR <= alpha   multiplicative increase     (eq. 7, 8)
@@ -17,23 +18,24 @@
 //! ```
 //!
 //! *Deviations and readings.*
-//! - `B_k` of equation 6 is the frame's own size over L, not the target it was
-//!   encoded for. With an exact encoder they are the same; with any other, a
-//!   frame below its target would make the link look emptier than it is.
+//! - `B_k` of equation 6 is the frame's own size over L, not the target for which
+//!   the frame was encoded. With an exact encoder they are the same; with any
+//!   other, a frame below its target would make the link look emptier than it is.
 //! - The additive term, garbled in the published text, is read as
 //!   `I = (B_max + 2 tau / ln B) gamma_MD / 2`, B in Mbit/s, `tau` in frames
 //!   (`Growth::Linear`); ln B counts as at least one.
-//! - The BUR that triggers fallback and drain is equation 1's at the frame's
-//!   last packet; the probes' correction, which arrives later, enters pacing
-//!   and smoothing.
-//! - The receiving rate runs from the first arrival of the first frame above
-//!   one. Recovery never goes above the bitrate before the congestion: a burst
-//!   released after a stall arrives faster than any link could sustain.
+//! - The BUR that triggers fallback and drain is that of equation 1 at the
+//!   frame's last packet. The probes' correction, which arrives later, enters
+//!   pacing and smoothing.
+//! - The receiving rate is measured from the first arrival of the first frame
+//!   whose BUR is above one. Recovery never goes above the bitrate before the
+//!   congestion: a burst released after a stall arrives faster than any link
+//!   could sustain.
 //! - Added where the paper is silent, each a parameter: the answer to silence
 //!   (`frame_timeout`), to an encoder that uses little
 //!   (`application_headroom`), to a path that has become longer
 //!   (`path_change_after`).
-//! - Lost packets take no part in a frame's delay; what arrived counts.
+//! - Lost packets do not count in a frame's delay; only packets that arrived do.
 
 mod config;
 mod estimate;
@@ -57,55 +59,61 @@ use crate::windowed_min::WindowedMin;
 use estimate::{Estimate, Received};
 use frames::{Frame, Frames};
 
-/// Window of the minimum round trip, as that of the one-way delay.
+/// Window of the minimum round trip, as long as the paper's window of the minimum
+/// one-way delay.
 const MIN_RTT_WINDOW: TimeDelta = TimeDelta::from_millis(10_000);
-/// Below this a BUR sample cannot be told from an idle link; it bounds the
-/// multiplicative increase to a factor of 29 a round.
+/// Lowest smoothed BUR that equation 8 is given. A lower one cannot be told from
+/// that of an idle link; this bound limits the multiplicative increase to a
+/// factor of 29 in a round.
 const LOWEST_BUR: f64 = 0.01;
-/// The natural logarithm of the bitrate in the additive term is at least this,
-/// so that it neither vanishes nor changes sign at low bitrates.
+/// Lowest value of ln B in the additive term, so that this divisor neither
+/// vanishes nor changes sign at low bitrates.
 const LOWEST_LOG: f64 = 1.0;
 
-/// A congestion that lasts.
+/// The state of a drain, the reaction to congestion that lasts.
 #[derive(Debug)]
 struct Drain {
     since: Time,
-    /// Smallest and largest delay of frames' first packets, since `steady_since`.
+    /// Smallest and largest one-way delay of the frames' first packets since
+    /// `steady_since`.
     first_delays: Option<(TimeDelta, TimeDelta)>,
     steady_since: Time,
 }
 
-/// Pudica's sender.
+/// The Pudica controller.
 #[derive(Debug)]
 pub struct Pudica {
     config: Config,
     limits: Limits,
-    /// B: the bitrate between the short-term reactions.
+    /// B of the paper: the bitrate, apart from the sizes of single frames.
     rate: Rate,
     frames: Frames,
     estimate: Estimate,
     received: Received,
     min_rtt: WindowedMin,
-    /// L of the frame last asked for.
+    /// L of the paper: the interval of the frame that was last asked for.
     interval: TimeDelta,
-    /// The frame after the one last asked for: the first that a change reaches.
+    /// The frame after the one last asked for: the first frame that a change of
+    /// the bitrate reaches.
     next_frame: FrameId,
     /// The frame whose packets are leaving.
     sending: Option<FrameId>,
-    /// No adjustment before feedback of this frame.
+    /// The bitrate is not adjusted before feedback about this frame.
     hold_until: FrameId,
-    /// tau, and when it begins anew by the clock.
+    /// tau of the paper: number of frames since the additive part began anew. By
+    /// the clock, that happens next at `next_restart`.
     tau: f64,
     next_restart: Time,
-    /// Frames in a row above one, and the bitrate before the first of them.
+    /// Number of consecutive frames with a BUR above one. `rate_before` is the
+    /// bitrate before the first of them.
     above_one: u32,
     rate_before: Rate,
-    /// The next frame alone is to be smaller.
+    /// Whether the next frame alone is to be smaller.
     fall_back: bool,
     drain: Option<Drain>,
-    /// The silence that was last answered.
+    /// When a silence was last answered.
     last_timeout: Time,
-    /// The rule behind `rate`.
+    /// The rule that set `rate` or left it unchanged.
     cause: Cause,
     decision: Decision,
 }
@@ -138,7 +146,8 @@ impl Pudica {
         }
     }
 
-    /// The encoder asks for a frame: decides its size from what is overdue.
+    /// Decides the size of the frame that the encoder asks for: smaller if an
+    /// earlier frame is overdue or met a queue.
     fn frame_due(&mut self, now: Time, frame: FrameId, interval: TimeDelta) {
         self.interval = interval;
         self.next_frame = FrameId(frame.0.saturating_add(1));
@@ -165,14 +174,16 @@ impl Pudica {
         }
     }
 
-    /// Age of the oldest frame on its way, above the minimum round trip.
+    /// The paper's *next delay*: age of the oldest frame on its way, less the
+    /// minimum round trip. Zero if no frame is on its way.
     fn next_delay(&mut self, now: Time) -> TimeDelta {
         let min_rtt = self.min_rtt.get().unwrap_or(TimeDelta::ZERO);
         let sent = self.frames.oldest_open().and_then(|frame| frame.first_sent);
         sent.map_or(TimeDelta::ZERO, |sent| now.since(sent) - min_rtt)
     }
 
-    /// Nothing has come back for long: halves, at most once in that time.
+    /// Halves the bitrate after a silence of `frame_timeout`, at most once in
+    /// this time, and begins a drain if draining is switched on.
     fn answer_silence(&mut self, now: Time, interval: TimeDelta) {
         if now.since(self.last_timeout) < interval.scale(self.config.frame_timeout) {
             return;
@@ -185,7 +196,8 @@ impl Pudica {
         self.set_rate(self.rate.scale(0.5), Cause::FeedbackTimeout);
     }
 
-    /// A frame is handed to the pacer: how it is sent, and what follows it.
+    /// Decides the pacing of a frame that is handed to the pacer, and the probes
+    /// that follow the frame.
     fn frame_encoded(&mut self, frame: FrameId, size: Bytes, packets: u32) {
         let interval = self.interval;
         let multiplier = self.pace_multiplier();
@@ -225,13 +237,14 @@ impl Pudica {
         });
     }
 
-    /// rho (eq. 2); `None` for a burst. The estimators of Tab. 3 come with the
-    /// pacing of their own papers: twice the bitrate for SQP, bursts for Salsify.
+    /// The pace multiplier rho (eq. 2); `None` for a burst. The estimators of
+    /// Tab. 3 come with the pacing of their own papers: twice the bitrate for
+    /// SQP, bursts for Salsify.
     fn pace_multiplier(&self) -> Option<f64> {
         match (self.config.estimator, self.config.pacing) {
             (Estimator::Pudica, PaceMode::Adaptive) => {
-                // Samples are forgotten after a drain; the last one still tells
-                // more about the link than a burst would.
+                // Samples are forgotten after a drain; the last one still says
+                // more about the link than a burst would assume.
                 let newest = self.frames.newest_sample();
                 let bur = newest.or(self.decision.evidence.utilization).unwrap_or(0.0);
                 (bur > 0.0).then(|| self.config.pace_gain / bur.min(1.0))
@@ -243,7 +256,8 @@ impl Pudica {
         }
     }
 
-    /// Probes belong to Pudica's own estimator.
+    /// Number of probes after a frame; zero with an estimator other than Pudica's
+    /// own.
     fn probes(&self) -> u16 {
         match self.config.estimator {
             Estimator::Pudica => self.config.probes,
@@ -251,7 +265,8 @@ impl Pudica {
         }
     }
 
-    /// A frame's delay begins with its first packet.
+    /// Records when a frame's first packet leaves, which is when the frame's
+    /// delay begins.
     fn packet_sent(&mut self, packet: &SentPacket) {
         if packet.kind.is_first() && self.sending != Some(packet.frame) {
             self.sending = Some(packet.frame);
@@ -324,8 +339,8 @@ impl Pudica {
         }
     }
 
-    /// The last packet of a frame is accounted for: its BUR is known, and
-    /// everything that follows from it.
+    /// Computes the BUR of the frame `id`, whose last packet is now accounted
+    /// for, and reacts to it.
     fn frame_known(&mut self, now: Time, id: FrameId, in_flight: Bytes) {
         let Some(frame) = self.frames.get_mut(id) else {
             return;
@@ -347,7 +362,7 @@ impl Pudica {
         }
     }
 
-    /// Section 4.3: reactions to the newest frame alone.
+    /// Reacts to the newest frame's BUR alone (section 4.3).
     fn short_term(
         &mut self,
         now: Time,
@@ -391,7 +406,8 @@ impl Pudica {
         });
     }
 
-    /// Equation 11.
+    /// Sets the bitrate of a drain by equation 11, or ends the drain if the path
+    /// has become longer.
     fn continue_drain(&mut self, now: Time, first_delay: TimeDelta, in_flight: Bytes) {
         if self.path_changed(now, first_delay) {
             self.estimate.restart(now, first_delay);
@@ -413,8 +429,8 @@ impl Pudica {
         }
     }
 
-    /// Whether a drain has gone on for long without the delay moving: then it
-    /// is no queue, for a queue would have shrunk.
+    /// Whether the delay has not moved in a drain for a long time. Then it is not
+    /// a queue's delay, for a queue would have shrunk.
     fn path_changed(&mut self, now: Time, first_delay: TimeDelta) -> bool {
         let (after, jitter) = (
             self.config.path_change_after,
@@ -441,7 +457,8 @@ impl Pudica {
         now.since(drain.steady_since) >= after
     }
 
-    /// The queue is gone: in one step to the rate at which data arrived.
+    /// Ends a drain, because the queue is gone: sets the bitrate in one step to
+    /// the rate at which data arrived.
     fn recover(&mut self) {
         self.drain = None;
         let receiving = self.received.rate();
@@ -455,7 +472,8 @@ impl Pudica {
         self.tau = 0.0;
     }
 
-    /// Section 4.2: the rate follows the smoothed BUR, one change a round.
+    /// Adapts the bitrate to the smoothed BUR (section 4.2), with one change in a
+    /// feedback round.
     fn adapt(&mut self, now: Time, newest: FrameId) {
         if now >= self.next_restart {
             self.tau = 0.0;
@@ -465,7 +483,8 @@ impl Pudica {
         let Some(bur) = smooth::smoothed(&self.frames, now, window, self.rate) else {
             return;
         };
-        // What arrives tells what the link carries only while a queue stands.
+        // The receiving rate shows what the link carries only while a queue
+        // stands.
         self.decision.evidence.service_rate = None;
         self.decision.evidence.smoothed_utilization = Some(bur);
         if bur > 1.0 {
@@ -498,7 +517,8 @@ impl Pudica {
         self.hold_until = self.next_frame;
     }
 
-    /// The rate that the smoothed `bur` asks for, at most one.
+    /// The bitrate that a smoothed BUR of at most one asks for, and the rule
+    /// behind it.
     fn next_rate(&self, bur: f64) -> (Rate, Cause) {
         let Config {
             alpha,
@@ -519,7 +539,7 @@ impl Pudica {
         (rate, Cause::FairnessStep)
     }
 
-    /// `B + A` of equations 9 and 10.
+    /// The bitrate after a fairness step, `B + A` of equations 9 and 10.
     fn fairness_step(&self) -> Rate {
         let config = &self.config;
         let mbps = self.rate.as_mbps();
@@ -540,15 +560,16 @@ impl Pudica {
         self.set_cause(cause);
     }
 
-    /// The rule behind the target, as long as no single frame has its own.
+    /// Sets the rule behind the target, which is the decision's cause until a
+    /// single frame has its own.
     fn set_cause(&mut self, cause: Cause) {
         self.cause = cause;
         self.decision.cause = cause;
     }
 }
 
-/// The next multiple of `every` after `now`: all senders whose clocks agree
-/// begin anew together, as section 4.2 wants it ("highly synchronized").
+/// The next multiple of `every` after `now`. Senders whose clocks agree thus
+/// begin anew together, as section 4.2 asks for ("highly synchronized").
 fn next_multiple(now: Time, every: TimeDelta) -> Time {
     let every = every.as_nanos().unsigned_abs().max(1);
     Time::from_nanos(
@@ -558,7 +579,7 @@ fn next_multiple(now: Time, every: TimeDelta) -> Time {
     )
 }
 
-/// What becomes of the controller when reports are fewer or say less.
+/// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     a frame without a report for two intervals is overdue, and the next one is 15 % smaller: \
     a little less of the link up to reports 100 ms apart; after ten intervals it is silence, \
@@ -594,7 +615,7 @@ impl Controller for Pudica {
                 }
             }
             Event::FrameGivenUp { frame } => {
-                // No sample comes of it, and nothing of it is overdue.
+                // The frame gives no sample, and is never overdue.
                 if let Some(frame) = self.frames.get_mut(frame) {
                     frame.resolved = frame.resolved.max(frame.packets);
                 }

@@ -38,7 +38,7 @@ fn weight(k: usize, sample: f64, mbps: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Equations 12 to 14 worked by hand.
+    /// The weights of equations 12 to 14 are computed by hand.
     #[test]
     fn weights_follow_appendix_b() {
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9;

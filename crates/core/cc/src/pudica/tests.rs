@@ -1,4 +1,4 @@
-//! Each mechanism alone, on frames whose BUR the test decides.
+//! Tests of each mechanism alone, on frames whose BUR the test decides.
 
 use mimosa_facts::{
     Cause, Controller, Decision, Event, FrameId, Limits, Pacing, PacketKind, PacketOutcome,
@@ -9,12 +9,12 @@ use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 use super::{Adaptation, Config, Estimator, PaceMode, Pudica};
 
 const L: TimeDelta = TimeDelta::from_millis(16);
-/// One-way delay of an empty path, and the clocks' difference.
+/// One-way delay of an empty path. `OFFSET` is the difference of the clocks.
 const DELAY: TimeDelta = TimeDelta::from_millis(10);
 const OFFSET: TimeDelta = TimeDelta::from_millis(5_000);
 const PACKETS: u32 = 10;
 
-/// A stream whose every frame has the BUR that it is told.
+/// A stream in which every frame has the BUR that the test asks for.
 struct Stream {
     controller: Pudica,
     now: Time,
@@ -82,7 +82,8 @@ impl Stream {
         }
     }
 
-    /// Reports `packet` as arrived `queued` late, at a time when all is known.
+    /// Reports that `packet` arrived `queued` later than on an empty path. The
+    /// report comes a round trip and `queued` after `self.now`.
     fn arrived(&mut self, packet: SentPacket, queued: TimeDelta, in_flight: u64) {
         let at =
             PeerTime::from_nanos(packet.sent.as_nanos().cast_signed()) + OFFSET + DELAY + queued;
@@ -102,15 +103,16 @@ impl Stream {
             .handle(self.now + DELAY + DELAY + queued, event);
     }
 
-    /// A frame of this BUR: its packets leave at once and are served evenly,
-    /// the first at once, the last after `bur` of the interval.
+    /// Sends a frame of this BUR and reports it: its packets leave at once and
+    /// are served evenly, the first at once, the last after `bur` of the
+    /// interval.
     fn frame(&mut self, bur: f64) -> Decision {
         let (_, packets, granted) = self.send();
         for (index, packet) in packets.into_iter().enumerate() {
             let share = index as f64 / f64::from(PACKETS - 1);
             self.arrived(packet, L.scale(bur * share), 0);
         }
-        // Feedback of one frame is there before the next one: RTT below L.
+        // The controller gets the feedback of a frame before the next frame.
         self.now += L;
         granted
     }
@@ -223,7 +225,7 @@ fn the_additive_part_starts_anew_when_the_link_is_overused() {
     let mut stream = Stream::new(Config::default(), 20);
     stream.frames(20, 0.9);
     assert!(stream.controller.tau > 15.0, "{}", stream.controller.tau);
-    // One frame far above one lifts the smoothed value above it.
+    // One frame with a BUR far above one lifts the smoothed value above one.
     stream.frame(4.0);
     let smoothed = stream.controller.decision().evidence.smoothed_utilization;
     assert!(smoothed.unwrap() > 1.0, "{smoothed:?}");
@@ -240,7 +242,7 @@ fn pacing_is_equation_2_and_probes_fill_the_rest() {
     stream.frame(0.8);
     let (frame, _, _) = stream.send();
     let decision = stream.controller.decision();
-    // rho = 1.25 / 0.8; the last packet after L / rho.
+    // rho = 1.25 / 0.8; the last packet leaves after L / rho.
     let Pacing::Spread { over, .. } = decision.pacing else {
         panic!("{:?}", decision.pacing);
     };
@@ -292,7 +294,7 @@ fn pacing_can_be_fixed_or_a_burst_as_the_ablations_need() {
 
 #[test]
 fn probes_add_what_they_met_but_nothing_twice() {
-    // BUR .4: L / rho = .32 L, probes .136 L apart.
+    // With a BUR of .4, L / rho is .32 L, and probes leave .136 L apart.
     let mut stream = Stream::new(Config::default(), 10);
     stream.frame(0.4);
     let (frame, packets, _) = stream.send();
@@ -302,8 +304,9 @@ fn probes_add_what_they_met_but_nothing_twice() {
     }
     let spacing = stream.controller.decision().probe.unwrap().interval;
     let sent = stream.now;
-    // Sent when the last packet arrives: queued by nobody, by others for .05 L,
-    // and by others for ever, which counts no more than one spacing.
+    // The probes leave after the last packet has arrived. They meet no queue, a
+    // queue of others of .05 L, and one so long that it counts as one spacing
+    // and no more.
     for (index, queued) in [(0, 0.0), (1, 0.05), (2, 9.0)] {
         stream.now = sent + L.scale(0.4) + spacing * (index + 1);
         let probe = stream.packet(frame, PacketKind::Probe, Bytes::new(64));
@@ -376,7 +379,8 @@ fn an_overdue_frame_makes_the_next_one_smaller() {
         limits.push(granted.frame_limit.is_some());
         stream.now += L;
     }
-    // Threshold: the minimum RTT of 20 ms and two intervals, 52 ms in all.
+    // The threshold is the minimum RTT of 20 ms and two intervals, 52 ms in
+    // all.
     assert_eq!(limits, [false, false, false, false, true, true]);
     assert_eq!(stream.cause(), Cause::NextDelayFallback);
 }
@@ -392,7 +396,7 @@ fn a_frame_that_the_receiver_has_is_not_overdue() {
         let decoded = Event::FrameDecoded { frame };
         stream.controller.handle(stream.now, decoded);
     }
-    // One frame without the word is enough.
+    // A frame without that event becomes overdue.
     let overdue = (0..5).any(|_| {
         let (_, _, granted) = stream.send();
         stream.now += L;
@@ -431,7 +435,7 @@ fn three_frames_above_one_drain_and_the_first_below_recovers() {
     assert_eq!(stream.cause(), Cause::Recover);
     assert!(stream.mbps() <= before * 1.05, "never above what it was");
     assert!(stream.mbps() > 0.5 * receiving);
-    // What a queue has told is no evidence when it has gone.
+    // Measurements of a queue are no evidence when the queue has gone.
     assert_eq!(evidence.backlog, Some(Bytes::new(25_000)));
     let evidence = stream.controller.decision().evidence;
     assert!(evidence.backlog.is_none() && evidence.service_rate.is_some());
@@ -495,7 +499,8 @@ fn an_encoder_that_uses_little_does_not_raise_the_rate() {
 fn a_longer_path_is_told_from_a_queue() {
     let mut stream = Stream::new(Config::default(), 20);
     stream.frames(30, 0.8);
-    // 30 ms more for every packet: BUR 2.7 at any bitrate.
+    // Every packet takes 43 ms more than on the empty path: a BUR of 2.7 at any
+    // bitrate.
     let mut lengthened = 0;
     for _ in 0..300 {
         let (_, packets, _) = stream.send();

@@ -5,33 +5,36 @@ use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
 
-/// All parameters. `Default` gives alfalfa's values where it has them, Pudica's for the
-/// budget, and ours where both are silent (marked *open*).
+/// All parameters of Salsify. `Default` gives alfalfa's values where alfalfa has them, Pudica's for
+/// the delay budget, and ours where both are silent (marked *open*).
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The delay within which a frame has to arrive and be acknowledged; without it one frame
-    /// interval and the smallest round trip (Pudica, section 5.1: `L + D_min`).
+    /// Delay within which a frame has to arrive and be acknowledged. `None`, the default, stands
+    /// for one frame interval plus the smallest round trip (Pudica, section 5.1: `L + D_min`).
     /// `salsify-sender.cc`, `target_size`: 100 ms.
     pub budget: Option<TimeDelta>,
-    /// Window of the smallest round trip. *Open*: ten minutes. With Pudica's 10 s several
-    /// flows take their own standing queue for the path, and it grows until packets are lost.
+    /// Length of the window of the smallest round trip. *Open*; our default is ten minutes. With
+    /// Pudica's 10 s, several flows take their own standing queue for the path's delay, and the
+    /// queue grows until packets are lost.
     pub min_rtt_window: TimeDelta,
-    /// The weight of the newest gap. `salsify-receiver.cc`, `ALPHA`: 0.1.
+    /// Weight of the newest packet in the mean gap and the mean size. `salsify-receiver.cc`,
+    /// `ALPHA`: 0.1.
     pub smoothing: f64,
-    /// Packets leave so much faster than they arrive; zero sends each frame in one burst.
+    /// Pacing rate, as a multiple of the target; zero sends each frame in one burst.
     /// `salsify-sender.cc`, `inter_send_delay`: 5.
     pub pace: f64,
-    /// The longest gap between two packets of a frame. `salsify-sender.cc`,
+    /// Longest gap between the departures of two packets of a frame. `salsify-sender.cc`,
     /// `inter_send_delay`: 2 ms.
     pub longest_gap: TimeDelta,
-    /// After so many frames skipped in a row one is sent at the lowest rate.
+    /// Number of frames skipped in a row after which one is sent at the lowest rate.
     /// `salsify-sender.cc`, `MAX_SKIPPED`: 3.
     pub most_skipped: u32,
-    /// The target is at most this multiple of the largest frame's bitrate lately. *Open*.
+    /// Largest target, as a multiple of the bitrate of the largest frame lately. *Open*; our
+    /// default is 4.
     pub application_headroom: f64,
-    /// After so long without news of an arrival the estimate is halved, and again each time
-    /// as long. *Open*.
+    /// Time without news of an arrival, after a packet has left, after which the estimate is
+    /// halved; it is halved again each time as long. *Open*; our default is 500 ms.
     pub feedback_timeout: TimeDelta,
 }
 
@@ -51,11 +54,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         let is_above = |span: TimeDelta| span > TimeDelta::ZERO;
         require(self.budget.is_none_or(is_above), "budget", "above zero")?;

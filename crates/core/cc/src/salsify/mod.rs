@@ -2,17 +2,17 @@
 //! through Tighter Integration between a Video Codec and a Transport Protocol*, NSDI 2018;
 //! alfalfa, `salsify-sender.cc` and `salsify-receiver.cc`).
 //!
-//! The mean gap between arrivals tells what the path can carry. A frame is as large as
-//! arrives within a budget of delay, less what is under way already; a frame for which
-//! nothing is left is skipped. As in Pudica's comparison (its section 5.1) the
-//! budget is one frame interval and the smallest delay, and this part stands alone, without
+//! The mean gap between arrivals shows what the path can carry. A frame is the amount of data that
+//! arrives within a delay budget, less the data that is on its way already; a frame for which
+//! nothing is left is skipped. As in Pudica's comparison (its section 5.1), the delay budget is one
+//! frame interval plus the smallest round trip, and the frame size control stands alone, without
 //! the codec that encodes each frame twice.
 //!
-//! *Deviations.* The receiver's mean is taken here, from the reports, in bytes and not in
-//! packets of 1400. A frame's first packet brings its sender's pause as grace; alfalfa
-//! counts that pause from frame to frame. There is no shortest gap of pacing (500 us in
-//! alfalfa), which would be a limit of 22 Mbit/s. Growth beyond what is sent and the answer
-//! to silence are ours.
+//! *Deviations.* The mean, which alfalfa takes at the receiver, is taken at the sender from the
+//! reports, in bytes and not in packets of 1400 bytes. The gap before a frame's first packet counts
+//! without the sender's pause since the packet before it; alfalfa counts that pause from frame to
+//! frame. There is no shortest gap of pacing (500 us in alfalfa), which would be a limit of
+//! 22 Mbit/s. The bound of growth beyond what is sent and the reaction to silence are ours.
 
 mod config;
 #[cfg(test)]
@@ -32,17 +32,18 @@ use crate::parameter::ParameterError;
 use crate::send_queue::SendQueue;
 use crate::windowed_min::WindowedMin;
 
-/// No two packets arrive more closely than this, in seconds; keeps the rate finite.
+/// Smallest mean gap between two arrivals, in seconds, which keeps the rate finite.
 const LEAST_GAP: f64 = 1e-9;
-/// What the largest frame counts for fades by this with each frame handed over.
+/// Factor by which the bitrate of the largest frame fades with each frame that is given to the
+/// pacer.
 const FADING: f64 = 0.98;
 
-/// Means over arrivals.
+/// Means over the packets that arrived.
 #[derive(Clone, Copy, Debug)]
 struct Means {
-    /// Seconds from one arrival to the next.
+    /// Time from one arrival to the next, in seconds.
     gap: f64,
-    /// Bytes in a packet.
+    /// Size of a packet, in bytes.
     size: f64,
 }
 
@@ -54,7 +55,7 @@ struct Last {
     frame: FrameId,
 }
 
-/// The controller.
+/// The Salsify controller.
 #[derive(Debug)]
 pub struct Salsify {
     config: Config,
@@ -66,17 +67,18 @@ pub struct Salsify {
     min_rtt: WindowedMin,
     unsent: SendQueue,
     in_flight: Bytes,
-    /// The bitrate of the largest frame lately.
+    /// Bitrate of the largest frame lately, which fades with each frame.
     tried: Rate,
-    /// Frames skipped in a row.
+    /// Number of frames skipped in a row.
     skipped: u32,
-    /// When an arrival was last heard of, or the first packet left after that.
+    /// When an arrival was last reported, the first packet left after that, or silence last halved
+    /// the estimate.
     heard: Time,
     is_waiting: bool,
 }
 
 impl Salsify {
-    /// One that has sent nothing.
+    /// A controller that has sent nothing.
     #[must_use]
     pub fn new(config: Config, limits: Limits) -> Self {
         let mut salsify = Self {
@@ -98,7 +100,8 @@ impl Salsify {
         salsify
     }
 
-    /// The frame's size: what the budget allows less what is under way.
+    /// Sets the frame's limit, once a round trip is known: the amount that the delay budget allows,
+    /// less the data on its way. Before that, halves the estimate if silence has lasted too long.
     fn frame_due(&mut self, now: Time, interval: TimeDelta) {
         self.interval = interval;
         if self.is_waiting && now.since(self.heard) >= self.config.feedback_timeout {
@@ -169,7 +172,7 @@ impl Salsify {
         }
     }
 
-    /// The mean gap, less the sender's own pause before a frame.
+    /// Updates the mean gap, without the sender's own pause before a frame, and the mean size.
     fn arrived(&mut self, packet: &SentPacket, at: PeerTime) {
         let size = packet.size.get() as f64;
         if let Some(last) = self.last {
@@ -195,7 +198,8 @@ impl Salsify {
         });
     }
 
-    /// The target: what the mean gap says, as far as what is sent bears it out.
+    /// Sets the target from the mean gap, bounded by a multiple of the bitrate of the largest frame
+    /// lately.
     fn estimate(&mut self) {
         let Some(means) = self.means else {
             return;
@@ -228,7 +232,7 @@ impl Salsify {
     }
 }
 
-/// What becomes of the controller when reports are fewer or say less.
+/// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     what is reported late is under way for longer: frames are smaller or skipped, and it \
     uses less of the link";

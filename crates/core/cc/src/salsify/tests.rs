@@ -1,4 +1,4 @@
-//! Each rule on arrivals that the test decides.
+//! Tests of each rule, on arrivals that the test controls.
 
 use mimosa_facts::{PacketKind, Sequence};
 use mimosa_units::Ecn;
@@ -7,7 +7,7 @@ use super::*;
 
 const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
 const L: TimeDelta = TimeDelta::from_millis(16);
-/// Delay of an empty path, with the clocks' difference.
+/// Delay of an empty path, with the offset between the clocks.
 const DELAY: TimeDelta = TimeDelta::from_millis(-4_990);
 
 struct Stream {
@@ -28,7 +28,7 @@ impl Stream {
         }
     }
 
-    /// Asks for a frame and gives its limit.
+    /// Asks for a frame. Returns its limit in bytes, if it has one.
     fn due(&mut self) -> Option<u64> {
         self.frame += 1;
         let frame = FrameId(self.frame);
@@ -58,7 +58,8 @@ impl Stream {
         (0..packets).map(|_| packet).collect()
     }
 
-    /// The packets arrive `first` late and then `gap` apart; reported 20 ms after they left.
+    /// Reports that the first of `packets` arrived `first` later than on an empty path, and the
+    /// others `gap` apart. The report comes 20 ms after the packets left.
     fn arrive(&mut self, packets: &[SentPacket], first: TimeDelta, gap: TimeDelta, in_flight: u64) {
         let mut at = PeerTime::from_nanos(packets[0].sent.as_nanos().cast_signed()) + DELAY + first;
         let mut reports = Vec::new();
@@ -94,7 +95,7 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * b.abs()
 }
 
-/// A stream that has measured 9.6 Mbit/s, 20 ms of round trip.
+/// A stream that has measured 9.6 Mbit/s and a round trip of 20 ms.
 fn measured(config: Config) -> Stream {
     let mut stream = Stream::new(config);
     stream.due();
@@ -107,11 +108,11 @@ fn measured(config: Config) -> Stream {
 #[test]
 fn the_target_is_a_packet_for_each_mean_gap() {
     let mut stream = measured(Config::default());
-    // 1200 B each millisecond.
+    // The target is 1200 B each millisecond.
     assert!(close(stream.mbps(), 9.6), "{}", stream.mbps());
     assert_eq!(stream.cause(), Cause::DelayBudget);
-    // The next frame's first packet leaves 20 ms after, and arrives 21 ms after, the last
-    // one: the pause is no gap. Two packets weigh a tenth each.
+    // The next frame's first packet leaves 20 ms and arrives 21 ms after the last one: the pause is
+    // not part of the gap. Each of the two packets has a weight of a tenth.
     stream.due();
     let packets = stream.send(2_400, 2);
     stream.arrive(&packets, MS(20), MS(2), 0);
@@ -121,12 +122,13 @@ fn the_target_is_a_packet_for_each_mean_gap() {
 
 #[test]
 fn a_frame_is_what_the_budget_holds_less_what_is_under_way() {
-    // L + D_min = 36 ms at 9.6 Mbit/s are 43.2 kB.
+    // In the delay budget, L + D_min = 36 ms, 43.2 kB arrive at 9.6 Mbit/s.
     let mut stream = measured(Config::default());
     assert_eq!(stream.due(), Some(43_200));
     stream.send(13_200, 11);
     assert_eq!(stream.due(), Some(30_000));
-    // alfalfa's own: 100 ms are 120 kB, of which the largest frame allowed is left.
+    // In alfalfa's own delay budget of 100 ms, 120 kB arrive, which is more than the largest frame
+    // allowed.
     let budget = Some(MS(100));
     let mut stream = measured(Config {
         budget,
@@ -161,7 +163,7 @@ fn three_frames_are_skipped_and_the_fourth_is_small() {
     stream.due();
     stream.send(43_200, 36);
     let limits: Vec<_> = (0..8).map(|_| stream.due().unwrap()).collect();
-    // 200 kbit/s for 16 ms.
+    // The fourth frame is 200 kbit/s for 16 ms.
     assert_eq!(limits, [0, 0, 0, 400, 0, 0, 0, 400]);
 }
 
@@ -185,7 +187,7 @@ fn small_frames_raise_the_target_to_four_times_their_own_at_most() {
     let mut stream = measured(Config::default());
     for _ in 0..300 {
         stream.due();
-        // 1 Mbit/s, in packets that arrive together.
+        // Frames of 1 Mbit/s, in packets that arrive together.
         let packets = stream.send(2_000, 2);
         stream.arrive(&packets, MS(0), MS(0), 0);
         stream.now += L;

@@ -1,24 +1,25 @@
-//! SCReAM v2's parameters: the draft's constants, with their names there.
+//! SCReAM v2's parameters: the draft's constants, with the draft's names.
 
 use mimosa_units::{Bytes, Rate, TimeDelta};
 use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
 
-/// Whether marks mean what they do in L4S.
+/// Whether marks have the meaning of L4S.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum L4s {
-    /// When packets arrive with ECT(1).
+    /// Marks have the meaning of L4S from the first arrival with ECT(1) until an arrival with
+    /// ECT(0).
     #[default]
     Auto,
-    /// Always.
+    /// Marks always have the meaning of L4S.
     On,
-    /// Never: a mark is that of RFC 3168.
+    /// Marks never have the meaning of L4S: a mark is one of RFC 3168.
     Off,
 }
 
-/// All parameters. Sections are those of draft-ietf-ccwg-rfc8298bis-screamv2-01.
+/// All parameters of SCReAM v2. Sections are those of draft-ietf-ccwg-rfc8298bis-screamv2-01.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 #[expect(
@@ -26,97 +27,125 @@ pub enum L4s {
     reason = "each switches one of the draft's optional parts"
 )]
 pub struct Config {
-    /// `IS_L4S`, 4.2.2. *Open* how it is set: by what arrives.
+    /// Whether marks have the meaning of L4S. `IS_L4S`, 4.2.2. *Open* in the draft how it is set;
+    /// by default, the arriving packets decide.
     pub l4s: L4s,
+    /// Reference round trip, to which growth and reductions of the window are scaled.
     /// `VIRTUAL_RTT`, 4.2.2: 25 ms.
     pub virtual_rtt: TimeDelta,
-    /// `QDELAY_TARGET_LO`, 4.2.2: 60 ms.
+    /// Lowest target of the queueing delay. `QDELAY_TARGET_LO`, 4.2.2: 60 ms.
     pub delay_target: TimeDelta,
-    /// `QDELAY_TARGET_HI`, 4.2.2: 400 ms.
+    /// Highest target of the queueing delay. `QDELAY_TARGET_HI`, 4.2.2: 400 ms.
     pub highest_delay_target: TimeDelta,
-    /// `MIN_REF_WND`, 4.2.2: 3000 bytes.
+    /// Smallest reference window. `MIN_REF_WND`, 4.2.2: 3000 bytes.
     pub min_window: Bytes,
-    /// `MSS`, 4.2.2: 1000 bytes.
+    /// Size of a segment. `MSS`, 4.2.2: 1000 bytes.
     pub segment: Bytes,
-    /// `BYTES_IN_FLIGHT_HEAD_ROOM`, 4.2.2: 1.5.
+    /// Multiple of the largest amount in flight, plus a segment, beyond which the reference window
+    /// does not grow. `BYTES_IN_FLIGHT_HEAD_ROOM`, 4.2.2: 1.5.
     pub flight_headroom: f64,
-    /// `BETA_LOSS`, 4.2.2: 0.7.
+    /// Factor of the reference window at a loss. `BETA_LOSS`, 4.2.2: 0.7.
     pub loss_factor: f64,
-    /// `BETA_ECN`, 4.2.2: 0.8.
+    /// Factor of the reference window at a mark of RFC 3168. `BETA_ECN`, 4.2.2: 0.8.
     pub ecn_factor: f64,
-    /// `L4S_AVG_G_UP`, 4.2.1.3: 1/8.
+    /// Gain of the average share of marks when the share rises. `L4S_AVG_G_UP`, 4.2.1.3: 1/8.
     pub mark_gain_up: f64,
-    /// `L4S_AVG_G_DOWN`, 4.2.1.3: 1/128.
+    /// Share of itself by which the average share of marks falls in an update. `L4S_AVG_G_DOWN`,
+    /// 4.2.1.3: 1/128.
     pub mark_gain_down: f64,
-    /// The longest time between updates of the share of marks, 4.2.1.3: 10 ms.
+    /// Shortest time between two updates of the average share of marks, unless a round trip is
+    /// shorter. 4.2.1.3: 10 ms.
     pub mark_interval: TimeDelta,
-    /// `QDELAY_AVG_G`, 4.2.1.4: 1/4.
+    /// Gain of the average queueing delay when the delay rises. `QDELAY_AVG_G`, 4.2.1.4: 1/4.
     pub delay_gain: f64,
-    /// `POST_CONGESTION_DELAY_RTT`, 4.2.2: 100.
+    /// Number of round trips after congestion in which the multiplicative increase returns to its
+    /// full size. `POST_CONGESTION_DELAY_RTT`, 4.2.2: 100.
     pub post_congestion_rtts: f64,
+    /// Largest multiplicative increase in a round trip, as a share of the reference window.
     /// `MUL_INCREASE_FACTOR`, 4.2.2: 0.02.
     pub multiplicative_increase: f64,
-    /// `ACKED_BITRATE_MARGIN`, 4.2.2: 0.8.
+    /// Share of the acknowledged bitrate below which the target is low, so that reductions are
+    /// smaller. `ACKED_BITRATE_MARGIN`, 4.2.2: 0.8.
     pub acked_margin: f64,
+    /// Factor of the reductions for L4S marks and for delay while the target is low.
     /// `BACKOFF_SCALE_LOW_TARGETRATE`, 4.2.2: 0.25.
     pub low_target_backoff: f64,
-    /// `REDUCE_JITTER`, 4.2.1.4: off.
+    /// Whether a queueing delay that varies slows the window's changes and lowers the data allowed
+    /// in flight. `REDUCE_JITTER`, 4.2.1.4: off.
     pub reduce_jitter: bool,
-    /// `QDELAY_MIN_MAX_AVG_G`, 4.2.1.4: 1/16.
+    /// Gain of the averages of the largest and the smallest queueing delay. `QDELAY_MIN_MAX_AVG_G`,
+    /// 4.2.1.4: 1/16.
     pub jitter_range_gain: f64,
+    /// Gain of the average difference between the largest and the smallest queueing delay.
     /// `QDELAY_DEV_AVG_G`, 4.2.1.4: 1/32.
     pub jitter_gain: f64,
-    /// `QDELAY_DEV_THRESHOLD`, 4.2.1.4: 10 ms.
+    /// Average difference between the largest and the smallest queueing delay at which
+    /// `reduce_jitter` has its full effect. `QDELAY_DEV_THRESHOLD`, 4.2.1.4: 10 ms.
     pub jitter_threshold: TimeDelta,
-    /// `REF_WND_OVERHEAD_MIN`, 4.3.1: 1.5.
+    /// Window for packets, as a multiple of the reference window, when the queueing delay varies
+    /// most. `REF_WND_OVERHEAD_MIN`, 4.3.1: 1.5.
     pub lowest_overhead: f64,
-    /// `REF_WND_OVERHEAD_MAX`, 4.3.1: 3.
+    /// Window for packets, as a multiple of the reference window, when the queueing delay does not
+    /// vary, or `reduce_jitter` is off. `REF_WND_OVERHEAD_MAX`, 4.3.1: 3.
     pub highest_overhead: f64,
-    /// `RATE_PACE_MIN`, 4.3.2: 50 kbit/s.
+    /// Lowest target from which the pacing rate is calculated, and the rate of packets sent into
+    /// silence. `RATE_PACE_MIN`, 4.3.2: 50 kbit/s.
     pub lowest_pace: Rate,
-    /// `PACKET_PACING_HEADROOM`, 4.3.2: 1.5.
+    /// Pacing rate, as a multiple of the target. `PACKET_PACING_HEADROOM`, 4.3.2: 1.5.
     pub pace_headroom: f64,
+    /// Further factor of the pacing rate when the target is at its maximum.
     /// `MAX_RELAXED_PACING_FACTOR`, 4.3.2: 4.
     pub relaxed_pace: f64,
-    /// `RELAXED_PACING_LIMIT_LOW`, 4.3.2: 0.8.
+    /// Share of the maximum target above which the further factor of the pacing rate begins to
+    /// apply. `RELAXED_PACING_LIMIT_LOW`, 4.3.2: 0.8.
     pub relaxed_from: f64,
-    /// `PACKET_OVERHEAD`, 4.4: 20 bytes.
+    /// Size of a packet's headers. `PACKET_OVERHEAD`, 4.4: 20 bytes.
     pub packet_overhead: Bytes,
-    /// What the target is divided by at least, 4.4: 1.2.
+    /// Divisor of the target, to which the terms for a queue in the sender and for large frames are
+    /// added. 4.4: 1.2.
     pub rate_margin: f64,
+    /// Gain with which the wait in the sender's queue changes the target's divisor.
     /// `RATE_ADJUST_GAIN`, 4.4: 1/16.
     pub rate_adjust_gain: f64,
-    /// `FRAME_SIZE_DEV_ALPHA`, 4.4: 1/64.
+    /// Gain of the average excess of frames over their nominal size. `FRAME_SIZE_DEV_ALPHA`,
+    /// 4.4: 1/64.
     pub frame_size_gain: f64,
-    /// Whether a queueing delay that is never small means a wrong base, 4.5.1.
+    /// Whether the base delay is measured again when the queueing delay is never small. 4.5.1.
     pub clock_drift: bool,
-    /// `QDELAY_MIN_AVG_ALPHA`, 4.5.1: 1/256.
+    /// Gain of the average over round trips of the smallest queueing delay. `QDELAY_MIN_AVG_ALPHA`,
+    /// 4.5.1: 1/256.
     pub clock_drift_gain: f64,
-    /// Whether losses count only when they are many, and a policer is looked for,
-    /// 4.5.2 (optional there): off.
+    /// Whether losses count only when they are many or come with a queue, and a policer is looked
+    /// for. 4.5.2 (optional there): off.
     pub loss_policer: bool,
-    /// `LOSS_RATE_THRESHOLD`, 4.2.1.1: 0.01.
+    /// Loss rate, as a share, above which losses are many. A quarter of it bounds the gain of the
+    /// loss rate. `LOSS_RATE_THRESHOLD`, 4.2.1.1: 0.01.
     pub loss_threshold: f64,
+    /// Loss rate, as a share, above which losses without a queue are those of a policer.
     /// `LOSS_RATE_THRESHOLD_POLICER`, 4.5.2: 0.1.
     pub policer_threshold: f64,
+    /// Share of the reference window that becomes its upper bound when a policer is found.
     /// `BETA_LOSS_POLICER`, 4.5.2: 0.9.
     pub policer_factor: f64,
-    /// By how much of itself a policer's bound is lifted each round trip, 4.5.2: 0.001.
+    /// Share of itself by which the upper bound behind a policer rises each round trip.
+    /// 4.5.2: 0.001.
     pub policer_growth: f64,
-    /// Whether the delay target rises beside flows that fill queues, 4.5.3 (optional
-    /// there). *Open*: off, because it can take its own queue for theirs.
+    /// Whether the delay target rises beside flows that fill queues. 4.5.3 (optional there). *Open*
+    /// in the draft; our default is off, because the rule can take the stream's own queue for that
+    /// of other flows.
     pub competing_flows: bool,
-    /// Time between the samples of that rule. *Open*: 50 ms, the origin's
-    /// `kQueueDelayFractionHistInterval_us`.
+    /// Time between two samples of the rule for competing flows. *Open* in the draft; our default
+    /// is 50 ms, `kQueueDelayFractionHistInterval_us` of `EricssonResearch/scream`.
     pub competing_flows_interval: TimeDelta,
     /// Gain of the smoothed round trip ("similar to RFC 6298", 4.2.1.4): 1/8.
     pub rtt_gain: f64,
-    /// The same while little is in flight (6, "a longer time constant"). *Open*: 1/128,
-    /// as in libwebrtc.
+    /// Gain of the smoothed round trip while little is in flight (6, "a longer time constant").
+    /// *Open* in the draft; our default is 1/128, as in libwebrtc.
     pub idle_rtt_gain: f64,
-    /// What share of the window is little in flight (6, "some margin"). *Open*: 0.5.
+    /// Share of the reference window below which the amount in flight is little (6, "some margin").
+    /// *Open* in the draft; our default is 0.5.
     pub idle_flight: f64,
-    /// Window of the smallest one-way delay: 10 min, `BASE_HISTORY` of RFC 6817.
+    /// Length of the window of the smallest one-way delay: 10 min, `BASE_HISTORY` of RFC 6817.
     pub base_delay_window: TimeDelta,
 }
 
@@ -172,13 +201,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses parameters with which the formulas mean nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`] with the first such parameter.
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
-        // Ranges rather than comparisons, so that NaN fails too.
+        // Every condition is false for NaN, so that NaN fails too.
         for (key, gain) in [
             ("mark_gain_up", self.mark_gain_up),
             ("mark_gain_down", self.mark_gain_down),

@@ -1,4 +1,4 @@
-//! Queueing delay, its average, its variation and its target.
+//! The queueing delay, its average, its variation and its target.
 
 use std::collections::VecDeque;
 
@@ -7,34 +7,38 @@ use mimosa_units::{Time, TimeDelta};
 use super::config::Config;
 use crate::windowed_min::WindowedMin;
 
-/// Samples of which the competing flows' rule takes the variance, and of how many
-/// of them the mean (4.5.3).
+/// Number of samples of which the rule for competing flows takes the variance (4.5.3).
 const HISTORY: usize = 200;
+/// Number of the newest samples of which the rule for competing flows takes the mean (4.5.3).
 const SHORT_HISTORY: usize = 50;
-/// Gain of the share of round trips with a loss: 0.01, as in the origin.
+/// Gain of the share of round trips with a loss: 0.01, as in `EricssonResearch/scream`.
 const LOSS_EVENT_GAIN: f64 = 0.01;
 
-/// Everything that is made of one-way delays.
+/// Everything that is calculated from one-way delays.
 #[derive(Debug)]
 pub(super) struct Delays {
     base: WindowedMin,
     base_window: TimeDelta,
-    /// `qdelay` of the newest packet.
+    /// Queueing delay of the newest packet, `qdelay`.
     pub(super) newest: TimeDelta,
-    /// `qdelay_avg`.
+    /// Average queueing delay, `qdelay_avg`.
     pub(super) average: TimeDelta,
     averaged: Option<Time>,
-    /// `qdelay_max_avg` and `qdelay_min_avg`.
+    /// Averages of the largest and the smallest queueing delay, `qdelay_max_avg` and
+    /// `qdelay_min_avg`.
     range: (TimeDelta, TimeDelta),
     deviation: TimeDelta,
-    /// `ref_wnd_delay_scale`.
+    /// Factor for a queueing delay that varies, `ref_wnd_delay_scale`: from 0, where it varies
+    /// most, to 1.
     pub(super) scale: f64,
-    /// `qdelay_target`.
+    /// Target of the queueing delay, `qdelay_target`.
     pub(super) target: TimeDelta,
-    /// `qdelay_min` of this round, and the slow mean over rounds.
+    /// Smallest queueing delay of this round trip, `qdelay_min`; `None` before an arrival.
     round_min: Option<TimeDelta>,
+    /// Slow average over round trips of the smallest queueing delay.
     slow_min: TimeDelta,
-    /// The newest normalised delays, for the competing flows' rule.
+    /// Queueing delays as multiples of the lowest target, newest first, for the rule for competing
+    /// flows.
     history: VecDeque<f64>,
     sampled: Option<Time>,
     loss_events: f64,
@@ -64,7 +68,7 @@ impl Delays {
         }
     }
 
-    /// A packet arrived after `one_way`, by two clocks.
+    /// Takes the one-way delay of a packet that arrived, measured by two clocks.
     pub(super) fn arrived(&mut self, now: Time, one_way: TimeDelta) {
         self.base.add(now, one_way);
         let base = self.base.get().unwrap_or(one_way);
@@ -75,7 +79,7 @@ impl Delays {
         self.range = (high.max(delay).min(self.target), low.min(delay));
     }
 
-    /// A feedback message is taken in: averages, at most once in `interval`.
+    /// Updates the averages after a feedback message, at most once in `interval`.
     pub(super) fn update(&mut self, now: Time, interval: TimeDelta, config: &Config) {
         if self.averaged.is_some_and(|at| now.since(at) < interval) {
             return;
@@ -97,8 +101,7 @@ impl Delays {
         }
     }
 
-    /// A round trip is over; says whether the base delay was wrong (4.5.1) and is
-    /// measured anew.
+    /// Ends a round trip. Returns whether the base delay was wrong (4.5.1) and is measured again.
     pub(super) fn round(&mut self, has_loss: bool, config: &Config) -> bool {
         let loss = if has_loss { 1.0 } else { 0.0 };
         self.loss_events += LOSS_EVENT_GAIN * (loss - self.loss_events);
@@ -114,7 +117,8 @@ impl Delays {
         true
     }
 
-    /// `adjust_qdelay_target` (4.5.3), once in its interval.
+    /// Adjusts the delay target to competing flows (`adjust_qdelay_target`, 4.5.3), at most once in
+    /// `competing_flows_interval`.
     pub(super) fn adjust_target(&mut self, now: Time, config: &Config) {
         let interval = config.competing_flows_interval;
         if !config.competing_flows || self.sampled.is_some_and(|at| now.since(at) < interval) {

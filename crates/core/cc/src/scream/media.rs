@@ -5,17 +5,20 @@ use mimosa_units::{Bytes, Rate, TimeDelta};
 
 use super::config::Config;
 
-/// What the target is lowered by when the sender's own queue or its frames are large.
+/// The terms of the target's divisor that grow with the sender's own queue and with large frames.
 #[derive(Debug, Default)]
 pub(super) struct Media {
-    /// `rate_adjust_factor`.
+    /// Term for the sender's queue, `rate_adjust_factor`: from 0 to 0.5.
     queue_factor: f64,
-    /// `frame_size_dev`.
+    /// Average excess of frames over their nominal size, as a share of it, `frame_size_dev`: at
+    /// most 0.2.
     size_factor: f64,
 }
 
 impl Media {
-    /// A frame is handed over while the oldest packet has waited for `wait`.
+    /// Takes the `size` of a frame that is given to the pacer while the oldest packet there has
+    /// waited for `wait`. `nominal` is the size that the target allows, `period` the time between
+    /// frames.
     pub(super) fn frame(
         &mut self,
         size: Bytes,
@@ -37,7 +40,7 @@ impl Media {
         }
     }
 
-    /// Which part of `ref_wnd / s_rtt` may be media.
+    /// Returns the share of `ref_wnd / s_rtt` that may be media.
     pub(super) fn share(&self, segment_share: f64, config: &Config) -> f64 {
         let small = 1.0 - (segment_share - 0.1).clamp(0.0, 0.2);
         let segment = config.segment.get() as f64;
@@ -46,7 +49,8 @@ impl Media {
     }
 }
 
-/// `pace_bitrate`: faster than the target, and more so near the highest target.
+/// Returns the pacing, at `pace_bitrate`: faster than the target, and more so near the highest
+/// target.
 pub(super) fn pacing(target: Rate, limits: &Limits, config: &Config) -> Pacing {
     let nominal = target.ratio(limits.max());
     let relaxed = (nominal - config.relaxed_from) / (1.0 - config.relaxed_from);

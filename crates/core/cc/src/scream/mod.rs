@@ -2,15 +2,15 @@
 //! Adaptation for Multimedia*, draft-ietf-ccwg-rfc8298bis-screamv2-01, successor of RFC
 //! 8298. Section numbers are the draft's; `docs/algorithms/scream.md` has the model.
 //!
-//! A *reference window* bounds the data in flight, with room to spare. Losses, marks
-//! and an average queueing delay above half of its target reduce it, at most once in
-//! the shorter of a round trip and 25 ms; whatever arrives raises it. The target is the
-//! window over the round trip, with a margin.
+//! A *reference window* bounds the data in flight, with room to spare. Losses, marks and an average
+//! queueing delay above half of its target reduce the window, at most once in the shorter of a
+//! round trip and 25 ms; data that arrives unmarked raises it. The target is the window over the
+//! round trip, with a margin.
 //!
-//! *Deviations.* The first target is that of the limits and not the smallest window's.
-//! Loss and data in flight are the session's: a packet counts as in flight until it has
-//! arrived or is lost, and not until a later one has arrived. Silence lets one packet
-//! out at the lowest pace. The bound of the window at the highest target is left out: it
+//! *Deviations.* The first target is that of the limits, and not that of the smallest window. The
+//! session decides what is lost and what is in flight: a packet is in flight until it has arrived
+//! or is lost, and not only until a later one has arrived. During silence one packet leaves at a
+//! time, at the lowest pace. The bound of the window at the highest target is left out: the window
 //! does not grow there.
 
 mod config;
@@ -35,17 +35,18 @@ use delay::Delays;
 use media::Media;
 use window::{Signals, View, Window};
 
-/// Below it a round trip is the clock's own grain.
+/// Shortest round trip: anything below it is the resolution of the clock.
 const SHORTEST_RTT: TimeDelta = TimeDelta::from_micros(1);
-/// Silence is never shorter: time has to pass between two packets sent into it.
+/// Shortest silence before a packet is sent into it: time has to pass between two such packets.
 const SHORTEST_SILENCE: TimeDelta = TimeDelta::from_millis(10);
-/// The target is halved this long after the base delay was forgotten (4.5.1).
+/// Shortest time for which the target is halved after the base delay was forgotten (4.5.1).
 const LEAST_CAUTION: TimeDelta = TimeDelta::from_millis(200);
+/// Number of round trips for which the target is halved after the base delay was forgotten (4.5.1).
 const CAUTION_RTTS: u32 = 5;
-/// No packet is larger than UDP can carry.
+/// Largest packet that UDP can carry.
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
-/// The controller.
+/// The SCReAM controller.
 #[derive(Debug)]
 pub struct Scream {
     config: Config,
@@ -54,30 +55,32 @@ pub struct Scream {
     window: Window,
     media: Media,
     queue: SendQueue,
-    /// `s_rtt`; nothing before the first packet has come back.
+    /// Smoothed round trip, `s_rtt`; `None` before an arrival is known.
     srtt: Option<TimeDelta>,
     is_l4s: bool,
     marks: Marks,
     loss_rate: f64,
     in_flight: Bytes,
-    /// The most in flight in this round trip and the one before.
+    /// Largest amounts in flight, in this round trip and in the one before.
     flight: (Bytes, Bytes),
     round: Round,
     acked: Acked,
-    /// The target has half of its value until then.
+    /// Time until which the target is halved.
     cautious_until: Time,
-    /// The frame period, and what a frame of it was granted.
+    /// Time between two frames.
     period: TimeDelta,
+    /// Size of a frame at the target, when the frame was due.
     nominal: Bytes,
     largest_packet: Bytes,
-    /// Something arrived, or a packet was let into the silence.
+    /// When something last arrived, a packet was let into the silence, or data left with nothing in
+    /// flight.
     silent_since: Time,
-    /// Room for a packet that is sent into silence.
+    /// Window that lets one packet into the silence; zero when none is due.
     lifted: Bytes,
     decision: Decision,
 }
 
-/// `l4s_alpha` (4.2.1.3).
+/// The average share of marks, `l4s_alpha` (4.2.1.3), and the packets since its last update.
 #[derive(Debug, Default)]
 struct Marks {
     share: f64,
@@ -86,14 +89,15 @@ struct Marks {
     marked: f64,
 }
 
-/// The round trip that goes on.
+/// The present round trip.
 #[derive(Debug, Default)]
 struct Round {
     since: Time,
     has_loss: bool,
 }
 
-/// `acked_bitrate`, over a round trip or two frame periods.
+/// The acknowledged bitrate, `acked_bitrate`, over a round trip or two frame periods, whichever is
+/// longer.
 #[derive(Debug, Default)]
 struct Acked {
     since: Time,
@@ -133,7 +137,7 @@ impl Scream {
         scream
     }
 
-    /// The window with which the target would be the first of the limits.
+    /// Returns the window, in bytes, with which the target is the first one of the limits.
     fn starting_window(&self, rtt: TimeDelta) -> f64 {
         let share = self.media.share(0.0, &self.config);
         let window = self.limits.start().amount_in(rtt).get() as f64 / share;
@@ -209,14 +213,15 @@ impl Scream {
         self.count_loss(0.0);
     }
 
-    /// The rate of losses (4.2.1.1).
+    /// Updates the loss rate (4.2.1.1). `lost` is 1 for a packet that was lost, and 0 for one that
+    /// arrived.
     fn count_loss(&mut self, lost: f64) {
         let slow = self.config.loss_threshold / 4.0;
         let gain = slow.min(self.window.segment_share(&self.config) / 2.0);
         self.loss_rate += gain * (lost - self.loss_rate);
     }
 
-    /// `s_rtt`, slower while too little is in flight to say much.
+    /// Updates the smoothed round trip, `s_rtt`, more slowly while little is in flight.
     fn round_trip(&mut self, rtt: TimeDelta) {
         let Some(srtt) = self.srtt else {
             self.srtt = Some(rtt);
@@ -235,7 +240,7 @@ impl Scream {
         self.srtt = Some((srtt + (rtt - srtt).scale(gain)).max(SHORTEST_RTT));
     }
 
-    /// Sections 4.2.1 and 4.2.2, when it is known what became of packets.
+    /// Applies sections 4.2.1 and 4.2.2, when packets are reported as arrived or lost.
     fn adapt(&mut self, now: Time, signals: Signals) {
         let srtt = self.srtt.unwrap_or(self.config.virtual_rtt);
         self.delays
@@ -309,7 +314,7 @@ impl Scream {
         };
     }
 
-    /// `target_bitrate` (4.4).
+    /// Sets the target (`target_bitrate`, 4.4); does nothing before the round trip is known.
     fn retarget(&mut self, now: Time) {
         let Some(srtt) = self.srtt else {
             return;
@@ -324,12 +329,12 @@ impl Scream {
         self.decision.target = self.limits.clamp(rate);
     }
 
-    /// The window and the pace that belong to the state.
+    /// Sets the window for packets and the pacing of the decision.
     fn decide(&mut self) {
         let (low, high) = (self.config.lowest_overhead, self.config.highest_overhead);
         let overhead = low + (high - low) * self.delays.scale;
         let window = Bytes::from_f64(self.window.size * overhead);
-        // One packet may always be under way, whatever its size.
+        // One packet may always be in flight, whatever its size.
         let least = if self.in_flight == Bytes::ZERO {
             LARGEST_PACKET
         } else {
@@ -348,8 +353,8 @@ impl Scream {
         self.decide();
     }
 
-    /// How long a silence lasts before one packet is let into it: "the minimum send
-    /// rate maintained when no feedback is received" (section 8).
+    /// Returns how long silence lasts before one packet is let into it: "the minimum send rate
+    /// maintained when no feedback is received" (section 8).
     fn silence(&self) -> TimeDelta {
         let pace = self.config.lowest_pace;
         pace.transmit_time(self.largest_packet)
@@ -366,7 +371,7 @@ impl Scream {
     }
 }
 
-/// What becomes of the controller when reports are fewer or say less.
+/// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     the window falls later: less of a link that changes, the more seldom the less, and at \
     rest no longer a queue up to reports 100 ms apart; without ECN it goes by delay and \
@@ -416,7 +421,8 @@ impl Controller for Scream {
         &self.decision
     }
 
-    /// While something is in flight and nothing comes back.
+    /// Returns the time at which a packet is let into the silence; `None` while nothing is in
+    /// flight.
     fn deadline(&self) -> Option<Time> {
         (self.in_flight > Bytes::ZERO).then(|| self.silent_since + self.silence())
     }

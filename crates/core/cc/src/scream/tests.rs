@@ -1,4 +1,4 @@
-//! Each rule alone, on events whose outcome the draft's formulas give.
+//! Tests of each rule alone, on events whose outcome follows from the draft's formulas.
 
 use mimosa_facts::{
     Cause, Controller, Event, FrameId, Limits, Pacing, PacketKind, PacketOutcome, PacketReport,
@@ -10,7 +10,7 @@ use super::{Config, Scream};
 
 const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
 const RTT: TimeDelta = TimeDelta::from_millis(25);
-/// The window of 20 Mbit/s at 25 ms: 62.5 kB over what of it may be media.
+/// The window of 20 Mbit/s at 25 ms, in bytes: 62.5 kB over the share of it that may be media.
 const WINDOW: f64 = 62_500.0 * 1.2 * 1.02;
 
 struct Flow {
@@ -54,7 +54,7 @@ impl Flow {
         self.scream.handle(self.now, event);
     }
 
-    /// A report of packets that met a queue of `queued`.
+    /// Reports one packet for each of `marks`, with a queueing delay of `queued`.
     fn arrives(&mut self, marks: &[Ecn], queued: TimeDelta) {
         let reports: Vec<_> = marks
             .iter()
@@ -148,14 +148,15 @@ fn a_classic_mark_costs_a_fifth() {
 fn an_l4s_mark_costs_half_of_the_share_of_marks() {
     let mut flow = Flow::new(&Config::default());
     flow.now += MS(10);
-    // The share goes to 1/8 of one half. Nothing is in flight: the window that has not
-    // been tested for long is left at its least, so that it is told what was.
+    // The average share of marks goes to 1/8 of one half. The amounts in flight are set because the
+    // first mark reduces the window to them.
     flow.scream.flight = (Bytes::new(100_000), Bytes::new(100_000));
     flow.in_flight = 100_000;
     flow.arrives(&[Ecn::Ect1, Ecn::Ce], MS(0));
     close(flow.scream.marks.share, 1.0 / 16.0);
     let reduced = WINDOW * (1.0 - 1.0 / 32.0);
-    // The unmarked packet raises it by a segment's share, no faster after a mark.
+    // The unmarked packet raises the window by a segment's share of it, without a multiplicative
+    // part right after a mark.
     close(flow.window(), reduced + 1_000.0 * 1_000.0 / reduced);
     assert_eq!(flow.cause(), Cause::Marked);
     flow.now += MS(10);
@@ -186,7 +187,8 @@ fn an_average_delay_above_half_of_its_target_is_a_mark_in_proportion() {
     close(flow.window(), WINDOW);
     flow.now += RTT;
     flow.arrives(&[Ecn::NotEct], MS(120));
-    // 52.5 ms is three quarters of the way from 30 to 60 ms: half of that.
+    // The average of 52.5 ms is three quarters of the way from 30 to 60 ms; the window falls by
+    // half of that.
     close(flow.window(), WINDOW * (1.0 - 0.375));
     assert_eq!(flow.cause(), Cause::QueueDelay);
     flow.now += RTT;
@@ -203,7 +205,8 @@ fn what_arrives_raises_the_window_by_a_segment_and_a_share() {
     let (segment, steps) = (1_000.0, 1.0 + 0.02 * WINDOW / 1_000.0);
     close(first, segment * segment / WINDOW * steps);
     assert_eq!(flow.cause(), Cause::MultiplicativeIncrease);
-    // After a loss the multiplicative part begins anew and takes 100 round trips.
+    // After a loss the multiplicative part begins at zero and takes 100 round trips to its full
+    // size.
     flow.loses();
     let before = flow.window();
     flow.now += RTT;
@@ -234,7 +237,7 @@ fn a_window_near_the_last_one_under_congestion_grows_at_a_quarter() {
 #[test]
 fn the_window_does_not_grow_beyond_what_is_sent() {
     let mut flow = Flow::new(&Config::default());
-    // Ten packets are worth 331 bytes: 76.8 kB need 50.6 kB in flight.
+    // Ten packets raise the window by 331 bytes to 76.8 kB, which needs 50.6 kB in flight.
     flow.in_flight = 50_500;
     flow.arrives(&[Ecn::NotEct; 10], MS(0));
     close(flow.window(), WINDOW);
@@ -262,7 +265,7 @@ fn waiting_packets_and_large_frames_lower_the_target() {
     let mut flow = Flow::new(&Config::default());
     flow.frame(40_000);
     close(flow.mbps(), 20.0);
-    // Ten frames handed over, nothing leaves: 16 ms more wait at each.
+    // Nothing leaves: when the second frame is given to the pacer, the first has waited for 16 ms.
     flow.now += MS(16);
     flow.frame(40_000);
     let factor = 1.2 + 0.75 / 16.0;
@@ -280,7 +283,7 @@ fn one_packet_goes_into_silence_at_the_lowest_pace() {
     let packet = flow.packet(flow.now);
     flow.scream.handle(flow.now, Event::PacketSent(packet));
     flow.scream.in_flight = Bytes::new(400_000);
-    // 1000 bytes at 50 kbit/s.
+    // The wait is that of 1000 bytes at 50 kbit/s.
     let due = flow.now + MS(160);
     assert_eq!(flow.scream.deadline(), Some(due));
     let decision = *flow.scream.handle(due, Event::Timer);
@@ -302,7 +305,8 @@ fn a_delay_that_never_falls_is_a_wrong_base() {
         flow.arrives(&[Ecn::NotEct], MS(25));
         resets += u32::from(flow.cause() == Cause::PathChange);
     }
-    // 25 (1 - (255/256)^n) ms exceed 15 ms after 235 rounds; then 25 ms are the base.
+    // 25 (1 - (255/256)^n) ms exceed 15 ms after 235 rounds; then the 25 ms belong to the base
+    // delay.
     assert!((1..=5).contains(&resets), "{resets}");
     assert_eq!(flow.scream.delays.newest, MS(0));
 }
@@ -359,8 +363,8 @@ fn a_packet_larger_than_the_window_leaves_when_nothing_is_under_way() {
     assert_eq!(decision.window, Some(Bytes::new(9_000)));
 }
 
-/// The optional parts together, on reports whose delays, marks and losses are those of
-/// a linear congruential generator (Knuth's MMIX), after pauses of up to ten seconds.
+/// Tests all optional parts together. The delays, marks and losses in the reports, and pauses of up
+/// to ten seconds, come from a linear congruential generator (Knuth's MMIX).
 #[test]
 fn with_every_optional_part_the_limits_hold() {
     let mut state = 1_u64;

@@ -1,30 +1,33 @@
-//! The reference window (4.2.2): reduced by congestion, raised by what arrives.
+//! The reference window (4.2.2): congestion reduces it, and data that arrives raises it.
 
 use mimosa_facts::Cause;
 use mimosa_units::{Time, TimeDelta};
 
 use super::config::Config;
 
-/// A window that comes near the last one before congestion grows slowly: within this
-/// share, given as `scl_t *= 8` (4.2.2.1).
+/// Factor of the window's relative distance from the inflection point, near which the window grows
+/// slowly: `scl_t *= 8` (4.2.2.1).
 const INFLECTION_GAIN: f64 = 8.0;
-/// The inflection point is set no more often than once in so many round trips.
+/// Number of round trips in which the inflection point is set at most once.
 const INFLECTION_RTTS: u32 = 10;
-/// So many round trips without a reaction make the window suspect.
+/// Number of round trips without a reaction after which an L4S mark first reduces the window to the
+/// amount in flight.
 const STALE_RTTS: u32 = 100;
 
-/// What one feedback message says, besides delays.
+/// The contents of one feedback message, except for delays.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {
-    /// Bytes newly accounted for, and those of them that came marked.
+    /// Bytes that are newly known to have arrived or to be lost.
     pub(super) acked: f64,
+    /// Part of `acked` that arrived marked, in bytes.
     pub(super) acked_marked: f64,
-    /// Losses and marks.
+    /// Whether a packet was lost.
     pub(super) lost: bool,
+    /// Whether a packet arrived marked.
     pub(super) marked: bool,
 }
 
-/// What the window's rules look at.
+/// The state of the controller that the window's rules use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) srtt: TimeDelta,
@@ -32,33 +35,36 @@ pub(super) struct View {
     pub(super) average_delay: TimeDelta,
     pub(super) delay_target: TimeDelta,
     pub(super) delay_scale: f64,
-    /// `l4s_alpha`.
+    /// Average share of marks, `l4s_alpha`.
     pub(super) marked_share: f64,
     pub(super) is_l4s: bool,
     pub(super) loss_rate: f64,
-    /// The largest amounts in flight in this round trip and the one before.
+    /// Largest amount in flight in this round trip, in bytes.
     pub(super) flight: f64,
+    /// Largest amount in flight in the round trip before, in bytes.
     pub(super) flight_before: f64,
-    /// Whether the target is already well below what arrives.
+    /// Whether the target is already well below the acknowledged bitrate.
     pub(super) is_target_low: bool,
     /// Whether the target is at its highest.
     pub(super) is_at_maximum: bool,
 }
 
-/// `ref_wnd` and what its rules remember. Bytes, as floats.
+/// The reference window, `ref_wnd`, and the state of its rules. Sizes are in bytes, as floats.
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) size: f64,
-    /// `ref_wnd_i`.
+    /// Inflection point, `ref_wnd_i`: the window at an earlier reduction.
     inflection: f64,
     inflected: Option<Time>,
-    /// `last_congestion_detected_time` and `last_reaction_to_congestion_time`.
+    /// When a loss or a mark was last pending, `last_congestion_detected_time`.
     detected: Option<Time>,
+    /// When the window was last reduced, `last_reaction_to_congestion_time`.
     reacted: Option<Time>,
-    /// Losses and marks since the last reaction.
+    /// Whether a packet was lost since the last reaction.
     lost: bool,
+    /// Whether a packet arrived marked since the last reaction.
     marked: bool,
-    /// `max_policed_ref_wnd`.
+    /// Upper bound of the window behind a policer, `max_policed_ref_wnd`.
     policed: f64,
 }
 
@@ -76,12 +82,13 @@ impl Window {
         }
     }
 
-    /// `ref_wnd_ratio`.
+    /// Returns a segment as a share of the window, `ref_wnd_ratio`; at most 1.
     pub(super) fn segment_share(&self, config: &Config) -> f64 {
         (config.segment.get() as f64 / self.size.max(1.0)).min(1.0)
     }
 
-    /// One feedback message. Gives the rule that moved the window, if one did.
+    /// Takes one feedback message. Returns the rule that moved the window or kept it from growing;
+    /// `None` if no rule did, or if the last reduction still is the reason.
     pub(super) fn update(
         &mut self,
         now: Time,
@@ -97,13 +104,14 @@ impl Window {
             .size
             .min(self.policed)
             .max(config.min_window.get() as f64);
-        // A reduction stands as the reason until another one may come.
+        // A reduction remains the reason until another one is allowed.
         let interval = config.virtual_rtt.min(view.srtt);
         let stands = self.reacted.is_some_and(|at| now.since(at) < interval);
         reduced.or(if stands { None } else { raised })
     }
 
-    /// 4.2.2.1.
+    /// Reduces the window in case of congestion (4.2.2.1). Returns the reason; `None` if the window
+    /// stays.
     fn reduce(
         &mut self,
         now: Time,
@@ -167,7 +175,9 @@ impl Window {
         Some(cause)
     }
 
-    /// 4.5.2: few losses without a queue are the link's own; many are a policer's.
+    /// Whether losses are a sign of congestion (4.5.2). With `loss_policer`, few losses without a
+    /// queue are the link's own, and many without a queue are those of a policer, which bounds the
+    /// window.
     fn is_loss_congestion(&mut self, view: &View, config: &Config) -> bool {
         if !config.loss_policer {
             return true;
@@ -179,7 +189,8 @@ impl Window {
         view.loss_rate > config.loss_threshold || view.average_delay > queue
     }
 
-    /// 4.2.2.2.
+    /// Raises the window (4.2.2.2). Returns the rule that applied; `None` if no packet was newly
+    /// reported without a mark.
     fn raise(
         &mut self,
         now: Time,
@@ -219,7 +230,7 @@ impl Window {
         })
     }
 
-    /// A round trip is over: a policer's bound is lifted a little.
+    /// Ends a round trip: raises the upper bound behind a policer a little.
     pub(super) fn round(&mut self, config: &Config) {
         if self.policed < f64::MAX {
             self.policed *= 1.0 + config.policer_growth;
@@ -227,8 +238,8 @@ impl Window {
     }
 }
 
-/// Backoffs come more often than once a round trip on long paths, and less is due when
-/// the target is low already.
+/// Returns the factor of reductions: lower on long paths, where they come more often than once in a
+/// round trip, and when the target is low already.
 fn long_path(view: &View, config: &Config) -> f64 {
     let low = if view.is_target_low {
         config.low_target_backoff

@@ -5,25 +5,28 @@ use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
 
-/// All parameters. `Default` gives the paper's values where it has them, and ours where it
-/// is silent (marked *open*).
+/// All parameters of SQP. `Default` gives the paper's values where the paper has them, and ours
+/// where it is silent (marked *open*).
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// `m`: packets leave at this multiple of the bitrate. The paper's 2.
+    /// `m` of the paper: pacing rate, as a multiple of the bitrate. The paper's default is 2.
     pub pace: f64,
-    /// `T`: the share of a sample that is aimed at. The paper's 0.9.
+    /// `T` of the paper: share of a sample at which the bitrate aims. The paper's default is 0.9.
     pub target: f64,
-    /// `delta`: the length of one step. The paper's 320 kbit/s.
+    /// `delta` of the paper: size of the bitrate's step. The paper's default is 320 kbit/s.
     pub step: Rate,
-    /// `r`: what a higher rate is worth against the delay of one too high. The paper's 0.25.
+    /// `r` of the paper: weight of a higher rate against the delay of a rate that is too high. The
+    /// paper's default is 0.25.
     pub reward: f64,
-    /// Window of the smallest one-way delay, in smoothed round trips. The paper's 2.
+    /// Length of the window of the smallest one-way delay, in smoothed round trips. The paper's
+    /// default is 2.
     pub min_delay_rtts: f64,
-    /// The bitrate rises up to this multiple of the newest frame's own. *Open*.
+    /// Multiple of the newest frame's own bitrate beyond which the bitrate does not rise. *Open* in
+    /// the paper; our default is 4.
     pub application_headroom: f64,
-    /// After so long without news of an arrival the bitrate is halved, and again each time as
-    /// long. *Open*.
+    /// Time without news of an arrival, after a packet has left, after which the bitrate is halved;
+    /// it is halved again each time as long. *Open* in the paper; our default is 500 ms.
     pub feedback_timeout: TimeDelta,
 }
 
@@ -42,11 +45,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         require((1.0..=1e3).contains(&self.pace), "pace", "from 1 to 1000")?;
         let is_share = self.target > 0.0 && self.target <= 1.0;

@@ -1,15 +1,16 @@
 //! SQP (D. Ray, C. Smith, T. Wei, D. Chu, S. Seshan: *SQP: Congestion Control for
 //! Low-Latency Interactive Video Streaming*, 2022).
 //!
-//! Each frame is a paced train of packets at `m` times the bitrate and gives one sample of
-//! what the path can carry: its size over the time that it took beyond the smallest one-way
-//! delay of the last two round trips. Once a frame the bitrate moves towards `T` times the
-//! sample. Against inelastic cross traffic of rate R on a link of rate C it ends at
+//! Each frame is a train of packets, paced at `m` times the bitrate, and gives one sample of what
+//! the path can carry: the frame's size over the time that it took beyond the smallest one-way
+//! delay of the last two round trips. Once a frame, the bitrate moves towards `T` times the sample.
+//! Against inelastic cross traffic of rate R on a link of rate C, the bitrate settles at
 //! `T C - R / m`.
 //!
-//! *Deviations.* A frame's size in a sample is what of it arrived, so that loss shows as
-//! an undersized frame. No sample exceeds the pace, at which a train without a queue leaves.
-//! Growth beyond what is sent and the answer to silence are ours, each a parameter.
+//! *Deviations.* The size of a frame in a sample is the part of it that arrived, so that loss shows
+//! as an undersized frame. No sample exceeds the pacing rate: a train that meets no queue arrives
+//! as it left. Growth beyond what is sent and the reaction to silence are ours; each is a
+//! parameter.
 
 mod config;
 #[cfg(test)]
@@ -30,12 +31,12 @@ use crate::parameter::ParameterError;
 use crate::windowed_min::WindowedMin;
 use train::{Train, Trains};
 
-/// TCP's smoothing of the round trip (RFC 6298, section 2.3).
+/// Divisor of TCP's smoothing of the round trip (RFC 6298, section 2.3).
 const RTT_GAIN: u32 = 8;
-/// What the round trip counts as before there is one (RFC 9002, section 6.2.2).
+/// Round trip assumed before the first sample (RFC 9002, section 6.2.2).
 const INITIAL_RTT: TimeDelta = TimeDelta::from_millis(333);
 
-/// The controller.
+/// The SQP controller.
 #[derive(Debug)]
 pub struct Sqp {
     config: Config,
@@ -45,13 +46,14 @@ pub struct Sqp {
     trains: Trains,
     min_delay: WindowedMin,
     smoothed_rtt: Option<TimeDelta>,
-    /// When an arrival was last heard of, or the first packet left after that.
+    /// When an arrival was last reported, the first packet left after that, or silence last halved
+    /// the bitrate.
     heard: Time,
     is_waiting: bool,
 }
 
 impl Sqp {
-    /// One that has sent nothing.
+    /// A controller that has sent nothing.
     #[must_use]
     pub fn new(config: Config, limits: Limits) -> Self {
         let mut sqp = Self {
@@ -130,7 +132,7 @@ impl Sqp {
         }
     }
 
-    /// All of a frame is accounted for: one sample, one step.
+    /// Takes one sample and one step from a frame whose packets have all arrived or are lost.
     fn update(&mut self, train: &Train) {
         let Some(sample) = self.sample(train) else {
             return;
@@ -151,8 +153,9 @@ impl Sqp {
         }
     }
 
-    /// What the path can carry, by one frame: with `gamma = max(1, F_max / F)`,
-    /// `F gamma / (R_end - S_start - D_min + (R_end - R_start) (gamma - 1))`.
+    /// Returns what the path can carry, as one frame shows it: with `gamma = max(1, F_max / F)`,
+    /// `F gamma / (R_end - S_start - D_min + (R_end - R_start) (gamma - 1))`, at most the pacing
+    /// rate. `None` if nothing of the frame arrived.
     fn sample(&self, train: &Train) -> Option<Rate> {
         let (first, last) = train.arrivals?;
         let sent = train.first_sent?;

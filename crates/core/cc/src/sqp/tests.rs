@@ -1,4 +1,4 @@
-//! Each rule on trains whose arrivals the test decides.
+//! Tests of each rule, on trains whose arrivals the test controls.
 
 use mimosa_facts::{PacketKind, Sequence};
 use mimosa_units::Ecn;
@@ -7,7 +7,7 @@ use super::*;
 
 const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
 const L: TimeDelta = TimeDelta::from_millis(16);
-/// Delay of an empty path, with the clocks' difference.
+/// Delay of an empty path, with the offset between the clocks.
 const DELAY: TimeDelta = TimeDelta::from_millis(7_010);
 
 struct Stream {
@@ -28,8 +28,9 @@ impl Stream {
         }
     }
 
-    /// Sends a frame of `size` bytes in packets that meet these delays above an empty
-    /// path's, all sent at once, and reports them 20 ms later; `None` is lost.
+    /// Sends a frame of `size` bytes at once, with one packet for each of `delays`, and reports the
+    /// packets 20 ms later. Each delay is in addition to that of an empty path; `None` is a packet
+    /// that is lost.
     fn frame(&mut self, size: u64, delays: &[Option<TimeDelta>]) {
         self.send(size, delays.len());
         let frame = FrameId(self.frame);
@@ -101,7 +102,7 @@ fn close(a: f64, b: f64) -> bool {
 #[test]
 fn a_sample_is_the_size_over_the_time_beyond_the_least_delay() {
     let mut stream = Stream::new(Config::default(), 10);
-    // 20 kB, which is 10 Mbit/s, in 10 ms: 16 Mbit/s, of which 14.4 are aimed at.
+    // 20 kB, which is 10 Mbit/s, in 10 ms: the sample is 16 Mbit/s, and the aim is 14.4 Mbit/s.
     stream.frame(20_000, &[at(0), at(5), at(10)]);
     assert!(close(stream.sample(), 16.0), "{}", stream.sample());
     // 10 + 0.32 (0.25 (1.44 - 1) - (1 / 1.44 - 1))
@@ -113,7 +114,7 @@ fn a_sample_is_the_size_over_the_time_beyond_the_least_delay() {
 #[test]
 fn an_undersized_frame_is_continued_at_the_rate_of_its_arrivals() {
     let mut stream = Stream::new(Config::default(), 10);
-    // A quarter of 20 kB: gamma is 4; 6 ms + 3 * 4 ms, for 20 kB.
+    // The frame has a quarter of 20 kB, so gamma is 4, and the sample is 20 kB in 6 ms + 3 * 4 ms.
     stream.frame(2_000, &[at(0)]);
     stream.sqp.decision.target = Rate::from_kbps(10_000);
     stream.frame(5_000, &[at(2), at(6)]);
@@ -132,7 +133,7 @@ fn no_sample_exceeds_the_pace() {
 #[test]
 fn a_step_down_is_the_longer_the_later_the_frame() {
     let mut stream = Stream::new(Config::default(), 20);
-    // 40 kB in 64 ms: 5 Mbit/s, and 4.5 aimed at.
+    // 40 kB in 64 ms: the sample is 5 Mbit/s, and the aim is 4.5 Mbit/s.
     stream.frame(40_000, &[at(0), at(64)]);
     let ratio = 4.5 / 20.0;
     let expected = 20.0 + 0.32 * (0.25 * (ratio - 1.0) - (1.0 / ratio - 1.0));
@@ -142,7 +143,7 @@ fn a_step_down_is_the_longer_the_later_the_frame() {
 #[test]
 fn what_is_lost_makes_a_frame_undersized() {
     let mut stream = Stream::new(Config::default(), 10);
-    // Half of it arrives over 5 ms: as if the rest took as long again.
+    // Half of the frame arrives over 5 ms, which counts as if the rest took as long again.
     stream.frame(20_000, &[at(0), None, None, at(5)]);
     assert!(close(stream.sample(), 16.0), "{}", stream.sample());
     let before = stream.mbps();
@@ -157,7 +158,7 @@ fn what_is_lost_makes_a_frame_undersized() {
 fn the_least_delay_is_forgotten_after_two_round_trips() {
     let mut stream = Stream::new(Config::default(), 10);
     stream.frame(20_000, &[at(0), at(10)]);
-    // A standing queue of 30 ms: a sample of 20 kB in 40 ms at first, then in 10.
+    // With a standing queue of 30 ms, a sample is 20 kB in 40 ms at first, and later in 10 ms.
     stream.frame(20_000, &[at(30), at(40)]);
     assert!(stream.sample() < 4.2, "{}", stream.sample());
     for _ in 0..4 {

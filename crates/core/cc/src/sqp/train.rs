@@ -1,32 +1,33 @@
-//! The frames under way, each a train of packets.
+//! The frames on their way, each a train of packets.
 
 use std::collections::VecDeque;
 
 use mimosa_facts::FrameId;
 use mimosa_units::{Bytes, PeerTime, Time, TimeDelta};
 
-/// More frames than any feedback is late by; beyond them the oldest are forgotten.
+/// Largest number of frames remembered, beyond which the oldest are forgotten. No feedback is so
+/// many frames late.
 const MOST_TRAINS: usize = 256;
 
-/// One frame.
+/// One frame on its way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Train {
     pub(super) id: FrameId,
     pub(super) interval: TimeDelta,
-    /// All of it, as it was handed over.
+    /// Size of the whole frame, as it was given to the pacer.
     pub(super) size: Bytes,
     pub(super) packets: u32,
-    /// Packets that arrived or are lost.
+    /// Number of packets that have arrived or are lost.
     pub(super) resolved: u32,
-    /// What has arrived.
+    /// Size of the packets that have arrived.
     pub(super) arrived: Bytes,
     pub(super) first_sent: Option<Time>,
-    /// The first and the last arrival.
+    /// When the first and the last packet arrived; `None` before an arrival.
     pub(super) arrivals: Option<(PeerTime, PeerTime)>,
 }
 
 impl Train {
-    /// A packet of `size` arrived at `at`.
+    /// Records that a packet of `size` arrived at `at`.
     pub(super) fn arrived(&mut self, at: PeerTime, size: Bytes) {
         self.arrived += size;
         let (first, last) = self.arrivals.unwrap_or((at, at));
@@ -34,7 +35,7 @@ impl Train {
     }
 }
 
-/// Frames in the order of their hand-over.
+/// Frames, in the order in which they were given to the pacer.
 #[derive(Debug, Default)]
 pub(super) struct Trains {
     trains: VecDeque<Train>,
@@ -52,14 +53,14 @@ impl Trains {
         self.trains.iter_mut().rev().find(|train| train.id == id)
     }
 
-    /// One more packet of this frame is accounted for.
+    /// Records that one more packet of the frame has arrived or is lost.
     pub(super) fn resolve(&mut self, id: FrameId) {
         if let Some(train) = self.get_mut(id) {
             train.resolved = train.resolved.saturating_add(1);
         }
     }
 
-    /// Takes the frame if all of it is accounted for.
+    /// Removes and returns the frame, if all of its packets have arrived or are lost.
     pub(super) fn take_complete(&mut self, id: FrameId) -> Option<Train> {
         let position = self
             .trains

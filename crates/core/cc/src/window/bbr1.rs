@@ -2,16 +2,16 @@
 //! 4.1 to 4.3), and Linux `tcp_bbr.c` (5.1 and later) where the two differ.
 //!
 //! ```text
-//! pacing rate = gain * greatest delivery rate of 10 rounds
+//! pacing rate = gain * greatest delivery rate of 11 rounds
 //! window      = gain * that rate * least round trip of 10 s
 //!               + aggregated acknowledgements + 3 bursts of the offload
 //!
 //! Startup -> Drain -> ProbeBw <-> ProbeRtt
 //! ```
 //!
-//! *Deviations*: no undo of a recovery that proves spurious. The greatest rate
-//! is exact, where Linux keeps three values (`minmax_running_max`). Before the
-//! first data there is no handshake, and so no round trip.
+//! *Deviations*: a recovery that proves spurious is not undone. The greatest
+//! rate is exact, where Linux keeps three values (`minmax_running_max`). There
+//! is no handshake before the first data, and so no round trip is known then.
 
 mod aggregation;
 mod model;
@@ -29,28 +29,34 @@ use aggregation::Aggregation;
 use model::FullPipe;
 use policer::{Evidence, Policer};
 
-/// 2/ln 2, the least gain that doubles the rate each round (section 4.3.2.1),
-/// in 256ths as Linux has it.
+/// Gain of startup: 2/ln 2, the least gain that doubles the rate each round
+/// (section 4.3.2.1), in 256ths as in Linux.
 const HIGH_GAIN: f64 = 739.0 / 256.0;
-/// Empties in one round what startup queued (section 4.3.3).
+/// Pacing gain of `Drain`, which empties the queue of startup in one round
+/// (section 4.3.3).
 const DRAIN_GAIN: f64 = 88.0 / 256.0;
-/// The gains of the phases of `ProbeBw` (section 4.3.4.2).
+/// Pacing gains of the phases of `ProbeBw` (section 4.3.4.2).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// Window gain in `ProbeBw`: room for delayed acknowledgements (section
-/// 4.2.3.2).
+/// Window gain in `ProbeBw`, which leaves room for delayed acknowledgements
+/// (section 4.2.3.2).
 const WINDOW_GAIN: f64 = 2.0;
-/// `BBRMinPipeCwnd`, in segments (section 4.2.3.3).
+/// The window in `ProbeRtt`, and the smallest window except while losses are
+/// repaired, in segments: `BBRMinPipeCwnd` (section 4.2.3.3).
 const LEAST_SEGMENTS: u64 = 4;
-/// `BtlBwFilterLen`: the current round and ten before it (section 4.1.1.3;
-/// Linux `bbr_bw_rtts`, an age that `minmax_running_max` still keeps).
+/// Rounds whose greatest rate counts, the current one and ten before it:
+/// `BtlBwFilterLen` (section 4.1.1.3; Linux `bbr_bw_rtts`, an age that
+/// `minmax_running_max` still keeps).
 const RATE_ROUNDS: u64 = 11;
-/// `RTpropFilterLen` (section 4.1.2.1).
+/// How long a least round trip is believed: `RTpropFilterLen`
+/// (section 4.1.2.1).
 const RTT_MEMORY: TimeDelta = TimeDelta::from_millis(10_000);
-/// `ProbeRTTDuration` (section 4.3.5).
+/// How long `ProbeRtt` keeps the flight small: `ProbeRTTDuration`
+/// (section 4.3.5).
 const PROBE_RTT_TIME: TimeDelta = TimeDelta::from_millis(200);
-/// Pace one percent below the estimate: Linux `bbr_pacing_margin_percent`.
+/// Factor that keeps the pacing rate one percent below the estimate: Linux
+/// `bbr_pacing_margin_percent`.
 const MARGIN: f64 = 0.99;
-/// The round trip before the first sample (section 4.2.1; Linux: 1 ms).
+/// Round trip assumed before the first sample (section 4.2.1; Linux: 1 ms).
 const FIRST_RTT: TimeDelta = TimeDelta::from_millis(1);
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -61,13 +67,13 @@ enum Mode {
     ProbeRtt,
 }
 
-/// What a loss makes of the window (Linux `packet_conservation`).
+/// How a recovery from losses changes the window (Linux `packet_conservation`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Repair {
     None,
     /// Recovery has begun since the last acknowledgement.
     Beginning,
-    /// First round of recovery: what arrives may leave, no more.
+    /// The first round of recovery: no more may leave than what arrives.
     Conserving,
     Growing,
 }
@@ -89,12 +95,12 @@ pub struct Bbr1 {
     full: FullPipe,
     phase: usize,
     phase_start: Time,
-    /// Set once the flight is small enough: when `ProbeRtt` may end, and
-    /// whether a round has passed in it.
+    /// When `ProbeRtt` may end, and whether a round has passed in it; `None`
+    /// until the flight is small enough.
     probe_rtt: Option<(Time, bool)>,
     repair: Repair,
     is_restarting: bool,
-    /// Whether this acknowledgement came in `ProbeRtt`.
+    /// Whether the last acknowledgement came in `ProbeRtt`.
     limits_itself: bool,
     aggregation: Aggregation,
     policer: Policer,
@@ -163,7 +169,8 @@ impl Bbr1 {
         }
     }
 
-    /// Begins anywhere but in the phase that drains, so that flows differ.
+    /// Enters `ProbeBw` in a random phase except the draining one, so that
+    /// flows differ.
     fn enter_probe_bw(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
         let steps = usize::try_from(self.dice.below(CYCLE.len() as u64 - 1)).unwrap_or(0);
@@ -176,6 +183,7 @@ impl Bbr1 {
         self.phase_start = now;
     }
 
+    /// Begins the next phase of `ProbeBw` if the present one is over:
     /// `BBRIsNextCyclePhase`.
     fn check_phase(&mut self, now: Time, sample: &AckSample) {
         if self.mode != Mode::ProbeBw {
@@ -197,10 +205,12 @@ impl Bbr1 {
         }
     }
 
+    /// Updates the least round trip, and begins and ends `ProbeRtt`:
     /// `BBRUpdateRTprop` and `BBRCheckProbeRTT`.
     fn update_least_rtt(&mut self, now: Time, begins: bool, sample: &AckSample) {
         let has_expired = self.least_rtt.is_some() && now.since(self.least_rtt_at) > RTT_MEMORY;
-        // Alone in flight, a segment may have waited for the receiver's timer.
+        // The acknowledgement of a lone segment may have waited for the
+        // receiver's timer.
         let may_be_delayed = sample.acked <= self.mss
             && sample
                 .delivery
@@ -266,7 +276,7 @@ impl Bbr1 {
         }
     }
 
-    /// `BBRSetCwnd` and `BBRModulateCwndForRecovery`.
+    /// Sets the window: `BBRSetCwnd` and `BBRModulateCwndForRecovery`.
     fn update_window(&mut self, sample: &AckSample) {
         if sample.acked > Bytes::ZERO {
             self.modulate_window(sample);
@@ -321,7 +331,8 @@ fn is_app_limited(sample: &AckSample) -> bool {
 impl Congestion for Bbr1 {
     fn on_sent(&mut self, now: Time, in_flight: Bytes, is_app_limited: bool) {
         if in_flight == Bytes::ZERO && is_app_limited {
-            // Linux `CA_EVENT_TX_START`: after idling, pace at the estimate.
+            // Linux `CA_EVENT_TX_START`: after idling, the pacing rate is the
+            // estimate.
             self.is_restarting = true;
             self.aggregation.restart(now);
             match self.mode {
@@ -360,7 +371,7 @@ impl Congestion for Bbr1 {
         }
         self.repair = Repair::Growing;
         self.window = self.mss;
-        // A new start for the test of a full pipe: Linux `bbr_set_state`.
+        // The test for a full pipe begins anew: Linux `bbr_set_state`.
         self.full.rate = Rate::ZERO;
         let evidence = Evidence {
             round_begins: true,

@@ -5,15 +5,14 @@
 //! Startup -> Drain -> Down -> Cruise -> Refill -> Up -> Down ...
 //! ```
 //!
-//! Unlike [version 1](crate::window::bbr1) it bounds the flight by what was lost: over
-//! the long term by the flight at which losses passed two percent while
-//! probing, over the short term by what a lossy round delivered.
+//! Unlike [version 1](crate::window::bbr1), version 3 bounds the flight when packets
+//! are lost: over the long term by the flight at which losses passed two percent while
+//! probing, over the short term by the amount that a lossy round delivered.
 //!
-//! *Deviations*: no undo of a recovery that proves spurious, since the sender
-//! does not detect it. The delivery rate in `ProbeRtt` is not marked as
-//! limited by the application, but left out. Runs of lost segments are counted
-//! once per acknowledgement that tells of loss. Marks are ignored, as in the
-//! draft.
+//! *Deviations*: a recovery that proves spurious is not undone, since the sender does not detect
+//! it. A delivery rate in `ProbeRtt` is not marked as limited by the application, but left out
+//! unless it is the greatest. Runs of lost segments are counted once per acknowledgement that tells
+//! of loss. Marks are ignored, as in the draft.
 
 mod model;
 mod probing;
@@ -29,7 +28,7 @@ use crate::window::filter::WindowedMax;
 use model::{Aggregation, FullPipe, ShortTerm};
 use probing::{Cycle, Feedback, is_too_high};
 
-/// What differs between versions 2 and 3.
+/// The constants and rules that differ between versions 2 and 3.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Version {
     pub(crate) startup_gain: f64,
@@ -37,24 +36,24 @@ pub(crate) struct Version {
     pub(crate) drain_gain: f64,
     pub(crate) down_gain: f64,
     pub(crate) up_window_gain: f64,
-    /// Losses in a round that end startup.
+    /// Number of acknowledgements in a round that have to tell of losses before losses end startup.
     pub(crate) startup_loss_events: u32,
-    /// How long a least round trip is believed.
+    /// How long a least round trip is believed before `ProbeRtt` measures it again.
     pub(crate) probe_rtt_interval: TimeDelta,
     pub(crate) probing: Probing,
 }
 
-/// When `Up` ends, if not by loss.
+/// The rule that ends `Up`, if losses do not end it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Probing {
-    /// When a quarter more than the product of rate and round trip is in
+    /// `Up` ends when a quarter more than the product of rate and round trip is in
     /// flight (version 2).
     UntilInFlight,
-    /// When the rate no longer rises (version 3, section 5.3.3).
+    /// `Up` ends when the rate no longer rises (version 3, section 5.3.3).
     UntilPlateau,
 }
 
-/// The constants of version 3.
+/// The constants of BBR version 3, and its rule for the end of a probe.
 pub(crate) const VERSION: Version = Version {
     // 4 ln 2 (section 5.3.1).
     startup_gain: 2.77,
@@ -72,31 +71,34 @@ pub(crate) const VERSION: Version = Version {
     probing: Probing::UntilPlateau,
 };
 
-/// `DefaultCwndGain` (section 5.3.1).
+/// Window gain in most states: `DefaultCwndGain` (section 5.3.1).
 const WINDOW_GAIN: f64 = 2.0;
 /// Pacing gain in `Up` (section 5.3.3).
 const UP_GAIN: f64 = 1.25;
-/// `ProbeRTTCwndGain` and `ProbeRTTDuration` (section 2.16).
+/// Window gain in `ProbeRtt`: `ProbeRTTCwndGain` (section 2.16).
 const PROBE_RTT_GAIN: f64 = 0.5;
+/// How long `ProbeRtt` keeps the flight small: `ProbeRTTDuration` (section 2.16).
 const PROBE_RTT_TIME: TimeDelta = TimeDelta::from_millis(200);
-/// `LossThresh`: more than this lost in a round is too much (section 2.8).
+/// Share of the flight above which losses in a round are too many: `LossThresh` (section 2.8).
 const LOSS_THRESHOLD: f64 = 0.02;
-/// `Headroom`: left for others while cruising (section 2.8).
+/// Share of the long-term bound that is left for others while cruising: `Headroom` (section 2.8).
 const HEADROOM: f64 = 0.15;
-/// `MinPipeCwnd`, in segments (section 2.8).
+/// The smallest window except after a timeout, in segments: `MinPipeCwnd` (section 2.8).
 const LEAST_SEGMENTS: u64 = 4;
+/// Factor that keeps the pacing rate one percent below the estimate:
 /// `PacingMarginPercent` (section 2.5).
 const MARGIN: f64 = 0.99;
-/// `MaxBwFilterLen`, in cycles (section 2.11).
+/// Cycles whose greatest delivery rate counts: `MaxBwFilterLen` (section 2.11).
 const RATE_CYCLES: u64 = 2;
-/// Rounds after which `Drain` gives up (section 5.3.2).
+/// Rounds after which `Drain` ends even if the queue is not gone (section 5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
-/// Bursts in the offload, and segments more while probing (section 5.6.4).
+/// Bursts that segmentation offload may hold (section 5.6.4).
 const OFFLOAD_BURSTS: u64 = 3;
+/// Segments added to the flight in `Up` (section 5.6.4).
 const UP_SEGMENTS: u64 = 2;
-/// Below this rate a segment is a burst (section 5.6.3).
+/// Rate below which a burst may be one segment (section 5.6.3).
 const BURST_RATE: Rate = Rate::from_kbps(1_200);
-/// The round trip before the first sample (section 5.6.2).
+/// Round trip assumed before the first sample (section 5.6.2).
 const FIRST_RTT: TimeDelta = TimeDelta::from_millis(1);
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -128,9 +130,10 @@ pub struct Bbr3 {
     least_rtt: Option<TimeDelta>,
     least_rtt_at: Time,
     probe_rtt_window: Bytes,
-    /// When `ProbeRtt` may end, and whether a round has passed in it.
+    /// When `ProbeRtt` may end, and whether a round has passed in it; `None` until the
+    /// flight is small enough.
     probe_rtt: Option<(Time, bool)>,
-    /// `inflight_longterm`.
+    /// The long-term bound of the flight: `inflight_longterm`.
     long_term: Bytes,
     short_term: ShortTerm,
     full_pipe: FullPipe,
@@ -142,7 +145,7 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    /// A fresh state for segments of `mss`.
+    /// A fresh state of `version` for segments of `mss`; `seed` chooses the waits between probes.
     #[must_use]
     pub(crate) fn new(mss: Bytes, seed: u64, version: &'static Version) -> Self {
         let window = initial_window(mss);
@@ -177,7 +180,7 @@ impl Bbr3 {
         self.rate.get().unwrap_or(Rate::ZERO)
     }
 
-    /// `BBR.bw`.
+    /// The estimated bandwidth: `BBR.bw`.
     fn bandwidth(&self) -> Rate {
         self.most_rate().min(self.short_term.rate)
     }
@@ -190,14 +193,16 @@ impl Bbr3 {
         self.segments(LEAST_SEGMENTS)
     }
 
-    /// `BDPMultiple`.
+    /// `gain` times the product of `rate` and the least round trip: `BDPMultiple`. The
+    /// initial window before there is a round trip.
     fn product(&self, rate: Rate, gain: f64) -> Bytes {
         self.least_rtt.map_or(initial_window(self.mss), |rtt| {
             rate.amount_in(rtt).scale(gain)
         })
     }
 
-    /// `QuantizationBudget`.
+    /// `in_flight`, but at least the bursts of the offload and the smallest window,
+    /// and more in `Up`: `QuantizationBudget`.
     fn with_budget(&self, in_flight: Bytes) -> Bytes {
         let burst = self.burst(self.mss, Bytes::ZERO);
         let least = self.segments(OFFLOAD_BURSTS * burst);
@@ -210,7 +215,7 @@ impl Bbr3 {
         in_flight.max(least) + more
     }
 
-    /// `InflightWithHeadroom`.
+    /// The long-term bound of the flight less the headroom for others: `InflightWithHeadroom`.
     fn with_headroom(&self) -> Bytes {
         if self.long_term == Bytes::MAX {
             return Bytes::MAX;
@@ -219,7 +224,7 @@ impl Bbr3 {
         (self.long_term - headroom).max(self.least_window())
     }
 
-    /// `TargetInflight`.
+    /// The product of bandwidth and round trip, at most the window: `TargetInflight`.
     fn target(&self) -> Bytes {
         self.product(self.bandwidth(), 1.0).min(self.window)
     }
@@ -246,7 +251,7 @@ impl Bbr3 {
         }
     }
 
-    /// `UpdateMaxBw`.
+    /// Takes the delivery rate of a sample: `UpdateMaxBw`. Returns whether a round begins.
     fn update_rate(&mut self, sample: &AckSample) -> bool {
         let begins = self.rounds.update(sample);
         self.cycle.rounds_since_up += u64::from(begins);
@@ -261,7 +266,7 @@ impl Bbr3 {
         begins
     }
 
-    /// `CheckStartupDone`.
+    /// Ends startup when the pipe is full or losses are heavy: `CheckStartupDone`.
     fn check_startup(&mut self, loss_round_ends: bool, sample: &AckSample) {
         if self.state != State::Startup {
             return;
@@ -281,7 +286,7 @@ impl Bbr3 {
         }
     }
 
-    /// `CheckDrainDone`.
+    /// Ends `Drain` when the queue is gone or some rounds have passed: `CheckDrainDone`.
     fn check_drain(&mut self, now: Time, sample: &AckSample) {
         let drained = self.with_budget(self.product(self.bandwidth(), 1.0));
         let is_late = self.rounds.count() > self.drain_round + DRAIN_ROUNDS;
@@ -290,12 +295,13 @@ impl Bbr3 {
         }
     }
 
-    /// `UpdateMinRTT` and `CheckProbeRTT`.
+    /// Updates the least round trip, and begins and ends `ProbeRtt`: `UpdateMinRTT`
+    /// and `CheckProbeRTT`.
     fn update_least_rtt(&mut self, now: Time, begins: bool, sample: &AckSample) {
         let age = now.since(self.least_rtt_at);
         let has_expired = self.least_rtt.is_some() && age > self.version.probe_rtt_interval;
         if has_expired && self.state != State::ProbeRtt {
-            // From the round trip that is about to be replaced.
+            // The product still has the round trip that is about to be replaced.
             let half = self.product(self.bandwidth(), PROBE_RTT_GAIN);
             self.probe_rtt_window = half.max(self.least_window());
         }
@@ -363,7 +369,7 @@ impl Bbr3 {
         }
     }
 
-    /// `SetCwnd`.
+    /// Sets the window: `SetCwnd`.
     fn update_window(&mut self, sample: &AckSample) {
         let (_, gain) = self.gains();
         let product = self.product(self.bandwidth(), gain);
@@ -396,7 +402,7 @@ impl Bbr3 {
 }
 
 impl Congestion for Bbr3 {
-    /// `HandleRestartFromIdle`.
+    /// Handles a restart after idling: `HandleRestartFromIdle`.
     fn on_sent(&mut self, now: Time, in_flight: Bytes, is_app_limited: bool) {
         if in_flight > Bytes::ZERO || !is_app_limited {
             return;
@@ -429,14 +435,14 @@ impl Congestion for Bbr3 {
         self.update_window(sample);
     }
 
-    /// `HandleLostPacket`.
+    /// Counts a lost segment, and judges the probe that sent it: `HandleLostPacket`.
     fn on_segment_lost(&mut self, now: Time, lost: &LostSegment) {
         self.short_term.on_segment_lost(lost.delivered);
         let allowed = lost.sent_in_flight.scale(LOSS_THRESHOLD);
         if !self.cycle.is_sample || lost.lost_since <= allowed {
             return;
         }
-        // `InflightAtLoss`: what of this segment still was within the bound.
+        // `InflightAtLoss`: the flight at which losses passed the threshold, within this segment.
         let before = lost.sent_in_flight - lost.length;
         let lost_before = lost.lost_since - lost.length;
         let prefix = before.scale(LOSS_THRESHOLD) - lost_before;
@@ -472,7 +478,7 @@ impl Congestion for Bbr3 {
         Some(self.pacing_rate)
     }
 
-    /// `BBRSetSendQuantum`.
+    /// The number of segments that leave at once: `BBRSetSendQuantum`.
     fn burst(&self, mss: Bytes, allowance: Bytes) -> u64 {
         let least = if self.pacing_rate < BURST_RATE {
             1

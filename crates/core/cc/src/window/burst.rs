@@ -1,25 +1,25 @@
-//! How many segments leave together: Linux `tcp_tso_autosize`, which fills about a
-//! millisecond at the pacing rate.
+//! The number of segments that leave together: Linux `tcp_tso_autosize`, which
+//! fills about a millisecond at the pacing rate.
 
 use mimosa_units::{Bytes, Rate, TimeDelta};
 
-/// The most that the offload takes: Linux `GSO_LEGACY_MAX_SIZE`.
+/// The largest burst that segmentation offload takes: Linux `GSO_LEGACY_MAX_SIZE`.
 const LARGEST_BURST: Bytes = Bytes::new(1 << 16);
-/// The least burst: Linux `tcp_min_tso_segs`.
+/// The smallest burst, in segments: Linux `tcp_min_tso_segs`.
 pub const LEAST_SEGMENTS: u64 = 2;
-/// Bursts per second of a sender that fills each: Linux `sk_pacing_shift`.
+/// Binary logarithm of the bursts per second of a sender that fills each: Linux `sk_pacing_shift`.
 const BURST_SHIFT: u32 = 10;
-/// The allowance for near receivers halves with each of these steps of the
-/// round trip: Linux `tcp_tso_rtt_log`, 512 us.
+/// Binary logarithm of the step of the round trip, in microseconds, by which the
+/// allowance for near receivers halves: Linux `tcp_tso_rtt_log`, 512 us.
 const ALLOWANCE_SHIFT: u32 = 9;
 
-/// What passes at `rate` in the time of one burst.
+/// Bytes that pass at `rate` in the time of one burst, 1/1024 s.
 const fn burst_bytes(rate: Rate) -> Bytes {
     Bytes::new((rate.as_bps() / 8) >> BURST_SHIFT)
 }
 
-/// What a burst may be longer because the receiver is near: 64 KiB, halved for
-/// each 512 us of the least round trip.
+/// Bytes by which a burst may be longer because the receiver is near: 64 KiB,
+/// halved for each 512 us of the least round trip. Zero while that is `None`.
 #[must_use]
 pub fn near_allowance(least_rtt: Option<TimeDelta>) -> Bytes {
     let micros = least_rtt.map_or(u64::MAX, |rtt| rtt.as_nanos().unsigned_abs() / 1_000);
@@ -27,7 +27,7 @@ pub fn near_allowance(least_rtt: Option<TimeDelta>) -> Bytes {
     Bytes::new(LARGEST_BURST.get().checked_shr(halvings).unwrap_or(0))
 }
 
-/// Segments in a burst at `rate`: as many as fill it, at least `least`.
+/// Number of segments of `mss` in a burst at `rate`, with `allowance` bytes more, at least `least`.
 #[must_use]
 pub fn burst_segments(rate: Rate, mss: Bytes, allowance: Bytes, least: u64) -> u64 {
     let bytes = (burst_bytes(rate) + allowance).min(LARGEST_BURST);

@@ -1,4 +1,4 @@
-//! What a congestion control may learn, and what it decides.
+//! The trait of congestion control algorithms, the samples that they take, and their names.
 
 use std::fmt::Debug;
 
@@ -14,144 +14,147 @@ use crate::window::{cubic::Cubic, dctcp::Dctcp, prague::Prague, reno::Reno};
 /// One acknowledgement, as the sender understands it.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// Newly delivered, by acknowledgement or by SACK.
+    /// Bytes newly delivered, by the cumulative acknowledgement or by SACK.
     pub acked: Bytes,
-    /// Newly judged lost.
+    /// Bytes newly judged lost.
     pub lost: Bytes,
-    /// Everything delivered on this connection, this included.
+    /// All bytes delivered on this connection, `acked` included.
     pub delivered: Bytes,
-    /// Payload newly reported as marked.
+    /// Bytes of payload newly reported as marked by ECN.
     pub marked: Bytes,
-    /// Round trip of the newest segment delivered, when it was sent once.
+    /// Round trip of the newest segment delivered that was sent only once; `None` without one.
     pub rtt: Option<TimeDelta>,
-    /// Smoothed round trip.
+    /// Smoothed round trip; `None` before the first sample.
     pub smoothed_rtt: Option<TimeDelta>,
-    /// In flight before this acknowledgement.
+    /// Bytes in flight before this acknowledgement.
     pub prior_in_flight: Bytes,
-    /// In flight after it.
+    /// Bytes in flight after this acknowledgement.
     pub in_flight: Bytes,
-    /// Delivery rate, when something was delivered.
+    /// Sample of the delivery rate; `None` if nothing was delivered.
     pub delivery: Option<DeliverySample>,
     /// Whether the window, not the application, limited what was sent.
     pub is_window_limited: bool,
-    /// Whether the sender is still reducing its window: it must not grow.
+    /// Whether the sender is still reducing its window, which must not grow meanwhile.
     pub is_reducing: bool,
-    /// How long until the pacer lets the next burst leave.
+    /// Time until the pacer lets the next burst leave.
     pub pacing_wait: TimeDelta,
 }
 
 /// One segment judged lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LostSegment {
-    /// Its payload.
+    /// Payload of the segment.
     pub length: Bytes,
-    /// In flight when it had left, itself included.
+    /// Bytes in flight when the segment had left, itself included.
     pub sent_in_flight: Bytes,
-    /// Lost since it left, itself included.
+    /// Bytes lost since the segment left, itself included.
     pub lost_since: Bytes,
-    /// Everything delivered on this connection.
+    /// All bytes delivered on this connection.
     pub delivered: Bytes,
-    /// Whether the application, not the path, limited the flight.
+    /// Whether the application, not the path, limited the flight when the segment left.
     pub is_app_limited: bool,
 }
 
-/// A congestion control: a pure state machine.
+/// A congestion control algorithm: a pure state machine.
 ///
 /// The same calls give the same decisions. `now` never decreases.
 pub trait Congestion: Debug + Send {
-    /// A segment leaves. `in_flight` is what was on its way before it.
+    /// Called when a segment leaves. `in_flight` is the number of bytes in flight before it;
+    /// `is_app_limited` says that it counts as limited by the application.
     fn on_sent(&mut self, _now: Time, _in_flight: Bytes, _is_app_limited: bool) {}
 
-    /// An acknowledgement came.
+    /// Called for each acknowledgement.
     fn on_ack(&mut self, now: Time, sample: &AckSample);
 
-    /// A segment is lost. Called for each; most need only
-    /// [`on_loss`](Self::on_loss).
+    /// Called for each lost segment. Most algorithms need only [`on_loss`](Self::on_loss).
     fn on_segment_lost(&mut self, _now: Time, _lost: &LostSegment) {}
 
-    /// A recovery begins: at most once per window of data.
+    /// Called when a recovery begins, at most once per window of data.
     fn on_loss(&mut self, now: Time, in_flight: Bytes);
 
-    /// The retransmission timer went off. `is_reduced` when the window was
-    /// already reduced for what is in flight, by a loss or an earlier timeout.
+    /// Called when the retransmission timer has expired. `is_reduced` says that the window was
+    /// already reduced for the data in flight, by a loss or an earlier timeout.
     fn on_timeout(&mut self, now: Time, in_flight: Bytes, is_reduced: bool);
 
-    /// The receiver echoed a mark (RFC 3168): at most once per window of data.
+    /// Called when the receiver has echoed a mark (RFC 3168), at most once per window of
+    /// data. By default a mark has the effect of a loss.
     fn on_ecn(&mut self, now: Time, in_flight: Bytes) {
         self.on_loss(now, in_flight);
     }
 
-    /// Everything sent before the loss or the mark has arrived.
+    /// Called when everything sent before the loss or the mark has arrived.
     fn on_recovered(&mut self, _now: Time) {}
 
-    /// What may be in flight.
+    /// The congestion window: the bytes that may be in flight.
     fn window(&self) -> Bytes;
 
-    /// How fast payload may leave; `None` for as fast as the window allows.
+    /// The rate at which payload may leave; `None` for as fast as the window allows.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// How many segments of `mss` leave at once when they are paced;
-    /// `allowance` is what more may because the receiver is near.
+    /// The number of segments of `mss` that leave at once when they are paced. `allowance` is the
+    /// number of bytes by which a burst may be longer because the receiver is near.
     fn burst(&self, mss: Bytes, allowance: Bytes) -> u64 {
         let rate = self.pacing_rate().unwrap_or(Rate::ZERO);
         burst_segments(rate, mss, allowance, LEAST_SEGMENTS)
     }
 
-    /// Whether it keeps the flight small on purpose: rates measured of what
-    /// leaves then count as limited by the application.
+    /// Whether the algorithm keeps the flight small on purpose. Rates measured from what
+    /// leaves meanwhile count as limited by the application.
     fn limits_itself(&self) -> bool {
         false
     }
 
-    /// Whether [`window`](Self::window) holds during recovery as it stands,
-    /// without proportional rate reduction.
+    /// Whether [`window`](Self::window) applies during recovery, too, without
+    /// proportional rate reduction.
     fn governs_recovery(&self) -> bool {
         false
     }
 
-    /// What the path carries, for those that have a model of it.
+    /// Estimate of the path's bandwidth; `None` before the first estimate, and for
+    /// algorithms that report none.
     fn bandwidth(&self) -> Option<Rate> {
         None
     }
 
-    /// What it is about; `None` while it moves by its rule of growth and reduction alone.
+    /// The stage that the algorithm is in; `None` while it follows its rule of growth and
+    /// reduction alone, and for algorithms that report no stage.
     fn stage(&self) -> Option<Stage> {
         None
     }
 }
 
-/// What a congestion control is about.
+/// A stage of a congestion control algorithm: what it aims at for a time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stage {
-    /// Grows until the path is full: slow start, or BBR's startup.
+    /// Growth until the path is full: slow start, or BBR's startup.
     Startup,
-    /// Below what the path carries, until a queue is gone.
+    /// Sending below the path's estimated capacity until a queue is gone.
     Drain,
-    /// At what it believes that the path carries.
+    /// Sending at the path's estimated capacity.
     Cruise,
-    /// Above that, to learn whether the path carries more.
+    /// Sending above the path's estimated capacity, to learn whether the path carries more.
     Probe,
-    /// With little in flight, to learn the least round trip.
+    /// Little data in flight, to measure the least round trip.
     ProbeRtt,
 }
 
 /// How a sender uses explicit congestion notification.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum EcnUse {
-    /// Not at all.
+    /// No use of ECN.
     #[default]
     Off,
-    /// ECT(0), one reaction per window (RFC 3168).
+    /// Packets are ECT(0), with one reaction per window (RFC 3168).
     Classic,
-    /// ECT(0), exact counts (RFC 8257).
+    /// Packets are ECT(0), with exact counts of marks (RFC 8257).
     Dctcp,
-    /// ECT(1), exact counts (RFC 9331).
+    /// Packets are ECT(1), with exact counts of marks (RFC 9331).
     L4s,
 }
 
-/// The congestion controls there are.
+/// The congestion control algorithms.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -173,7 +176,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Every one of them.
+    /// All algorithms.
     pub const ALL: &[Self] = &[
         Self::Reno,
         Self::Cubic,
@@ -184,8 +187,7 @@ impl Algorithm {
         Self::Bbr3,
     ];
 
-    /// Its name, as Linux writes it; `bbr2` and `bbr3` are what its branches
-    /// are called.
+    /// The algorithm's name in Linux; `bbr2` and `bbr3` are the names of branches.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -199,7 +201,7 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm of that [`name`](Self::name).
+    /// The algorithm with this [`name`](Self::name); `None` if there is none.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL
@@ -208,7 +210,7 @@ impl Algorithm {
             .find(|algorithm| algorithm.name() == name)
     }
 
-    /// How it uses ECN, where the path is known to carry it.
+    /// How the algorithm uses ECN on a path that is known to carry it.
     #[must_use]
     pub const fn ecn(self) -> EcnUse {
         match self {
@@ -219,7 +221,7 @@ impl Algorithm {
         }
     }
 
-    /// A fresh state for segments of `mss`; `seed` for those that roll dice.
+    /// A fresh state for segments of `mss`. `seed` is for the algorithms that use random numbers.
     #[must_use]
     pub fn start(self, mss: Bytes, seed: u64) -> Box<dyn Congestion> {
         match self {
@@ -237,26 +239,25 @@ impl Algorithm {
 /// Segments in the initial window: RFC 6928, and Linux `TCP_INIT_CWND`.
 const INITIAL_SEGMENTS: u64 = 10;
 
-/// The initial window.
+/// The initial window for segments of `mss`.
 pub(crate) const fn initial_window(mss: Bytes) -> Bytes {
     Bytes::new(mss.get().saturating_mul(INITIAL_SEGMENTS))
 }
 
-/// Two segments: the least slow-start threshold (RFC 5681, equation 4).
+/// The least slow-start threshold: two segments (RFC 5681, equation 4).
 pub(crate) const fn least_threshold(mss: Bytes) -> Bytes {
     Bytes::new(mss.get().saturating_mul(2))
 }
 
-/// Whether the window may grow: it was used. In slow start half of it is
-/// enough, as in Linux `tcp_is_cwnd_limited`.
+/// Whether the window may grow: it was used in full, and is not being reduced. In slow
+/// start it is enough that more than half was used, as in Linux `tcp_is_cwnd_limited`.
 pub(crate) fn may_grow(sample: &AckSample, window: Bytes, is_slow_start: bool) -> bool {
     let half_used = sample.prior_in_flight + sample.prior_in_flight > window;
     !sample.is_reducing && (sample.is_window_limited || (is_slow_start && half_used))
 }
 
-/// Slow start (RFC 5681, section 3.1; RFC 3465 without its limit, as Linux):
-/// the window grows by what is acknowledged up to the threshold; what is left
-/// over is returned.
+/// Slow start (RFC 5681, section 3.1; RFC 3465 without its limit, as in Linux): the window grows by
+/// the bytes acknowledged, up to the threshold. Returns the bytes left over.
 pub(crate) fn slow_start(window: &mut Bytes, threshold: Bytes, acked: Bytes) -> Bytes {
     let grown = (*window + acked).min(threshold.max(*window));
     let left = acked - (grown - *window);
@@ -264,7 +265,7 @@ pub(crate) fn slow_start(window: &mut Bytes, threshold: Bytes, acked: Bytes) -> 
     left
 }
 
-/// Counts rounds: one ends when something sent after it began is delivered
+/// A counter of rounds. A round ends when something sent after it began is delivered
 /// (draft-ietf-ccwg-bbr, section 5.5.1).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rounds {
@@ -273,7 +274,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Whether `sample` begins a round.
+    /// Takes a sample. Returns whether it begins a round.
     pub(crate) fn update(&mut self, sample: &AckSample) -> bool {
         let begins = sample
             .delivery
@@ -289,7 +290,7 @@ impl Rounds {
         self.count
     }
 
-    /// Begins a round now.
+    /// Restarts the current round, after `delivered` bytes in all.
     pub(crate) const fn restart(&mut self, delivered: Bytes) {
         self.end = delivered;
     }

@@ -1,10 +1,10 @@
 //! CUBIC: RFC 9438 (which replaces RFC 8312).
 //!
-//! *Deviations*: the threshold on a loss is a fraction of the window, not of
-//! the flight. `HyStart`++ (RFC 9406) is off; slow start ends by the delay
-//! rule of the older `HyStart` as Linux `tcp_cubic` has it (its rule of
-//! acknowledgement trains is left out). Before the first loss the window grows by at
-//! least 5 % in a round, as in Linux. Spurious reductions are not undone (section 4.9).
+//! *Deviations*: the threshold after a loss is a fraction of the window, not of the
+//! flight. Slow start ends by the delay rule of the older `HyStart`, as in Linux
+//! `tcp_cubic`, instead of `HyStart`++ (RFC 9406); the older one's rule of
+//! acknowledgement trains is left out. Before the first loss the window grows by at least
+//! 5 % in a round, as in Linux. Spurious reductions are not undone (section 4.9).
 
 use mimosa_units::{Bytes, Time, TimeDelta};
 
@@ -12,28 +12,26 @@ use crate::window::congestion::{
     AckSample, Congestion, Rounds, initial_window, least_threshold, may_grow, slow_start,
 };
 
-/// C, in segments per second cubed (section 5.1).
+/// C of the RFC: the scaling of the cubic, in segments per second cubed (section 5.1).
 const SCALING: f64 = 0.4;
-/// Multiplicative decrease (section 4.6).
+/// Factor of the multiplicative decrease (section 4.6).
 const BETA: f64 = 0.7;
 /// The additive increase that is as fast as Reno with [`BETA`], in segments
 /// per round (section 4.3): 3 (1 - beta) / (1 + beta).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// The target is at most this much over the window (section 4.2).
+/// The largest target, as a multiple of the window (section 4.2).
 const MAX_GROWTH: f64 = 1.5;
-/// Until the first loss the window grows by at least this part of itself in a round:
-/// nobody knows yet how much there is (Linux `bictcp_update`, at most 20 acknowledgements
-/// a segment while `last_max_cwnd` is zero).
+/// The least growth of the window in a round before the first loss, relative to the
+/// window. The path's capacity is not known then (Linux `bictcp_update`, at most 20
+/// acknowledgements a segment while `last_max_cwnd` is zero).
 const LEAST_FIRST_GROWTH: f64 = 1.0 / 20.0;
-/// Round-trip samples per round for the delay rule: Linux
-/// `HYSTART_MIN_SAMPLES`.
+/// Round-trip samples that the delay rule needs in a round: Linux `HYSTART_MIN_SAMPLES`.
 const DELAY_SAMPLES: u32 = 8;
-/// Bounds of the delay that ends slow start: Linux `HYSTART_DELAY_MIN` and
-/// `_MAX`.
+/// The least increase of the delay that may end slow start: Linux `HYSTART_DELAY_MIN`.
 const DELAY_MIN: TimeDelta = TimeDelta::from_millis(4);
+/// The increase of the delay that always ends slow start: Linux `HYSTART_DELAY_MAX`.
 const DELAY_MAX: TimeDelta = TimeDelta::from_millis(16);
-/// The window in segments from which the rule applies: Linux
-/// `hystart_low_window`.
+/// The window, in segments, from which the delay rule applies: Linux `hystart_low_window`.
 const DELAY_WINDOW: f64 = 16.0;
 
 /// The state of CUBIC. Windows are in segments, as in the RFC.
@@ -42,12 +40,13 @@ pub struct Cubic {
     mss: Bytes,
     window: f64,
     threshold: f64,
-    /// `W_max`.
+    /// `W_max`: the window before the last reduction, or less by fast convergence. Zero
+    /// before the first loss.
     maximum: f64,
     /// `cwnd_prior`: the window before the last reduction.
     prior: f64,
     epoch: Option<Epoch>,
-    /// When the application last left the window unused.
+    /// When the application began to leave the window unused; `None` while it is used.
     idle_since: Option<Time>,
     delay: DelayRule,
 }
@@ -56,12 +55,11 @@ pub struct Cubic {
 #[derive(Clone, Debug)]
 struct Epoch {
     start: Time,
-    /// Where the plateau is: `W_max`, or the window where the epoch began if
-    /// it was past that already.
+    /// Window of the plateau: `W_max`, or the window at the start of the epoch if that is larger.
     origin: f64,
-    /// K: when the plateau is reached.
+    /// K: the time from the start of the epoch to the plateau.
     plateau: TimeDelta,
-    /// `W_est`: where Reno would be.
+    /// `W_est`: the window that Reno would have.
     reno: f64,
 }
 
@@ -103,7 +101,7 @@ impl Cubic {
         self.epoch = None;
     }
 
-    /// Congestion avoidance (sections 4.2 to 4.5).
+    /// Grows the window in congestion avoidance (sections 4.2 to 4.5), for `acked` segments.
     fn avoid(&mut self, now: Time, acked: f64, rtt: TimeDelta) {
         let (window, maximum) = (self.window, self.maximum);
         let epoch = self.epoch.get_or_insert_with(|| Epoch {
@@ -184,7 +182,8 @@ impl Congestion for Cubic {
 }
 
 impl DelayRule {
-    /// Whether the round trip has grown by an eighth of its minimum.
+    /// Takes a sample. Returns whether the round trip has grown by more than an eighth of
+    /// its minimum; that eighth counts as at least 4 ms and at most 16 ms.
     fn ends(&mut self, sample: &AckSample, window: f64) -> bool {
         if self.rounds.update(sample) {
             self.current = None;
@@ -215,7 +214,7 @@ mod tests {
 
     const MSS: Bytes = Bytes::new(1000);
 
-    /// One segment acknowledged, of a window in full use.
+    /// An acknowledgement of one segment, with the window in full use.
     fn sample(window: Bytes) -> AckSample {
         AckSample {
             acked: MSS,
@@ -233,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Lets a window pass every 100 ms.
+    /// Acknowledges a window every 100 ms.
     fn pass(cubic: &mut Cubic, from: Time, until: Time) {
         let mut now = from;
         while now < until {
@@ -279,7 +278,8 @@ mod tests {
         assert!((cubic.maximum - 595.0).abs() < 0.5, "{}", cubic.maximum);
     }
 
-    /// A hundred segments after slow start: 5 % a round, until there is a maximum.
+    /// From a hundred segments after slow start, the window grows by 5 % a round until
+    /// there is a maximum.
     #[test]
     fn what_there_is_is_sought_faster_before_the_first_loss() {
         let mut cubic = Cubic::new(MSS);
@@ -291,7 +291,7 @@ mod tests {
         cubic.on_loss(Time::ZERO, Bytes::ZERO);
         let after = cubic.window;
         pass(&mut cubic, Time::from_millis(500), Time::from_millis(600));
-        // Then the curve is concave from there: 3 C K^2 a second.
+        // From there the curve is concave: it begins with 3 C K^2 segments a second.
         assert!(cubic.window < after + 3.2, "{} {after}", cubic.window);
     }
 

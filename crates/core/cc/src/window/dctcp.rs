@@ -1,9 +1,10 @@
-//! DCTCP: RFC 8257, section 3.3; what it leaves open is Reno's (RFC 5681).
+//! DCTCP: RFC 8257, section 3.3. What the RFC leaves open is as in Reno
+//! (RFC 5681).
 //!
-//! *Deviations*: marks are counted in exact bytes, as accurate ECN tells them,
-//! not inferred from a flag. An observation window is a round of delivered
-//! data. A loss halves the window, and growth goes on while it is reduced for
-//! marks, as in Linux.
+//! *Deviations*: marks are counted in exact bytes, as accurate ECN reports
+//! them, not inferred from a flag. An observation window is a round of
+//! delivered data. A loss halves the window. As in Linux, the window also grows
+//! in a round in which it is reduced for marks.
 
 use mimosa_units::{Bytes, Time};
 
@@ -13,7 +14,7 @@ use crate::window::congestion::{
 
 /// The estimation gain g (section 4.2: 1/16).
 const GAIN: f64 = 1.0 / 16.0;
-/// The fraction of marks before the first is counted: Linux
+/// The estimated fraction of marks before any is counted: Linux
 /// `dctcp_alpha_on_init`; section 3.3 also starts at one.
 const INITIAL_FRACTION: f64 = 1.0;
 
@@ -24,7 +25,7 @@ pub struct Dctcp {
     window: Bytes,
     threshold: Bytes,
     credit: Bytes,
-    /// DCTCP.Alpha.
+    /// Estimated fraction of marked bytes, from 0 to 1: `DCTCP.Alpha`.
     fraction: f64,
     observation: Rounds,
     acked: Bytes,
@@ -49,13 +50,14 @@ impl Dctcp {
         }
     }
 
-    /// The estimated fraction of bytes that were marked, 0 to 1.
+    /// The estimated fraction of marked bytes, from 0 to 1.
     #[must_use]
     pub const fn fraction(&self) -> f64 {
         self.fraction
     }
 
-    /// Equation 1 of section 3.3, once per observation window.
+    /// Updates the estimated fraction once per observation window: equation 1
+    /// of section 3.3.
     fn observe(&mut self, sample: &AckSample) {
         self.acked += sample.acked;
         self.marked += sample.marked;
@@ -123,7 +125,8 @@ mod tests {
 
     const MSS: Bytes = Bytes::new(1_000);
 
-    /// One round: a hundred segments, of which the first `marked` are marked.
+    /// Acknowledges one round of a hundred segments, of which the first
+    /// `marked` are marked.
     fn round(dctcp: &mut Dctcp, number: u64, marked: u64) {
         for index in 0..100 {
             let delivered = Bytes::new((number * 100 + index + 1) * MSS.get());

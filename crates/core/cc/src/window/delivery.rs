@@ -1,16 +1,16 @@
 //! Delivery rate: draft-cheng-iccrg-delivery-rate-estimation-02.
 //!
-//! Each transmission remembers what had been delivered when it left (section
-//! 3.2); its acknowledgement says how much was delivered since, and over how
-//! long (section 3.3). The longer of the sending and the acknowledging time
-//! counts, so that compressed acknowledgements do not flatter the path.
+//! Each transmission remembers how much had been delivered when it left (section 3.2).
+//! Its acknowledgement shows how much was delivered since, and over how long
+//! (section 3.3). The longer of the sending and the acknowledging time counts, so that
+//! compressed acknowledgements do not make the rate too high.
 //!
-//! *Deviations*: amounts are in bytes, as in draft-ietf-ccwg-bbr, which also
-//! wants the flight and the losses remembered.
+//! *Deviations*: amounts are in bytes, as in draft-ietf-ccwg-bbr. As that draft
+//! requires, transmissions also remember the flight and the losses.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// What was known when a segment left.
+/// The state of the connection when a segment left.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     delivered: u64,
@@ -18,42 +18,42 @@ pub struct Snapshot {
     first_sent: Time,
     /// Whether the application, not the path, limited the flight.
     pub is_app_limited: bool,
-    /// In flight just after it left, itself included, in bytes.
+    /// Bytes in flight just after the segment left, itself included.
     pub in_flight: u64,
-    /// Lost until it left, in bytes.
+    /// Bytes lost before the segment left.
     pub lost: u64,
 }
 
 /// One transmission of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmission {
-    /// Counts transmissions, so that two at one time have an order.
+    /// Number of the transmission, which orders transmissions of the same time.
     pub number: u64,
-    /// When it left.
+    /// When the transmission left.
     pub at: Time,
-    /// What was known then.
+    /// The state of the connection when the transmission left.
     pub snapshot: Snapshot,
 }
 
 /// What one acknowledgement says about the path's rate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct DeliverySample {
-    /// Delivered from the time the newest acknowledged segment left until now.
+    /// Bytes delivered since the newest acknowledged segment left.
     pub delivered: Bytes,
-    /// How long that took; `None` when it was too short to tell.
+    /// Time over which `delivered` is measured; `None` if it is too short to be believed.
     pub interval: Option<TimeDelta>,
-    /// Everything delivered before the newest acknowledged segment left.
+    /// All bytes delivered before the newest acknowledged segment left.
     pub prior_delivered: Bytes,
-    /// In flight when that segment had left, itself included.
+    /// Bytes in flight when the newest acknowledged segment had left, itself included.
     pub sent_in_flight: Bytes,
-    /// Lost since that segment left.
+    /// Bytes lost since the newest acknowledged segment left.
     pub lost: Bytes,
     /// Whether the application, not the path, may have set this rate.
     pub is_app_limited: bool,
 }
 
 impl DeliverySample {
-    /// The rate of delivery of payload.
+    /// The delivery rate of payload; `None` without an interval.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         self.interval
@@ -61,32 +61,32 @@ impl DeliverySample {
     }
 }
 
-/// The connection's side of the estimator, for whoever keeps the transmissions.
+/// The estimator's state of a connection. The caller keeps the transmissions.
 #[derive(Clone, Debug, Default)]
 pub struct Delivery {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
     lost: u64,
-    /// While less than this is delivered, samples are limited by the
-    /// application.
+    /// What leaves counts as limited by the application until more than this many bytes
+    /// are delivered; `None` if it does not.
     app_limited_until: Option<u64>,
 }
 
 impl Delivery {
-    /// Everything delivered, in bytes.
+    /// All bytes delivered so far.
     #[must_use]
     pub const fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Everything judged lost, in bytes.
+    /// All bytes judged lost so far.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// That many bytes are judged lost.
+    /// Counts bytes that were judged lost.
     pub const fn on_lost(&mut self, bytes: u64) {
         self.lost = self.lost.saturating_add(bytes);
     }
@@ -97,7 +97,8 @@ impl Delivery {
         self.app_limited_until.is_some()
     }
 
-    /// A segment of `length` bytes leaves while `in_flight` are on their way.
+    /// Takes a segment of `length` bytes that leaves while `in_flight` bytes are in
+    /// flight. Returns the state to remember with it.
     pub fn on_sent(&mut self, now: Time, in_flight: u64, length: u64) -> Snapshot {
         if in_flight == 0 {
             self.first_sent = now;
@@ -113,13 +114,15 @@ impl Delivery {
         }
     }
 
-    /// The application has nothing to send although the window is open.
+    /// Called when the application has nothing to send although the window is open. What leaves
+    /// counts as limited by the application until more than the `in_flight` bytes are delivered.
     pub fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = Some(self.delivered.saturating_add(in_flight).max(1));
     }
 
     /// Takes what one acknowledgement delivered: the length of each segment and its last
-    /// transmission. A rate over less than `min_rtt` is not believed.
+    /// transmission. An interval shorter than `min_rtt` is not believed. Returns `None`
+    /// if nothing was delivered.
     pub fn on_ack(
         &mut self,
         now: Time,
@@ -165,8 +168,8 @@ mod tests {
 
     const LENGTH: u64 = 1000;
 
-    /// Segments that leave a millisecond apart and arrive so, 10 ms later, or
-    /// all at once after 20 ms.
+    /// The last sample of twenty segments that leave a millisecond apart. They are
+    /// acknowledged a millisecond apart, too, 10 ms later, or else all at once at 20 ms.
     fn rate(is_compressed: bool) -> DeliverySample {
         let mut delivery = Delivery::default();
         let sent: Vec<_> = (0..20)

@@ -1,12 +1,13 @@
-//! The greatest of the last so many rounds or cycles.
+//! The greatest value of the last rounds or cycles.
 
 use std::collections::VecDeque;
 
-/// A running maximum. Holds at most one value per step of its counter.
+/// A maximum over the last steps of a counter. It holds at most one value per
+/// step.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowedMax<T> {
     length: u64,
-    /// As (step, value): steps rise, values fall.
+    /// Values as (step, value): from front to back, steps rise and values fall.
     values: VecDeque<(u64, T)>,
 }
 
@@ -19,7 +20,7 @@ impl<T: Copy + Ord> WindowedMax<T> {
         }
     }
 
-    /// Takes `value` at `step`, which never falls.
+    /// Takes `value` at `step`, which never decreases.
     pub(crate) fn update(&mut self, step: u64, value: T) {
         while self.values.back().is_some_and(|&(_, last)| last <= value) {
             self.values.pop_back();
@@ -30,7 +31,7 @@ impl<T: Copy + Ord> WindowedMax<T> {
         self.expire(step);
     }
 
-    /// Forgets what is too old at `step`; the newest value stays.
+    /// Forgets the values that are too old at `step`, except the newest one.
     pub(crate) fn expire(&mut self, step: u64) {
         while self.values.len() > 1
             && self

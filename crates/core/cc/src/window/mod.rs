@@ -1,8 +1,9 @@
-//! TCP's congestion controls: what a window and a pace should be, acknowledgement by
-//! acknowledgement, without I/O.
+//! TCP's congestion control algorithms. Each one computes a window, and most a pacing
+//! rate, from acknowledgements and losses, without I/O.
 //!
-//! `mimosa-tcp` drives them with segments; [`Windowed`](crate::windowed::Windowed) drives
-//! them with the packets of video. [`Delivery`] and [`Rtt`] make what they want to know.
+//! `mimosa-tcp` drives the algorithms with segments;
+//! [`Windowed`](crate::windowed::Windowed) drives them with the packets of video.
+//! [`Delivery`] and [`Rtt`] make the measurements that the algorithms take.
 
 mod bbr1;
 mod bbr2;

@@ -1,15 +1,13 @@
-//! Prague: draft-briscoe-iccrg-prague-congestion-control (section 2.4), in the
-//! form of L4S team's `udp_prague` (`prague_cc.cpp`); the requirements are those
-//! of RFC 9331, section 4.
+//! Prague: draft-briscoe-iccrg-prague-congestion-control (section 2.4), in the form of the L4S
+//! team's `udp_prague` (`prague_cc.cpp`); the requirements are those of RFC 9331, section 4.
 //!
-//! DCTCP with a reduction spread over a virtual round trip of at least 25 ms,
-//! so that flows of short round trips do not starve the others, and paced.
+//! Prague is DCTCP with pacing, and with a virtual round trip of at least 25 ms by which
+//! it reduces and grows, so that flows with short round trips do not starve the others.
 //!
-//! *Deviations*: there is no rate mode for round trips below 2 ms, packets are
-//! not made smaller for low rates, pacing does not alternate by 3 %, and a
-//! queue that is not L4S is not looked for. A loss that proves to be
-//! reordering is not undone. The estimate of marks stays at one until the
-//! first mark, which ends slow start with a halved window.
+//! *Deviations*: there is no rate mode for round trips below 2 ms, packets are not made smaller for
+//! low rates, pacing does not alternate by 3 %, and queues without L4S are not detected. The
+//! reduction for a loss that proves to be reordering is not undone. The estimate of marks stays at
+//! one until the first mark, which ends slow start with a halved window.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
@@ -19,16 +17,18 @@ use crate::window::congestion::{AckSample, Congestion, Stage, initial_window, le
 const GAIN: f64 = 1.0 / 16.0;
 /// The least virtual round trip (`udp_prague`: reference RTT, outside its frame mode).
 const REFERENCE_RTT: TimeDelta = TimeDelta::from_millis(25);
-/// Room over the paced window (`udp_prague`: W * 1.03 + 1 packet).
+/// Factor from the paced window W to the one that bounds the flight (`udp_prague`: W * 1.03 + 1
+/// packet).
 const WINDOW_ROOM: f64 = 1.03;
-/// The window grows by this much of the rate per virtual round trip, once no
-/// mark was seen for long (`udp_prague`).
+/// Growth of the window per virtual round trip once no mark has come for long, as time
+/// at the rate (`udp_prague`).
 const FAST_GROWTH: TimeDelta = TimeDelta::from_millis(1);
-/// How many virtual round trips are long: seven, and one more for each
-/// 1.92 MB/s (`udp_prague`).
+/// Virtual round trips without a mark after which growth is fast, at a rate of zero (`udp_prague`).
 const CALM_ROUNDS: f64 = 7.0;
+/// Rate, in bytes per second, that adds one to the virtual round trips before growth is fast
+/// (`udp_prague`).
 const CALM_RATE: f64 = 1.92e6;
-/// What leaves at once (`udp_prague`: burst time).
+/// Length of a burst, as time at the pacing rate (`udp_prague`: burst time).
 const BURST_TIME: TimeDelta = TimeDelta::from_micros(250);
 /// Slow start paces at twice the window per round trip: Linux
 /// `tcp_pacing_ss_ratio`.
@@ -38,22 +38,26 @@ const SLOW_START_GAIN: f64 = 2.0;
 #[derive(Clone, Debug)]
 pub struct Prague {
     mss: Bytes,
-    /// The least virtual round trip, and the gain that belongs to it.
+    /// The least virtual round trip.
     reference_rtt: TimeDelta,
+    /// The gain of the estimate of marks that belongs to `reference_rtt`.
     gain: f64,
     window: f64,
-    /// Below this, slow start.
+    /// Slow start goes on while the window is below this threshold.
     threshold: f64,
-    /// The estimated fraction of marks.
+    /// The estimated fraction of marked bytes, from 0 to 1.
     fraction: f64,
     acked: f64,
     marked: f64,
     period_start: Time,
-    /// Positions in the delivered data where the periods end.
+    /// Bytes delivered when the period of observation began: it goes on until something
+    /// sent after that is delivered.
     period_end: Bytes,
     reduced_at: Option<Time>,
+    /// Bytes delivered at the last reduction: the next one waits until something sent
+    /// after that is delivered.
     reduction_end: Bytes,
-    /// Virtual round trips without a mark.
+    /// Number of virtual round trips since the last one with a mark.
     calm: u32,
     rtt: Option<TimeDelta>,
 }
@@ -65,9 +69,9 @@ impl Prague {
         Self::with_reference_rtt(mss, REFERENCE_RTT)
     }
 
-    /// The same with another least virtual round trip than 25 ms: the frame interval, in
-    /// the frame mode of `udp_prague`. Marks are averaged over as long as with 25 ms
-    /// (`get_alpha_shift`).
+    /// A fresh state for segments of `mss`, with another least virtual round trip than
+    /// 25 ms. In the frame mode of `udp_prague`, that is the frame interval. Marks are
+    /// averaged over the same time as with 25 ms (`get_alpha_shift`).
     #[must_use]
     pub fn with_reference_rtt(mss: Bytes, reference_rtt: TimeDelta) -> Self {
         Self {
@@ -88,7 +92,7 @@ impl Prague {
         }
     }
 
-    /// The estimated fraction of bytes that are marked, 0 to 1.
+    /// The estimated fraction of marked bytes, from 0 to 1.
     #[must_use]
     pub const fn fraction(&self) -> f64 {
         self.fraction
@@ -103,12 +107,12 @@ impl Prague {
             .map_or(self.reference_rtt, |rtt| rtt.max(self.reference_rtt))
     }
 
-    /// The window per round trip, in bytes per second.
+    /// The window per round trip, in bytes per second; zero before the first round trip.
     fn rate(&self) -> f64 {
         self.rtt.map_or(0.0, |rtt| self.window / rtt.as_secs())
     }
 
-    /// Once per virtual round trip, and not more than once per real one.
+    /// Updates the estimate of marks, once per virtual round trip and at most once per real one.
     fn observe(&mut self, now: Time, sample: &AckSample) {
         self.acked += sample.acked.get() as f64;
         self.marked += sample.marked.get() as f64;
@@ -158,8 +162,8 @@ impl Prague {
         let Some(rtt) = sample.smoothed_rtt else {
             return;
         };
-        // The share of a virtual round trip, squared: once for the rounds in
-        // it, once for the window that is so much smaller.
+        // The ratio of the round trip to the virtual one is squared: once for the rounds
+        // in a virtual one, and once for the window, which is smaller by the same ratio.
         let ratio = rtt.ratio(self.virtual_rtt());
         let mss = self.mss.get() as f64;
         let is_calm = f64::from(self.calm) > CALM_ROUNDS + self.rate() / CALM_RATE;

@@ -1,9 +1,9 @@
-//! Reno: RFC 5681 (slow start and congestion avoidance, section 3.1), with
-//! RFC 6582's place taken by SACK recovery in the sender.
+//! Reno: RFC 5681 (slow start and congestion avoidance, section 3.1). SACK
+//! recovery in the sender takes the place of RFC 6582.
 //!
 //! *Deviations*: bytes are counted, not acknowledgements (RFC 3465), without
-//! that RFC's limit in slow start. The threshold is half the window, as in
-//! Linux, not half the flight.
+//! that RFC's limit in slow start. The threshold after a loss is half the
+//! window, as in Linux, not half the flight.
 
 use mimosa_units::{Bytes, Time};
 
@@ -17,7 +17,8 @@ pub struct Reno {
     mss: Bytes,
     window: Bytes,
     threshold: Bytes,
-    /// Acknowledged since the window last grew.
+    /// Bytes acknowledged in congestion avoidance for which the window has not
+    /// grown yet.
     credit: Bytes,
 }
 
@@ -49,7 +50,8 @@ impl Congestion for Reno {
         if is_slow_start {
             acked = slow_start(&mut self.window, self.threshold, acked);
         }
-        // One segment per window (RFC 5681, equation 3, counting bytes).
+        // The window grows by one segment for each window acknowledged
+        // (RFC 5681, equation 3, counting bytes).
         self.credit += acked;
         while self.credit >= self.window {
             self.credit -= self.window;

@@ -9,14 +9,16 @@ use mimosa_units::{Time, TimeDelta};
 
 /// The timeout before the first sample (RFC 6298, rule 2.1).
 const INITIAL_TIMEOUT: TimeDelta = TimeDelta::from_millis(1_000);
-/// The least allowance for variance: Linux `TCP_RTO_MIN`.
+/// The least allowance for variance in the timeout: Linux `TCP_RTO_MIN`.
 const MIN_TIMEOUT: TimeDelta = TimeDelta::from_millis(200);
 /// The longest timeout, doubling included: Linux `TCP_RTO_MAX`.
 const MAX_TIMEOUT: TimeDelta = TimeDelta::from_millis(120_000);
-/// For how long a minimum is believed: Linux `tcp_min_rtt_wlen`, 300 s.
+/// How long a minimum of the round trip is believed: Linux `tcp_min_rtt_wlen`,
+/// 300 s.
 const MIN_MEMORY: TimeDelta = TimeDelta::from_millis(300_000);
 
-/// What is known of a connection's round trip.
+/// Estimates of a connection's round trip, and the retransmission timeout that
+/// follows from them.
 #[derive(Clone, Debug, Default)]
 pub struct Rtt {
     smoothed: Option<TimeDelta>,
@@ -26,7 +28,8 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    /// Takes a sample, delays of the acknowledgement included.
+    /// Takes a sample of the round trip for the timeout. It includes delays of
+    /// the acknowledgement.
     pub fn sample(&mut self, rtt: TimeDelta) {
         if let Some(smoothed) = self.smoothed {
             // Rule 2.3: beta = 1/4, alpha = 1/8.
@@ -40,7 +43,8 @@ impl Rtt {
         }
     }
 
-    /// Takes a sample for the minimum, without delay of the acknowledgement.
+    /// Takes a sample of the round trip for the minimum. It is that of the
+    /// newest packet, for which the acknowledgement was delayed least.
     pub fn sample_minimum(&mut self, now: Time, rtt: TimeDelta) {
         let is_lower = self
             .minimum
@@ -50,13 +54,14 @@ impl Rtt {
         }
     }
 
-    /// The smoothed round trip; `None` before the first.
+    /// The smoothed round trip; `None` before the first sample.
     #[must_use]
     pub const fn smoothed(&self) -> Option<TimeDelta> {
         self.smoothed
     }
 
-    /// The least of the last 300 s.
+    /// The smallest round trip; `None` before the first sample. After 300 s the
+    /// next sample replaces it.
     #[must_use]
     pub fn minimum(&self) -> Option<TimeDelta> {
         self.minimum.map(|(_, minimum)| minimum)
@@ -71,19 +76,20 @@ impl Rtt {
         (timeout * 2_u32.saturating_pow(self.doublings)).min(MAX_TIMEOUT)
     }
 
-    /// Rule 5.5: back off the timer.
+    /// Doubles the timeout (rule 5.5).
     pub fn double(&mut self) {
-        // 2^17 seconds is past the maximum already.
+        // 2^17 times the least timeout is past the maximum already.
         self.doublings = (self.doublings + 1).min(17);
     }
 
-    /// Whether nothing was acknowledged since the timer last went off.
+    /// Whether the timeout is doubled: nothing was acknowledged since the timer
+    /// last expired.
     #[must_use]
     pub const fn is_doubled(&self) -> bool {
         self.doublings > 0
     }
 
-    /// Something was acknowledged.
+    /// Ends the doubling of the timeout, because something was acknowledged.
     pub const fn reset_doubling(&mut self) {
         self.doublings = 0;
     }

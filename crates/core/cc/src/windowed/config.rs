@@ -1,36 +1,39 @@
-//! How a transport's congestion control governs a stream of frames.
+//! The parameters with which a transport's congestion control governs a stream of frames.
 
 use mimosa_units::{Bytes, TimeDelta};
 use serde::Deserialize;
 
 use crate::parameter::{ParameterError, require};
 
-/// All parameters: those of the adapter. The constants of the algorithms stand beside them
-/// in `mimosa-tcp`.
+/// All parameters of the adapter. The constants of the algorithms stand beside them in
+/// [`window`](crate::window).
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// What counts as one segment. *Open*: the usual packet of a stream.
+    /// Size of one segment of the algorithm. *Open*; our default is 1200 B, the usual packet
+    /// of a stream.
     pub packet: Bytes,
-    /// Whether the encoder follows the pace, and with it the probes for more; else it gets
-    /// the bandwidth that the algorithm believes in, where it does. libwebrtc's BBR had the
-    /// choice, too (`pacing_rate_as_target`).
+    /// Whether the target follows the pacing rate, and with it the probes for more bandwidth. If
+    /// not, the target is at most the algorithm's estimate of the bandwidth, if there is one. The
+    /// default is true; libwebrtc's BBR had the choice, too (`pacing_rate_as_target`).
     pub follow_pace: bool,
-    /// What of that the encoder gets. libwebrtc's BBR, `encoder_rate_gain`: 1. UDP Prague's
-    /// frame mode has it as the part of the frame interval in which a frame leaves.
+    /// Share of the algorithm's rate that becomes the target, from 0.1 to 1. The default is
+    /// 1, as in libwebrtc's BBR (`encoder_rate_gain`). In UDP Prague's frame mode, it is the
+    /// part of the frame interval in which a frame leaves.
     pub target_share: f64,
-    /// Whether a frame is made smaller by what still waits in the pacer. *Open*.
+    /// Whether a frame is made smaller by the data that still waits in the pacer. *Open*;
+    /// our default is true.
     pub subtract_waiting: bool,
-    /// A frame below this part of what it was allowed leaves the sender limited by the
-    /// application. *Open*.
+    /// Share of its allowed size, from 0 to 1, below which a frame leaves the sender limited
+    /// by the application. *Open*; our default is 0.9.
     pub full_share: f64,
-    /// The timeout doubles up to this. *Open*: RFC 6298, rule 2.5, allows no less than 60 s,
-    /// for which no viewer waits.
+    /// Longest timeout that doubling reaches. *Open*; our default is 1 s. RFC 6298,
+    /// rule 2.5, allows no less than 60 s, for which no viewer waits.
     pub longest_timeout: TimeDelta,
-    /// For the dice of BBR.
+    /// Seed of BBR's random numbers. The default is 1.
     pub seed: u64,
-    /// Prague's least virtual round trip. `udp_prague`, reference RTT: 25 ms; in its frame
-    /// mode the frame interval.
+    /// Prague's least virtual round trip. The default is 25 ms, the reference RTT of
+    /// `udp_prague`; in the frame mode of `udp_prague`, it is the frame interval.
     pub reference_rtt: TimeDelta,
 }
 
@@ -50,11 +53,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Refuses what means nothing.
+    /// Checks that every parameter has a valid value.
     ///
     /// # Errors
     ///
-    /// [`ParameterError`].
+    /// [`ParameterError`] for the first parameter whose value is invalid.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(
             (100..=65_535).contains(&self.packet.get()),

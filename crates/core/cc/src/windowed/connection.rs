@@ -1,10 +1,10 @@
-//! What a transport's sender keeps of the packets it sent, and what its congestion control
-//! hears of them.
+//! A transport's sender: its memory of the packets that it sent, and what it tells its
+//! congestion control about them.
 //!
-//! Loss and recovery are those of QUIC (RFC 9002, section 7), since packets have numbers of
-//! their own and are never the same twice: a recovery begins with the loss of a packet sent
-//! after the last one began, and ends with the arrival of one sent after it began. The
-//! timeout is TCP's (RFC 6298).
+//! Loss and recovery are those of QUIC (RFC 9002, section 7), since each packet has a number
+//! of its own, which is never used again. A recovery begins with the loss of a packet sent
+//! after the last recovery began, and ends with the arrival of a packet sent after it began.
+//! The timeout is TCP's (RFC 6298).
 
 use std::collections::VecDeque;
 
@@ -13,15 +13,15 @@ use mimosa_units::{Bytes, Ecn, Time, TimeDelta};
 
 use crate::window::{AckSample, Congestion, Delivery, LostSegment, Rtt, Transmission};
 
-/// Most packets remembered: as many as a transport with numbers of 16 bits can tell apart.
+/// The most packets remembered: as many as a transport with numbers of 16 bits can tell apart.
 const MOST_PACKETS: usize = 1 << 15;
-/// What is lost is remembered this long, in case it arrives after all.
+/// How long after its departure a lost packet is remembered, in case it arrives after all.
 const REMEMBERED_FOR: TimeDelta = TimeDelta::from_millis(1_000);
-/// No packet is larger than IP can carry.
+/// The largest packet that IP can carry.
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
-/// Below it a round trip is the clock's own grain.
+/// The shortest round trip that is measured: the clock cannot resolve a shorter one.
 const SHORTEST_RTT: TimeDelta = TimeDelta::from_micros(1);
-/// Doublings of the timeout that are past every bound of it.
+/// The most doublings of the timeout that are counted; so many exceed every bound of the timeout.
 const MOST_DOUBLINGS: u32 = 20;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,7 +35,7 @@ enum State {
 struct Entry {
     length: u64,
     state: State,
-    /// Its number is the packet's.
+    /// The packet's transmission, which has the packet's number.
     last: Transmission,
 }
 
@@ -46,43 +46,45 @@ enum Phase {
     Timeout,
 }
 
-/// What one feedback message came to.
+/// A summary of what one feedback message made known.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct News {
     /// Whether a recovery began.
     pub(super) is_loss: bool,
-    /// What arrived with a mark.
+    /// Bytes that arrived with an ECN mark.
     pub(super) marked: Bytes,
-    /// Whether the application limited what was measured.
+    /// Whether the application limited the delivery rate that was measured.
     pub(super) is_app_limited: bool,
 }
 
-/// The sender's side of a transport, without what it sends.
+/// The sender's side of a transport, without the data that it sends.
 #[derive(Debug)]
 pub(super) struct Connection {
     congestion: Box<dyn Congestion>,
     packet: Bytes,
     longest_timeout: TimeDelta,
-    /// In the order of their numbers.
+    /// The packets that are remembered, in the order of their numbers.
     entries: VecDeque<Entry>,
     in_flight: u64,
     delivery: Delivery,
     rtt: Rtt,
     newest_rtt: Option<TimeDelta>,
     phase: Phase,
-    /// The newest packet when the phase began; none has begun yet without it.
+    /// Number of the newest packet when the last recovery or timeout began; `None` before
+    /// the first one.
     phase_end: Option<u64>,
     timeout_at: Option<Time>,
-    /// Timeouts since something arrived.
+    /// Number of timeouts since a packet last arrived.
     doublings: u32,
-    /// Packets before this one were sent while the window was full.
+    /// Packets with numbers below this one count as limited by the window: the last of them
+    /// filled the window while more waited.
     limited_until: u64,
-    /// Kept for its memory.
+    /// The packets that the present message reports as arrived; the vector is kept for its memory.
     arrived: Vec<(u64, Transmission)>,
 }
 
 impl Connection {
-    /// Nothing sent yet. `packet` is the algorithm's segment.
+    /// A connection that has sent nothing. `packet` is the size of the algorithm's segment.
     pub(super) fn new(
         congestion: Box<dyn Congestion>,
         packet: Bytes,
@@ -110,12 +112,12 @@ impl Connection {
         &*self.congestion
     }
 
-    /// Sent, and neither arrived nor lost.
+    /// Bytes that were sent and have neither arrived nor been lost.
     pub(super) const fn in_flight(&self) -> Bytes {
         Bytes::new(self.in_flight)
     }
 
-    /// Everything that arrived.
+    /// All bytes that arrived.
     #[cfg(test)]
     pub(super) const fn delivered(&self) -> Bytes {
         Bytes::new(self.delivery.delivered())
@@ -125,14 +127,14 @@ impl Connection {
         self.rtt.smoothed()
     }
 
-    /// How much longer than the shortest the newest round trip was.
+    /// How much longer the newest round trip is than the shortest; `None` before the first one.
     pub(super) fn queue_delay(&self) -> Option<TimeDelta> {
         let shortest = self.rtt.minimum()?;
         let longer = self.newest_rtt? - shortest;
         Some(longer.max(TimeDelta::ZERO))
     }
 
-    /// When to call [`Self::time_out`] if nothing arrives before.
+    /// When to call [`Self::time_out`] if nothing arrives before; `None` if nothing is in flight.
     pub(super) const fn timeout_at(&self) -> Option<Time> {
         self.timeout_at
     }
@@ -142,8 +144,8 @@ impl Connection {
         self.in_flight() + self.packet > self.congestion.window()
     }
 
-    /// A packet leaves, after all others; `has_more` when more wait to leave. One whose
-    /// number is not new is no packet.
+    /// Takes a packet that leaves; `has_more` says that more packets wait to leave. A packet
+    /// whose number is not above those of all earlier ones is ignored.
     pub(super) fn sent(&mut self, now: Time, packet: &SentPacket, has_more: bool) {
         let number = packet.sequence.0;
         if self.newest().is_some_and(|newest| newest >= number) {
@@ -174,15 +176,15 @@ impl Connection {
         }
     }
 
-    /// There is nothing more to send. With room in the window, that and not the path limits
-    /// the flight.
+    /// Called when there is nothing more to send. If the window has room, the application
+    /// and not the path limits the flight.
     pub(super) fn run_dry(&mut self) {
         if !self.is_full() {
             self.delivery.on_app_limited(self.in_flight);
         }
     }
 
-    /// Takes what one feedback message made known.
+    /// Takes the reports of one feedback message.
     pub(super) fn feedback(&mut self, now: Time, reports: &[PacketReport]) -> News {
         let prior_in_flight = self.in_flight();
         let prior_lost = self.delivery.lost();
@@ -234,7 +236,8 @@ impl Connection {
         }
     }
 
-    /// Nothing has arrived for too long: all that is in flight is lost.
+    /// Handles the timeout: nothing has arrived for too long, and everything in flight
+    /// counts as lost.
     pub(super) fn time_out(&mut self, now: Time) {
         let in_flight = self.in_flight();
         self.in_flight = 0;
@@ -256,7 +259,7 @@ impl Connection {
         self.timeout_at = None;
     }
 
-    /// Puts what arrived into `arrived`, and counts what did so with a mark.
+    /// Puts the packets that arrived into `arrived`. Returns the bytes of those with an ECN mark.
     fn take_arrivals(&mut self, reports: &[PacketReport]) -> Bytes {
         self.arrived.clear();
         let mut marked = 0;
@@ -282,7 +285,7 @@ impl Connection {
         Bytes::new(marked)
     }
 
-    /// Takes what is lost; whether that begins a recovery.
+    /// Takes the packets that were lost. Returns whether a recovery begins.
     fn take_losses(&mut self, now: Time, reports: &[PacketReport]) -> bool {
         let mut is_new = false;
         for report in reports {
@@ -310,7 +313,8 @@ impl Connection {
         begins
     }
 
-    /// The round trip of the newest packet that arrived: the report's age is the least then.
+    /// Measures the round trip of the newest packet that arrived, since its report has
+    /// waited least.
     fn measure(&mut self, now: Time, newest: Transmission) -> TimeDelta {
         let rtt = now.since(newest.at).max(SHORTEST_RTT);
         self.rtt.sample(rtt);
@@ -326,7 +330,8 @@ impl Connection {
         }
     }
 
-    /// RFC 6298, doubled for each time that it ran out.
+    /// The timeout of RFC 6298, doubled for each timeout in a row, but to no more than
+    /// `longest_timeout`.
     fn timeout(&self) -> TimeDelta {
         let once = self.rtt.timeout();
         (once * 2_u32.saturating_pow(self.doublings)).min(self.longest_timeout.max(once))
@@ -343,7 +348,7 @@ impl Connection {
             .ok()
     }
 
-    /// Forgets what is settled, the oldest first.
+    /// Forgets packets whose fate is settled, the oldest first.
     fn forget(&mut self, now: Time) {
         while let Some(first) = self.entries.front() {
             let is_settled = match first.state {

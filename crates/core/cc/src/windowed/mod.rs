@@ -1,13 +1,13 @@
-//! A transport's congestion control as a controller of frames: BBR version 2 and 3, and
+//! A transport's congestion control as a controller of video frames: BBR versions 2 and 3, and
 //! Prague.
 //!
-//! The algorithms are those of `mimosa-tcp`, which drive simulated TCP senders, too. Here
-//! they hear of datagrams what they would hear of segments: each packet that leaves, one
-//! acknowledgement for each feedback message, losses, marks, and silence. What they decide
-//! becomes a window, a pace, and a target for the encoder. `docs/algorithms/bbr.md` and `docs/algorithms/prague.md`
-//! have the models.
+//! The algorithms are those of [`window`](crate::window), which drive simulated TCP senders, too.
+//! Here they are told about datagrams what they would be told about segments: each packet that
+//! leaves, one acknowledgement for each feedback message, losses, marks, and silence. Their
+//! decisions become a window, a pacing rate, and a target for the encoder. `docs/algorithms/bbr.md`
+//! and `docs/algorithms/prague.md` describe the models.
 //!
-//! All amounts are those on the wire; the target is not made smaller for headers.
+//! All sizes are those on the wire; the target is not reduced for headers.
 
 mod config;
 mod connection;
@@ -24,35 +24,35 @@ use crate::parameter::ParameterError;
 use crate::send_queue::SendQueue;
 use connection::{Connection, News};
 
-/// One packet may always be under way, whatever its size: IP carries none larger.
+/// The largest packet that IP can carry. One packet may always be in flight, whatever its size.
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
-/// No pace is lower: time has a grain.
+/// The lowest pacing rate, because the clock has a finite resolution.
 const LOWEST_PACE: Rate = Rate::from_kbps(1);
-/// A stream that hands over nothing for so many intervals has paused.
+/// Number of frame intervals without a frame after which a stream has paused.
 const PAUSE: u32 = 2;
 
-/// The controller.
+/// A congestion control algorithm that governs a stream of frames.
 #[derive(Debug)]
 pub struct Windowed {
     config: Config,
     limits: Limits,
     connection: Connection,
     unsent: SendQueue,
-    /// In flight as the session counts: what the timeout gave up is part of it.
+    /// Bytes in flight as the session counts them, including those that a timeout gave up.
     reported: Bytes,
     interval: TimeDelta,
-    /// What the frame last asked for may have, without regard to the limits.
+    /// Size allowed for the frame of the last `FrameDue`, without regard to the limits.
     allowed: Bytes,
-    /// The frame last handed over was smaller than that by far.
+    /// Whether the last frame handed over was smaller than `full_share` of `allowed`.
     is_short: bool,
     handed_over: Time,
-    /// A reduction that no frame was made under yet.
+    /// Cause of a reduction under which no frame has been encoded yet.
     held: Option<Cause>,
     decision: Decision,
 }
 
 impl Windowed {
-    /// One that has sent nothing.
+    /// A controller with `algorithm` that has sent nothing.
     #[must_use]
     pub fn new(algorithm: Algorithm, config: Config, limits: Limits) -> Self {
         let congestion = match algorithm {
@@ -79,7 +79,8 @@ impl Windowed {
         windowed
     }
 
-    /// Makes one by its name in the table, once the parameters are checked.
+    /// Checks the parameters and makes the controller, for the table of controllers. Returns `Err`
+    /// if a parameter's value is invalid.
     pub(crate) fn start(
         algorithm: Algorithm,
         config: Config,
@@ -89,8 +90,8 @@ impl Windowed {
         Ok(Box::new(Self::new(algorithm, config, limits)))
     }
 
-    /// The pace, or what makes the window last a round trip; nothing is known of either
-    /// before the first one.
+    /// The pacing rate: the algorithm's own, or else the window per round trip, or else the first
+    /// target while no round trip is known.
     fn pace(&self) -> Rate {
         let pace = self.connection.congestion().pacing_rate();
         pace.or_else(|| self.window_rate())
@@ -102,7 +103,7 @@ impl Windowed {
         Some(Rate::of(self.connection.congestion().window(), rtt))
     }
 
-    /// What the algorithm lets the encoder make, without regard to the limits.
+    /// The rate that the algorithm allows the encoder, without regard to the limits.
     fn rate(&self) -> Rate {
         let Some(window_rate) = self.window_rate() else {
             return self.limits.start();
@@ -116,7 +117,7 @@ impl Windowed {
         rate.scale(self.config.target_share)
     }
 
-    /// Makes the decision of what the algorithm says.
+    /// Updates the decision from the algorithm's state.
     fn decide(&mut self, cause: Cause) {
         let congestion = self.connection.congestion();
         let pace = self.pace();
@@ -193,7 +194,7 @@ impl Windowed {
         self.decide(cause);
     }
 
-    /// The rule that is at work, after a window of `before` was left.
+    /// The rule behind the present decision, if the window was `before` until this feedback.
     fn cause(&self, news: &News, before: Bytes) -> Cause {
         let congestion = self.connection.congestion();
         let window = congestion.window();

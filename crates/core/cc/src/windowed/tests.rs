@@ -1,5 +1,6 @@
-//! What the algorithms hear of packets and what becomes of it, by values worked by hand.
-//! The algorithms themselves are held to their sources in `mimosa-tcp`.
+//! Tests of what the algorithms are told about packets, and of the decisions that follow,
+//! against values computed by hand. The tests of `mimosa-tcp` compare the algorithms
+//! themselves with their sources.
 
 use mimosa_facts::{FrameId, PacketKind, PacketOutcome, Sequence};
 use mimosa_units::{Ecn, PeerTime};
@@ -37,7 +38,7 @@ impl Stream {
         }
     }
 
-    /// A frame of that many packets, handed over and not sent.
+    /// Hands over a frame of this many packets, without sending them.
     fn hand_over(&mut self, packets: u32) {
         self.frame += 1;
         let frame = FrameId(self.frame);
@@ -51,7 +52,7 @@ impl Stream {
         });
     }
 
-    /// A packet of the newest frame leaves.
+    /// Sends a packet of the newest frame.
     fn send(&mut self) -> SentPacket {
         self.sequence += 1;
         self.in_flight += PACKET.get();
@@ -203,8 +204,8 @@ fn losses_of_one_flight_halve_the_window_once() {
     assert_eq!(stream.window(), 4_369, "3076.8 * 1.03 + 1200");
 }
 
-/// 1200^2 / 6000 more for each packet, and less by the square of the round trip's share of
-/// the reference.
+/// Each packet adds 1200^2 / 6000 bytes, times the square of the round trip's share of the
+/// reference.
 #[test]
 fn the_reference_round_trip_is_the_one_that_growth_is_told_by() {
     for (reference, window) in [(25, 7_538), (20, 7_627), (40, 7_442)] {
@@ -307,7 +308,7 @@ fn what_arrives_after_all_counts_once() {
         assert_eq!(stream.windowed.connection.in_flight(), Bytes::new(1_200));
     }
     assert_eq!(stream.windowed.connection.delivered(), Bytes::new(2_400));
-    // The last of three, behind one that is still in flight.
+    // The newest packet arrives before others that are still in flight.
     stream.send();
     let newest = stream.send();
     stream.report(&[(newest, ARRIVED)]);
@@ -327,7 +328,8 @@ fn the_timeout_is_never_shorter_than_round_trips_make_it() {
     assert!((stream.timeout_ms() - 6_000.0).abs() < 1e-6);
 }
 
-/// Frames of so many packets, each reported 20 ms after it was sent.
+/// Sends one frame of this many packets in each round; each packet is reported 20 ms after
+/// it was sent.
 fn frames(stream: &mut Stream, packets: u32, rounds: u32) {
     for _ in 0..rounds {
         stream.hand_over(packets);

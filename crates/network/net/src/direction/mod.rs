@@ -1,4 +1,4 @@
-//! One direction of an emulated network: queue, link, path.
+//! One direction of an emulated network: a queue, a link and a path.
 
 mod monitor;
 
@@ -16,16 +16,16 @@ use crate::schedule::Schedule;
 
 pub use self::monitor::{DelayCount, Delays, Lane, Monitor};
 
-/// A packet whose time has come.
+/// A packet that is due at the other end.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Release {
-    /// When it was due.
+    /// When the packet was due.
     pub due: Time,
-    /// The packet.
+    /// The packet, as it leaves the path.
     pub packet: IpPacket,
 }
 
-/// A packet in the queue, with what its record needs.
+/// A packet in the queue, with what its record ([`Passage`]) needs.
 #[derive(Debug)]
 pub struct Stamped {
     packet: IpPacket,
@@ -37,7 +37,7 @@ pub struct Stamped {
 }
 
 impl Stamped {
-    /// Its record, if it never leaves the queue.
+    /// The record of the packet if the queue drops it.
     fn passage(&self) -> Passage<LinkPacket> {
         Passage {
             packet: LinkPacket {
@@ -76,47 +76,51 @@ impl Packet for Stamped {
     }
 }
 
-/// What is to be otherwise from now on; the rest stays.
+/// A change of the network from one time on; what is `None` stays as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
-    /// One rate in place of the schedule; zero for an outage.
+    /// One rate in place of the schedule, whose propagation delay and loss end with it;
+    /// zero for an outage.
     pub rate: Option<Rate>,
-    /// One propagation in place of the path's and the schedule's.
+    /// One propagation delay in place of the path's and the schedule's.
     pub delay: Option<TimeDelta>,
-    /// One probability of loss in place of theirs.
+    /// One probability of loss in place of the path's and the schedule's, from 0 to 1.
     pub loss: Option<f64>,
 }
 
-/// Counts of what has become of packets.
+/// Counts of the packets of a direction by their fate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counts {
-    /// Offered.
+    /// Packets offered.
     pub offered: u64,
-    /// Released.
+    /// Packets released at the other end.
     pub released: u64,
-    /// Given up by the queue.
+    /// Packets dropped by the queue.
     pub dropped: u64,
-    /// Lost on the path.
+    /// Packets lost on the path.
     pub lost: u64,
-    /// Marked by the queue, among those that passed it.
+    /// Packets that passed the link and were marked by the queue.
     pub marked: u64,
     /// Bytes that passed the link.
     pub served: Bytes,
 }
 
-/// One direction.
+/// One direction of an emulated network.
 #[derive(Debug)]
 pub struct Direction {
     link: Link<Stamped>,
     path: Path,
-    /// Queues within its queue that have names.
+    /// Number of the queues within the queue that are distinguished; see [`Queue::lane`].
     lanes: usize,
     is_forward: bool,
-    /// Propagation and random loss in place of what the schedule states.
+    /// Propagation delay from a [`Change`], in place of the schedule's and the path's.
     delay: Option<TimeDelta>,
+    /// Probability of loss from a [`Change`], in place of the schedule's.
     loss: Option<f64>,
-    /// What is on the path, by the time at which it is due, then as it left.
+    /// Packets on the path, by the time at which they are due, then in the order in
+    /// which they left the link.
     flying: BTreeMap<(Time, u64), IpPacket>,
+    /// Number of packets that have been put on the path.
     left: u64,
     dropped: Vec<Stamped>,
     passages: VecDeque<Passage<LinkPacket>>,
@@ -124,7 +128,7 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// An idle direction; `seed` and `name` are for the path's chances.
+    /// An idle direction. The random numbers of the path follow from `seed` and `name`.
     #[must_use]
     pub fn new(
         queue: Box<dyn Queue<Stamped>>,
@@ -148,15 +152,15 @@ impl Direction {
         }
     }
 
-    /// The same, with a queue that tells so many queues within it apart; see
-    /// [`Queue::lane`].
+    /// This direction with `lanes` as the number of queues that its queue
+    /// distinguishes; see [`Queue::lane`].
     #[must_use]
     pub fn with_lanes(self, lanes: usize) -> Self {
         Self { lanes, ..self }
     }
 
-    /// This direction as the one from the receiver's side to the sender's: its passages
-    /// say so.
+    /// This direction as the one from the receiver's side to the sender's, which its
+    /// passages state in [`LinkPacket::is_forward`].
     #[must_use]
     pub fn reversed(self) -> Self {
         Self {
@@ -165,13 +169,13 @@ impl Direction {
         }
     }
 
-    /// Queues within its queue that are told apart.
+    /// Number of queues that the direction's queue distinguishes.
     #[must_use]
     pub const fn lanes(&self) -> usize {
         self.lanes
     }
 
-    /// Offers a packet that came at `now`, which is not before the last call's time.
+    /// Offers a packet that came at `now`, which must not be before the time of the last call.
     pub fn offer(&mut self, now: Time, packet: IpPacket) {
         self.advance(now);
         self.counts.offered += 1;
@@ -189,9 +193,10 @@ impl Direction {
         self.note_drops();
     }
 
-    /// Changes the network at `now`, which is not before the last call's time. What
-    /// waits still waits, what is being serialised goes on at the new rate, what is on
-    /// the path arrives when it would have.
+    /// Changes the network at `now`, which must not be before the time of the last
+    /// call. Packets that wait go on waiting, the packet being serialised goes on at
+    /// the new rate, and packets on the path arrive when they would have arrived
+    /// without the change.
     pub fn change(&mut self, now: Time, change: Change) {
         self.advance(now);
         if let Some(rate) = change.rate {
@@ -199,7 +204,7 @@ impl Direction {
         }
         self.delay = change.delay.or(self.delay);
         if change.loss.is_some() {
-            // It is the conditions' from now on.
+            // The path itself loses nothing from now on: the loss comes from the conditions.
             let config = *self.path.config();
             let loss = LossModel::Random(0.0);
             self.path.set_config(PathConfig { loss, ..config });
@@ -213,7 +218,7 @@ impl Direction {
         self.link.rate()
     }
 
-    /// Lets the link do what is due by `now`.
+    /// Runs the link up to `now`.
     fn advance(&mut self, now: Time) {
         while let Some(served) = self.link.poll(now, &mut self.dropped) {
             self.served(served);
@@ -221,7 +226,7 @@ impl Direction {
         self.note_drops();
     }
 
-    /// A packet has passed the link.
+    /// Sends a packet that has passed the link along the path, and records its passage.
     fn served(&mut self, served: Served<Stamped>) {
         let Served {
             packet: stamped,
@@ -261,14 +266,15 @@ impl Direction {
         }
     }
 
-    /// When to call [`Direction::release`]; [`Time::MAX`] when nothing is under way.
+    /// When to call [`Direction::release`] next; [`Time::MAX`] when no packet is in the
+    /// direction, or when none will ever leave it.
     #[must_use]
     pub fn deadline(&self) -> Time {
         let due = self.flying.first_key_value().map(|((due, _), _)| *due);
         self.link.deadline().min(due.unwrap_or(Time::MAX))
     }
 
-    /// Takes a packet that is due at the other end by `now`.
+    /// Takes a packet that is due at the other end by `now`; `None` when none is.
     pub fn release(&mut self, now: Time) -> Option<Release> {
         self.advance(now);
         let first = self.flying.first_entry()?;
@@ -283,24 +289,25 @@ impl Direction {
         })
     }
 
-    /// Takes the record of a packet that has passed the link, or never will.
+    /// Takes the record of a packet that has passed the link or has been dropped by the
+    /// queue; `None` when there is none.
     pub fn poll_passage(&mut self) -> Option<Passage<LinkPacket>> {
         self.passages.pop_front()
     }
 
-    /// What has become of packets so far.
+    /// The counts of packets so far.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Packets and bytes that wait, or are being serialised.
+    /// Number of packets, and of bytes, that wait or are being serialised.
     #[must_use]
     pub fn waiting(&self) -> (usize, Bytes) {
         (self.link.packets(), self.link.backlog())
     }
 
-    /// Packets that are on the path.
+    /// Number of packets on the path.
     #[must_use]
     pub fn flying(&self) -> usize {
         self.flying.len()
@@ -321,7 +328,7 @@ mod tests {
         remark: None,
     };
 
-    /// An IPv4 packet of this size and ECN field.
+    /// An IPv4 packet with this size and ECN field, which carries `number`.
     fn packet(size: u16, ecn: u8, number: u32) -> IpPacket {
         let mut bytes = vec![0; usize::from(size)];
         bytes[0] = 0x45;
@@ -331,7 +338,7 @@ mod tests {
     }
 
     fn direction(queue: Box<dyn Queue<Stamped>>, path: PathConfig) -> Direction {
-        // 1250 bytes take a millisecond.
+        // At this rate 1250 bytes take a millisecond.
         let schedule = Schedule::constant(Rate::from_kbps(10_000));
         Direction::new(queue, schedule, path, 1, "test")
     }
@@ -369,7 +376,8 @@ mod tests {
         for number in 0..3 {
             way.offer(Time::ZERO, packet(1_250, 0, number));
         }
-        // The first is through and on its way, the second half through.
+        // The first packet has passed the link and is on the path; half of the second
+        // has passed the link.
         let change = Change {
             rate: Some(Rate::from_kbps(1_000)),
             delay: Some(TimeDelta::from_millis(2)),
@@ -396,8 +404,9 @@ mod tests {
         assert_eq!(way.counts().lost, 1);
     }
 
-    /// What comes out of a minute of random load: when, which, and with what mark.
-    /// The driver calls at the deadlines, each up to `lateness` late.
+    /// The packets that leave a direction under random load, each with the time at
+    /// which it is due. The driver calls at the deadlines, each time up to `lateness`
+    /// late.
     fn run(
         queue: Box<dyn Queue<Stamped>>,
         path: PathConfig,

@@ -1,46 +1,47 @@
-//! What a direction does, queue by queue: counts from the beginning, and rate and
-//! delays of the last whole second.
+//! Figures of a direction for each of its queues: counts from the beginning, and
+//! the rate and delays of the last whole second.
 
 use hdrhistogram::Histogram;
 use mimosa_facts::{Fate, LinkPacket, Passage};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
-/// How long rate and delays are gathered before they are shown.
+/// The shortest time for which rate and delays are gathered before they are shown.
 const WINDOW: TimeDelta = TimeDelta::from_millis(1_000);
-/// Delays above a minute count as one.
+/// The longest delay that is counted as it is: longer ones count as one minute.
 const LONGEST_NANOS: u64 = 60_000_000_000;
 
-/// Delays of many packets.
+/// Quantiles of the delays of many packets.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Delays {
-    /// Median.
+    /// Median of the delays.
     pub p50: TimeDelta,
-    /// 95th percentile.
+    /// 95th percentile of the delays.
     pub p95: TimeDelta,
-    /// 99th percentile.
+    /// 99th percentile of the delays.
     pub p99: TimeDelta,
-    /// What one of a thousand exceeds.
+    /// 99.9th percentile of the delays.
     pub p999: TimeDelta,
-    /// The longest.
+    /// The longest delay.
     pub most: TimeDelta,
 }
 
-/// Delays as they come, in bounded memory.
+/// A distribution of delays, counted one by one in bounded memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelayCount {
-    /// `None` only if the histogram was refused.
+    /// The histogram of the delays in nanoseconds; `None` only if it could not be made.
     counts: Option<Histogram<u64>>,
 }
 
 impl Default for DelayCount {
-    /// To two digits.
+    /// A distribution with a precision of two significant digits.
     fn default() -> Self {
         Self::new(2)
     }
 }
 
 impl DelayCount {
-    /// None yet; they are told apart to so many digits, at most five.
+    /// A distribution without delays, with a precision of `digits` significant
+    /// digits, at most five.
     #[must_use]
     pub fn new(digits: u8) -> Self {
         Self {
@@ -48,14 +49,15 @@ impl DelayCount {
         }
     }
 
-    /// Adds one; below zero counts as zero.
+    /// Adds a delay; one below zero counts as zero.
     pub fn note(&mut self, delay: TimeDelta) {
         if let Some(counts) = &mut self.counts {
             counts.saturating_record(delay.as_nanos().max(0).unsigned_abs());
         }
     }
 
-    /// The delay that this share of all does not exceed; `None` without any.
+    /// The delay that the share `share` of all delays, from 0 to 1, does not
+    /// exceed; `None` when there is no delay.
     #[must_use]
     pub fn at(&self, share: f64) -> Option<TimeDelta> {
         let counts = self.counts.as_ref().filter(|counts| !counts.is_empty())?;
@@ -63,13 +65,13 @@ impl DelayCount {
         Some(TimeDelta::from_nanos(nanos.cast_signed()))
     }
 
-    /// The longest; zero without any.
+    /// The longest delay; zero when there is no delay.
     #[must_use]
     pub fn most(&self) -> TimeDelta {
         self.at(1.0).unwrap_or(TimeDelta::ZERO)
     }
 
-    /// The usual ones; `None` without any delay.
+    /// The usual quantiles; `None` when there is no delay.
     #[must_use]
     pub fn delays(&self) -> Option<Delays> {
         Some(Delays {
@@ -88,27 +90,29 @@ impl DelayCount {
     }
 }
 
-/// One queue within a direction.
+/// The figures of one queue within a direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
     /// Packets that passed the link.
     pub passed: u64,
-    /// Their size.
+    /// Bytes of the packets that passed the link.
     pub bytes: Bytes,
-    /// Packets that the queue gave up.
+    /// Packets that the queue dropped.
     pub dropped: u64,
-    /// Packets that it marked.
+    /// Packets that the queue marked, among those that passed the link.
     pub marked: u64,
-    /// Packets lost on the path.
+    /// Packets that were lost on the path.
     pub lost: u64,
-    /// Waiting, from the beginning.
+    /// Times that packets waited in the queue, from the beginning.
     pub waits: DelayCount,
-    /// What passed in the last whole second.
+    /// The rate at which packets passed the link in the last whole second.
     pub rate: Rate,
-    /// Waiting in the last whole second; `None` when nothing passed.
+    /// Quantiles of the times that packets waited in the last whole second;
+    /// `None` when nothing passed.
     pub delays: Option<Delays>,
-    /// Of the second that is not yet whole.
+    /// Bytes that passed in the present second, which is not yet whole.
     gathered: Bytes,
+    /// Times that packets waited in the present second.
     recent: DelayCount,
 }
 
@@ -137,7 +141,7 @@ impl Lane {
     }
 }
 
-/// Watches the passages of one direction.
+/// Gathers the figures of one direction from the passages of its packets.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     lanes: Vec<Lane>,
@@ -145,7 +149,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// For a direction whose queue has so many lanes, from `now` on.
+    /// A monitor of a direction whose queue has `lanes` queues, at least one, from `now` on.
     #[must_use]
     pub fn new(lanes: usize, now: Time) -> Self {
         Self {
@@ -154,7 +158,7 @@ impl Monitor {
         }
     }
 
-    /// Takes a passage into account.
+    /// Counts a passage. A passage through a queue beyond the last counts for the last queue.
     pub fn note(&mut self, passage: &Passage<LinkPacket>) {
         let last = self.lanes.len() - 1;
         if let Some(lane) = self.lanes.get_mut(passage.packet.queue.min(last)) {
@@ -162,7 +166,7 @@ impl Monitor {
         }
     }
 
-    /// Ends a second that is over at `now`.
+    /// Ends the present second if it is over at `now`.
     pub fn timer(&mut self, now: Time) {
         let lasted = now.since(self.since);
         if lasted < WINDOW {
@@ -174,7 +178,7 @@ impl Monitor {
         }
     }
 
-    /// The queues, by their numbers.
+    /// The figures of the queues, in the order of their numbers.
     #[must_use]
     pub fn lanes(&self) -> &[Lane] {
         &self.lanes
@@ -242,7 +246,7 @@ mod tests {
         assert_eq!((lane.passed, lane.marked, lane.dropped), (101, 1, 0));
         assert_eq!(lane.rate, Rate::from_bps(101 * 10_000));
         let delays = lane.delays.unwrap();
-        // To two digits.
+        // The quantiles have a precision of two digits.
         assert!(
             (49.0..=51.0).contains(&delays.p50.as_millis()),
             "{delays:?}"

@@ -1,16 +1,15 @@
-//! Controlled delay: drops at the head, more and more often, while no packet of an
-//! interval has waited for less than the target.
+//! Controlled delay (CoDel): a queue that drops at its head, more and more often,
+//! once no packet of an interval has waited for less than the target.
 //!
-//! RFC 8289, section 5 (the pseudocode), with the ECN of section 3.2's note and
-//! of Linux: a packet of a flow that understands ECN is marked where another would
-//! be dropped.
+//! RFC 8289, section 5 (the pseudocode), with ECN as in the note of section 3.2 and
+//! in Linux: an ECN-capable packet is marked where another would be dropped.
 //!
-//! *Deviations.* "No time set" is an `Option`, not zero. Marking does not take the
-//! next packet, as dropping does: the marked one is delivered. An estimate of the
-//! backlog is not needed; it is exact. The limit in packets is drop-tail, as in
-//! section 5.4. With a CE threshold ([`CodelConfig::ce_threshold`], not in the RFC,
-//! from Linux) packets that have waited longer are marked as well, whatever the
-//! state.
+//! *Deviations.* "No time set" is an `Option`, not zero. The queue does not go on to
+//! the next packet after a mark, as it does after a drop: the marked packet is
+//! delivered. The backlog is exact and need not be estimated. The limit in packets
+//! is drop-tail, as in section 5.4. With a CE threshold
+//! ([`CodelConfig::ce_threshold`], not in the RFC, from Linux) ECN-capable packets
+//! that have waited longer are marked as well, whatever the state.
 
 use std::fmt::Debug;
 
@@ -20,25 +19,27 @@ use crate::packet::Packet;
 use crate::queue::keys::{Keys, Read};
 use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
-/// A target is met again within this many intervals: the drop rate of the last time
-/// is the one to begin with (RFC 8289, section 5.5).
+/// If dropping begins again within this many intervals after the last drop was due,
+/// it begins with the drop rate of the last time (RFC 8289, section 5.5).
 const REMEMBERED: u32 = 16;
 
 /// Parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CodelConfig {
-    /// Wait that is always acceptable: 5 ms (section 4.4).
+    /// The wait that is always acceptable. Default: 5 ms (section 4.4).
     pub target: TimeDelta,
-    /// How long the wait may exceed the target: about the longest round trip, 100 ms
-    /// (section 4.3).
+    /// How long the wait may exceed the target: about the longest round trip.
+    /// Default: 100 ms (section 4.3).
     pub interval: TimeDelta,
-    /// No drop while no more than this waits: an interface's MTU (section 5.3).
+    /// Nothing is dropped while no more than this waits: an interface's MTU (section
+    /// 5.3). Default: 1500 bytes.
     pub mtu: Bytes,
-    /// Packets held: 1000, Linux's default. The RFC leaves it open.
+    /// Most packets held. The RFC leaves it open; the default is Linux's, 1000.
     pub limit: usize,
-    /// Packets that understand ECN are marked in place of dropped.
+    /// Whether ECN-capable packets are marked instead of dropped. Default: true.
     pub ecn: bool,
-    /// Packets that understand ECN are marked when they have waited longer.
+    /// ECN-capable packets that have waited longer than this are marked; `None` for
+    /// no such threshold, which is the default.
     pub ce_threshold: Option<TimeDelta>,
 }
 
@@ -70,7 +71,7 @@ impl Discipline for CodelConfig {
 }
 
 impl CodelConfig {
-    /// Reads all keys but `limit`.
+    /// Reads all keys except `limit`, whose value is passed in.
     pub(super) fn read_with(keys: &mut Keys<'_>, limit: usize) -> Read<Self> {
         let default = Self::default();
         Ok(Self {
@@ -84,7 +85,7 @@ impl CodelConfig {
     }
 }
 
-/// The state of one controlled queue: the variables of section 5.2.
+/// The state of one queue under CoDel: the variables of section 5.2.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Control {
     first_above: Option<Time>,
@@ -95,7 +96,8 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Takes the next packet of `fifo` (section 5.5, `dequeue`).
+    /// Takes the next packet of `fifo` (section 5.5, `dequeue`); `None` when none is
+    /// left. Packets dropped on the way are appended to `dropped`.
     pub(crate) fn dequeue<P: Packet>(
         &mut self,
         config: &CodelConfig,
@@ -141,8 +143,8 @@ impl Control {
         next
     }
 
-    /// The oldest packet, and whether the wait has exceeded the target for an
-    /// interval (section 5.6, `dodequeue`).
+    /// Takes the oldest packet, and tells whether the wait has exceeded the target
+    /// for an interval (section 5.6, `dodequeue`).
     fn take<P: Packet>(
         &mut self,
         config: &CodelConfig,
@@ -164,7 +166,7 @@ impl Control {
         (Some(next), is_late)
     }
 
-    /// When to drop next (section 5.6).
+    /// The time of the next drop, if the last one was due at `from` (section 5.6).
     fn control_law(&self, config: &CodelConfig, from: Time) -> Time {
         from + config
             .interval
@@ -172,7 +174,8 @@ impl Control {
     }
 }
 
-/// Marks a packet in place of dropping it, if its flow understands.
+/// Marks a packet instead of dropping it if that is configured and the packet is
+/// ECN-capable. Returns whether it has been marked.
 fn spare<P: Packet>(config: &CodelConfig, packet: Option<&mut Waiting<P>>) -> bool {
     match packet {
         Some(next) if config.ecn && next.packet.ecn().is_capable() => {
@@ -192,7 +195,7 @@ pub struct Codel<P> {
 }
 
 impl<P> Codel<P> {
-    /// An empty queue.
+    /// An empty queue with these parameters.
     #[must_use]
     pub fn new(config: CodelConfig) -> Self {
         Self {

@@ -1,4 +1,5 @@
-//! What a queue discipline says of itself, and the table that makes all of them one type.
+//! The trait that each queue discipline implements, and the macro that makes one type of
+//! all disciplines.
 
 use std::fmt::Debug;
 
@@ -9,62 +10,64 @@ use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::queue::keys::{Keys, Read, Table};
 
-/// What a queue must know beside its own keys.
+/// The facts about a link that a queue needs beside its own keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
-    /// The rate that a limit in time is judged by: the link's slowest above zero.
+    /// The rate by which a limit in time is judged: the link's lowest rate above zero.
     pub slowest: Rate,
-    /// Size of the largest packet that comes.
+    /// Size of the largest packet that the queue gets.
     pub largest: Bytes,
-    /// Names of the flows, in order.
+    /// Names of the flows, in the order of the file.
     pub flows: &'a [String],
-    /// The classes of the link.
+    /// The classes that the file gives the link.
     pub classes: Classes<'a>,
 }
 
-/// The classes that a queue of classes finds beside its keys.
+/// The classes that a link has for a queue of classes.
 #[derive(Clone, Copy, Debug)]
 pub enum Classes<'a> {
-    /// The file has none.
+    /// The file has no classes.
     None,
-    /// These tables.
+    /// The file has these tables, one for each class.
     Given(&'a [Spanned<Table>]),
-    /// A queue of classes means nothing for this.
+    /// A queue of classes means nothing here; messages name the place with this text.
     NotFor(&'static str),
 }
 
-/// How a queue discipline is set up: its name, its keys, and the queue that they make.
+/// The parameters of a queue discipline: how they are named and read, and the queue that they make.
 pub(crate) trait Discipline: Sized {
-    /// The `kind` of the queue in files, and the name of its only lane.
+    /// The `kind` of the queue in files, and the name of its lane where it has only one.
     const NAME: &'static str;
 
-    /// Reads the keys. Each must be asked for, since what nobody asks for is refused.
+    /// Reads the keys. An implementation must ask for every key that it knows, since the
+    /// others are refused.
     fn read(keys: &mut Keys<'_>, around: &Surroundings<'_>) -> Read<Self>;
 
-    /// The queue itself; its chances are those of `seed`.
+    /// The queue with these parameters. Its random numbers follow from `seed`.
     fn build<P: Packet + Debug + Send + 'static>(&self, seed: u64) -> Box<dyn Queue<P>>;
 
-    /// Names of the queues within this one, by their numbers; see [`Queue::lane`].
+    /// Names of the queues within this one, in the order of their numbers; see [`Queue::lane`].
     fn lanes(&self) -> Vec<String> {
         vec![Self::NAME.to_owned()]
     }
 }
 
-/// Declares `QueueConfig` with a variant for each discipline.
+/// Declares `QueueConfig`, with a variant for each discipline.
 macro_rules! disciplines {
     ($($(#[$doc:meta])* $variant:ident($config:ty),)*) => {
-        /// Which queue, and how it is set up.
+        /// A queue discipline and its parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub enum QueueConfig {
             $($(#[$doc])* $variant($config),)*
         }
 
         impl QueueConfig {
-            /// The kinds of queues by their names in files.
+            /// The names of all kinds of queues in files.
             pub const NAMES: &'static [&'static str] =
                 &[$(<$config as Discipline>::NAME),*];
 
-            /// Names of the queues within it, by their numbers; see [`Queue::lane`].
+            /// Names of the queues within this one, in the order of their numbers; see
+            /// [`Queue::lane`].
             #[must_use]
             pub fn lanes(&self) -> Vec<String> {
                 match self {
@@ -72,7 +75,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The queue itself; its chances are those of `seed`.
+            /// The queue with these parameters. Its random numbers follow from `seed`.
             #[must_use]
             pub fn build<P: Packet + Debug + Send + 'static>(
                 &self,
@@ -83,7 +86,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The queue of this kind with these keys; `None` if there is no such kind.
+            /// Reads the queue of this kind with these keys; `None` if there is no such kind.
             fn of_kind(
                 kind: &str,
                 keys: &mut Keys<'_>,

@@ -1,8 +1,8 @@
-//! First in, first out; what finds the queue full is dropped.
+//! Drop-tail: first in, first out; a packet that finds the queue full is dropped.
 //!
-//! A limit in time is the wait that a packet would meet at the link's present
-//! rate (RFC 8868, section 4.3, states drop-tail queues so); during an outage
-//! the last rate above zero counts.
+//! A limit in time bounds the wait of a packet at the link's present rate, as RFC 8868,
+//! section 4.3, states drop-tail queues; during an outage the last rate above zero
+//! counts.
 
 use std::fmt::Debug;
 
@@ -12,21 +12,22 @@ use crate::packet::Packet;
 use crate::queue::keys::{KeyProblem, Keys, Read};
 use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
-/// How much a queue holds.
+/// How much a queue holds at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// So many bytes.
+    /// This many bytes.
     Bytes(Bytes),
-    /// So many packets.
+    /// This many packets.
     Packets(usize),
-    /// As much as the link serves in this time.
+    /// As many bytes as the link serves in this time.
     Time(TimeDelta),
-    /// Everything: for experiments on delay alone.
+    /// No limit, for experiments on delay alone.
     Unlimited,
 }
 
 impl Limit {
-    /// The limit as files have it: a size, a time, a number of packets, or `unlimited`.
+    /// Reads a limit as it is written in files: a size, a time, a number of packets, or
+    /// `unlimited`. `None` for any other text.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text == "unlimited" {
             return Some(Self::Unlimited);
@@ -39,15 +40,15 @@ impl Limit {
     }
 }
 
-/// How a [`DropTail`] is set up.
+/// Parameters of a [`DropTail`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DropTailConfig {
-    /// How much it holds.
+    /// How much the queue holds at most.
     pub limit: Limit,
 }
 
 impl Default for DropTailConfig {
-    /// 500 kB, our choice: 200 ms at 20 Mbit/s.
+    /// A limit of 500 kB, our choice: 200 ms at 20 Mbit/s.
     fn default() -> Self {
         Self {
             limit: Limit::Bytes(Bytes::new(500_000)),
@@ -90,18 +91,18 @@ impl Discipline for DropTailConfig {
     }
 }
 
-/// The tail-drop queue.
+/// The drop-tail queue.
 #[derive(Debug)]
 pub struct DropTail<P> {
     limit: Limit,
-    /// `limit` in bytes where it is stated in bytes or in time.
+    /// The limit in bytes where it is stated in bytes or in time; [`Bytes::MAX`] otherwise.
     most: Bytes,
     waiting: Fifo<P>,
 }
 
 impl<P> DropTail<P> {
-    /// An empty queue; a limit in time holds everything until
-    /// `rate_changed` says what that is in bytes.
+    /// An empty queue. With a limit in time it holds everything until `rate_changed`
+    /// tells it the rate.
     #[must_use]
     pub fn new(limit: Limit) -> Self {
         Self {
@@ -154,7 +155,8 @@ mod tests {
     use super::*;
     use crate::packet::TestPacket;
 
-    /// Offers packets of 1000 bytes and counts those that were kept.
+    /// Offers 20 packets of 1000 bytes at a rate of 1000 bytes a millisecond, and
+    /// counts those that the queue keeps.
     fn kept(limit: Limit) -> usize {
         let mut queue = DropTail::new(limit);
         queue.rate_changed(Rate::from_kbps(8_000)); // 1000 bytes a millisecond

@@ -1,22 +1,24 @@
-//! Dual-queue coupled AQM: flows that keep queues short by themselves (L4S) wait
-//! for nobody else's queue, and get no more than their share.
+//! Dual-queue coupled AQM (DualPI2): flows that keep queues short by themselves (L4S)
+//! do not wait for the queue of other flows, and get no more than their share.
 //!
 //! RFC 9332, appendix A: figures 2, 3, 5 (initialisation, enqueue, native AQM) and 7,
-//! 8 (dequeue and update with overload). Two queues, one for packets with ECT(1) or
-//! CE, one for all others. One proportional-integral controller holds the classic
-//! queue's delay at its target with a base probability p'; classic packets are
-//! dropped or marked with p'^2, the others marked with k p' or what their own short
-//! threshold says, whichever is more.
+//! 8 (dequeue and update with overload). There are two queues: the L4S queue for
+//! packets with ECT(1) or CE, and the classic queue for all others. A
+//! proportional-integral controller holds the classic queue's delay at its target with
+//! a base probability p'. Classic packets are dropped or marked with p'^2; L4S packets
+//! are marked with k p' or with the probability of their own short threshold,
+//! whichever is larger.
 //!
-//! *Deviations.* The base probability is brought up to date before the first call
-//! after its time, as often as its time has passed. It is held within [0, 1] (the
-//! RFC leaves that out "for clarity"). What the RFC leaves to the implementer is
-//! stated in [`DualPi2Config`]: the scheduler (its text recommends a weighted one;
-//! here Linux's credit or the time-shifted FIFO of its appendix), ramp or step, the
-//! queue below which the controller acts on nothing (Linux: two MTU), deterministic
-//! or random classic drops (Linux: two independent throws of p'), drop or tail drop
-//! on overload. The native AQM looks at the wait of the packet that leaves, and counts
-//! that packet in the queue's length; the pseudocode can be read otherwise.
+//! *Deviations.* There is no timer: each call first makes all updates of the base
+//! probability that have become due. The probability is held within [0, 1] (the RFC
+//! leaves that out "for clarity"). What the RFC leaves to the implementer is a
+//! parameter in [`DualPi2Config`]: the scheduler (the RFC's text recommends a weighted
+//! one; here it is Linux's credit or the time-shifted FIFO of the RFC's appendix),
+//! ramp or step, the backlog below which the controller acts on no packet (Linux: two
+//! MTU), deterministic or random classic drops (Linux: two independent draws with p'),
+//! and drops or the limit alone on overload. The native AQM uses the wait of the
+//! packet that leaves, and counts that packet in the queue's length; the pseudocode
+//! can be read otherwise.
 
 mod config;
 #[cfg(test)]
@@ -29,10 +31,11 @@ use crate::queue::{Fifo, Queue, Waiting};
 use crate::random::Random;
 pub use config::{DualPi2Config, Native, Overload, Scheduler};
 
-/// Updates that are made up for after a rest: by then, the probability is nothing.
+/// The most updates that one call makes up for after a rest: the probability has
+/// decayed to nothing by then.
 const MOST_UPDATES: u32 = 1_000;
 
-/// Sums a probability up, and says when it has come to one (figure 4, `recur`).
+/// A running sum of probabilities, which tells when it exceeds one (figure 4, `recur`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Recurrence(f64);
 
@@ -47,7 +50,7 @@ impl Recurrence {
     }
 }
 
-/// The coupled queues.
+/// The DualPI2 queue: two coupled queues.
 #[derive(Debug)]
 pub struct DualPi2<P> {
     config: DualPi2Config,
@@ -60,12 +63,13 @@ pub struct DualPi2<P> {
     next_update: Time,
     l4s_count: Recurrence,
     classic_count: Recurrence,
-    /// Bytes that the classic queue is owed, weighted (Linux's `c_protection`).
+    /// Weighted bytes that the classic queue is owed (Linux's `c_protection`).
     credit: f64,
 }
 
 impl<P> DualPi2<P> {
-    /// Empty queues; `seed` is for [`DualPi2Config::random`] alone.
+    /// Empty queues with these parameters. `seed` has an effect only with
+    /// [`DualPi2Config::random`].
     #[must_use]
     pub fn new(config: DualPi2Config, seed: u64) -> Self {
         let mut queue = Self {
@@ -84,19 +88,19 @@ impl<P> DualPi2<P> {
         queue
     }
 
-    /// p', from which all probabilities come.
+    /// The base probability p', from which all others are computed.
     #[must_use]
     pub const fn base_probability(&self) -> f64 {
         self.base
     }
 
-    /// Bytes in the L4S queue and in the classic one.
+    /// The bytes in the L4S queue, and those in the classic one.
     #[must_use]
     pub const fn backlogs(&self) -> (Bytes, Bytes) {
         (self.l4s.backlog(), self.classic.backlog())
     }
 
-    /// Brings the base probability up to date (figure 8).
+    /// Makes all updates of the base probability that are due by `now` (figure 8).
     fn advance(&mut self, now: Time) {
         for _ in 0..MOST_UPDATES {
             if self.next_update > now {
@@ -118,12 +122,12 @@ impl<P> DualPi2<P> {
         self.previous = delay;
     }
 
-    /// `p_CL`, the probability that couples L4S packets to the classic queue.
+    /// `p_CL`, the probability that couples L4S packets to the classic queue; it may exceed one.
     fn coupled(&self) -> f64 {
         self.config.coupling * self.base
     }
 
-    /// `p_C` reached `p_Cmax`, and with it `p_CL` reached one (figure 2, line 11).
+    /// Whether `p_C` has reached `p_Cmax`, and with it `p_CL` has reached one (figure 2, line 11).
     fn is_overloaded(&self) -> bool {
         self.coupled() >= 1.0
     }
@@ -141,14 +145,16 @@ impl<P> DualPi2<P> {
         }
     }
 
-    /// The classic queue begins a contest with an MTU, weighted, to its debit.
+    /// Sets the credit with which the queues begin when both have packets: one MTU
+    /// times the difference of the classic queue's weight and the L4S queue's.
     fn reset_credit(&mut self) {
         if let Scheduler::Weighted { classic } = self.config.scheduler {
             self.credit = self.config.mtu.get() as f64 * (2.0 * classic - 1.0);
         }
     }
 
-    /// Accounts for a served packet; what is served without a contest is free.
+    /// Charges a served packet to the credit. A packet is free if it is served while
+    /// the other queue is empty; the credit is reset when both are empty.
     fn charge(&mut self, size: Bytes, was_l4s: bool) {
         let Scheduler::Weighted { classic } = self.config.scheduler else {
             return;
@@ -163,7 +169,7 @@ impl<P> DualPi2<P> {
         }
     }
 
-    /// Whether a classic packet is acted upon.
+    /// Whether the next classic packet is to be dropped or marked.
     fn hits_classic(&mut self) -> bool {
         if self.config.random {
             self.random.chance(self.base) && self.random.chance(self.base)
@@ -172,8 +178,9 @@ impl<P> DualPi2<P> {
         }
     }
 
-    /// What the L4S queue marks by itself (figure 5), for a packet that waited
-    /// `delay` and had others behind it or not.
+    /// The probability with which the native AQM marks an L4S packet that waited
+    /// `delay` (figure 5). `packets` is the length of the L4S queue, this packet
+    /// included.
     fn native(&self, delay: TimeDelta, packets: usize) -> f64 {
         if packets <= self.config.native_packets {
             return 0.0;
@@ -195,7 +202,8 @@ impl<P> DualPi2<P> {
 }
 
 impl<P: Packet> DualPi2<P> {
-    /// The next L4S packet; `None` when it was dropped.
+    /// Takes the next L4S packet; `None` when it is dropped. `acts` tells whether the
+    /// controller acts on it.
     fn take_l4s(&mut self, now: Time, acts: bool, dropped: &mut Vec<P>) -> Option<Waiting<P>> {
         let packets = self.l4s.len();
         let mut next = self.l4s.pop()?;
@@ -221,7 +229,8 @@ impl<P: Packet> DualPi2<P> {
         Some(next)
     }
 
-    /// The next classic packet; `None` when it was dropped.
+    /// Takes the next classic packet; `None` when it is dropped. `acts` tells whether
+    /// the controller acts on it.
     fn take_classic(&mut self, acts: bool, dropped: &mut Vec<P>) -> Option<Waiting<P>> {
         let mut next = self.classic.pop()?;
         if acts && self.hits_classic() {
@@ -236,7 +245,7 @@ impl<P: Packet> DualPi2<P> {
     }
 }
 
-/// Whether a packet is for the L4S queue (RFC 9331, section 5.1).
+/// Whether a packet belongs in the L4S queue (RFC 9331, section 5.1).
 fn is_l4s(packet: &impl Packet) -> bool {
     matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce)
 }
@@ -279,7 +288,7 @@ impl<P: Packet + std::fmt::Debug + Send> Queue<P> for DualPi2<P> {
         self.l4s.len() + self.classic.len()
     }
 
-    /// The L4S queue is 0, the classic one 1.
+    /// The lane of a packet: 0 is the L4S queue, 1 the classic one.
     fn lane(&self, packet: &P) -> usize {
         usize::from(!is_l4s(packet))
     }

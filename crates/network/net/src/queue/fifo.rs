@@ -1,4 +1,4 @@
-//! Packets in the order in which they came, and how much they are.
+//! Packets in the order in which they came, and the sum of their sizes.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 use crate::packet::Packet;
 use crate::queue::Waiting;
 
-/// What every discipline is made of.
+/// A first-in, first-out list of packets, of which every discipline is made.
 #[derive(Debug)]
 pub(crate) struct Fifo<P> {
     waiting: VecDeque<Waiting<P>>,
@@ -34,7 +34,7 @@ impl<P> Fifo<P> {
         self.waiting.is_empty()
     }
 
-    /// How long the oldest has waited; zero when there is none.
+    /// How long the oldest packet has waited at `now`; zero when there is none.
     pub(crate) fn delay(&self, now: Time) -> TimeDelta {
         self.waiting
             .front()
@@ -48,14 +48,14 @@ impl<P: Packet> Fifo<P> {
         self.waiting.push_back(Waiting { packet, since: now });
     }
 
-    /// Takes the oldest.
+    /// Takes the oldest packet.
     pub(crate) fn pop(&mut self) -> Option<Waiting<P>> {
         let oldest = self.waiting.pop_front()?;
         self.backlog -= oldest.packet.size();
         Some(oldest)
     }
 
-    /// Takes the newest.
+    /// Takes the newest packet.
     pub(crate) fn pop_newest(&mut self) -> Option<Waiting<P>> {
         let newest = self.waiting.pop_back()?;
         self.backlog -= newest.packet.size();

@@ -1,13 +1,15 @@
-//! Fair queueing with controlled delay: flows take turns, those that have just begun
-//! go first, and each has a CoDel of its own.
+//! Fair queueing with controlled delay (FQ-CoDel): flows take turns, flows that have
+//! just begun go first, and each flow has a CoDel of its own.
 //!
 //! RFC 8290: classification (section 4.1.1), the two lists and deficit round robin
-//! (4.1.2, 4.2), the limits (4.1.3, 5.2.2). CoDel itself is [`super::codel`].
+//! (sections 4.1.2 and 4.2), the limits (sections 4.1.3 and 5.2.2). CoDel itself is
+//! in [`super::codel`].
 //!
-//! *Deviations.* The hash is `flow_hash` of `packet.rs`. When
-//! the whole is full, the fattest queue loses up to half its bytes from its head, at
-//! most [`FqCodelConfig::drop_batch`] packets (Linux; the RFC drops one). The limit
-//! on memory counts packets' sizes, not buffers.
+//! *Deviations.* The hash is `flow_hash` of `packet.rs`. When all queues together
+//! are above a limit, the queue with the most bytes loses packets from its head
+//! until half of its bytes are left, but at most [`FqCodelConfig::drop_batch`]
+//! packets (Linux; the RFC drops one). The limit on memory counts the sizes of
+//! packets, not of buffers.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -22,19 +24,19 @@ use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FqCodelConfig {
-    /// Queues that flows are hashed into: 1024 (section 5.2.4).
+    /// Number of queues into which flows are hashed. Default: 1024 (section 5.2.4).
     pub flows: usize,
-    /// Bytes that a flow may send in its turn: an Ethernet frame, 1514 (5.2.5).
+    /// Bytes that a flow may send in its turn. Default: 1514, an Ethernet frame (section 5.2.5).
     pub quantum: Bytes,
-    /// Packets in all: 10 240 (5.2.2).
+    /// Most packets in all queues together. Default: 10 240 (section 5.2.2).
     pub limit: usize,
-    /// Bytes in all: 32 MiB (Linux).
+    /// Most bytes in all queues together. Default: 32 MiB (Linux).
     pub memory: Bytes,
-    /// Most packets dropped at once when that is exceeded: 64 (Linux).
+    /// Most packets dropped at once when either limit is exceeded. Default: 64 (Linux).
     pub drop_batch: usize,
-    /// CoDel of each queue; its limit is not used.
+    /// Parameters of the CoDel of each queue; its limit is not used.
     pub codel: CodelConfig,
-    /// Another hash.
+    /// Key of the hash: each value gives another hash. Default: 0.
     pub perturbation: u64,
 }
 
@@ -73,7 +75,7 @@ impl Discipline for FqCodelConfig {
     }
 }
 
-/// Which list a queue is in.
+/// The list in which a queue is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum List {
     None,
@@ -85,12 +87,12 @@ enum List {
 struct Flow<P> {
     fifo: Fifo<P>,
     control: Control,
-    /// Bytes that it may still send in its turn.
+    /// Bytes that the flow may still send in its turn; negative when its last packet exceeded them.
     deficit: i64,
     list: List,
 }
 
-/// Queues for each flow, under CoDel.
+/// The FQ-CoDel queue.
 #[derive(Debug)]
 pub struct FqCodel<P> {
     config: FqCodelConfig,
@@ -102,7 +104,7 @@ pub struct FqCodel<P> {
 }
 
 impl<P> FqCodel<P> {
-    /// Empty queues: at least one, whatever `config` says.
+    /// An empty queue with these parameters, and with at least one queue for flows.
     #[must_use]
     pub fn new(config: FqCodelConfig) -> Self {
         let flows = (0..config.flows.max(1))
@@ -124,13 +126,13 @@ impl<P> FqCodel<P> {
     }
 
     fn quantum(&self) -> i64 {
-        // A quantum of nothing would never let anybody send.
+        // With a quantum of zero no flow could ever send.
         self.config.quantum.get().max(1).cast_signed()
     }
 }
 
 impl<P: Packet> FqCodel<P> {
-    /// Drops from the head of the fattest queue.
+    /// Drops packets from the head of the queue with the most bytes.
     fn shed(&mut self, dropped: &mut Vec<P>) {
         let fattest = self.flows.iter_mut().max_by_key(|flow| flow.fifo.backlog());
         let Some(flow) = fattest else { return };
@@ -146,7 +148,7 @@ impl<P: Packet> FqCodel<P> {
         }
     }
 
-    /// Moves a queue whose turn is over to the end of the old ones, or out.
+    /// Puts a queue whose turn is over into `list`: at the end of the old queues, or in none.
     fn put_behind(&mut self, index: usize, list: List) {
         if let Some(flow) = self.flows.get_mut(index) {
             flow.list = list;
@@ -204,8 +206,8 @@ impl<P: Packet + std::fmt::Debug + Send> Queue<P> for FqCodel<P> {
                 self.packets -= 1;
             }
             let Some(next) = next else {
-                // A new queue goes round once more, so that a flow cannot stay new
-                // by sending little at a time.
+                // An empty new queue goes behind the old ones, if there are any, so
+                // that a flow cannot stay new by sending little at a time.
                 list.pop_front();
                 let behind = if is_new && !self.old.is_empty() {
                     List::Old

@@ -1,14 +1,15 @@
-//! The keys of one queue in a file: read by name, each with its place.
+//! The keys of a queue in a file, which are read by name, each with its place.
 //!
-//! A queue asks [`Keys`] for what it has, each key with the value that counts without it.
-//! What nobody has asked for is refused in the end, with the list of what was: a queue names
-//! its keys once, where it reads them.
+//! A queue asks [`Keys`] for each key that it knows, with the value that applies without the
+//! key. In the end the keys that have not been asked for are refused, with a list of those
+//! that have. So a queue names its keys once, where it reads them.
 
 mod problem;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+use std::fmt::Display;
 use std::ops::{Range, RangeInclusive};
 
 use mimosa_units::{Bytes, TimeDelta};
@@ -20,29 +21,29 @@ pub use problem::{KeyError, KeyProblem};
 use tree::Node;
 pub use tree::Table;
 
-/// Most packets that a limit may state: what a gigabyte of memory holds.
+/// The most packets that a limit may state: what a gigabyte of memory holds.
 pub(crate) const MOST_PACKETS: usize = 1_000_000;
-/// Most queues that flows may be hashed into.
+/// The most queues into which flows may be hashed.
 pub(crate) const MOST_FLOWS: usize = 65_536;
 
 /// The key that names a queue's kind.
 pub(crate) const KIND: &str = "kind";
 
-/// What was read, or why it could not be.
+/// The result of reading: a value, or why it could not be read.
 pub(crate) type Read<T> = Result<T, KeyError>;
 
-/// The keys of one table, and which of them were asked for.
+/// The keys of one table, and those that have been asked for.
 #[derive(Debug)]
 pub(crate) struct Keys<'a> {
     table: &'a Table,
     at: Range<usize>,
-    /// The queue whose keys they are; `None` for a table of another thing.
+    /// The kind of the queue whose keys they are; `None` for a table that is not a queue's.
     kind: Option<&'a str>,
     asked: Vec<&'static str>,
 }
 
 impl<'a> Keys<'a> {
-    /// The keys of `table`, which stands `at` a place of the file.
+    /// The keys of `table`, which is in the bytes `at` of the file.
     pub(crate) const fn new(table: &'a Table, at: Range<usize>) -> Self {
         Self {
             table,
@@ -52,7 +53,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The keys of a queue, which its key `kind` names.
+    /// Reads the key `kind` of a queue. Returns its value, and the keys as those of such a queue.
     pub(crate) fn of_queue(mut self) -> Read<(&'a str, Self)> {
         let Some(node) = self.table.value(KIND) else {
             return Err(self.missing(KIND));
@@ -63,7 +64,7 @@ impl<'a> Keys<'a> {
         Ok((kind, self))
     }
 
-    /// `problem`, at this table.
+    /// An error with this `problem`, at the place of this table.
     pub(crate) fn error(&self, problem: KeyProblem) -> KeyError {
         KeyError {
             at: self.at.clone(),
@@ -71,7 +72,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// `problem`, at the value of `key`; at this table where it has no such key.
+    /// An error with this `problem`, at the place of the value of `key`, or of this table if
+    /// it has no such key.
     pub(crate) fn error_at(&self, key: &str, problem: KeyProblem) -> KeyError {
         KeyError {
             at: self.table.value(key).map_or(self.at.clone(), Spanned::span),
@@ -79,7 +81,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The problem of a key that every such table has.
+    /// The error for a missing key that every table of this kind must have.
     fn missing(&self, key: &str) -> KeyError {
         self.error(KeyProblem::Form(format!("missing field `{key}`")))
     }
@@ -89,17 +91,18 @@ impl<'a> Keys<'a> {
         self.table.value(key)
     }
 
-    /// The value of `key`, if it is given.
+    /// Reads the value of `key`; `None` if the key is not given.
     pub(crate) fn given<T: DeserializeOwned>(&mut self, key: &'static str) -> Read<Option<T>> {
         self.ask(key).map(tree::read).transpose()
     }
 
-    /// The value of `key`, or `otherwise`.
+    /// Reads the value of `key`; `otherwise` if the key is not given.
     pub(crate) fn or<T: DeserializeOwned>(&mut self, key: &'static str, otherwise: T) -> Read<T> {
         Ok(self.given(key)?.unwrap_or(otherwise))
     }
 
-    /// The value of `key`, which must be there; `mend` says what to write.
+    /// Reads the value of `key`. If the key is not given, that is an error, in which `mend`
+    /// says what to write.
     pub(crate) fn required<T: DeserializeOwned>(
         &mut self,
         key: &'static str,
@@ -109,13 +112,14 @@ impl<'a> Keys<'a> {
         given.ok_or_else(|| self.error(KeyProblem::Missing { key, mend }))
     }
 
-    /// The value of `key`, which every such table has.
+    /// Reads the value of `key`, which every table of this kind must have.
     pub(crate) fn field<T: DeserializeOwned>(&mut self, key: &'static str) -> Read<T> {
         let given = self.given(key)?;
         given.ok_or_else(|| self.missing(key))
     }
 
-    /// The value of `key`, if it is given; it must be `valid`, as `must` says in words.
+    /// Reads the value of `key`; `None` if the key is not given. A value that is not `valid`
+    /// is refused; `must` says in words what it must be.
     pub(crate) fn valid<T: DeserializeOwned>(
         &mut self,
         key: &'static str,
@@ -127,7 +131,7 @@ impl<'a> Keys<'a> {
         Ok(value)
     }
 
-    /// Refuses the value of `key` unless it is `valid`.
+    /// Refuses the value of `key` unless it is `valid`; `must` says in words what it must be.
     pub(crate) fn check(&self, key: &'static str, valid: bool, must: &'static str) -> Read<()> {
         if valid {
             return Ok(());
@@ -135,7 +139,7 @@ impl<'a> Keys<'a> {
         Err(self.error_at(key, KeyProblem::OutOfRange { key, must }))
     }
 
-    /// A time above zero.
+    /// Reads a time above zero.
     pub(crate) fn time_above_zero(
         &mut self,
         key: &'static str,
@@ -145,38 +149,43 @@ impl<'a> Keys<'a> {
         Ok(given.unwrap_or(otherwise))
     }
 
-    /// A number of bytes above zero.
+    /// Reads a number of bytes above zero.
     pub(crate) fn size(&mut self, key: &'static str, otherwise: Bytes) -> Read<Bytes> {
         let given = self.valid(key, |size| *size > Bytes::ZERO, "one byte or more")?;
         Ok(given.unwrap_or(otherwise))
     }
 
-    /// The gain of a controller.
+    /// Reads the gain of a controller, from 0 to a million.
     pub(crate) fn gain(&mut self, key: &'static str, otherwise: f64) -> Read<f64> {
         let must = "a number from 0 to 1000000";
         let given = self.valid(key, |gain| (0.0..=1e6).contains(gain), must)?;
         Ok(given.unwrap_or(otherwise))
     }
 
-    /// A share of the whole, if it is given.
+    /// Reads a share from 0 to 1; `None` if the key is not given.
     pub(crate) fn share(&mut self, key: &'static str) -> Read<Option<f64>> {
         let must = "a share between 0 and 1";
         self.valid(key, |share| (0.0..=1.0).contains(share), must)
     }
 
-    /// A number of things.
-    pub(crate) fn number<T: DeserializeOwned + PartialOrd>(
+    /// Reads a number within `range`.
+    pub(crate) fn number<T: DeserializeOwned + PartialOrd + Display>(
         &mut self,
         key: &'static str,
         otherwise: T,
         range: RangeInclusive<T>,
     ) -> Read<T> {
-        let must = "one or more, and at most a million";
-        let given = self.valid(key, |number| range.contains(number), must)?;
-        Ok(given.unwrap_or(otherwise))
+        match self.given(key)? {
+            None => Ok(otherwise),
+            Some(number) if range.contains(&number) => Ok(number),
+            Some(_) => {
+                let [least, most] = [range.start(), range.end()].map(ToString::to_string);
+                Err(self.error_at(key, KeyProblem::NumberOutOfRange { key, least, most }))
+            }
+        }
     }
 
-    /// The queue's `limit`, in whatever it is stated.
+    /// Reads the queue's `limit` in any of its forms; `None` if it is not given.
     pub(crate) fn limit(&mut self) -> Read<Option<Limit>> {
         let Some(text) = self.given::<String>("limit")? else {
             return Ok(None);
@@ -187,7 +196,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The queue's `limit` where it counts packets.
+    /// Reads the `limit` of a queue that counts packets.
     pub(crate) fn packets(&mut self, otherwise: usize) -> Read<usize> {
         let packets = |text: &str| match Limit::parse(text) {
             Some(Limit::Packets(packets)) => Some(packets),
@@ -198,8 +207,8 @@ impl<'a> Keys<'a> {
         Ok(self.parsed("limit", packets, must)?.unwrap_or(otherwise))
     }
 
-    /// The text at `key` as `parse` understands it, if it is given; `must` says what it
-    /// understands.
+    /// Reads the text at `key` with `parse`; `None` if the key is not given. A text that
+    /// `parse` does not accept is refused; `must` says in words what it accepts.
     pub(crate) fn parsed<T>(
         &mut self,
         key: &'static str,
@@ -214,7 +223,8 @@ impl<'a> Keys<'a> {
         Ok(value)
     }
 
-    /// What `key` names among `choices`, if it is given.
+    /// Reads the name at `key`, and returns the one of `choices` with this name; `None` if
+    /// the key is not given.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         key: &'static str,
@@ -229,7 +239,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The problem of a `name` at `key` that no `what` has.
+    /// The error for a `name` at `key` when no `what` has this name; `known` are the names
+    /// that exist.
     pub(crate) fn unknown<'k>(
         &self,
         key: &str,
@@ -241,7 +252,7 @@ impl<'a> Keys<'a> {
         self.error_at(key, KeyProblem::UnknownName { what, name, known })
     }
 
-    /// Refuses two keys of which only one may be given, at the second.
+    /// Refuses two keys of which only one may be given, at the place of the second.
     pub(crate) fn exclusive(&self, one: &'static str, other: &'static str) -> Read<()> {
         if self.table.value(one).is_none() || self.table.value(other).is_none() {
             return Ok(());
@@ -249,12 +260,12 @@ impl<'a> Keys<'a> {
         Err(self.error_at(other, KeyProblem::Exclusive { one, other }))
     }
 
-    /// The keys of the table at `key`, if it is given.
+    /// The keys of the table at `key`; `None` if the key is not given.
     pub(crate) fn table(&mut self, key: &'static str) -> Read<Option<Self>> {
         self.ask(key).map(Self::of_node).transpose()
     }
 
-    /// The queue at `key`, if it is given.
+    /// Reads the queue at `key`; `None` if the key is not given.
     pub(crate) fn queue(
         &mut self,
         key: &'static str,
@@ -265,12 +276,12 @@ impl<'a> Keys<'a> {
             .transpose()
     }
 
-    /// The keys of each table in the list at `key`; no table where it is not given.
+    /// The keys of each table in the list at `key`; none if the key is not given.
     pub(crate) fn tables(&mut self, key: &'static str) -> Read<Vec<Self>> {
         self.list(key)?.iter().map(Self::of_node).collect()
     }
 
-    /// The texts in the list at `key`, with their places; no text where it is not given.
+    /// Reads the texts in the list at `key`, with their places; none if the key is not given.
     pub(crate) fn texts(&mut self, key: &'static str) -> Read<Vec<Spanned<String>>> {
         let text = |node| Ok(Spanned::new(Spanned::span(node), tree::read(node)?));
         self.list(key)?.iter().map(text).collect()
@@ -293,7 +304,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Refuses the first key that nobody has asked for.
+    /// Refuses the first key of the table that has not been asked for.
     pub(crate) fn finish(self) -> Read<()> {
         let is_known =
             |key: &str| self.asked.contains(&key) || (self.kind.is_some() && key == KIND);

@@ -1,4 +1,4 @@
-//! Queue disciplines: who waits, who is marked, who is dropped.
+//! Queue disciplines: which packets wait, which are marked and which are dropped.
 
 mod codel;
 mod discipline;
@@ -33,37 +33,37 @@ pub use pie::{Pie, PieConfig};
 pub use sfq::{Sfq, SfqConfig};
 pub use token_bucket::{Peak, ShaperConfig, TokenBucket, TokenBucketConfig};
 
-// The table of queues: a line makes a discipline known to every scenario.
+// The table of queues: a discipline with a line here is known to every scenario.
 disciplines! {
-    /// First in, first out, full at a limit.
+    /// First in, first out, with a limit beyond which packets are dropped.
     DropTail(DropTailConfig),
-    /// RFC 8289.
+    /// Controlled delay, CoDel (RFC 8289).
     Codel(CodelConfig),
-    /// RFC 8290.
+    /// Fair queueing with CoDel, FQ-CoDel (RFC 8290).
     FqCodel(FqCodelConfig),
-    /// RFC 8033.
+    /// Proportional integral controller enhanced, PIE (RFC 8033).
     Pie(PieConfig),
-    /// RFC 9332.
+    /// Dual-queue coupled AQM, DualPI2 (RFC 9332).
     DualPi2(DualPi2Config),
-    /// Stochastic fairness queueing.
+    /// Stochastic fairness queueing, SFQ.
     Sfq(SfqConfig),
-    /// A shaper before another queue.
+    /// A token bucket, which shapes the packets of another queue.
     TokenBucket(ShaperConfig),
-    /// Classes, and the queues of some of them.
+    /// Hierarchical token bucket, HTB: classes, and the queues of some of them.
     Htb(ClassesConfig),
 }
 
 impl QueueConfig {
-    /// The queue whose keys stand in `table`.
+    /// Reads the queue whose keys are in `table`.
     ///
     /// # Errors
     ///
-    /// [`KeyError`] with the place of the first thing that is wrong.
+    /// [`KeyError`] with the place of the first mistake.
     pub fn read(table: &Spanned<Table>, around: &Surroundings<'_>) -> Result<Self, KeyError> {
         Self::of_keys(Keys::new(table.get_ref(), table.span()), around)
     }
 
-    /// The queue with these keys, its kind among them.
+    /// Reads the queue with these keys, one of which is its kind.
     pub(crate) fn of_keys(keys: Keys<'_>, around: &Surroundings<'_>) -> Read<Self> {
         let (kind, mut keys) = keys.of_queue()?;
         let Some(queue) = Self::of_kind(kind, &mut keys, around) else {
@@ -76,56 +76,58 @@ impl QueueConfig {
     }
 }
 
-/// A packet that waits, and since when.
+/// A packet that waits in a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waiting<P> {
-    /// The packet.
+    /// The packet that waits.
     pub packet: P,
-    /// When it was offered.
+    /// When the packet was offered.
     pub since: Time,
 }
 
 /// A queue in front of a link. The link owns time; the queue owns order.
 ///
-/// Every packet offered comes back exactly once: from `dequeue`, or in
-/// `dropped`. The link's serialisation and propagation are not its business.
-/// Times never go back from one call to the next.
+/// Every packet that is offered comes back exactly once: from `dequeue`, or in
+/// `dropped`. A queue has no part in the link's serialisation and propagation. Times
+/// never go back from one call to the next.
 pub trait Queue<P>: Debug + Send {
-    /// Offers `packet` at `now`; packets given up, this or others, go to
-    /// `dropped`.
+    /// Offers `packet` at `now`. Packets that the queue drops, this one or others, are
+    /// appended to `dropped`.
     fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Vec<P>);
 
-    /// Takes the next packet to serialise at `now`, marked if need be. `None` when
-    /// nothing waits, or nothing may leave before [`Queue::ready`].
+    /// Takes the next packet to serialise at `now`, marked if the queue decides so.
+    /// `None` when nothing waits, or when nothing may leave before [`Queue::ready`].
+    /// Packets that the queue drops are appended to `dropped`.
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<P>) -> Option<Waiting<P>>;
 
-    /// Data waiting.
+    /// Bytes of the packets that wait.
     fn backlog(&self) -> Bytes;
 
-    /// Packets waiting.
+    /// Number of packets that wait.
     fn len(&self) -> usize;
 
-    /// Whether nothing waits.
+    /// Whether no packet waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// When something may leave, after a [`Queue::dequeue`] that gave nothing at
-    /// `now`: later than `now` in a queue that shapes. [`Time::MAX`] when nothing
+    /// When a packet may leave, after a [`Queue::dequeue`] at `now` that returned
+    /// `None`: later than `now` in a queue that shapes. [`Time::MAX`] when nothing
     /// waits.
     fn ready(&self, now: Time) -> Time {
         if self.is_empty() { Time::MAX } else { now }
     }
 
-    /// The number of the queue within this one that `packet` waits in, or would, for
-    /// records: a class of [`Htb`], one of the two of [`DualPi2`]. Zero where there is
-    /// but one, or where there are too many for names.
+    /// The number of the queue within this one in which `packet` waits or would wait,
+    /// for records: a class of [`Htb`], or one of the two queues of [`DualPi2`]. Zero
+    /// where there is only one queue, or where there are too many to name.
     fn lane(&self, packet: &P) -> usize {
         let _ = packet;
         0
     }
 
-    /// The link's rate is `rate` from now on; for limits stated in time.
+    /// Tells the queue that the link's rate is `rate` from now on, for limits that are
+    /// stated in time.
     fn rate_changed(&mut self, rate: Rate) {
         let _ = rate;
     }

@@ -1,16 +1,18 @@
-//! Proportional integral controller enhanced: drops at the tail with a probability
-//! that follows how far the delay is from its target, and where it is going.
+//! Proportional integral controller enhanced (PIE): a queue that drops at its tail,
+//! with a probability that follows the distance of the delay from its target and the
+//! trend of the delay.
 //!
-//! RFC 8033: sections 4 and 5, the pseudocode of appendix A with the enhancements of
-//! appendix B (ECN, derandomisation, the bounds on the probability, activation).
+//! RFC 8033: sections 4 and 5, and the pseudocode of appendix A with the
+//! enhancements of appendix B (ECN, derandomisation, the bounds on the probability,
+//! activation).
 //!
-//! *Deviations.* The delay is the head packet's own wait (section 5.2 allows time
-//! stamps, appendix A has them), not a queue over an estimated departure rate. The
-//! probability is brought up to date before the first packet that comes after its
-//! time, as often as its time has passed; with no packets in between, the delay of
-//! those updates is that of the moment. Appendix B decays the probability below half
-//! the target, appendix A only at zero: as in section 4.2, the
-//! latter, unless [`PieConfig::early_decay`] is set.
+//! *Deviations.* The delay is the wait of the packet at the head (section 5.2 allows
+//! time stamps, appendix A has them), not the backlog divided by an estimated
+//! departure rate. There is no timer: each call first makes all updates of the
+//! probability that have become due, each with the wait that the present head packet
+//! had at that update's time. Appendix B decays the probability below half the
+//! target, appendix A and section 4.2 only at zero; here it decays only at zero,
+//! unless [`PieConfig::early_decay`] is set.
 
 use std::fmt::Debug;
 
@@ -21,21 +23,24 @@ use crate::queue::keys::{Keys, Read};
 use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 use crate::random::Random;
 
-/// Delay above which the probability rises by [`STEP`]: not in the RFC, from Linux.
+/// The delay above which an update raises the probability by [`STEP`]. This is not
+/// in the RFC; it is from Linux.
 const FAST: TimeDelta = TimeDelta::from_millis(250);
-/// Most by which the probability rises at once where it is 10 % or more (section
-/// 5.5).
+/// The most by which one update raises the probability where it is 10 % or more (section 5.5).
 const STEP: f64 = 0.02;
-/// Factor of the decay without a queue (section 4.2): 1 - 1/64 would do as well.
+/// Factor by which an update decays the probability without a queue (section 4.2,
+/// where 1 - 1/64 is a possible value too).
 const DECAY: f64 = 0.98;
-/// Below this probability a queue with little delay drops nothing (section 4.1).
+/// Below this probability, a queue whose delay was below half the target drops
+/// nothing (section 4.1).
 const SAFE: f64 = 0.2;
-/// No drop before probabilities since the last one add up to this, and one at the
-/// latest then (section 5.4).
+/// No packet is dropped before the probabilities since the last drop add up to this (section 5.4).
 const NOT_BEFORE: f64 = 0.85;
-/// See [`NOT_BEFORE`].
+/// A packet is dropped at the latest when the probabilities since the last drop add
+/// up to this (section 5.4).
 const AT_LATEST: f64 = 8.5;
-/// The gains are divided where the probability is below (section 4.2).
+/// Divisors of the gains: in each pair, the probability below which the divisor
+/// applies, and the divisor (section 4.2). The first pair that applies counts.
 const SCALES: [(f64, f64); 6] = [
     (0.000_001, 2_048.0),
     (0.000_01, 512.0),
@@ -44,32 +49,36 @@ const SCALES: [(f64, f64); 6] = [
     (0.01, 8.0),
     (0.1, 2.0),
 ];
-/// Updates that are made up for after a rest; by then, the probability is nothing.
+/// The most updates that one call makes up for after a rest: the probability has
+/// decayed to nothing by then.
 const MOST_UPDATES: u32 = 1_000;
 
 /// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieConfig {
-    /// Delay that is aimed at: 15 ms (appendix A).
+    /// Target of the delay. Default: 15 ms (appendix A).
     pub target: TimeDelta,
-    /// Time between updates of the probability: 15 ms.
+    /// Time between two updates of the probability. Default: 15 ms.
     pub update: TimeDelta,
-    /// Bursts shorter than this pass: 150 ms.
+    /// Bursts that are shorter than this pass without a drop. Default: 150 ms.
     pub burst: TimeDelta,
-    /// Weight of the distance from the target, in 1/s: 1/8.
+    /// Gain of the delay's distance from the target, in 1/s. Default: 1/8.
     pub alpha: f64,
-    /// Weight of the change, in 1/s: 5/4.
+    /// Gain of the delay's change since the last update, in 1/s. Default: 5/4.
     pub beta: f64,
-    /// A queue of two of these is short: 1500 bytes.
+    /// Size of a packet: nothing is dropped early while no more than two packets of
+    /// this size wait. Default: 1500 bytes.
     pub packet: Bytes,
-    /// Packets held: 1000, Linux's default. The RFC leaves it open.
+    /// Most packets held. The RFC leaves it open; the default is Linux's, 1000.
     pub limit: usize,
-    /// Packets that understand ECN are marked in place of dropped while the
-    /// probability is below this (appendix B: 10 %); zero for never.
+    /// ECN-capable packets are marked instead of dropped while the probability is
+    /// below this; zero for never. Default: 10 % (appendix B).
     pub ecn_threshold: f64,
-    /// The controller sleeps until the queue is a third full (appendix B).
+    /// Whether the controller is inactive until the queue is a third full (appendix
+    /// B). Default: false.
     pub sleeps: bool,
-    /// The probability decays below half the target, not only at zero (appendix B).
+    /// Whether the probability decays while the delay is below half the target, not
+    /// only at zero (appendix B). Default: false.
     pub early_decay: bool,
 }
 
@@ -123,7 +132,7 @@ pub struct Pie<P> {
     random: Random,
     is_active: bool,
     probability: f64,
-    /// Probabilities since the last drop.
+    /// Sum of the probabilities of the packets since the last drop.
     accumulated: f64,
     old_delay: TimeDelta,
     burst_allowance: TimeDelta,
@@ -131,7 +140,7 @@ pub struct Pie<P> {
 }
 
 impl<P> Pie<P> {
-    /// An empty queue, whose chances are those of `seed`.
+    /// An empty queue with these parameters. Its random numbers follow from `seed`.
     #[must_use]
     pub fn new(config: PieConfig, seed: u64) -> Self {
         Self {
@@ -147,13 +156,13 @@ impl<P> Pie<P> {
         }
     }
 
-    /// The probability of dropping.
+    /// The present drop probability.
     #[must_use]
     pub const fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// Brings the probability up to date.
+    /// Makes all updates of the probability that are due by `now`.
     fn advance(&mut self, now: Time) {
         for _ in 0..MOST_UPDATES {
             if self.next_update > now {
@@ -166,7 +175,8 @@ impl<P> Pie<P> {
         self.next_update = now + self.config.update;
     }
 
-    /// Section 4.2, and the bound of 5.5.
+    /// Updates the probability (section 4.2, with the bound of section 5.5). `delay`
+    /// is the present delay.
     fn update(&mut self, delay: TimeDelta) {
         if !self.is_active {
             return;
@@ -199,7 +209,7 @@ impl<P> Pie<P> {
         self.burst_allowance = (self.burst_allowance - config.update).max(TimeDelta::ZERO);
     }
 
-    /// Whether chance wants a packet dropped (`drop_early`).
+    /// Whether the packet that comes is to be dropped, or marked (`drop_early`).
     fn drops_early(&mut self) -> bool {
         let is_calm = self.old_delay < self.config.target / 2 && self.probability < SAFE;
         if is_calm || self.fifo.backlog() <= self.config.packet + self.config.packet {
@@ -219,7 +229,8 @@ impl<P> Pie<P> {
         drops
     }
 
-    /// Wakes and sleeps (appendix B), and renews the allowance of a calm queue.
+    /// Activates and deactivates the controller (appendix B), and renews the burst
+    /// allowance of a queue with a probability of zero and little delay.
     fn wake(&mut self, now: Time) {
         let half = self.config.target / 2;
         let delay = self.fifo.delay(now);

@@ -1,26 +1,27 @@
-//! Stochastic fairness queueing: flows hashed into buckets, buckets in turn.
+//! Stochastic fairness queueing (SFQ): flows are hashed into buckets, which are served in turn.
 //!
-//! P. McKenney, "Stochastic Fairness Queueing", INFOCOM 1990, in the shape of
-//! Linux's `sch_sfq`; the defaults are those of `tc-sfq(8)`. A flow with data
-//! has an allotment. In its turn it sends while that is above zero, then it gets
-//! a quantum more and goes to the end of the round. A queue above its limit gives
-//! up a packet of the bucket with most packets; among equals, the one that
-//! changed last.
+//! P. McKenney, "Stochastic Fairness Queueing", INFOCOM 1990, in the form of Linux's
+//! `sch_sfq`; the defaults are those of `tc-sfq(8)`. "Flow" means all packets of one
+//! bucket. A flow with data has an allotment. In its turn it sends while the allotment
+//! is above zero; then the allotment grows by a quantum, and the flow goes to the end
+//! of the round. A queue above its limit gives up a packet of the flow with the most
+//! packets; among equals, of the flow that changed last.
 //!
-//! *Deviations.* The hash is `flow_hash` of `packet.rs`,
-//! not Linux's, so other flows collide. As in Linux, a packet of a bucket that has
-//! no flow yet is dropped when [`SfqConfig::flows`] of them are active, although
-//! the queue may have room; with the defaults the limit of 127 packets is met
-//! first. There is no timer: a due change of the hash happens with the next packet
-//! that comes or goes, and the new key is the seed plus the number of periods
-//! passed. After it flows follow each other as they did, in Linux as their slots lie,
-//! and of a flow that is too long now Linux gives up the newest also with
-//! [`SfqConfig::head_drop`]. Packets count as they are, in Linux with their Ethernet
-//! header: there one of 1500 bytes uses up the default quantum, here it leaves 14
-//! bytes, and a second goes in the first turn. A head drop at the depth changes a flow
-//! last, in Linux not at all. A limit of one packet, which Linux refuses, is taken. The
-//! optional RED per flow is not there, nor is Linux's bound of `limit` by `depth` times
-//! `flows`, which could never be exceeded anyway.
+//! *Deviations.* The hash is `flow_hash` of `packet.rs`, not Linux's, so other flows
+//! collide. As in Linux, a packet of a bucket without data is dropped when
+//! [`SfqConfig::flows`] buckets have data, although the queue may have room; with the
+//! defaults the limit of 127 packets is reached first. There is no timer: a due change
+//! of the hash happens with the next packet that comes or goes, and the new key is the
+//! seed plus the number of periods passed. After a change the flows take turns in the
+//! same order as before, in Linux in the order of their slots; from a flow that is
+//! longer than its depth after a change, Linux drops the newest packet even with
+//! [`SfqConfig::head_drop`]. Packets count with their own size, in Linux with their
+//! Ethernet header too: there a packet of 1500 bytes uses up the default quantum, here
+//! it leaves 14 bytes, so that a second packet leaves in the first turn. A drop from
+//! the head of a flow at its depth counts as a change of the flow, in Linux it does
+//! not. A limit of one packet is accepted, which Linux refuses. Linux's optional RED
+//! for each flow is missing, and so is its bound of `limit` by `depth` times `flows`,
+//! which could never be exceeded anyway.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -32,34 +33,33 @@ use crate::packet::{Packet, flow_hash};
 use crate::queue::keys::{Keys, MOST_FLOWS, MOST_PACKETS, Read};
 use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
-/// How an [`Sfq`] is set up.
+/// Parameters of an [`Sfq`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SfqConfig {
-    /// Packets held at most.
+    /// Most packets held.
     pub limit: usize,
-    /// Buckets with data at most.
+    /// Most buckets with data at one time.
     pub flows: usize,
-    /// Buckets that the hash distinguishes; zero counts as one.
+    /// Number of buckets that the hash distinguishes; zero counts as one.
     pub divisor: u64,
-    /// Bytes by which a flow's allotment grows in each round: not below the
-    /// largest packet, or small packets wait for several rounds. Zero counts as
-    /// one byte.
+    /// Bytes by which a flow's allotment grows in each round; zero counts as one byte.
+    /// With less than the largest packet a flow may have to wait for several rounds.
     pub quantum: Bytes,
-    /// Packets of one flow at most.
+    /// Most packets of one flow.
     pub depth: usize,
-    /// Time after which flows are hashed anew; `None` for never. A span that is
-    /// not above zero is never too.
+    /// Time after which flows are hashed with a new key; `None`, or a span that is not
+    /// above zero, for never.
     pub perturb: Option<TimeDelta>,
-    /// The first key of the hash.
+    /// Key of the hash in the first period.
     pub seed: u64,
-    /// Whether the oldest packet of a flow is given up rather than the newest.
+    /// Whether a flow that has to give up a packet gives up the oldest instead of the newest.
     pub head_drop: bool,
 }
 
 impl Default for SfqConfig {
-    /// `tc-sfq(8)`: 127 packets, 128 flows, 1024 buckets, a depth of 127 packets,
-    /// an Ethernet frame of 1514 bytes as the quantum (the device's MTU and its
-    /// link header), no perturbation, tail drop.
+    /// The defaults of `tc-sfq(8)`: 127 packets, 128 flows, 1024 buckets, a depth of
+    /// 127 packets, an Ethernet frame of 1514 bytes as the quantum (the device's MTU
+    /// and its link header), no perturbation, tail drop.
     fn default() -> Self {
         Self {
             limit: 127,
@@ -97,13 +97,13 @@ impl Discipline for SfqConfig {
     }
 }
 
-/// Those packets whose hash is the same.
+/// A flow: the packets of one bucket.
 #[derive(Debug)]
 struct Flow<P> {
     waiting: Fifo<P>,
-    /// Bytes that it may send in this turn; it may overdraw by one packet.
+    /// Bytes that the flow may send in this turn; it may overdraw them by one packet.
     allotment: i64,
-    /// Which of all changes of a length was its last.
+    /// Number of the last change of this flow's length, among the changes of all flows.
     changed: u64,
 }
 
@@ -111,19 +111,20 @@ struct Flow<P> {
 #[derive(Debug)]
 pub struct Sfq<P> {
     config: SfqConfig,
-    /// Flows with data, by bucket.
+    /// Flows with data, by their bucket.
     flows: BTreeMap<u64, Flow<P>>,
-    /// Their buckets in the order of their turns.
+    /// Buckets of the flows with data, in the order of their turns.
     round: VecDeque<u64>,
-    /// Periods of perturbation that have passed.
+    /// Number of periods of perturbation that have passed.
     epoch: u64,
+    /// Number of changes of the length of any flow.
     changes: u64,
     packets: usize,
     backlog: Bytes,
 }
 
 impl<P> Sfq<P> {
-    /// An empty queue.
+    /// An empty queue with these parameters.
     #[must_use]
     pub const fn new(config: SfqConfig) -> Self {
         Self {
@@ -155,7 +156,7 @@ impl<P> Sfq<P> {
 }
 
 impl<P: Packet> Sfq<P> {
-    /// Hashes all packets anew when a period is over.
+    /// Hashes all packets with the new key if a period is over.
     fn perturb(&mut self, now: Time, dropped: &mut Vec<P>) {
         if !self.epoch_changed(now) {
             return;
@@ -173,7 +174,8 @@ impl<P: Packet> Sfq<P> {
         }
     }
 
-    /// Puts a packet to the end of its flow, which may have no room for it.
+    /// Puts a packet at the end of its flow. If there is no room, a packet is appended
+    /// to `dropped`.
     fn insert(&mut self, waiting: Waiting<P>, dropped: &mut Vec<P>) {
         let key = self.config.seed.wrapping_add(self.epoch);
         let bucket = flow_hash(&waiting.packet.header(), key) % self.config.divisor.max(1);
@@ -186,7 +188,8 @@ impl<P: Packet> Sfq<P> {
                 return;
             }
             Entry::Vacant(place) => {
-                // At the end: before others, new flows could keep old ones waiting.
+                // A new flow goes to the end of the round: at its front, new flows
+                // could keep old ones waiting.
                 self.round.push_back(bucket);
                 place.insert(Flow {
                     waiting: Fifo::new(),
@@ -213,7 +216,7 @@ impl<P: Packet> Sfq<P> {
         flow.waiting.push(waiting.since, waiting.packet);
     }
 
-    /// Gives up a packet of the longest flow.
+    /// Drops a packet of the longest flow.
     fn shorten(&mut self, dropped: &mut Vec<P>) {
         let longest = self
             .flows
@@ -221,7 +224,7 @@ impl<P: Packet> Sfq<P> {
             .max_by_key(|(_, flow)| (flow.waiting.len(), flow.changed))
             .map(|(bucket, flow)| (*bucket, flow.waiting.len()));
         let bucket = match longest {
-            // All have one packet: the flow whose turn it is loses it, as in Linux.
+            // All flows have one packet: the flow whose turn it is loses its packet, as in Linux.
             Some((bucket, 1)) => self.round.front().copied().unwrap_or(bucket),
             Some((bucket, _)) => bucket,
             None => return,
@@ -231,7 +234,7 @@ impl<P: Packet> Sfq<P> {
         }
     }
 
-    /// Takes a packet of a flow, which ends with its last one.
+    /// Takes the newest or the oldest packet of a flow, and removes the flow with its last packet.
     fn take(&mut self, bucket: u64, newest: bool) -> Option<Waiting<P>> {
         let flow = self.flows.get_mut(&bucket)?;
         let waiting = if newest {

@@ -1,17 +1,17 @@
-//! A token bucket in front of another queue: no more than a rate and a burst.
+//! A token bucket in front of another queue: lets no more than a rate and a burst pass.
 //!
-//! Linux's `sch_tbf`, `tc-tbf(8)`. Tokens come in at the rate and are kept up to
-//! the burst; a packet leaves when there are as many tokens as it has bytes. With a
-//! peak rate it needs tokens of a second bucket too, which keeps one MTU and
-//! paces what the first would let through at once.
+//! Linux's `sch_tbf` and `tc-tbf(8)`. Tokens come in at the rate and are kept up to
+//! the burst; a packet leaves when there are tokens for all its bytes. With a peak
+//! rate it also needs tokens of a second bucket, which keeps one MTU and so paces
+//! the packets that the first bucket would let pass at once.
 //!
 //! *Deviations.* Tokens are counted exactly, in bits times the nanoseconds of a
-//! second, where Linux rounds to nanoseconds. A bucket keeps one nanosecond's
-//! worth above its burst: times at which a packet may go are rounded up, and this
-//! is what comes in by then, so that nothing is lost to rounding. The packet that
-//! is next is taken out of the inner queue while it waits for tokens, so that the
-//! inner queue has room for one more. A packet that no bucket could ever pay for is
-//! dropped on arrival, as in Linux.
+//! second, where Linux rounds to nanoseconds. A bucket keeps the tokens of one
+//! nanosecond beyond its burst: the times at which a packet may leave are rounded
+//! up, and these tokens come in until then, so that nothing is lost to rounding.
+//! The next packet is taken out of the inner queue while it waits for tokens, so
+//! that the inner queue has room for one more. A packet that is larger than a
+//! bucket is dropped on arrival, as in Linux.
 
 use std::fmt::Debug;
 
@@ -21,24 +21,23 @@ use crate::packet::Packet;
 use crate::queue::keys::{KeyProblem, Keys, Read};
 use crate::queue::{Discipline, DropTailConfig, Queue, QueueConfig, Surroundings, Waiting};
 
-/// Tokens in a bit: the nanoseconds of a second, as a token is what comes in at
-/// one bit per second in one nanosecond.
+/// Tokens for one bit: the nanoseconds of a second, since a token is what comes in
+/// at one bit per second in one nanosecond.
 const TOKENS_PER_BIT: i128 = 1_000_000_000;
 
-/// Tokens that come in at a rate, kept up to a burst. It may be overdrawn.
+/// A bucket of tokens, which come in at a rate and are kept up to a burst. It may be overdrawn.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     rate: Rate,
     most: i128,
     least: i128,
-    /// Tokens there were at `since`.
+    /// The tokens in the bucket at `since`; negative when it was overdrawn.
     tokens: i128,
     since: Time,
 }
 
 impl Bucket {
-    /// A full bucket, which cannot be overdrawn by more than what comes in during
-    /// `debt`.
+    /// A full bucket. It cannot be overdrawn by more than the tokens that come in during `debt`.
     pub(super) fn full(rate: Rate, burst: Bytes, debt: TimeDelta) -> Self {
         let tokens = tokens_of(burst);
         Self {
@@ -50,13 +49,13 @@ impl Bucket {
         }
     }
 
-    /// Whether there are tokens for `size` bytes at `now`; for none, whether the
-    /// bucket is not overdrawn.
+    /// Whether there are tokens for `size` bytes at `now`; for zero bytes, whether
+    /// the bucket is not overdrawn.
     pub(super) fn has(&self, now: Time, size: Bytes) -> bool {
         self.tokens_at(now) >= tokens_of(size)
     }
 
-    /// When there are tokens for `size` bytes, if none are spent before.
+    /// When there are tokens for `size` bytes, if none are spent before; [`Time::MAX`] for never.
     pub(super) fn when(&self, size: Bytes) -> Time {
         let missing = tokens_of(size).saturating_sub(self.tokens);
         if missing <= 0 {
@@ -66,7 +65,7 @@ impl Bucket {
         if rate == 0 {
             return Time::MAX;
         }
-        // Both are above zero: rounded up.
+        // Both numbers are above zero; the result is rounded up.
         let nanos = i64::try_from((missing - 1) / rate + 1).unwrap_or(i64::MAX);
         self.since + TimeDelta::from_nanos(nanos)
     }
@@ -93,32 +92,32 @@ fn income(rate: Rate, time: TimeDelta) -> i128 {
     i128::from(rate.as_bps()) * i128::from(time.as_nanos())
 }
 
-/// How a [`TokenBucket`] is set up.
+/// Parameters of a [`TokenBucket`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenBucketConfig {
-    /// The rate in the long run; at zero, nothing passes after the first burst.
+    /// The mean rate that may pass; at zero, nothing passes after the first burst.
     pub rate: Rate,
-    /// Bytes that pass at once after idling; larger packets never do.
+    /// Bytes that may pass at once after an idle time; packets that are larger are dropped.
     pub burst: Bytes,
-    /// How fast a burst may pass; `None`: at once.
+    /// How fast a burst may pass; `None` for at once.
     pub peak: Option<Peak>,
 }
 
-/// The peak of a [`TokenBucketConfig`].
+/// The peak rate of a [`TokenBucketConfig`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
-    /// The rate of a burst.
+    /// The highest rate of a burst.
     pub rate: Rate,
-    /// Bytes that pass at once; larger packets never do.
+    /// Bytes that may pass at once; packets that are larger are dropped.
     pub mtu: Bytes,
 }
 
-/// A token bucket and the queue behind it.
+/// The parameters of a token bucket, and of the queue whose packets it shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShaperConfig {
-    /// The bucket.
+    /// The parameters of the bucket.
     pub bucket: TokenBucketConfig,
-    /// What waits for it.
+    /// The queue in which packets wait for the bucket.
     pub inner: Box<QueueConfig>,
 }
 
@@ -143,12 +142,12 @@ impl Discipline for ShaperConfig {
             }
         };
         let inner = keys.queue("inner", around)?;
-        for (key, limit) in [
+        for (key, size) in [
             ("mtu", peak.map_or(packet, |peak| peak.mtu)),
             ("burst", burst),
         ] {
-            if limit < packet {
-                return Err(keys.error_at(key, KeyProblem::QueueBelowPacket { limit, packet }));
+            if size < packet {
+                return Err(keys.error_at(key, KeyProblem::SizeBelowPacket { key, size, packet }));
             }
         }
         let plain = || QueueConfig::DropTail(DropTailConfig::default());
@@ -174,7 +173,7 @@ pub struct TokenBucket<P> {
     sustained: Bucket,
     peak: Option<Bucket>,
     inner: Box<dyn Queue<P>>,
-    /// The packet that waits for tokens.
+    /// The packet that waits for tokens; it is no longer in the inner queue.
     next: Option<Waiting<P>>,
 }
 
@@ -182,7 +181,7 @@ impl<P> TokenBucket<P> {
     /// A shaper with full buckets in front of `inner`.
     #[must_use]
     pub fn new(config: TokenBucketConfig, inner: Box<dyn Queue<P>>) -> Self {
-        // Never overdrawn: packets wait for all of their tokens.
+        // The buckets are never overdrawn: packets wait for all of their tokens.
         let full = |rate, burst| Bucket::full(rate, burst, TimeDelta::ZERO);
         Self {
             config,

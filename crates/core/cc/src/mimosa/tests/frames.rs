@@ -1,4 +1,5 @@
-//! Answers with single frames: a backlog, frames that are overdue, an outage, hold-ups.
+//! Tests of the answers with single frames: to a backlog, overdue frames, an outage and
+//! hold-ups.
 
 use super::*;
 
@@ -9,7 +10,7 @@ fn a_backlog_makes_the_next_frame_smaller_by_itself() {
     for (in_flight, limit, backlog) in [
         (20_000, None, 0),
         (23_600, None, 3_600),
-        // 0.97 of 10 kB less it.
+        // The limit is 0.97 of 10 kB, less the backlog.
         (24_000, Some(5_700), 4_000),
         // The smallest frame, of 80 kbit/s.
         (40_000, Some(100), 20_000),
@@ -27,7 +28,7 @@ fn a_backlog_makes_the_next_frame_smaller_by_itself() {
     }
 }
 
-/// Since the newest packet left the link, that has served 20 kB by its report.
+/// From when the newest packet left the link until its report, the link has served 20 kB.
 #[test]
 fn a_backlog_is_that_of_the_moment_at_which_a_frame_is_due() {
     let backlog = |after: i64, sends: bool| {
@@ -65,7 +66,7 @@ fn a_busy_period_that_is_long_over_tells_no_backlog() {
     }
 }
 
-/// All of a frame arrives within one step of the receiver's clock.
+/// All packets of a frame arrive within one step of the receiver's clock.
 #[test]
 fn a_link_that_is_faster_than_can_be_told_keeps_no_frame_small() {
     let mut stream = Stream::new(Config::default());
@@ -104,14 +105,15 @@ fn a_frame_is_spread_over_its_own_time_and_that_of_others() {
     };
     let spread = |others, size| spread_after(10, others, size);
     let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-3, "{one}, not {other}");
-    // Alone, 5 kB have half of the link.
+    // For a flow that is alone, 5 kB take half of the link's time.
     near(spread(0.0, 5_000), 5.0 / 1.2);
     near(spread(0.1, 10_000), 10.0 / 1.2);
     near(spread(0.0, 20_000), 10.0 / 1.2);
-    // The link has become twice as fast: one of 8 kB needs 4 ms.
+    // The link has become twice as fast: a frame of 8 kB needs 4 ms.
     near(spread_after(5, 0.0, 8_000), 4.0 / 1.2);
     near(spread_after(5, 0.0, 16_000), 8.0 / 1.2);
-    // Beside others, all that the load has beyond the frame before, and this one.
+    // Beside others, a frame is spread over the load without the frame before, and its own
+    // time.
     near(spread(0.5, 5_000), 5.0 / 1.1);
     near(spread(0.5, 10_000), 10.0 / 1.1);
 }
@@ -134,7 +136,7 @@ fn no_frame_is_larger_than_the_link_carries() {
     }
 }
 
-/// With probes of 100 B they take a twentieth of a frame at most, but for one.
+/// Probes of 100 B take a twentieth of a frame at most, but one is always sent.
 #[test]
 fn small_frames_have_few_probes_and_leave_them_room() {
     let mut stream = Stream::on_link(Config::default());
@@ -154,12 +156,13 @@ fn small_frames_have_few_probes_and_leave_them_room() {
     assert_eq!(probes(&stream), [6; 4], "their size is not known");
     probe(&mut stream, 100);
     assert_eq!(probes(&stream), [6, 5, 2, 1]);
-    // 9.7 kB less six probes, in place of 25.
+    // The limit is 9.7 kB less six probes, in place of 25 kB.
     stream.mimosa.rate = Rate::from_kbps(20_000);
     assert_eq!(stream.due().frame_limit, Some(Bytes::new(9_100)));
 }
 
-/// 50 kB are in flight: those of 50 ms on the way, or of 20 ms and a queue of 30.
+/// 50 kB are in flight: those of 50 ms on the way, or those of 20 ms on the way and of a
+/// queue of 30 ms.
 #[test]
 fn reports_that_come_late_are_no_backlog() {
     let mut late = Stream::on_link(Config::default());
@@ -181,7 +184,7 @@ fn reports_that_come_late_are_no_backlog() {
     assert_eq!(decision.frame_limit, Some(Bytes::new(100)));
 }
 
-/// A stream with a frame on its way of which nothing comes back, and when it left.
+/// A stream with a frame on its way about which no report comes, and when the frame left.
 fn silent() -> (Stream, Time) {
     let mut stream = Stream::new(Config::default());
     stream.mimosa.rate = LINK;
@@ -194,7 +197,8 @@ fn silent() -> (Stream, Time) {
 #[test]
 fn an_overdue_frame_halves_the_next_and_a_stalled_one_leaves_the_least() {
     let (mut stream, sent) = silent();
-    // The smallest round trip is 20 ms; overdue 20 ms after it, stalled 35.
+    // The smallest round trip is 20 ms; a frame is overdue 20 ms after it, and stalled 35
+    // ms after it.
     for (age, expected) in [
         (40, None),
         (41, Some(5_000)),
@@ -206,7 +210,7 @@ fn an_overdue_frame_halves_the_next_and_a_stalled_one_leaves_the_least() {
         assert_eq!(limit, expected.map(Bytes::new), "after {age} ms");
     }
     assert_eq!(stream.due().cause, Cause::NextDelayFallback);
-    // Silence: halved, and not again at once.
+    // Silence halves the bitrate, and does not do so again at once.
     for (age, kbps) in [(120, 8_000), (121, 4_000), (131, 4_000), (222, 2_000)] {
         stream.now = sent + MS(age);
         stream.due();
@@ -231,7 +235,8 @@ fn what_was_decoded_or_given_up_is_not_overdue() {
     }
 }
 
-/// Reports 50 ms apart: a frame may wait 40 ms for the next one, 10 being its interval.
+/// Reports come 50 ms apart: beyond its interval of 10 ms, a frame may wait 40 ms for the
+/// next report.
 #[test]
 fn frames_that_wait_for_a_seldom_report_are_not_overdue() {
     let (mut stream, sent) = silent();
@@ -260,7 +265,7 @@ fn in_an_outage_a_frame_each_100_ms_is_sent_and_the_others_skipped() {
             shown.push(age);
         }
     }
-    // Stalled up to 60 ms above the round trip of 20.
+    // A frame is stalled, not skipped, up to 60 ms above the round trip of 20 ms.
     assert_eq!(shown, [60, 70, 80, 180, 280, 380]);
 }
 
@@ -303,14 +308,14 @@ fn a_queue_that_stands_is_ignored_up_to_the_budget() {
         }
         assert_eq!(mimosa.allowed(), MS(allowed));
         assert_eq!(mimosa.reference().shortest, DELAY + MS(allowed));
-        // One packet without queue, and nothing stands.
+        // After one packet without a queue, no queue stands.
         mimosa.base.arrived(Time::from_millis(2_110), DELAY, MS(20));
         assert_eq!(mimosa.allowed(), TimeDelta::ZERO);
     }
 }
 
-/// Only the last two packets of a frame are among those held up: there is no telling before
-/// the next frame's, which come with them.
+/// Only the last two packets of a frame are among those held up. The hold-up cannot be told
+/// before the packets of the next frame, which come with them.
 #[test]
 fn an_answer_to_a_hold_up_is_taken_back() {
     let mut stream = Stream::on_link(Config::default());
@@ -328,13 +333,14 @@ fn an_answer_to_a_hold_up_is_taken_back() {
         rates.push(stream.mimosa.handle(now, event).target);
     }
     assert!(rates[3] < LINK.scale(0.9), "{rates:?}");
-    // With the third of a row of packets that come too fast.
+    // The third consecutive packet that comes too fast restores the bitrate.
     assert_eq!(rates[4], rates[3]);
     assert!(rates[5..].iter().all(|rate| *rate >= rates[2]), "{rates:?}");
     assert!(stream.smoothed() < believed + 0.02);
 }
 
-/// A clock of a millisecond brings packets of a fast link together, eight at a time.
+/// A clock with steps of a millisecond brings packets of a fast link together, ten at a
+/// time.
 #[test]
 fn packets_that_a_coarse_clock_brings_together_were_not_held_up() {
     let mut release = Release::default();
@@ -359,7 +365,7 @@ fn packets_that_a_coarse_clock_brings_together_were_not_held_up() {
     for sent in (0..20_000_u32).step_by(100) {
         assert!(!arrives(u64::from(sent), clock(i64::from(sent) + 30_000)));
     }
-    // 5 ms of packets at once; an eighth of L is 1.25 ms.
+    // The packets of 5 ms come at once; an eighth of L is 1.25 ms.
     let held: Vec<_> = (20_000..25_000_u64)
         .step_by(100)
         .map(|sent| arrives(sent, 55_000))

@@ -1,9 +1,10 @@
-//! The law, what an encoder makes of a grant, and parameters.
+//! Tests of the law, of the part of their grants that frames use, and of the parameters.
 
 use super::super::train::Train;
 use super::*;
 
-/// The factor of one round with `own` kbit/s on a link of 20 Mbit/s, where it is known.
+/// The factor of one round at a load of `share`, for a flow of `own` kbit/s on a link of
+/// 20 Mbit/s whose rate is known if `is_known`.
 fn factor(own: u64, share: f64, is_known: bool) -> f64 {
     let mut mimosa = Stream::blind(Config::default()).mimosa;
     mimosa.rate = Rate::from_kbps(own);
@@ -29,27 +30,28 @@ fn a_flow_alone_rests_at_the_target_and_covers_a_part_of_the_distance() {
     is(factor(20_000, 0.97, true), 1.0);
     // (0.97 / 1.2)^0.3
     is(factor(20_000, 1.2, true), 0.9382);
-    // Three quarters of the link, busy by that: 0.97 / 0.75 e^(0.08 x 0.25)
+    // Three quarters of the link, which is busy with that alone: 0.97 / 0.75 e^(0.08 x
+    // 0.25)
     is(factor(15_000, 0.75, true), 1.3195);
     // On either side of the knee, 0.9 x 0.97: 0.97 / 0.87 e^(0.08 x 0.13), and
     // (0.97 / 0.88)^0.3 e^(0.08 x 0.12)
     is(factor(17_400, 0.87, true), 1.1266);
     is(factor(17_600, 0.88, true), 1.0396);
-    // Above the link's rate is no more than all of it.
+    // A flow above the link's rate has no more than all of it.
     is(factor(80_000, 0.97, true), 1.0);
-    // Without a link there is neither pull nor a reserve beside others.
+    // While the link's rate is unknown, there is neither pull nor a reserve beside others.
     is(factor(1_000, 0.97, false), 1.0);
 }
 
 #[test]
 fn beside_others_the_target_is_lower_and_a_small_flow_grows_more() {
-    // A quarter of the link, the others three: 0.77^0.3 e^(0.08 x 0.75)
+    // The flow has a quarter of the link, others have the rest: 0.77^0.3 e^(0.08 x 0.75)
     is(factor(5_000, 1.0, true), 0.9818);
     // The others have 0.225, half of the way from 0.15 to 0.3: 0.87^0.3 e^(0.08 x 0.225)
     is(factor(15_500, 1.0, true), 0.9765);
-    // 0.15 are noise: 0.97^0.3 e^(0.08 x 0.15)
+    // A part of 0.15 is taken for noise: 0.97^0.3 e^(0.08 x 0.15)
     is(factor(17_000, 1.0, true), 1.0029);
-    // At the same load the smaller one grows more: what makes them equal.
+    // At the same load the smaller flow grows more, which makes the flows equal.
     let [small, large] = [5_000, 10_000].map(|own| factor(own, 0.9, true));
     is(small / large, libm::exp(0.08 * 0.25));
 }
@@ -87,7 +89,7 @@ fn more_loss_than_a_radio_has_lowers_the_rate_by_half_of_it() {
         stream.frame_with_losses(&packets, Bytes::ZERO);
         stream.settle();
         match expected {
-            // A tenth: more than 0.08.
+            // A tenth is lost, which is more than 0.08.
             Some(kbps) => {
                 assert_eq!(stream.mimosa.cause, Cause::Loss);
                 assert_eq!(stream.mimosa.rate, Rate::from_kbps(kbps));
@@ -115,8 +117,8 @@ fn no_rise_goes_beyond_one_and_a_half_of_what_frames_had() {
     }
 }
 
-/// The middle trains take 13 to 17 ms where the median is 15: a half of that is 0.1333, of
-/// which 0.4 are added to what others must have.
+/// The middle trains take 13 to 17 ms, and the median is 15: half of that distance is
+/// 0.1333 of the median, of which 0.4 is added to the part that others must bring.
 #[test]
 fn a_link_whose_rate_varies_has_no_others_for_that() {
     let own = |spans: [i64; 5]| {
@@ -134,18 +136,20 @@ fn a_link_whose_rate_varies_has_no_others_for_that() {
     };
     let (spread, factor) = own([15; 5]);
     is(spread, 0.0);
-    // o = 0.225, half of the way: 0.87^0.3 e^(0.08 x 0.225), with C = 8 Mbit/s.
+    // o = 0.225, half of the way from 0.15 to 0.3, with C = 8 Mbit/s: 0.87^0.3 e^(0.08 x
+    // 0.225).
     is(factor, 0.9765);
     let (spread, factor) = own([19, 11, 15, 17, 13]);
     is(spread, 2.0 / 15.0);
-    // From 0.15 + 0.4 x 0.1333 on, in 0.15: 0.1444 of 0.2 less.
+    // The reserve of 0.2 begins at 0.15 + 0.4 x 0.1333 and is whole 0.15 above: 0.1444 of
+    // it.
     is(
         factor,
         libm::pow(0.97 - 0.2 * 0.144_44, 0.3) * libm::exp(0.08 * 0.225),
     );
 }
 
-/// Frames were smaller than the bitrate by a fall's answer to single ones.
+/// Frames were smaller than the bitrate, because a fall is answered with single frames.
 #[test]
 fn a_bitrate_far_above_what_frames_had_still_falls() {
     let mut stream = Stream::on_link(Config::default());
@@ -165,7 +169,7 @@ fn the_fill_is_what_frames_take_of_their_grants() {
         fill.took(Bytes::new(size));
         fill.get()
     };
-    // A thirty-second of the distance to 1.2.
+    // The mean moves by a thirty-second of the distance to 1.2.
     assert!(close(took(Some(10_000), 12_000), 1.0 + 0.2 / 32.0));
     // A frame with a limit of its own says nothing.
     assert!(close(took(None, 12_000), 1.0 + 0.2 / 32.0));
@@ -195,9 +199,9 @@ fn of_an_encoder_that_keeps_to_its_grants_nearly_all_frames_count() {
     let near = |one: f64, other: f64| assert!((one - other).abs() < 0.01, "{one}, not {other}");
     near(after([8_500; 2]), 0.85);
     near(after([8_000, 9_000]), 0.95);
-    // No more than the grant.
+    // The ratio is no more than one.
     near(after([8_000, 10_000]), 1.0);
-    // One that does not keep to it by its mean.
+    // An encoder that does not keep to its grants counts by its mean.
     near(after([9_000, 13_000]), 1.1);
 }
 

@@ -1,4 +1,4 @@
-//! What is known of the link and the path: its rate, its delay, its reports.
+//! Tests of what is known of the link and the path: rate, delay and reports.
 
 use super::super::train::Train;
 use super::*;
@@ -23,10 +23,10 @@ fn seen(list: &[(u64, i64)]) -> Option<Rate> {
 fn the_middle_half_of_trains_tells_the_rate() {
     assert_eq!(seen(&[(3_000, 3), (3_000, 3)]), None, "from three on");
     assert_eq!(seen(&[(3_000, 3), (3_000, 3), (3_000, 3)]), Some(LINK));
-    // 24, 8 and 8, 1.2 Mbit/s: of four the middle two.
+    // Of the rates 24, 8, 8 and 1.2 Mbit/s the middle two count.
     let four = [(3_000, 20), (3_000, 3), (3_000, 1), (3_000, 3)];
     assert_eq!(seen(&four), Some(LINK));
-    // 2000 B in 3 ms and 3000 in 2: 5000 in 5 ms.
+    // The middle two are 2000 B in 3 ms and 3000 B in 2 ms: 5000 B in 5 ms.
     let four = [(3_000, 20), (2_000, 3), (3_000, 2), (3_000, 1)];
     assert_eq!(seen(&four), Some(LINK));
 }
@@ -59,7 +59,8 @@ fn the_fastest_of_the_last_three_trains_is_what_is_left_after_a_fall() {
     }
 }
 
-/// They arrived at no rate that the receiver's clock could tell, which is not none.
+/// The trains arrived at a rate that the receiver's clock could not tell, which is
+/// not a rate of zero.
 #[test]
 fn trains_that_arrived_at_once_keep_no_frame_small() {
     let now = Time::from_secs(1);
@@ -102,17 +103,19 @@ fn a_train_is_what_left_together_and_arrived_in_a_row() {
     let at = |after: i64, waited: i64| (after, Some(waited));
     let five = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(5, 1)];
     assert_eq!(train(&five), Some((3_000, MS(3))));
-    // Up to the first that was lost.
+    // The train ends before the first packet that was lost.
     let lost = [at(0, 1), at(0, 2), (0, None), at(0, 4)];
     assert_eq!(train(&lost), Some((1_000, MS(1))));
     assert_eq!(train(&[(0, None), at(0, 2), at(0, 3)]), None);
     assert_eq!(train(&[at(0, 1)]), None, "one packet has no rate");
-    // Apart by half of the time in which they arrive, and by more.
+    // The packets leave apart by half of the time in which they arrive, and by
+    // more.
     assert_eq!(train(&[at(0, 1), at(1, 2)]), Some((1_000, MS(2))));
     assert_eq!(train(&[at(0, 1), at(1, 1)]), None);
 }
 
-/// Four packets that leave together; by `gaps` they arrive after one another.
+/// The train of four packets that leave together and arrive `gaps` milliseconds
+/// after one another.
 fn gaps(gaps: [i64; 3]) -> Train {
     let mut interval = Interval::new(FrameId(1), L, FRAME, 4);
     let mut waited = 1;
@@ -127,10 +130,10 @@ fn gaps(gaps: [i64; 3]) -> Train {
 #[test]
 fn gaps_that_are_uneven_tell_how_much_delays_are_without_a_queue() {
     assert_eq!(gaps([2, 2, 2]).uneven, TimeDelta::ZERO, "a slow link");
-    // Even would be 2 ms: away from it by 1, 0 and 1, or by 2, 4 and 2.
+    // Even gaps would be 2 ms: these differ by 1, 0 and 1, or by 2, 4 and 2.
     assert_eq!(gaps([1, 2, 3]).uneven, MS(2) / 3);
     assert_eq!(gaps([0, 6, 0]).uneven, MS(8) / 3);
-    // The median of the trains: one that was held up does not count.
+    // The median of the trains counts, and not one train that was held up.
     let mut stream = Stream::new(Config::default());
     let mut noise = |train: Train| {
         stream.mimosa.trains.add(Time::ZERO, train);
@@ -139,11 +142,12 @@ fn gaps_that_are_uneven_tell_how_much_delays_are_without_a_queue() {
     let twice = [(); 2].map(|()| noise(even(3_000, 3)));
     assert_eq!(twice, [TimeDelta::ZERO; 2]);
     assert_eq!(noise(gaps([0, 6, 0])), TimeDelta::ZERO);
-    // Two of four, and on from there: 1.6 times 2/3 of a millisecond.
+    // From two uneven trains of four on, the noise is 1.6 times 2/3 of a
+    // millisecond.
     let small = (MS(2) / 3).scale(1.6);
     assert_eq!(noise(gaps([1, 2, 3])), small);
     assert_eq!(noise(gaps([1, 2, 3])), small);
-    // A quarter of L at most.
+    // The noise is a quarter of L at most.
     let most = [(); 8].map(|()| noise(gaps([0, 6, 0]))).into_iter().max();
     assert_eq!(most, Some(MS(10) / 4));
 }
@@ -155,7 +159,8 @@ fn the_shortest_delay_is_that_of_a_packet_without_size() {
         stream.frame(&SERVED, Bytes::ZERO);
         stream.settle();
     }
-    // Each first packet takes 1 ms on the link, whose rate is not known yet.
+    // The first packet of each frame takes 1 ms on the link, whose rate is not
+    // known yet.
     assert_eq!(stream.mimosa.base.shortest(), DELAY + MS(1));
     stream.frame(&SERVED, Bytes::ZERO);
     stream.settle();
@@ -163,7 +168,7 @@ fn the_shortest_delay_is_that_of_a_packet_without_size() {
     assert_eq!(stream.mimosa.base.shortest(), DELAY);
 }
 
-/// A base that met an empty path at one second.
+/// A `Base` that met an empty path at one second.
 fn base() -> Base {
     let mut base = Base::new(MS(3_000));
     base.arrived(Time::from_secs(1), DELAY, MS(20));
@@ -173,7 +178,8 @@ fn base() -> Base {
 #[test]
 fn the_smallest_delay_is_forgotten_after_the_window() {
     let mut base = base();
-    // The window has twenty slots; a value leaves at most one of them early.
+    // The window has twenty slots; a value leaves the window at most one slot
+    // early.
     for ms in (1_010..=3_800).step_by(10) {
         base.arrived(Time::from_millis(ms), DELAY + MS(4), MS(24));
         assert_eq!(base.shortest(), DELAY, "at {ms} ms");
@@ -199,13 +205,13 @@ fn a_clock_that_was_set_forward_is_told_after_16_packets() {
     for _ in 0..100 {
         assert_eq!(queued.arrived(at, DELAY + MS(20), MS(40)), MS(20));
     }
-    // In a row: one that says otherwise begins it anew.
+    // Only consecutive packets count: one that says otherwise restarts the count.
     let mut one = base();
     for packet in 1..=31 {
         let wait = if packet == 16 { MS(0) } else { MS(20) };
         assert_eq!(one.arrived(at, DELAY + wait, MS(20)), wait, "{packet}");
     }
-    // 5 ms are left to the window.
+    // A step of 5 ms is left to the window.
     let mut little = base();
     for _ in 0..100 {
         assert_eq!(little.arrived(at, DELAY + MS(5), MS(20)), MS(5));
@@ -218,7 +224,7 @@ fn a_path_is_stale_when_no_packet_saw_it_empty_for_two_seconds() {
     let mut base = base();
     assert!(!base.is_stale(at(3_000)));
     assert!(base.is_stale(at(3_001)));
-    // 0.5 ms are as good as none, 0.6 are not.
+    // A queue of 0.5 ms is as good as none, one of 0.6 ms is not.
     base.arrived(at(2_000), DELAY + TimeDelta::from_micros(500), MS(21));
     base.arrived(at(2_500), DELAY + TimeDelta::from_micros(600), MS(21));
     assert!(!base.is_stale(at(4_000)));
@@ -238,7 +244,7 @@ fn the_least_of_four_gaps_between_reports_counts() {
         assert_eq!(after(ms), TimeDelta::ZERO, "fewer than four");
     }
     assert_eq!(after(200), MS(50));
-    // Three gaps of an outage are none.
+    // Three long gaps of an outage do not count.
     assert_eq!([1_200, 2_200, 3_200].map(&mut after), [MS(50); 3]);
     assert_eq!(after(4_200), MS(1_000));
     assert_eq!(after(4_210), MS(10));

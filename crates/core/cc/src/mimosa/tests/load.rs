@@ -1,4 +1,4 @@
-//! The load of an interval.
+//! Tests of the load of an interval.
 
 use super::*;
 
@@ -11,8 +11,9 @@ fn reference(link: Rate, standing_gain: f64) -> Reference {
     }
 }
 
-/// An interval of L whose packets leave so many milliseconds after `begins` and take so many
-/// longer than an empty path, those of `marked` with a mark.
+/// An interval of L. Each of `packets` leaves the first number of milliseconds after
+/// `begins`, and takes the second number of milliseconds longer than on an empty path. The
+/// first `marked` packets have a mark.
 fn interval(begins: i64, packets: &[(i64, i64)], marked: usize) -> Interval {
     let count = u32::try_from(packets.len()).unwrap();
     let mut interval = Interval::new(FrameId(1), L, FRAME, count);
@@ -27,7 +28,8 @@ fn interval(begins: i64, packets: &[(i64, i64)], marked: usize) -> Interval {
     interval
 }
 
-/// The load of `packets`, with what the next interval begins with where it is known.
+/// The load of `packets`. `next` is by how many milliseconds the next interval's first
+/// packet takes longer than on an empty path, if that is known.
 fn load(packets: &[(i64, i64)], next: Option<i64>, standing_gain: f64) -> f64 {
     let reference = reference(LINK, standing_gain);
     let end = next.and_then(|waited| interval(10, &[(0, waited)], 0).begin(&reference));
@@ -36,14 +38,15 @@ fn load(packets: &[(i64, i64)], next: Option<i64>, standing_gain: f64) -> f64 {
 
 #[test]
 fn the_link_is_busy_with_what_each_packet_meets_up_to_the_next() {
-    // 1 ms of 1, 2 of 3 up to the next packet, and 1: 4 of 10 ms.
+    // Busy for 1 ms, for 2 of 3 ms up to the next packet, and for 1 ms: 4 of 10 ms.
     assert!(close(load(&[(0, 1), (2, 3), (4, 1)], None, 0.0), 0.4));
-    // A burst: until its last packet has left.
+    // A burst keeps the link busy until its last packet has left.
     assert!(close(
         load(&[(0, 1), (0, 2), (0, 3), (0, 6)], None, 0.0),
         0.6
     ));
-    // It ends with the interval: 4 of 6 ms are left, and come to the next one.
+    // Busy time ends with the interval: 4 of 6 ms are left then, and count as growth of the
+    // queue.
     assert!(close(load(&[(0, 1), (8, 6)], None, 0.0), 0.1 + 0.2 + 0.4));
 }
 
@@ -54,13 +57,13 @@ fn the_queue_grows_from_the_beginning_of_an_interval_to_that_of_the_next() {
     let packets = [(0, 1), (1, 2), (2, 3)];
     assert!(close(load(&packets, Some(5), 0.0), 0.5 + 0.4));
     assert!(close(load(&packets, Some(1), 0.0), 0.5));
-    // All the time busy, and a queue of 6 ms goes: 0.4 came.
+    // The link is busy all the time, and a queue of 6 ms drains: 0.4 came.
     assert!(close(load(&[(0, 7), (5, 5), (9, 2)], Some(1), 0.0), 0.4));
 }
 
 #[test]
 fn what_stands_adds_a_tenth_of_itself() {
-    // 3 ms ahead of each packet, and of the next frame's first.
+    // A queue of 3 ms is ahead of each packet, and of the next frame's first one.
     let packets = [(0, 4), (4, 4), (8, 4)];
     assert!(close(load(&packets, Some(4), 0.0), 1.0));
     assert!(close(load(&packets, Some(4), 0.1), 1.03));
@@ -71,11 +74,12 @@ fn what_stands_adds_a_tenth_of_itself() {
     ));
 }
 
-/// The queue that the first packet met was none, since nothing served it in that time: the
-/// interval began within a hold-up.
+/// The first packet met no queue, since nothing served one in that time: the interval began
+/// within a hold-up.
 #[test]
 fn a_load_is_no_less_than_what_the_frame_itself_brought() {
-    // Busy for 5, 3 and 1 ms, and 7 ms less than before: 0.2. Its packets need 3 ms.
+    // Busy for 5, 3 and 1 ms, with a queue that is 7 ms shorter at the end: 0.2. The packets
+    // need 3 ms.
     let held = [(0, 8), (5, 3), (9, 1)];
     assert!(close(load(&held, Some(1), 0.0), 0.3));
     // A link that has become faster than it is taken for does not look as busy as that.
@@ -97,7 +101,7 @@ fn noise_counts_as_little_as_it_is_in_the_mean() {
     let empty = [(0, 0), (2, 2), (4, 1), (6, 1)];
     assert!(load(0, &empty) > 0.399);
     assert!(load(1, &empty).abs() < 1e-3, "{}", load(1, &empty));
-    // 4 ms of work of others at 2 ms, and 1 ms more than that.
+    // Others bring 4 ms of work at 2 ms, and every delay has 1 ms of noise.
     let met = [(0, 1), (2, 5), (4, 3), (6, 1), (8, 1)];
     assert!((load(1, &met) - 0.4).abs() < 1e-3);
 }
@@ -114,7 +118,8 @@ fn a_load_is_no_less_than_the_share_of_marked_packets() {
     }
 }
 
-/// Work of `work` ms comes 3 ms after every tenth, the first at 3 ms; what of it is left.
+/// The work that is left on a link at `at` ms, if `work` ms of it come every 10 ms, first at
+/// 3 ms.
 fn left(work: i64, at: i64) -> i64 {
     let mut left = 0;
     for ms in 0..=at {
@@ -124,7 +129,7 @@ fn left(work: i64, at: i64) -> i64 {
     left
 }
 
-/// Two flows look at one queue at different phases, with packets of next to no size.
+/// Flows look at the same queue at different phases, with packets of next to no size.
 #[test]
 fn it_does_not_matter_when_a_flow_looks() {
     let fast = reference(Rate::from_kbps(8_000_000_000), 0.0);
@@ -161,17 +166,17 @@ fn what_is_told_of_a_packet_twice_counts_once() {
     assert!(close(interval.load(&reference, None).unwrap(), first));
 }
 
-/// Loads are of frames as large as those to come.
+/// Loads are scaled to frames as large as those to come.
 #[test]
 fn the_mean_is_of_frames_of_the_bitrate_asked_for() {
     let mut intervals = Intervals::default();
-    // 0.4 at 8 Mbit/s.
+    // Busy for 0.4 of the interval, with a frame at 8 Mbit/s.
     intervals.push(interval(0, &[(0, 4)], 0));
     let reference = reference(LINK, 0.0);
     let mut smoothed = |mbps: u64, since: Time| {
         intervals.smoothed(since, Rate::from_kbps(mbps * 1_000), &reference)
     };
-    // A queue of 3 ms at its beginning goes: 0.1 came.
+    // A queue of 3 ms at the beginning of the interval drains: 0.1 came.
     assert!(close(smoothed(8, Time::ZERO).unwrap(), 0.1));
     assert!(close(smoothed(16, Time::ZERO).unwrap(), 0.2));
     assert!(

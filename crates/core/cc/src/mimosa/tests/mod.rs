@@ -1,4 +1,5 @@
-//! Each rule on packets whose arrivals the test decides, with numbers worked out by hand.
+//! Tests of each rule on packets whose arrivals the test decides, with numbers computed by
+//! hand.
 
 mod frames;
 mod law;
@@ -12,15 +13,15 @@ use mimosa_facts::Sequence;
 use super::*;
 
 const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
-/// L; a frame at 8 Mbit/s has 10 kB.
+/// L, the frame interval: a frame at 8 Mbit/s has 10 kB.
 const L: TimeDelta = TimeDelta::from_millis(10);
 const PACKET: Bytes = Bytes::new(1_000);
 const FRAME: Bytes = Bytes::new(10_000);
-/// Delay of an empty path, with the clocks' difference.
+/// One-way delay of an empty path, the clocks' difference included.
 const DELAY: TimeDelta = TimeDelta::from_millis(7_010);
-/// The link that most tests have: a packet takes 1 ms.
+/// Rate of the link in most tests: a packet takes 1 ms.
 const LINK: Rate = Rate::from_kbps(8_000);
-/// Ten packets at once, which that link serves in 10 ms.
+/// Ten packets that leave at once, and that a link of `LINK` serves in 10 ms.
 const SERVED: [(i64, i64); 10] = [
     (0, 1),
     (0, 2),
@@ -38,26 +39,26 @@ fn close(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-6
 }
 
-/// Reports on their way: when they come, and what is in flight then.
+/// Reports on their way: when they come, and how much is in flight then.
 struct Pending {
     at: Time,
     reports: Vec<PacketReport>,
     in_flight: Bytes,
 }
 
-/// Frames that leave L apart, and their reports.
+/// A stream of frames that leave L apart, and the reports about them.
 struct Stream {
     mimosa: Mimosa,
     now: Time,
     frame: u64,
     sequence: u64,
-    /// From when a packet that meets no queue leaves until its report.
+    /// Time from the departure of a packet that meets no queue until its report.
     round_trip: TimeDelta,
     pending: VecDeque<Pending>,
 }
 
 impl Stream {
-    /// One that knows an empty path, with a round trip of 20 ms.
+    /// A stream whose controller knows an empty path, with a round trip of 20 ms.
     fn new(config: Config) -> Self {
         let mut stream = Self::blind(config);
         stream.frame(&[(0, 0)], Bytes::ZERO);
@@ -65,7 +66,7 @@ impl Stream {
         stream
     }
 
-    /// One that knows nothing.
+    /// A stream whose controller knows nothing.
     fn blind(config: Config) -> Self {
         config.check().unwrap();
         let limits = Limits::new(Rate::from_kbps(80), LINK, Rate::from_kbps(100_000));
@@ -79,7 +80,7 @@ impl Stream {
         }
     }
 
-    /// One that knows the path and its link.
+    /// A stream whose controller knows the path and the link's rate.
     fn on_link(config: Config) -> Self {
         let mut stream = Self::new(config);
         for _ in 0..4 {
@@ -91,8 +92,9 @@ impl Stream {
         stream
     }
 
-    /// Sends a frame whose packets leave so many milliseconds after its beginning and reach
-    /// the receiver so many later than on an empty path. All are reported together.
+    /// Sends a frame. Each of `packets` leaves the first number of milliseconds after the
+    /// frame's beginning, and takes the second number of milliseconds longer than on an
+    /// empty path. All packets are reported together.
     fn frame(&mut self, packets: &[(i64, i64)], in_flight: Bytes) {
         let arrivals = packets
             .iter()
@@ -100,7 +102,7 @@ impl Stream {
         self.frame_with_losses(&arrivals.collect::<Vec<_>>(), in_flight);
     }
 
-    /// The same with packets that are lost: those without a wait.
+    /// Sends a frame as `frame` does, with packets that are lost: those without a wait.
     fn frame_with_losses(&mut self, packets: &[(i64, Option<i64>)], in_flight: Bytes) {
         self.due();
         self.frame += 1;
@@ -134,7 +136,7 @@ impl Stream {
         self.now += L;
     }
 
-    /// A packet of the newest frame leaves.
+    /// Sends a packet of the newest frame.
     fn packet(&mut self, sent: Time) -> SentPacket {
         self.sequence += 1;
         let packet = SentPacket {
@@ -148,7 +150,7 @@ impl Stream {
         packet
     }
 
-    /// All reports come before anything else happens.
+    /// Gives the controller all reports that are on their way.
     fn settle(&mut self) {
         while let Some(pending) = self.pending.pop_front() {
             self.now = self.now.max(pending.at);
@@ -158,7 +160,7 @@ impl Stream {
         }
     }
 
-    /// The next frame is due; a second time it is the same one.
+    /// Asks for the next frame; a second call asks for the same one.
     fn due(&mut self) -> Decision {
         let frame = FrameId(self.frame + 1);
         let interval = L;

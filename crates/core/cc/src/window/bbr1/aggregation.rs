@@ -1,4 +1,4 @@
-//! How much more than expected is acknowledged at once: Linux
+//! The amount that is acknowledged at once beyond what the rate explains: Linux
 //! `bbr_update_ack_aggregation`, since 5.1.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
@@ -6,29 +6,32 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 /// Rounds that each of the two halves of the memory covers: Linux
 /// `bbr_extra_acked_win_rtts`.
 const HALF_ROUNDS: u32 = 5;
-/// The most that counts, in time at the rate: Linux `bbr_extra_acked_max_us`.
+/// The largest excess that counts, as time at the rate: Linux
+/// `bbr_extra_acked_max_us`.
 const MOST: TimeDelta = TimeDelta::from_millis(100);
 
-/// The greatest excess of the last five to ten rounds.
+/// The greatest excess of acknowledged bytes in the last five to ten rounds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
     /// When acknowledgements last came as slowly as expected.
     start: Time,
-    /// Delivered since.
+    /// Bytes acknowledged since `start`.
     acked: Bytes,
-    /// The greatest excess of the rounds now, and of those before.
+    /// The greatest excess in the current half of the memory, and in the half
+    /// before.
     extra: [Bytes; 2],
     rounds: u32,
 }
 
 impl Aggregation {
-    /// Begins to count anew, as after idling.
+    /// Restarts the count of acknowledged bytes, as after idling.
     pub(super) const fn restart(&mut self, now: Time) {
         self.start = now;
         self.acked = Bytes::ZERO;
     }
 
-    /// Takes an acknowledgement of `acked` on a path of `rate`.
+    /// Takes an acknowledgement of `acked` bytes on a path of `rate`. The
+    /// excess is at most `window`.
     pub(super) fn update(
         &mut self,
         now: Time,
@@ -54,7 +57,7 @@ impl Aggregation {
         self.extra[0] = self.extra[0].max(extra);
     }
 
-    /// What the window should be greater by.
+    /// Bytes by which the window should be larger, on a path of `rate`.
     pub(super) fn allowance(&self, rate: Rate) -> Bytes {
         self.extra[0].max(self.extra[1]).min(rate.amount_in(MOST))
     }
@@ -64,7 +67,7 @@ impl Aggregation {
 mod tests {
     use super::*;
 
-    /// 1000 bytes per millisecond.
+    /// A rate of 1000 bytes per millisecond.
     const RATE: Rate = Rate::from_kbps(8_000);
     const WINDOW: Bytes = Bytes::new(20_000);
 
@@ -81,7 +84,8 @@ mod tests {
             aggregation.allowance(RATE)
         };
         assert_eq!(acked(0, 2_000), Bytes::new(2_000), "from nothing");
-        // As expected, 2000 in 2 ms, and then 8000 in half a millisecond.
+        // 2000 bytes in 2 ms are as expected; then 8000 come in half a
+        // millisecond.
         assert_eq!(acked(2_000, 2_000), Bytes::new(2_000));
         assert_eq!(acked(2_500, 6_000), Bytes::new(7_500));
         assert_eq!(acked(30_000, 2_000), Bytes::new(7_500), "remembered");

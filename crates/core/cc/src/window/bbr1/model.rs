@@ -1,4 +1,5 @@
-//! What BBR version 1 believes of the path, and what may be in flight on it.
+//! BBR version 1's model of the path, and the amounts in flight that follow
+//! from it.
 
 use mimosa_units::{Bytes, Rate, Time};
 
@@ -7,30 +8,35 @@ use super::{Bbr1, Mode, Repair};
 use crate::window::burst::{LEAST_SEGMENTS, burst_segments};
 use crate::window::congestion::{AckSample, initial_window};
 
-/// Startup ends after three rounds without a quarter more (section 4.3.2.2).
+/// Growth of the rate, by a quarter, without which a round counts towards the
+/// end of startup (section 4.3.2.2).
 const FULL_GROWTH: f64 = 1.25;
+/// Rounds without such growth that end startup (section 4.3.2.2).
 const FULL_ROUNDS: u32 = 3;
-/// Bursts in the hands of the segmentation offload, at both ends and in the
-/// network (section 4.2.3.2; Linux `bbr_quantization_budget`).
+/// Bursts that segmentation offload may hold, at both ends and in the network
+/// (section 4.2.3.2; Linux `bbr_quantization_budget`).
 const OFFLOAD_BURSTS: u64 = 3;
-/// The longest burst that the budget counts: Linux `bbr_tso_segs_goal`.
+/// The longest burst that the budget counts, in segments: Linux
+/// `bbr_tso_segs_goal`.
 const LONGEST_BURST: u64 = 127;
-/// Below this rate a segment is a burst: Linux `bbr_min_tso_rate`.
+/// Rate below which a burst may be one segment: Linux `bbr_min_tso_rate`.
 const BURST_RATE: Rate = Rate::from_kbps(1_200);
-/// More window in the probing phase: Linux `bbr_quantization_budget`.
+/// Segments added to the window in the probing phase: Linux
+/// `bbr_quantization_budget`.
 const PROBE_SEGMENTS: u64 = 2;
 
-/// Whether startup has filled the pipe.
+/// The test for whether startup has filled the pipe.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FullPipe {
-    /// The rate from which growth is counted, and the rounds without it.
+    /// The rate from which growth is counted.
     pub(super) rate: Rate,
+    /// Rounds without growth since then.
     count: u32,
     pub(super) is_reached: bool,
 }
 
 impl FullPipe {
-    /// Takes the greatest rate at the beginning of a round.
+    /// Takes the greatest delivery rate at the beginning of a round.
     pub(super) fn update(&mut self, rate: Rate) {
         if self.is_reached {
             return;
@@ -46,12 +52,14 @@ impl FullPipe {
 }
 
 impl Bbr1 {
+    /// The greatest delivery rate of the last rounds, zero before the first:
     /// `bbr_max_bw`.
     pub(super) fn greatest_rate(&self) -> Rate {
         self.rate.get().unwrap_or(Rate::ZERO)
     }
 
-    /// `bbr_bw`: what a policer lets pass, or the greatest rate.
+    /// The estimated bandwidth, which is the rate of a policer or else the
+    /// greatest rate: `bbr_bw`.
     pub(super) fn bandwidth(&self) -> Rate {
         self.policer.rate().unwrap_or_else(|| self.greatest_rate())
     }
@@ -60,7 +68,7 @@ impl Bbr1 {
         Bytes::new(self.mss.get().saturating_mul(count))
     }
 
-    /// `bbr_min_tso_segs`.
+    /// The smallest burst, in segments: `bbr_min_tso_segs`.
     pub(super) fn least_burst(&self) -> u64 {
         if self.pacing_rate < BURST_RATE {
             1
@@ -69,21 +77,24 @@ impl Bbr1 {
         }
     }
 
-    /// `bbr_tso_segs_goal`: what leaves at once, whatever the round trip.
+    /// Segments that leave at once, whatever the round trip:
+    /// `bbr_tso_segs_goal`.
     pub(super) fn burst_goal(&self) -> u64 {
         burst_segments(self.pacing_rate, self.mss, Bytes::ZERO, self.least_burst())
             .min(LONGEST_BURST)
     }
 
-    /// `bbr_bdp`: `gain` times the bandwidth-delay product.
+    /// `gain` times the product of `rate` and the least round trip: `bbr_bdp`.
+    /// The initial window before there is a round trip.
     pub(super) fn product(&self, rate: Rate, gain: f64) -> Bytes {
         self.least_rtt.map_or(initial_window(self.mss), |least| {
             rate.amount_in(least).scale(gain)
         })
     }
 
-    /// `bbr_quantization_budget`: whole segments, and an even number of them,
-    /// so that no acknowledgement is delayed.
+    /// `in_flight` and the bursts of the offload, in an even number of whole
+    /// segments, so that no acknowledgement is delayed:
+    /// `bbr_quantization_budget`.
     pub(super) fn with_budget(&self, in_flight: Bytes) -> Bytes {
         let bursts = OFFLOAD_BURSTS * self.burst_goal();
         let whole = in_flight.pieces(self.mss).saturating_add(bursts);
@@ -93,13 +104,14 @@ impl Bbr1 {
         self.segments(even.saturating_add(more))
     }
 
-    /// `bbr_inflight`.
+    /// The amount in flight at `gain` times the greatest rate, with the bursts
+    /// of the offload: `bbr_inflight`.
     pub(super) fn inflight(&self, gain: f64) -> Bytes {
         self.with_budget(self.product(self.greatest_rate(), gain))
     }
 
-    /// `bbr_packets_in_net_at_edt`: what will be in flight when the pacer lets
-    /// the next burst leave; with that burst, while the flight grows.
+    /// Bytes in flight when the pacer will let the next burst leave, that burst
+    /// included if the pacing gain is above one: `bbr_packets_in_net_at_edt`.
     pub(super) fn in_flight_at_departure(&self, in_flight: Bytes, sample: &AckSample) -> Bytes {
         let mut then = in_flight;
         if self.pacing_gain() > 1.0 {
@@ -108,7 +120,8 @@ impl Bbr1 {
         then - self.bandwidth().amount_in(sample.pacing_wait)
     }
 
-    /// `bbr_update_bw`, and what is judged by the same samples.
+    /// Takes the rate of a sample, for the bandwidth and all estimates that use
+    /// the same samples: `bbr_update_bw`. Returns whether a round begins.
     pub(super) fn update_bandwidth(&mut self, now: Time, sample: &AckSample) -> bool {
         let Some((delivery, rate)) = sample
             .delivery

@@ -1,32 +1,37 @@
-//! Whether a policer sets the rate: Linux `bbr_lt_bw_sampling`.
+//! Detection of a policer that limits the rate: Linux `bbr_lt_bw_sampling`.
 //!
-//! Two intervals in a row, of four to sixteen rounds, in which a fifth of what
-//! arrived was lost and the rate was the same: then that is the rate, for 48
-//! rounds.
+//! There is a policer if two intervals in a row, of four to sixteen rounds,
+//! have the same rate, and in each the losses are at least a fifth of what
+//! arrived. The mean of the two rates is then believed for 48 rounds.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// Rounds of an interval: Linux `bbr_lt_intvl_min_rtts`, and four times it.
+/// The fewest rounds of an interval: Linux `bbr_lt_intvl_min_rtts`.
 const LEAST_ROUNDS: u32 = 4;
+/// The most rounds of an interval: four times the fewest.
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
-/// Lost per delivered that a policer causes: Linux `bbr_lt_loss_thresh`.
+/// Ratio of bytes lost to bytes delivered from which losses are heavy: Linux
+/// `bbr_lt_loss_thresh`.
 const LOSS: f64 = 50.0 / 256.0;
-/// How far two rates may differ and be the same: Linux `bbr_lt_bw_ratio` and
-/// `bbr_lt_bw_diff`.
+/// Difference of two rates, relative to the first, up to which they count as
+/// the same: Linux `bbr_lt_bw_ratio`.
 const SAME_RATIO: f64 = 1.0 / 8.0;
+/// Difference of two rates up to which they always count as the same: Linux
+/// `bbr_lt_bw_diff`.
 const SAME_RATE: Rate = Rate::from_kbps(4);
-/// Rounds for which the rate is believed: Linux `bbr_lt_bw_max_rtts`.
+/// Rounds for which the rate of a policer is believed: Linux
+/// `bbr_lt_bw_max_rtts`.
 const BELIEVED_ROUNDS: u32 = 48;
-/// The shortest interval that tells of a rate.
+/// The shortest interval from which a rate is computed.
 const LEAST_TIME: TimeDelta = TimeDelta::from_millis(1);
 
-/// What one acknowledgement, or a timeout, tells.
+/// What one acknowledgement or one timeout tells about a policer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
     pub(super) round_begins: bool,
     pub(super) has_lost: bool,
     pub(super) is_app_limited: bool,
-    /// Delivered since the connection began.
+    /// Bytes delivered since the connection began.
     pub(super) delivered: Bytes,
 }
 
@@ -38,16 +43,18 @@ pub(super) struct Policer {
     is_believed: bool,
     is_sampling: bool,
     rounds: u32,
-    /// Lost since the connection began.
+    /// Bytes lost since the connection began.
     lost: Bytes,
-    /// When the interval began, and what was lost and delivered by then.
+    /// When the interval began.
     start: Time,
+    /// Bytes lost by the start of the interval.
     start_lost: Bytes,
+    /// Bytes delivered by the start of the interval.
     start_delivered: Bytes,
 }
 
 impl Policer {
-    /// The rate of the policer, if there is one.
+    /// The rate of the policer; `None` if none is detected.
     pub(super) fn rate(&self) -> Option<Rate> {
         self.rate.filter(|_| self.is_believed)
     }
@@ -56,8 +63,8 @@ impl Policer {
         self.lost += length;
     }
 
-    /// Takes evidence; whether a rate that was believed no longer is, so that
-    /// probing should begin anew.
+    /// Takes evidence. Returns whether a rate has just ceased to be believed,
+    /// so that probing should begin anew.
     pub(super) fn update(&mut self, now: Time, is_probe_bw: bool, evidence: &Evidence) -> bool {
         if self.is_believed {
             self.rounds += u32::from(is_probe_bw && evidence.round_begins);
@@ -129,8 +136,8 @@ impl Policer {
 mod tests {
     use super::*;
 
-    /// Rounds of 10 ms that deliver 10 kB and lose `lost`; whether probing
-    /// begins anew.
+    /// Gives `policer` rounds of 10 ms that deliver 10 kB and lose `lost`
+    /// bytes. Returns whether probing begins anew.
     fn rounds(policer: &mut Policer, numbers: std::ops::Range<u64>, lost: u64) -> bool {
         let mut is_over = false;
         for number in numbers {

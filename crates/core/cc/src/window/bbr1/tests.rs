@@ -4,7 +4,8 @@ use crate::window::delivery::DeliverySample;
 const MSS: Bytes = Bytes::new(1460);
 const RTT: TimeDelta = TimeDelta::from_millis(30);
 
-/// In `ProbeBw`, on a path that delivers `rate` with 30 ms.
+/// A state in `ProbeBw`, on a path that delivers `rate` with a round trip of
+/// 30 ms.
 fn cruising(rate: Rate) -> Bbr1 {
     let mut bbr = Bbr1::new(MSS, 1);
     bbr.mode = Mode::ProbeBw;
@@ -16,7 +17,7 @@ fn cruising(rate: Rate) -> Bbr1 {
     bbr
 }
 
-/// An acknowledgement of two segments of a path that delivers `rate`, in the
+/// An acknowledgement of two segments on a path that delivers `rate`, in the
 /// middle of a round.
 fn sample(rate: Rate) -> AckSample {
     let in_flight = rate.amount_in(RTT);
@@ -52,7 +53,7 @@ fn the_budget_is_three_bursts_and_an_even_number_of_segments() {
     assert_eq!(bbr.inflight(1.0), MSS.scale(142.0));
     bbr.phase = 0;
     assert_eq!(bbr.inflight(1.0), MSS.scale(144.0), "while it probes");
-    // 1 Mbit/s are 2.6 segments, and one is a burst.
+    // 1 Mbit/s and 30 ms are 2.6 segments, and a burst is one segment.
     let slow = cruising(Rate::from_kbps(1_000));
     assert_eq!(slow.inflight(1.0), MSS.scale(6.0));
     assert_eq!(slow.burst(MSS, Bytes::ZERO), 1);
@@ -85,8 +86,8 @@ fn aggregated_acknowledgements_widen_the_window() {
         bbr.on_ack(now, &sample(FAST));
     }
     let even = bbr.window();
-    // All at once: 200 times two segments, held to a window of excess and to
-    // what passes in 100 ms.
+    // All 200 times two segments arrive at once. The excess is limited to a
+    // window, and to what passes in 100 ms.
     let excess = even - bbr.with_budget(bbr.product(FAST, WINDOW_GAIN));
     assert!(excess > MSS.scale(100.0), "{excess}");
     assert!(

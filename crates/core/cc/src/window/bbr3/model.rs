@@ -1,16 +1,20 @@
-//! What BBR believes of the path, apart from rate and round trip.
+//! BBR's model of the path, apart from the rate and the round trip.
 
 use mimosa_units::{Bytes, Rate, Time};
 
 use crate::window::congestion::AckSample;
 use crate::window::filter::WindowedMax;
 
-/// A plateau is three rounds with less than a quarter more (section 5.3.1).
+/// Growth of the rate, by a quarter, without which a round counts towards a
+/// plateau (section 5.3.1).
 const FULL_GROWTH: f64 = 1.25;
+/// Rounds without such growth that make a plateau (section 5.3.1).
 const FULL_ROUNDS: u32 = 3;
-/// `ExtraAckedFilterLen`, in rounds (section 2.12).
+/// Rounds whose greatest excess of acknowledged bytes counts:
+/// `ExtraAckedFilterLen` (section 2.12).
 const AGGREGATION_ROUNDS: u64 = 10;
-/// `Beta`: the most the short-term model falls in a round (section 2.8).
+/// Factor by which the short-term model falls at most in a round: `Beta`
+/// (section 2.8).
 pub(super) const BETA: f64 = 0.7;
 
 /// The detector of a plateau in the rate (section 5.3.1).
@@ -18,9 +22,10 @@ pub(super) const BETA: f64 = 0.7;
 pub(super) struct FullPipe {
     baseline: Rate,
     count: u32,
-    /// Since the last reset.
+    /// Whether the rate has reached a plateau since the last reset.
     pub(super) is_full_now: bool,
-    /// Ever.
+    /// Whether the pipe was ever found to be full, by a plateau or by losses in
+    /// startup.
     pub(super) was_full: bool,
 }
 
@@ -51,7 +56,8 @@ impl FullPipe {
     }
 }
 
-/// The short-term model: bounds that losses set (section 5.5.10).
+/// The short-term model: bounds of the rate and the flight that losses set
+/// (section 5.5.10).
 #[derive(Clone, Debug)]
 pub(super) struct ShortTerm {
     pub(super) rate: Rate,
@@ -60,7 +66,7 @@ pub(super) struct ShortTerm {
     pub(super) latest_delivered: Bytes,
     round_end: Bytes,
     loses: bool,
-    /// Acknowledgements in this round that told of loss.
+    /// Number of acknowledgements in this round that told of losses.
     pub(super) loss_events: u32,
 }
 
@@ -77,7 +83,7 @@ impl ShortTerm {
         }
     }
 
-    /// `NoteLoss`: the first loss begins a round.
+    /// Takes a lost segment: `NoteLoss`. The first loss begins a round.
     pub(super) const fn on_segment_lost(&mut self, delivered: Bytes) {
         if !self.loses {
             self.round_end = delivered;
@@ -85,7 +91,8 @@ impl ShortTerm {
         self.loses = true;
     }
 
-    /// `UpdateLatestDeliverySignals`: whether a round of losses ends.
+    /// Takes a sample: `UpdateLatestDeliverySignals`. Returns whether a round
+    /// of losses ends.
     pub(super) fn begin(&mut self, sample: &AckSample) -> bool {
         self.loss_events += u32::from(sample.lost > Bytes::ZERO);
         let Some(delivery) = sample.delivery else {
@@ -101,7 +108,8 @@ impl ShortTerm {
         ends
     }
 
-    /// `AdaptLowerBoundsFromCongestion`, at the end of a round.
+    /// Lowers the bounds at the end of a round with losses, except while
+    /// probing: `AdaptLowerBoundsFromCongestion`.
     pub(super) fn adapt(&mut self, is_probing: bool, rate: Rate, window: Bytes) {
         if self.loses && !is_probing {
             self.rate = self.latest_rate.max(self.rate.min(rate).scale(BETA));
@@ -113,7 +121,8 @@ impl ShortTerm {
         self.loses = false;
     }
 
-    /// `AdvanceLatestDeliverySignals`, at the end of a round.
+    /// Begins the measurements of the next round:
+    /// `AdvanceLatestDeliverySignals`.
     pub(super) fn advance(&mut self, sample: &AckSample) {
         self.loss_events = 0;
         if let Some(delivery) = sample.delivery {
@@ -122,21 +131,22 @@ impl ShortTerm {
         }
     }
 
-    /// `ResetCongestionSignals`.
+    /// Forgets the measurements of the present round: `ResetCongestionSignals`.
     pub(super) const fn reset_signals(&mut self) {
         self.loses = false;
         self.latest_rate = Rate::ZERO;
         self.latest_delivered = Bytes::ZERO;
     }
 
-    /// `ResetShortTermModel`.
+    /// Removes the bounds: `ResetShortTermModel`.
     pub(super) const fn reset(&mut self) {
         self.rate = Rate::MAX;
         self.in_flight = Bytes::MAX;
     }
 }
 
-/// How much more than expected is acknowledged at once (section 5.5.9).
+/// Estimate of the amount that is acknowledged at once beyond what the rate
+/// explains (section 5.5.9).
 #[derive(Clone, Debug)]
 pub(super) struct Aggregation {
     start: Time,

@@ -6,14 +6,18 @@ use super::model::BETA;
 use super::{Bbr3, LOSS_THRESHOLD, Probing, State, UP_GAIN};
 use crate::window::congestion::AckSample;
 
-/// Wait between probes: two seconds and up to one more, or this many rounds
-/// for the sake of Reno (section 5.3.3).
+/// The least time between probes, unless enough rounds pass before
+/// (section 5.3.3).
 const PROBE_WAIT: TimeDelta = TimeDelta::from_millis(2_000);
+/// Bound of the random time that is added to the wait, in milliseconds
+/// (section 5.3.3).
 const PROBE_WAIT_SPREAD_MS: u64 = 1_000;
+/// The most rounds between probes, for the sake of Reno (section 5.3.3).
 const RENO_ROUNDS: u64 = 63;
-/// Most doublings of the growth in `Up` (section 5.3.3).
+/// The most doublings of the growth in `Up` (section 5.3.3).
 const MOST_DOUBLINGS: u32 = 30;
-/// What acknowledgements tell of, relative to the last probe.
+/// The part of the probing cycle in which the data that is now acknowledged was
+/// sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Feedback {
     Init,
@@ -23,14 +27,15 @@ pub(super) enum Feedback {
     Stopping,
 }
 
-/// The clock and the memory of probing for bandwidth.
+/// The state of the cycle of probing for bandwidth.
 #[derive(Clone, Debug)]
 pub(super) struct Cycle {
     pub(super) start: Time,
     pub(super) wait: TimeDelta,
     pub(super) rounds_since_up: u64,
     pub(super) feedback: Feedback,
-    /// Whether what arrives was sent while probing and not yet judged.
+    /// Whether the data that arrives was sent by a probe that has not been
+    /// judged yet.
     pub(super) is_sample: bool,
     pub(super) was_too_high: bool,
     pub(super) was_cautious: bool,
@@ -88,6 +93,7 @@ impl Bbr3 {
         self.raise_slope();
     }
 
+    /// Begins the next phase of the cycle if it is time:
     /// `UpdateProbeBWCyclePhase`.
     pub(super) fn update_cycle(&mut self, now: Time, begins: bool, sample: &AckSample) {
         if !self.full_pipe.was_full || self.adapt_long_term(now, begins, sample) {
@@ -143,7 +149,8 @@ impl Bbr3 {
         self.full_pipe.is_full_now
     }
 
-    /// `AdaptLongTermModel`: whether it decided on a state.
+    /// Adapts the long-term bound of the flight: `AdaptLongTermModel`. Returns
+    /// whether it has set the state.
     fn adapt_long_term(&mut self, now: Time, begins: bool, sample: &AckSample) -> bool {
         if self.cycle.feedback == Feedback::Starting && begins {
             self.cycle.feedback = Feedback::Probing;
@@ -188,7 +195,8 @@ impl Bbr3 {
         false
     }
 
-    /// `HandleInflightTooHigh`.
+    /// Lowers the long-term bound after too many losses at a flight of
+    /// `in_flight`, and ends `Up`: `HandleInflightTooHigh`.
     pub(super) fn on_too_high(
         &mut self,
         now: Time,
@@ -206,13 +214,14 @@ impl Bbr3 {
         }
     }
 
-    /// `RaiseInflightLongtermSlope`.
+    /// Doubles the growth of the long-term bound: `RaiseInflightLongtermSlope`.
     fn raise_slope(&mut self) {
         let growth = 1_u64 << self.cycle.doublings;
         self.cycle.doublings = (self.cycle.doublings + 1).min(MOST_DOUBLINGS);
         self.cycle.acked_per_segment = Bytes::new(self.window.get() / growth).max(self.mss);
     }
 
+    /// Raises the long-term bound if the window uses it up:
     /// `ProbeInflightLongtermUpward`.
     fn raise_long_term(&mut self, begins: bool, sample: &AckSample) {
         if !sample.is_window_limited || self.window < self.long_term {
@@ -229,7 +238,7 @@ impl Bbr3 {
     }
 }
 
-/// `IsInflightTooHigh`.
+/// Whether a sample has more losses than the threshold: `IsInflightTooHigh`.
 pub(super) fn is_too_high(sample: &AckSample) -> bool {
     sample
         .delivery

@@ -16,7 +16,7 @@ fn send(policy: &mut EcnPolicy, from: Time) -> Vec<Time> {
     times
 }
 
-/// Of the nine packets between them the first `arrived` did, and the others are lost; then,
+/// The first `arrived` of the nine packets between them arrived, and the others are lost; then,
 /// of the ten marked ones, `capable` became of the first, and the others are lost.
 fn report(policy: &mut EcnPolicy, sent: &[Time], capable: &[Option<Ecn>], arrived: usize) {
     let now = sent[0] + TimeDelta::from_millis(100);

@@ -1,4 +1,4 @@
-//! CoDel, on packets whose fate is known.
+//! Tests of CoDel with loads for which the drops and marks are known.
 
 use mimosa_units::Ecn;
 
@@ -7,9 +7,9 @@ use crate::packet::TestPacket;
 
 const MS: TimeDelta = TimeDelta::from_millis(1);
 
-/// A queue that is offered a packet each millisecond for the first `filled`
-/// milliseconds, ten at first, and serves one each millisecond: times of drops
-/// and marks in milliseconds.
+/// Runs a queue for `until` milliseconds. In each it is offered as many packets
+/// as `offered` tells, and serves one. Returns the times of all drops and marks
+/// in milliseconds.
 fn run(config: CodelConfig, ecn: Ecn, until: u64, offered: impl Fn(u64) -> usize) -> Vec<u64> {
     let mut queue = Codel::new(config);
     let mut acted = Vec::new();
@@ -33,7 +33,8 @@ fn run(config: CodelConfig, ecn: Ecn, until: u64, offered: impl Fn(u64) -> usize
     acted
 }
 
-/// Ten packets at once, then as many as are served.
+/// A load that leaves ten packets waiting after the first millisecond, then as
+/// many packets as are served.
 fn standing(ms: u64) -> usize {
     if ms == 0 { 11 } else { 1 }
 }
@@ -41,21 +42,22 @@ fn standing(ms: u64) -> usize {
 #[test]
 fn a_standing_queue_is_dropped_from_at_the_pace_of_the_control_law() {
     let drops = run(CodelConfig::default(), Ecn::NotEct, 1_000, standing);
-    // Ten wait, one a millisecond: after 5 ms the wait is 5 ms; it is above for
-    // an interval at 105 ms. Then 100/sqrt(1), 100/sqrt(2), ... later, until
-    // six drops have taken the wait below the target: each takes 1 ms off it.
+    // Ten packets wait, and one leaves each millisecond: the wait is 5 ms at 5
+    // ms, and has been at least 5 ms for an interval at 105 ms. The next drops
+    // are 100/sqrt(1), 100/sqrt(2), ... later, until six drops have taken the
+    // wait below the target: each takes 1 ms off it.
     assert_eq!(drops, [105, 205, 276, 334, 384, 429]);
 }
 
 #[test]
 fn marks_take_the_place_of_drops_for_who_understands() {
     let marks = run(CodelConfig::default(), Ecn::Ect0, 600, standing);
-    // Nothing gets shorter: the law goes on.
+    // The queue does not get shorter, so the control law goes on.
     let mut law = Vec::new();
     let mut at = 105.0;
     for count in 1..20 {
         at += 100.0 / f64::from(count).sqrt();
-        // The millisecond that is the first not before it.
+        // The first whole millisecond that is not before `at`.
         law.extend((0..600).find(|ms| *ms as f64 >= at));
     }
     assert_eq!(marks[0], 105);
@@ -76,7 +78,7 @@ fn a_burst_that_drains_within_an_interval_loses_nothing() {
 
 #[test]
 fn the_drop_rate_is_remembered_for_sixteen_intervals() {
-    // An overload of a tenth for 3 s, a rest, and again.
+    // An overload of a tenth for 3 s, a rest without packets, and the same overload again.
     let again = |rest: u64| {
         move |ms: u64| match ms {
             _ if ms < 3_000 || ms >= 3_000 + rest => 1 + usize::from(ms.is_multiple_of(10)),

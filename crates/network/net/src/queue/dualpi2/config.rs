@@ -1,4 +1,4 @@
-//! The parameters of `DualPI2`: the RFC's, Linux's, and those of a file.
+//! The parameters of DualPI2: those of the RFC, those of Linux, and those that a file states.
 
 use std::fmt::Debug;
 
@@ -9,81 +9,88 @@ use crate::packet::Packet;
 use crate::queue::keys::{KeyProblem, Keys, Read};
 use crate::queue::{Discipline, Limit, Queue, Surroundings};
 
-/// Size of the packets that a limit in packets counts.
+/// Bytes for which a packet counts in a limit that is stated in packets.
 const COUNTED: u64 = 1_500;
 
-/// What marks L4S packets by their own queue alone.
+/// The native AQM: how L4S packets are marked because of their own queue alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Native {
-    /// From no packet at `from` to every packet `width` above it (figure 5).
+    /// The probability rises linearly from zero at `from` to one at `from + width` (figure 5).
     Ramp {
-        /// Wait from which on packets are marked.
+        /// The wait from which on packets are marked.
         from: TimeDelta,
-        /// From there to where all are.
+        /// The span from there to the wait at which all packets are marked.
         width: TimeDelta,
     },
-    /// Every packet that has waited longer (note c; Linux).
+    /// Every packet is marked that has waited longer than `above` (note c; Linux).
     Step {
-        /// The wait.
+        /// The longest wait without a mark.
         above: TimeDelta,
     },
 }
 
-/// Which queue is served when both have packets.
+/// The scheduler: which queue is served when both have packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scheduler {
-    /// The L4S queue, but for this share of the bytes (Linux's C-protection).
+    /// The L4S queue is served, except for a share of the bytes that the classic
+    /// queue gets (Linux's C-protection).
     Weighted {
-        /// Least share of the classic queue, 0 to 1.
+        /// The classic queue's least share of the bytes, from 0 to 1.
         classic: f64,
     },
-    /// The packet that has waited longest, if L4S packets had waited this much
-    /// longer (appendix A.2, TS-FIFO).
+    /// The packet that has waited longest is served, where L4S packets count as if
+    /// they had waited longer by `shift` (appendix A.2, TS-FIFO).
     TimeShifted {
-        /// The time.
+        /// The time that is added to the wait of L4S packets.
         shift: TimeDelta,
     },
 }
 
-/// What happens to L4S packets when marks alone no longer help.
+/// What happens to L4S packets when marks alone no longer help, that is when k p' reaches one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Overload {
-    /// They are dropped with the classic probability (figure 7).
+    /// L4S packets are dropped with the classic probability (figure 7).
     Drop,
-    /// Nothing but the limit; classic packets that understand ECN are marked on.
+    /// L4S packets are only marked, and dropped by the limit alone. ECN-capable
+    /// classic packets are still marked instead of dropped.
     Overflow,
 }
 
-/// Parameters of `DualPI2`. The default is the RFC's, with Linux's scheduler;
-/// [`DualPi2Config::linux`] is Linux's throughout.
+/// Parameters of DualPI2. The defaults are those of the RFC, with Linux's
+/// scheduler; all those of [`DualPi2Config::linux`] are Linux's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2Config {
-    /// Delay that is aimed at in the classic queue: 15 ms (figure 2).
+    /// Target of the classic queue's delay. Default: 15 ms (figure 2).
     pub target: TimeDelta,
-    /// Time between updates: 15 ms, Linux 16 ms.
+    /// Time between two updates of the base probability. Default: 15 ms; Linux: 16 ms.
     pub update: TimeDelta,
-    /// Integral gain in Hz: `0.1 update / RTT_max^2` for an `RTT_max` of 100 ms.
+    /// Integral gain in Hz. Default: `0.1 update / RTT_max^2` for an `RTT_max` of
+    /// 100 ms, which is 0.15; Linux: 0.16.
     pub alpha: f64,
-    /// Proportional gain in Hz: `0.3 / RTT_max`.
+    /// Proportional gain in Hz. Default: `0.3 / RTT_max`, which is 3; Linux: 3.2.
     pub beta: f64,
-    /// How much stronger L4S flows are signalled to: 2.
+    /// The coupling factor k: the coupled probability of L4S packets is k p'. Default: 2.
     pub coupling: f64,
-    /// The L4S queue's own AQM: a ramp from 800 to 1200 us; Linux a step at 1 ms.
+    /// The native AQM of the L4S queue. Default: a ramp from 800 to 1200 us; Linux: a step at 1 ms.
     pub native: Native,
-    /// That does not mark while no more than so many packets are there: 1.
+    /// The native AQM marks nothing while the L4S queue has at most this many
+    /// packets, the one that leaves included. Default: 1.
     pub native_packets: usize,
-    /// Which queue goes first: L4S, with a tenth of the bytes for the classic one.
+    /// Which queue is served first. Default: the L4S queue, with a tenth of the
+    /// bytes for the classic one.
     pub scheduler: Scheduler,
-    /// On overload: drop.
+    /// What happens to L4S packets on overload. Default: they are dropped.
     pub overload: Overload,
-    /// Largest packet: 1500 bytes.
+    /// Size of the largest packet. Default: 1500 bytes.
     pub mtu: Bytes,
-    /// The controller acts on no packet while less than this waits in both. Zero;
-    /// Linux two MTU.
+    /// The controller acts on no packet while less than this waits in both queues
+    /// together. Default: zero; Linux: two MTU.
     pub idle_below: Bytes,
-    /// Classic drops are two throws of p', not the sum of p'^2: Linux.
+    /// Whether a classic packet, and an L4S packet on overload, is hit when two
+    /// random draws with p' both succeed, as in Linux, instead of by a running sum
+    /// of p'^2. Default: false; Linux: true.
     pub random: bool,
-    /// Both queues together: 250 ms at 100 Mbit/s. Linux 10 000 packets.
+    /// Most bytes in both queues together. Default: 250 ms at 100 Mbit/s; Linux: 10 000 packets.
     pub limit: Bytes,
 }
 
@@ -111,7 +118,7 @@ impl Default for DualPi2Config {
 }
 
 impl DualPi2Config {
-    /// As Linux's `dualpi2` sets itself up.
+    /// The defaults of Linux's `dualpi2`.
     #[must_use]
     pub fn linux() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Against the pseudocode of RFC 9332, and what is published of its behaviour.
+//! Tests of DualPI2 against the pseudocode of RFC 9332, and against its published behaviour.
 
 use std::collections::VecDeque;
 
@@ -13,8 +13,8 @@ fn packet(ecn: Ecn, number: u64) -> TestPacket {
     }
 }
 
-/// The pseudocode, line by line: figures 2, 3, 5, 7 and 8, with the scheduler of
-/// figure 10. Times in seconds.
+/// The pseudocode of the RFC, line by line: figures 2, 3, 5, 7 and 8, with the
+/// scheduler of figure 10. Times are in seconds.
 struct Pseudocode {
     lq: VecDeque<(f64, TestPacket)>,
     cq: VecDeque<(f64, TestPacket)>,
@@ -67,7 +67,7 @@ impl Pseudocode {
         }
     }
 
-    /// The packet that leaves, and those dropped on the way.
+    /// Takes the packet that leaves at `now`, if there is one, and those dropped before it.
     fn dequeue(&mut self, now: f64) -> (Option<TestPacket>, Vec<TestPacket>) {
         let (k, most_c, most_l, th_len, tshift) = (2.0, 0.25, 1.0, 1, 0.050);
         let p_cl = self.p * k;
@@ -134,7 +134,7 @@ fn every_decision_is_the_pseudocodes() {
         let mut queue = DualPi2::new(config, seed);
         let mut reference = Pseudocode::new();
         let (mut marks, mut drops, mut number) = (0, 0, 0);
-        // A packet is served every 300 us; the load wanders from none to double.
+        // A packet is served every 300 us; the load varies from none to double.
         for step in 0..100_000_u64 {
             let nanos = 300_000 * step;
             let now = Time::from_nanos(nanos);
@@ -184,8 +184,9 @@ fn the_classic_queue_gets_its_share_under_unending_l4s() {
     assert!(!served[..8].contains(&true), "L4S begins");
 }
 
-/// Packets of one kind that do not answer, at `load` times what is served (one each
-/// 300 us): shares dropped and marked, and the mean delay in ms, of the last 20 s.
+/// Offers packets with one ECN field, from a source that does not react, at `load`
+/// times the rate at which they are served (one every 300 us). Returns the share
+/// dropped, the share marked, and the mean delay in ms, all of the last 20 s.
 fn overloaded(config: DualPi2Config, ecn: Ecn, load: f64) -> (f64, f64, f64) {
     let mut queue = DualPi2::new(config, 1);
     let (mut due, mut offered, mut drops, mut marks) = (0.0, 0.0, 0, 0);
@@ -234,13 +235,13 @@ fn overload_is_shed_at_the_target_whatever_it_claims() {
     assert!(marks > 0.999 && delay > 28.0, "{marks} {delay}");
 }
 
-/// A window of packets, grown by one each round trip.
+/// A flow with a window of packets that grows by one each round trip.
 struct Flow {
     ecn: Ecn,
     window: f64,
     in_flight: u64,
     sent: u64,
-    /// Until this number, a reduction has been made for (classic flows).
+    /// The first packet whose loss or mark reduces the window again (classic flows).
     recovers: u64,
     delivered: u64,
 }
@@ -257,8 +258,9 @@ impl Flow {
         }
     }
 
-    /// One packet's fate is known: Reno halves once in a round trip, a scalable flow
-    /// gives up half a packet for each mark (RFC 9332, appendix C: W = 2 / p).
+    /// Takes in the fate of one packet. Reno halves the window at most once in a
+    /// round trip; a scalable flow reduces it by half a packet for each mark (RFC
+    /// 9332, appendix C: W = 2 / p).
     fn acknowledged(&mut self, number: u64, was_hit: bool) {
         self.in_flight -= 1;
         if !was_hit {
@@ -275,7 +277,7 @@ impl Flow {
 
 #[test]
 fn a_scalable_and_a_classic_flow_share_and_only_the_classic_one_waits() {
-    // 40 Mbit/s, 10 ms: 33 packets; the classic flow has some 75 more in the queue.
+    // 40 Mbit/s times 10 ms are 33 packets; the classic flow has some 75 more in the queue.
     let service = TimeDelta::from_micros(300);
     let base = TimeDelta::from_millis(10);
     let mut queue = DualPi2::new(DualPi2Config::default(), 1);
@@ -293,7 +295,7 @@ fn a_scalable_and_a_classic_flow_share_and_only_the_classic_one_waits() {
         }
         let mut dropped = Vec::new();
         for flow in &mut flows {
-            // Paced: at most two packets for each one served.
+            // Flows are paced: they send at most two packets for each one served.
             for _ in 0..2 {
                 if (flow.in_flight as f64) < flow.window {
                     flow.in_flight += 1;
@@ -325,7 +327,7 @@ fn a_scalable_and_a_classic_flow_share_and_only_the_classic_one_waits() {
         "classic waits {} ms",
         delay[1]
     );
-    // The windows are alike, and with them rate times round trip.
+    // The windows are similar, and so are the rates times the round trips.
     let window = [0, 1].map(|flow| delivered[flow] * (delay[flow] + 10.0));
     let ratio = window[0] / window[1];
     assert!((0.5..2.0).contains(&ratio), "windows {ratio}");

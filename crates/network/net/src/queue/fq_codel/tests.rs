@@ -1,4 +1,4 @@
-//! FQ-CoDel, on packets whose fate is known.
+//! Tests of FQ-CoDel with loads for which the result is known.
 
 use mimosa_units::TimeDelta;
 
@@ -13,8 +13,9 @@ fn packet(flow: u32, size: u64) -> TestPacket {
     }
 }
 
-/// Bytes that each flow gets in `millis` at 1500 bytes a millisecond, all queues
-/// always full.
+/// The bytes that each flow gets in `millis` milliseconds at 1500 bytes a
+/// millisecond, when every flow has packets waiting all the time. `sizes` are
+/// the sizes of their packets.
 fn shares(sizes: &[u64], millis: u64) -> Vec<u64> {
     let mut queue = FqCodel::new(FqCodelConfig::default());
     let mut got = vec![0; sizes.len()];
@@ -66,7 +67,7 @@ fn a_sparse_flow_waits_for_nobody() {
             waits.push(now.since(next.since));
         }
     }
-    // At first the other one is new as well.
+    // At first the other flow is new as well.
     assert_eq!(waits[0], TimeDelta::from_millis(2));
     assert_eq!(waits[1..], [TimeDelta::ZERO; 14]);
 }
@@ -78,7 +79,7 @@ fn a_flow_does_not_stay_new_by_sending_little_at_a_time() {
     let mut got = [0_u32; 2];
     for step in 0..1_000 {
         let now = Time::from_nanos(step * 1_000);
-        // One flow keeps just a packet there, the other a queue.
+        // One flow keeps a single packet in its queue, the other ten.
         for (flow, keeps) in [(0, 1), (1, 10)] {
             let hash = flow_hash(&packet(flow, 1).header(), 0) % 1_024;
             while queue.flows[usize::try_from(hash).unwrap()].fifo.len() < keeps {

@@ -1,42 +1,44 @@
-//! What a class may send: two token buckets and the three modes they make.
+//! The two token buckets of a class, and the three modes that follow from them.
 //!
-//! M. Devera, "Hierarchical token bucket theory" (2002), which calls the modes
-//! green, yellow and red; the names here are Linux's.
+//! M. Devera, "Hierarchical token bucket theory" (2002), calls the modes green,
+//! yellow and red; the names here are Linux's.
 //!
 //! *Deviations.* Linux counts tokens in nanoseconds of sending; here they are
-//! exact, as in [`TokenBucket`](crate::queue::TokenBucket). Both modes change at a
-//! level of zero: Linux's optional hysteresis, off by default, is not there.
+//! exact, as in [`TokenBucket`](crate::queue::TokenBucket). Modes change where a
+//! bucket is at zero: Linux's optional hysteresis, which is off by default, is
+//! missing.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::queue::token_bucket::Bucket;
 
-/// What a class can owe: what comes in within a minute (`mbuffer` of Linux's
-/// `sch_htb`).
+/// The most that a bucket can be overdrawn: the tokens that come in within a
+/// minute (`mbuffer` of Linux's `sch_htb`).
 const DEBT: TimeDelta = TimeDelta::from_millis(60_000);
 
-/// What a class may do.
+/// The mode of a class: whether it may send.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Mode {
-    /// It is below its rate: green.
+    /// The class is below its rate (green): it may send and lend.
     CanSend,
-    /// It is between its rate and its ceiling: yellow.
+    /// The class is between its rate and its ceiling (yellow): it may borrow.
     MayBorrow,
-    /// It is above its ceiling: red.
+    /// The class is above its ceiling (red): it may do neither.
     CantSend,
 }
 
 /// The two buckets of a class.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    /// At the class's rate: what it may send on its own.
+    /// The bucket at the class's rate, for what the class may send without borrowing.
     rate: Bucket,
-    /// At its ceiling: what it may send at all.
+    /// The bucket at the class's ceiling, for all that the class may send.
     ceil: Bucket,
 }
 
 impl Buckets {
-    /// Full buckets.
+    /// Full buckets of a class: the first at its rate with its burst, the second
+    /// at its ceiling with its burst there.
     pub(super) fn new((rate, burst): (Rate, Bytes), (ceil, cburst): (Rate, Bytes)) -> Self {
         Self {
             rate: Bucket::full(rate, burst, DEBT),
@@ -44,7 +46,7 @@ impl Buckets {
         }
     }
 
-    /// The mode at `now`.
+    /// The mode of the class at `now`.
     pub(super) fn mode(&self, now: Time) -> Mode {
         if !self.ceil.has(now, Bytes::ZERO) {
             Mode::CantSend
@@ -55,12 +57,12 @@ impl Buckets {
         }
     }
 
-    /// When the class may send, if nothing is charged before.
+    /// When the class is in mode [`Mode::CanSend`], if nothing is charged before.
     pub(super) fn can_send(&self) -> Time {
         self.rate.when(Bytes::ZERO).max(self.may_borrow())
     }
 
-    /// When the class may borrow or send, if nothing is charged before.
+    /// When the class is no longer in mode [`Mode::CantSend`], if nothing is charged before.
     pub(super) fn may_borrow(&self) -> Time {
         self.ceil.when(Bytes::ZERO)
     }
@@ -79,7 +81,7 @@ impl Buckets {
 mod tests {
     use super::*;
 
-    /// 1000 and 2000 bytes a millisecond, bursts of a packet each.
+    /// Buckets at 1000 and 2000 bytes a millisecond, each with a burst of one packet of 1000 bytes.
     fn buckets() -> Buckets {
         let packet = Bytes::new(1_000);
         let kbps = Rate::from_kbps;

@@ -1,45 +1,48 @@
-//! The tree of classes at work: who lends to whom, and who is charged.
+//! The running tree of classes: which class lends to which, and which are charged.
 //!
-//! M. Devera, "Hierarchical token bucket theory" (2002), and Linux's `sch_htb`.
-//! A leaf that can send lends to itself; one that may borrow asks its parent, which
-//! answers likewise. What is above its ceiling blocks all below it.
+//! M. Devera, "Hierarchical token bucket theory" (2002), and Linux's `sch_htb`. A
+//! leaf that can send lends to itself. A leaf that may borrow asks its parent, which
+//! lends if it can send, and asks its own parent if it may borrow. A class above its
+//! ceiling blocks all leaves below it.
 //!
-//! A packet is charged to the ceiling of its leaf and of all ancestors, and to the
-//! rate of the lender and of all above it.
+//! A packet is charged to the ceilings of its leaf and of all classes above the leaf,
+//! and to the rates of the lender and of all classes above the lender.
 //!
-//! *Deviations.* Modes follow from the tokens when they are asked for, where Linux
-//! keeps them with a queue of future changes.
+//! *Deviations.* Modes are computed from the tokens when they are needed, where Linux
+//! stores them and keeps a queue of their future changes.
 
 use mimosa_units::{Bytes, Time};
 
 use super::bucket::{Buckets, Mode};
 use super::config::{ClassConfig, ClassId, HtbConfig, LEVELS};
 
-/// A class.
+/// A class of the tree.
 #[derive(Debug)]
 struct Class {
     id: ClassId,
     parent: Option<usize>,
-    /// Zero for leaves. Inner classes count down from the root's, as in Linux.
+    /// Level of the class: zero for leaves. The levels of inner classes count down
+    /// from the root's, as in Linux.
     level: usize,
     buckets: Buckets,
 }
 
-/// All classes, each before its children.
+/// A tree of classes. The vector has each class before its children.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     classes: Vec<Class>,
 }
 
 impl Tree {
-    /// The tree of a configuration that is in order, and its leaves from left to
-    /// right, children of a class in the order of their names.
+    /// The tree of a valid configuration, and its leaves from left to right, each
+    /// with its index in the tree. The children of a class are in the order of their
+    /// numbers.
     pub(super) fn new(config: &HtbConfig) -> (Self, Vec<(usize, &ClassConfig)>) {
         let inner = config.parents();
         let children = |parent: Option<ClassId>| {
             let is_child = |class: &&ClassConfig| class.parent == parent;
             let mut found: Vec<_> = config.classes.iter().filter(is_child).collect();
-            // The last is taken first.
+            // The last one is taken first.
             found.sort_by_key(|class| std::cmp::Reverse(class.id));
             found
         };
@@ -66,12 +69,12 @@ impl Tree {
         (tree, leaves)
     }
 
-    /// Classes there are.
+    /// Number of classes.
     pub(super) fn len(&self) -> usize {
         self.classes.len()
     }
 
-    /// The class that lends to the leaf `class` at `now`.
+    /// The class that lends to the leaf `class` at `now`; `None` if none does.
     pub(super) fn lender(&self, class: usize, now: Time) -> Option<usize> {
         for (index, class) in self.upwards(class) {
             match class.buckets.mode(now) {
@@ -83,10 +86,10 @@ impl Tree {
         None
     }
 
-    /// When the leaf `class` has a lender, if nothing is charged before.
+    /// When the leaf `class` has a lender, if nothing is charged before; [`Time::MAX`] for never.
     pub(super) fn lender_at(&self, class: usize) -> Time {
         let mut earliest = Time::MAX;
-        // When all below let it ask.
+        // When all classes below let the leaf ask this one.
         let mut asks = Time::ZERO;
         for (_, class) in self.upwards(class) {
             earliest = earliest.min(asks.max(class.buckets.can_send()));
@@ -95,7 +98,7 @@ impl Tree {
         earliest
     }
 
-    /// Charges a packet of the leaf `class` for which a class at `lender` lent.
+    /// Charges a packet of the leaf `class`, for which a class at the level `lender` lent.
     pub(super) fn charge(&mut self, class: usize, lender: usize, now: Time, size: Bytes) {
         let mut next = Some(class);
         while let Some(class) = next.and_then(|index| self.classes.get_mut(index)) {
@@ -104,12 +107,12 @@ impl Tree {
         }
     }
 
-    /// The level of a class; zero for leaves.
+    /// The level of a class; zero for a leaf.
     pub(super) fn level(&self, class: usize) -> usize {
         self.classes.get(class).map_or(0, |class| class.level)
     }
 
-    /// By which classes take turns.
+    /// The number of a class, in whose order classes take turns.
     pub(super) fn number(&self, class: usize) -> u64 {
         self.classes
             .get(class)
@@ -120,8 +123,8 @@ impl Tree {
         self.classes.get(class)?.parent
     }
 
-    /// The child of `above` on the way from its `lender` down to the leaf `class`; of
-    /// none, the lender. `None` where the way does not pass there.
+    /// The child of `above` on the way down from `lender` to the leaf `class`; `None`
+    /// if `above` is not on that way. The lender itself if `above` is `None`.
     pub(super) fn towards(
         &self,
         class: usize,
@@ -138,7 +141,7 @@ impl Tree {
         Some(found)
     }
 
-    /// A class with its place, its parent, and so on to the root.
+    /// The class with this index, its parent, and so on to the root, each with its index.
     fn upwards(&self, class: usize) -> impl Iterator<Item = (usize, &Class)> {
         let at = |index| Some((index, self.classes.get(index)?));
         std::iter::successors(at(class), move |(_, class)| at(class.parent?))

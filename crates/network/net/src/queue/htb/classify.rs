@@ -1,11 +1,12 @@
-//! Which packet belongs to which class.
+//! Filters, which tell to which class a packet belongs.
 //!
 //! The filters that `tc-u32(8)` and `tc-flower(8)` can state and that experiments
 //! need: an address with a prefix, ports, the protocol, the code point and the ECN
-//! field. A filter matches a packet that has all it states.
+//! field. A filter matches a packet that has all the values that the filter
+//! states.
 //!
-//! *Deviations.* All filters stand at the root, and their order is their priority;
-//! inner classes have none of their own.
+//! *Deviations.* All filters belong to the root, and their order is their
+//! priority; inner classes have no filters of their own.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -14,7 +15,7 @@ use mimosa_units::Ecn;
 
 use crate::packet::Packet;
 
-/// A range of addresses: those that begin like one.
+/// A range of addresses: those that have the same first bits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Prefix {
     address: IpAddr,
@@ -22,8 +23,8 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// Those whose first `length` bits are those of `address`; `None` if it has
-    /// not that many.
+    /// The addresses whose first `length` bits are those of `address`; `None` if
+    /// an address has fewer bits.
     #[must_use]
     pub const fn new(address: IpAddr, length: u8) -> Option<Self> {
         let most = match address {
@@ -36,7 +37,7 @@ impl Prefix {
         Some(Self { address, length })
     }
 
-    /// This address alone.
+    /// The range of this address alone.
     #[must_use]
     pub const fn host(address: IpAddr) -> Self {
         let length = match address {
@@ -46,11 +47,11 @@ impl Prefix {
         Self { address, length }
     }
 
-    /// Whether `address` is among them; one of the other family never is.
+    /// Whether `address` is in the range; an address of the other family never is.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let length = u32::from(self.length);
-        // A shift by all bits, for a prefix of none, leaves nothing to differ.
+        // For a prefix of zero bits the shift is by all bits, after which nothing differs.
         match (self.address, address) {
             (IpAddr::V4(a), IpAddr::V4(b)) => {
                 let differing = a.to_bits() ^ b.to_bits();
@@ -65,27 +66,27 @@ impl Prefix {
     }
 }
 
-/// What a packet must have; what is `None` may be anything.
+/// A filter: the values that a packet must have. A field that is `None` matches any value.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Filter {
-    /// Where it comes from.
+    /// Range of the source address.
     pub source: Option<Prefix>,
-    /// Where it goes to.
+    /// Range of the destination address.
     pub destination: Option<Prefix>,
     /// IANA's number of the protocol above IP.
     pub protocol: Option<u8>,
-    /// Ports it comes from.
+    /// Range of the source port.
     pub source_ports: Option<RangeInclusive<u16>>,
-    /// Ports it goes to.
+    /// Range of the destination port.
     pub destination_ports: Option<RangeInclusive<u16>>,
     /// Differentiated services code point, 0 to 63.
     pub dscp: Option<u8>,
-    /// ECN field on arrival.
+    /// ECN field with which the packet arrives.
     pub ecn: Option<Ecn>,
 }
 
 impl Filter {
-    /// Whether `packet` has all that is stated.
+    /// Whether `packet` has all the values that the filter states.
     #[must_use]
     pub fn matches(&self, packet: &impl Packet) -> bool {
         let header = packet.header();
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn every_part_of_a_filter_counts() {
-        // From 10.1.0.7 to 10.2.0.7, UDP, ports 5000.
+        // The packet goes from 10.1.0.7 to 10.2.0.7 over UDP; both ports are 5000.
         let packet = TestPacket {
             flow: 7,
             ecn: Ecn::Ect1,

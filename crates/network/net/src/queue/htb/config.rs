@@ -1,10 +1,10 @@
-//! A tree of classes as it is written down, and what can be wrong with it.
+//! The configuration of a tree of classes, and its possible mistakes.
 //!
-//! The parameters of `tc-htb(8)` and their defaults.
+//! The parameters and their defaults are those of `tc-htb(8)`.
 //!
-//! *Deviations.* Linux reports little and mends much: a priority above 7 becomes
-//! 7, and a ceiling below the rate or a default class that is none is taken as it
-//! is. Here each is an error.
+//! *Deviations.* Linux reports few mistakes: a priority above 7 becomes 7, and a
+//! ceiling below the rate or a default class that does not exist is accepted. Here
+//! each of these is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -14,17 +14,18 @@ use mimosa_units::{Bytes, Rate};
 
 use super::classify::Filter;
 
-/// Levels of a tree at most, leaves included (`TC_HTB_MAXDEPTH`).
+/// The most levels of a tree, leaves included (`TC_HTB_MAXDEPTH`).
 pub(super) const LEVELS: usize = 8;
 
-/// Priorities (`TC_HTB_NUMPRIO`).
+/// Number of priorities (`TC_HTB_NUMPRIO`).
 pub(super) const PRIORITIES: u8 = 8;
 
-/// `tc`'s burst where none is given: its packet size of 1600 bytes, and what
-/// comes in within one tick of the timer, which is nothing at nanoseconds.
+/// The burst of `tc` where none is given: its packet size of 1600 bytes, plus what
+/// comes in within one tick of the timer, which is nothing for a timer of
+/// nanoseconds.
 const BURST: Bytes = Bytes::new(1_600);
 
-/// Names a class, like the minor number of `tc`'s `1:10`.
+/// The number of a class, like the minor number in `tc`'s `1:10`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ClassId(pub u32);
 
@@ -34,31 +35,33 @@ impl fmt::Display for ClassId {
     }
 }
 
-/// One class.
+/// The parameters of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassConfig {
-    /// Its name.
+    /// Number of the class.
     pub id: ClassId,
-    /// From whom it borrows; `None` for a root.
+    /// The class from which this one borrows; `None` for a root.
     pub parent: Option<ClassId>,
-    /// What it is guaranteed; classes may be guaranteed more than their parent.
+    /// The guaranteed rate. The rates of classes may add up to more than their parent's.
     pub rate: Rate,
-    /// What it gets at most, with what it borrows.
+    /// The ceiling: the highest rate of the class, borrowing included.
     pub ceil: Rate,
-    /// Bytes that it may send at once at its rate.
+    /// Bytes that the class may send at once within its rate.
     pub burst: Bytes,
-    /// Bytes that it may send at once at its ceiling.
+    /// Bytes that the class may send at once within its ceiling.
     pub cburst: Bytes,
-    /// 0 to 7; lower ones are offered excess first. Of a leaf only.
+    /// Priority of a leaf, 0 to 7: a lower number is offered excess first. Without
+    /// effect on other classes.
     pub priority: u8,
-    /// Bytes that it sends in its turn among others of the same priority; `None`
-    /// for what [`HtbConfig::r2q`] gives. Of a leaf only.
+    /// Bytes that a leaf sends in its turn among others of the same priority; `None`
+    /// for the quantum that follows from [`HtbConfig::r2q`]. Without effect on other
+    /// classes.
     pub quantum: Option<Bytes>,
 }
 
 impl ClassConfig {
-    /// A class with `tc`'s defaults: no more than its rate, bursts of 1600 bytes,
-    /// the first priority.
+    /// A class with `tc`'s defaults: a ceiling equal to its rate, bursts of 1600
+    /// bytes, and priority 0.
     #[must_use]
     pub const fn new(id: ClassId, parent: Option<ClassId>, rate: Rate) -> Self {
         Self {
@@ -74,26 +77,29 @@ impl ClassConfig {
     }
 }
 
-/// A tree of classes, and who belongs where.
+/// The configuration of a tree of classes, with the filters that assign packets to classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HtbConfig {
     /// All classes, in any order.
     pub classes: Vec<ClassConfig>,
-    /// Which packets belong to which leaf; the first that matches counts.
+    /// Filters, each with the leaf to which its packets belong; the first filter that
+    /// matches counts.
     pub filters: Vec<(Filter, ClassId)>,
-    /// The leaf of packets that no filter matches. `None`: they pass at once,
-    /// before all others and without being counted.
+    /// The leaf of packets that no filter matches. With `None` they pass at once,
+    /// before all others and without being charged to a class.
     pub default: Option<ClassId>,
-    /// A leaf's quantum is what its rate makes in a second, divided by this.
+    /// Divisor for quanta: a leaf's quantum is the bytes that its rate yields in a
+    /// second, divided by this.
     pub r2q: u32,
-    /// Packets that wait to pass at once at most, and packets of a leaf without a
-    /// queue of its own.
+    /// The most packets without a class that wait, and the most packets that wait in
+    /// a leaf for which no queue is given.
     pub direct_limit: usize,
 }
 
 impl Default for HtbConfig {
-    /// No class, and what `tc-htb(8)` says: `r2q` 10, no default class. An
-    /// Ethernet device's queue holds 1000 packets, which Linux takes for both limits.
+    /// No class, and the defaults of `tc-htb(8)`: an `r2q` of 10, no default class.
+    /// The limit is 1000 packets: Linux takes the length of the device's queue for
+    /// both of its limits, and that of an Ethernet device is 1000 packets.
     fn default() -> Self {
         Self {
             classes: Vec::new(),
@@ -105,44 +111,44 @@ impl Default for HtbConfig {
     }
 }
 
-/// Why a tree was refused. Every variant is the author's to mend.
+/// Why a tree was refused. Every variant is a mistake in the configuration.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum HtbError {
-    /// Two classes have the same name.
+    /// Two classes have the same number.
     DuplicateId(ClassId),
-    /// The parent is no class.
+    /// The parent of a class does not exist.
     UnknownParent {
-        /// Whose parent.
+        /// The class whose parent does not exist.
         class: ClassId,
-        /// The parent.
+        /// The parent that it states.
         parent: ClassId,
     },
-    /// The class is its own ancestor.
+    /// A class is its own ancestor.
     Loop(ClassId),
-    /// There are more than seven classes above.
+    /// A class has more than seven classes above it.
     TooDeep(ClassId),
-    /// The rate is zero, so that what waits might never leave.
+    /// A class has a rate of zero, so that its packets might never leave.
     NoRate(ClassId),
-    /// The rate is above the ceiling.
+    /// A class has a rate above its ceiling.
     RateAboveCeil {
-        /// Whose.
+        /// The class.
         class: ClassId,
-        /// Its rate.
+        /// The rate of the class.
         rate: Rate,
-        /// Its ceiling.
+        /// The ceiling of the class.
         ceil: Rate,
     },
-    /// The priority is above 7.
+    /// A class has a priority above 7.
     PriorityTooHigh {
-        /// Whose.
+        /// The class.
         class: ClassId,
-        /// Its priority.
+        /// The priority of the class.
         priority: u8,
     },
-    /// The quantum is zero, so that its turn would never come.
+    /// A class has a quantum of zero, so that its turn would never come.
     NoQuantum(ClassId),
-    /// A filter, the default or a queue names what is no class.
+    /// A filter, the default or a queue names a class that does not exist.
     UnknownClass(ClassId),
     /// A filter, the default or a queue names a class that has children; packets
     /// wait in leaves only.
@@ -189,7 +195,7 @@ impl HtbConfig {
     ///
     /// # Errors
     ///
-    /// What is wrong, and with which class.
+    /// [`HtbError`] with the first mistake, and the class that has it.
     pub fn check(&self) -> Result<(), HtbError> {
         let mut parents = BTreeMap::new();
         for class in &self.classes {
@@ -212,7 +218,8 @@ impl HtbConfig {
     ///
     /// # Errors
     ///
-    /// [`HtbError::UnknownClass`] or [`HtbError::LeafWithChildren`].
+    /// [`HtbError::UnknownClass`] when there is no such class, or
+    /// [`HtbError::LeafWithChildren`] when it is not a leaf.
     pub fn check_leaf(&self, class: ClassId) -> Result<(), HtbError> {
         if !self.classes.iter().any(|known| known.id == class) {
             return Err(HtbError::UnknownClass(class));
@@ -223,7 +230,7 @@ impl HtbConfig {
         Ok(())
     }
 
-    /// Classes that have children.
+    /// The classes that have children.
     pub(super) fn parents(&self) -> BTreeSet<ClassId> {
         self.classes.iter().filter_map(|one| one.parent).collect()
     }

@@ -1,19 +1,20 @@
-//! Hierarchical token bucket: classes with guaranteed rates that share what is
-//! left.
+//! Hierarchical token bucket (HTB): classes with guaranteed rates that share the excess.
 //!
 //! M. Devera, "Hierarchical token bucket theory" (2002), Linux's `sch_htb` and
-//! `tc-htb(8)`. Of all leaves with data, those go first whose lender is lowest in the
-//! tree: a leaf within its own rate before one that borrows. Among these the
-//! lowest priority goes first, and leaves of the same priority take turns, each as
-//! long as its quantum lasts.
+//! `tc-htb(8)`. Of all leaves with data, those whose lender is lowest in the tree go
+//! first: a leaf within its own rate goes before one that borrows. Among these the
+//! leaves with the lowest priority number go first, and leaves of the same priority
+//! take turns, each as long as its quantum lasts.
 //!
-//! *Deviations.* In Linux a bound on the work at once may delay changes of mode; here
-//! all that are due have happened. A leaf whose queue shapes may have nothing to give:
-//! Linux warns, here the next leaf is asked, and `ready` may be early for a leaf that
-//! has not been asked yet. The root's rate does not follow the link's. A packet counts
-//! as it is, in Linux with its Ethernet header.
-//! Modes, charging, turns and classification are in `class`, `bucket`, `round` and
-//! `classify`.
+//! *Deviations.* In Linux a bound on the work done at once may delay changes of mode;
+//! here all changes that are due have happened. A leaf whose queue shapes may have
+//! packets but let none leave: Linux warns, here the next leaf is asked, and `ready`
+//! may be early for a leaf that has not been asked yet. The root's rate does not
+//! follow the link's. A packet counts with its own size, in Linux with its Ethernet
+//! header too.
+//!
+//! The modes of classes are in `bucket`, lending and charging in `class`, turns in
+//! `round`, and classification in `classify`.
 
 mod bucket;
 mod class;
@@ -38,19 +39,19 @@ pub use config::{ClassConfig, ClassId, HtbConfig, HtbError};
 pub use read::ClassesConfig;
 use round::{Rounds, Sendable};
 
-/// Bounds of a quantum that follows from the rate (Linux warns beyond them).
+/// Bounds of a quantum that is derived from the rate, in bytes (Linux warns beyond them).
 const QUANTUM: (u64, u64) = (1_000, 200_000);
 
-/// A class in which packets wait.
+/// A leaf: a class in which packets wait.
 #[derive(Debug)]
 struct Leaf<P> {
     id: ClassId,
-    /// Its place in the tree.
+    /// Index of the class in the tree.
     class: usize,
     priority: u8,
     quantum: i64,
     ceil: Rate,
-    /// Bytes left of its turn, for each level that may lend to it.
+    /// Bytes left of the leaf's turn, for each level of the class that lends to it.
     turn: [i64; LEVELS],
     queue: Box<dyn Queue<P>>,
 }
@@ -59,26 +60,28 @@ struct Leaf<P> {
 #[derive(Debug)]
 pub struct Htb<P> {
     tree: Tree,
-    /// From left to right.
+    /// The leaves, from left to right in the tree.
     leaves: Vec<Leaf<P>>,
-    /// Whose turn it is.
+    /// The state of the rounds, from which follows whose turn it is.
     rounds: Rounds,
-    /// Filters and the leaves they lead to.
+    /// Filters, and the indices of the leaves to which they lead.
     filters: Vec<(Filter, usize)>,
     default: Option<usize>,
-    /// Packets of no class.
+    /// Packets of no class, which pass at once.
     direct: DropTail<P>,
-    /// Leaves that may send; kept to allocate once.
+    /// Leaves that may send at present; a field so that it is allocated once.
     sendable: Vec<Sendable>,
 }
 
 impl<P: Packet + Debug + Send + 'static> Htb<P> {
-    /// An idle tree with full buckets. `queues` are those of the leaves; a leaf
-    /// without one gets a tail-drop queue of [`HtbConfig::direct_limit`] packets.
+    /// An idle tree of classes with full buckets. `queues` are the queues of the
+    /// leaves; a leaf without one gets a drop-tail queue of
+    /// [`HtbConfig::direct_limit`] packets.
     ///
     /// # Errors
     ///
-    /// What [`HtbConfig::check`] refuses, and a queue for what is not a leaf.
+    /// [`HtbError`] when [`HtbConfig::check`] refuses the tree, or when a queue is for
+    /// a class that is not a leaf.
     pub fn new(
         config: &HtbConfig,
         mut queues: BTreeMap<ClassId, Box<dyn Queue<P>>>,
@@ -118,7 +121,7 @@ impl<P: Packet + Debug + Send + 'static> Htb<P> {
     }
 }
 
-/// The quantum of a leaf, in bytes.
+/// The quantum of a leaf in bytes: the configured one, or the one that follows from its rate.
 fn quantum(leaf: &ClassConfig, r2q: u32) -> i64 {
     let derived = leaf.rate.as_bps() / 8 / u64::from(r2q.max(1));
     let quantum = leaf
@@ -128,7 +131,7 @@ fn quantum(leaf: &ClassConfig, r2q: u32) -> i64 {
 }
 
 impl<P: Packet> Htb<P> {
-    /// The leaf of a packet; `None` for none.
+    /// Index of the leaf in which a packet belongs; `None` for a packet of no class.
     fn classify(&self, packet: &P) -> Option<usize> {
         let matching = self
             .filters
@@ -137,7 +140,7 @@ impl<P: Packet> Htb<P> {
         matching.map(|(_, leaf)| *leaf).or(self.default)
     }
 
-    /// Finds the leaves that may send at `now`.
+    /// Fills [`Self::sendable`] with the leaves that have packets and may send at `now`.
     fn find_sendable(&mut self, now: Time) {
         self.sendable.clear();
         for (index, leaf) in self.leaves.iter().enumerate() {
@@ -157,8 +160,8 @@ impl<P: Packet> Htb<P> {
         }
     }
 
-    /// Takes a packet from a leaf that may send, which is not among `sendable` any
-    /// more, and charges for it.
+    /// Takes a packet from the leaf `from`, which has been removed from `sendable`,
+    /// and charges it to the classes. `None` when the leaf's queue gives none.
     fn take(&mut self, from: Sendable, now: Time, dropped: &mut Vec<P>) -> Option<Waiting<P>> {
         let leaf = self.leaves.get_mut(from.leaf)?;
         let waiting = leaf.queue.dequeue(now, dropped)?;
@@ -197,7 +200,7 @@ impl<P: Packet + Debug + Send> Queue<P> for Htb<P> {
             return Some(waiting);
         }
         self.find_sendable(now);
-        // The first has a packet, unless its queue shapes, or drops all it holds.
+        // The first leaf gives a packet, unless its queue shapes or drops all its packets.
         while let Some(next) = self.rounds.next(&self.tree, &self.sendable) {
             let from = self.sendable.swap_remove(next);
             let taken = self.take(from, now, dropped);
@@ -227,13 +230,13 @@ impl<P: Packet + Debug + Send> Queue<P> for Htb<P> {
             .max(now)
     }
 
-    /// The leaf's [`ClassId`]; zero for none.
+    /// The lane of a packet: the number of its leaf's [`ClassId`]; zero for a packet of no class.
     fn lane(&self, packet: &P) -> usize {
         let leaf = self.classify(packet).and_then(|leaf| self.leaves.get(leaf));
         leaf.map_or(0, |leaf| leaf.id.0 as usize)
     }
 
-    /// A leaf's queue is told its ceiling, where the link is not slower.
+    /// Tells each leaf's queue the smaller of the link's rate and the leaf's ceiling.
     fn rate_changed(&mut self, rate: Rate) {
         self.direct.rate_changed(rate);
         for leaf in &mut self.leaves {

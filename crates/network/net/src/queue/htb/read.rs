@@ -1,4 +1,4 @@
-//! The tree of classes in a file: the keys of the queue itself, and `[[link.class]]`.
+//! Reads the tree of classes in a file: the keys of the queue itself, and `[[link.class]]`.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -13,14 +13,14 @@ use crate::packet::Packet;
 use crate::queue::keys::{KeyError, KeyProblem, Keys, MOST_PACKETS, Read, Table};
 use crate::queue::{Classes, Discipline, DropTail, Limit, Queue, QueueConfig, Surroundings};
 
-/// A tree of classes with the queues of some of them.
+/// The configuration of a tree of classes, with the queues of some of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassesConfig {
-    /// The tree.
+    /// The classes and the filters.
     pub tree: HtbConfig,
-    /// Queues of leaves; a leaf without one has a tail-drop queue.
+    /// Queues of leaves; a leaf without one has a drop-tail queue.
     pub queues: BTreeMap<ClassId, QueueConfig>,
-    /// Names of the queues within it; the first is that of packets without a class.
+    /// Names of the queues within this one; the first is that of packets without a class.
     pub names: Vec<String>,
 }
 
@@ -74,7 +74,8 @@ impl Discipline for ClassesConfig {
         let queues = queues.map(|(class, queue)| (*class, queue.build(seed)));
         match Htb::new(&self.tree, queues.collect()) {
             Ok(htb) => Box::new(htb),
-            // Reading has checked it; a tree that is none shapes nothing.
+            // This does not happen to a tree that was read, since reading has checked
+            // it; an invalid tree shapes nothing.
             Err(_) => Box::new(DropTail::new(Limit::Packets(self.tree.direct_limit))),
         }
     }
@@ -84,11 +85,11 @@ impl Discipline for ClassesConfig {
     }
 }
 
-/// The classes of a file by their names.
+/// The numbers of a file's classes, by their names.
 struct Names(BTreeMap<String, ClassId>);
 
 impl Names {
-    /// The class that `key` names, if it is given.
+    /// Reads the class that `key` names; `None` if the key is not given.
     fn of(&self, keys: &mut Keys<'_>, key: &'static str) -> Read<Option<ClassId>> {
         let Some(name) = keys.given::<String>(key)? else {
             return Ok(None);
@@ -99,7 +100,7 @@ impl Names {
         }
     }
 
-    /// The names in the order of the file.
+    /// The names of the classes, in the order of the file.
     fn in_order(&self) -> impl Iterator<Item = &str> {
         self.by_id().into_values()
     }
@@ -111,7 +112,7 @@ impl Names {
             .collect()
     }
 
-    /// What is wrong with the tree, with the classes' names for their numbers.
+    /// The message of `error`, with the names of the classes in place of their numbers.
     fn in_words(&self, error: &HtbError) -> String {
         let by_id = self.by_id();
         by_id
@@ -123,7 +124,7 @@ impl Names {
     }
 }
 
-/// The keys of each class, beyond its name, and the names.
+/// The number and the keys of each class, with the name already read, and the names of all classes.
 fn named_classes(tables: &[Spanned<Table>]) -> Read<(Vec<(ClassId, Keys<'_>)>, Names)> {
     let mut names = BTreeMap::new();
     let mut classes = Vec::new();
@@ -140,7 +141,7 @@ fn named_classes(tables: &[Spanned<Table>]) -> Read<(Vec<(ClassId, Keys<'_>)>, N
 }
 
 impl ClassesConfig {
-    /// Reads a class into the tree.
+    /// Reads the class with number `id`, and adds it to the tree.
     fn add(
         &mut self,
         id: ClassId,
@@ -175,7 +176,7 @@ impl ClassesConfig {
     }
 }
 
-/// What tells a simulated flow from the others.
+/// The filter that matches the packets of a simulated flow; `flows` are the names of all flows.
 fn of_flow(flow: &Spanned<String>, flows: &[String]) -> Read<Filter> {
     let index = flows.iter().position(|name| name == flow.get_ref());
     let Some(index) = index.and_then(|index| u32::try_from(index).ok()) else {
@@ -194,7 +195,7 @@ fn of_flow(flow: &Spanned<String>, flows: &[String]) -> Read<Filter> {
     })
 }
 
-/// An entry of a class's `match`.
+/// Reads an entry of a class's `match`.
 fn read_filter(mut keys: Keys<'_>) -> Read<Filter> {
     let prefix = "an address, or the first of a network with its length, e.g. \"10.0.0.0/8\"";
     let ports = "a port or a range of them, e.g. \"5000\" or \"5000-5100\"";

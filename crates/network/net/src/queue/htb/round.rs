@@ -1,17 +1,19 @@
-//! Whose turn it is: rounds within rounds.
+//! The turns of classes: rounds within rounds.
 //!
 //! Linux's `sch_htb`. For each priority, the lenders of a level take turns, and so do
-//! the children of a class to which it passes on what it borrows or has. A class has
-//! its turn until the round among its children is over, a leaf until its quantum is,
-//! and each at most as long as it can go on. The round among the children of a class
-//! goes on where it was, also when the class could not lend meanwhile.
+//! the children to which a class passes on what it lends or borrows. The turn of a
+//! class lasts until the round among its children is over, that of a leaf until its
+//! quantum is spent, and neither lasts longer than it can send. The round among the
+//! children of a class goes on where it stopped, even if the class could not lend in
+//! the meantime.
 //!
-//! A class has one round for what it lends and for what it borrows. It may end by what
-//! the class lends, and with it the turn at what is borrowed: excess is shared by
-//! quantum among the children of a class, but only roughly among their parents.
+//! A class has a single round for what it lends and for what it borrows. What the class
+//! lends may end the round, and with it the class's turn to borrow: excess is shared in
+//! proportion to the quanta among the children of a class, but only roughly among their
+//! parents.
 //!
-//! *Deviations.* A lender above the leaves whose last borrower is below its own rate
-//! again keeps its turn; in Linux the next has it.
+//! *Deviations.* A lender above the leaves keeps its turn when its last borrower is
+//! below its own rate again; in Linux the turn goes to the next lender.
 
 use super::class::Tree;
 use super::config::{LEVELS, PRIORITIES};
@@ -19,34 +21,35 @@ use super::config::{LEVELS, PRIORITIES};
 /// A leaf that may send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sendable {
-    /// Its place among the leaves.
+    /// Index of the leaf among the leaves.
     pub(super) leaf: usize,
-    /// Its place in the tree.
+    /// Index of the leaf's class in the tree.
     pub(super) class: usize,
-    /// The class that lends to it, which may be itself.
+    /// Index of the class that lends to the leaf, which may be the leaf's own.
     pub(super) lender: usize,
-    /// The lender's level.
+    /// Level of the lender.
     pub(super) level: usize,
     pub(super) priority: u8,
 }
 
-/// A place after everyone: the round begins anew.
+/// A place behind all classes: the round begins again.
 const END: u64 = u64::MAX;
 
-/// A number from which on the next turn is looked for, for each priority.
+/// The places in a round, for each priority: the class number from which on the next
+/// turn is looked for.
 type Places = [u64; PRIORITIES as usize];
 
-/// Where all rounds are.
+/// The state of all rounds.
 #[derive(Debug)]
 pub(super) struct Rounds {
-    /// Among the lenders of a level.
+    /// Places in the round among the lenders of each level.
     lenders: [Places; LEVELS],
-    /// Among the children of a class.
+    /// Places in the round among the children of each class.
     children: Vec<Places>,
 }
 
 impl Rounds {
-    /// All at their end, as in Linux.
+    /// Rounds of a tree of `classes` classes, all at their end, as in Linux.
     pub(super) fn new(classes: usize) -> Self {
         let end = [END; PRIORITIES as usize];
         Self {
@@ -55,12 +58,13 @@ impl Rounds {
         }
     }
 
-    /// Whose turn it is, as a place in `sendable`: among those with the lowest lender,
-    /// and among these among those with the lowest priority.
+    /// The leaf whose turn it is, as an index in `sendable`; `None` if `sendable` is
+    /// empty. Only leaves whose lender has the lowest level take part, and of these
+    /// only those with the lowest priority number.
     pub(super) fn next(&mut self, tree: &Tree, sendable: &[Sendable]) -> Option<usize> {
         let first = sendable.iter().map(Sendable::rank).min()?;
         let (level, priority) = first;
-        // Among the children of this class, or among the lenders.
+        // The round is among the children of this class, or among the lenders.
         let mut among = None;
         loop {
             let place = *self.place(level, priority, among)?;
@@ -76,7 +80,7 @@ impl Rounds {
                 among = Some(class);
                 continue;
             }
-            // The round is over, and with it the turn of the class to which it belongs.
+            // The round is over, and with it the turn of the class whose children take part.
             *self.place(level, priority, among)? = 0;
             if let Some(class) = among {
                 among = tree.parent(class).filter(|_| tree.level(class) != level);
@@ -86,7 +90,7 @@ impl Rounds {
         }
     }
 
-    /// Ends the turn of a leaf among the `others` that may send.
+    /// Ends the turn of a leaf. `others` are the other leaves that may send.
     pub(super) fn end_turn(&mut self, tree: &Tree, leaf: Sendable, others: &[Sendable]) {
         let among = tree.parent(leaf.class).filter(|_| leaf.level != 0);
         let after = after(tree, others, leaf.rank(), among, leaf.class);
@@ -95,7 +99,7 @@ impl Rounds {
         }
     }
 
-    /// Ends the turn of the class that lent to a leaf.
+    /// Ends the turn of the class that lent to a leaf. `others` are the other leaves that may send.
     pub(super) fn end_lenders_turn(&mut self, tree: &Tree, leaf: Sendable, others: &[Sendable]) {
         let after = after(tree, others, leaf.rank(), None, leaf.lender);
         if let Some(place) = self.place(leaf.level, leaf.priority, None) {
@@ -113,13 +117,13 @@ impl Rounds {
 }
 
 impl Sendable {
-    /// Lower ones go first.
+    /// The rank of the leaf: leaves with a lower rank go first.
     fn rank(&self) -> (usize, u8) {
         (self.level, self.priority)
     }
 }
 
-/// The classes that take turns with each other, with their numbers.
+/// The classes that take turns in a round, each with its number.
 fn numbers(
     tree: &Tree,
     sendable: &[Sendable],
@@ -131,7 +135,7 @@ fn numbers(
     classes.map(|class| (tree.number(class), class))
 }
 
-/// The number of whoever comes after `class`.
+/// The number of the class that comes after `class` in a round; [`END`] if none does.
 fn after(
     tree: &Tree,
     sendable: &[Sendable],

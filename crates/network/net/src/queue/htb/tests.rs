@@ -1,4 +1,4 @@
-//! What the scheduler as a whole does, mostly behind a link.
+//! Tests of the whole scheduler, mostly in front of a link.
 
 use mimosa_facts::Header;
 use mimosa_units::TimeDelta;
@@ -18,7 +18,7 @@ fn mbps(mbps: u64) -> Rate {
     Rate::from_kbps(1_000 * mbps)
 }
 
-/// A class with this rate and this ceiling, in Mbit/s.
+/// A class with this rate and ceiling in Mbit/s.
 fn class(id: u32, parent: Option<ClassId>, rate: u64, ceil: u64) -> ClassConfig {
     ClassConfig {
         ceil: mbps(ceil),
@@ -46,14 +46,15 @@ fn tree(classes: Vec<ClassConfig>) -> HtbConfig {
     config
 }
 
-/// Checks what the scheduler promises with `ready`.
+/// A scheduler whose promises in `ready` are checked.
 #[derive(Debug)]
 struct Watched {
     htb: Htb<TestPacket>,
-    /// When the next packet leaves, unless another comes.
+    /// When the next packet leaves, unless another packet comes before.
     promised: Option<Time>,
-    /// Whether a leaf shapes. What it has to give is known when its class lets it, so
-    /// that the next packet may leave later than promised, but not earlier.
+    /// Whether the queue of a leaf shapes. Such a queue is asked for a packet only when
+    /// its class may send, so that the next packet may leave later than promised, but
+    /// not earlier.
     shaped: bool,
 }
 
@@ -96,7 +97,7 @@ impl Queue<TestPacket> for Watched {
 struct Load {
     flow: u32,
     mbps: u64,
-    /// Seconds at which it begins and ends.
+    /// The seconds at which the flow begins and ends.
     during: (u64, u64),
 }
 
@@ -105,7 +106,7 @@ fn always(flow: u32, mbps: u64) -> Load {
     Load { flow, mbps, during }
 }
 
-/// Mbit/s of each load from the first to the 21st second, on a link of 50 Mbit/s.
+/// The rate of each load in Mbit/s from second 1 to second 21, on a link of 50 Mbit/s.
 fn rates(config: &HtbConfig, queues: Queues, loads: &[Load]) -> Vec<f64> {
     rates_behind(mbps(50), config, queues, loads, (1, 21))
 }
@@ -163,7 +164,7 @@ fn rates_behind(
     rates.collect()
 }
 
-/// Each rate is the expected one to a percent.
+/// Asserts that each rate is the expected one to within a percent.
 #[track_caller]
 fn assert_rates(found: &[f64], expected: &[f64]) {
     println!("Mbit/s: {found:.3?}, expected {expected:?}");
@@ -204,11 +205,12 @@ fn excess_is_shared_by_quantum() {
     };
     let config = tree(vec![class(1, None, 50, 50), with(2, 2_500), with(3, 7_500)]);
     let loads = [always(2, 60), always(3, 60)];
-    // Five each; of the other forty a quarter and three.
+    // Each class has its own 5 Mbit/s; of the other 40 one gets a quarter and the other
+    // three quarters.
     let found = rates(&config, Queues::new(), &loads);
     assert_rates(&found, &[15.0, 35.0]);
 
-    // By default the quantum follows the rate.
+    // By default the quantum follows from the rate.
     let config = tree(vec![
         class(1, None, 50, 50),
         class(2, Some(ROOT), 1, 50),
@@ -228,12 +230,13 @@ fn excess_goes_to_the_lower_priority_first() {
     let config = tree(vec![class(1, None, 50, 50), first, second]);
     let found = rates(&config, Queues::new(), &[always(2, 60), always(3, 60)]);
     assert_rates(&found, &[40.0, 10.0]);
-    // What the first leaves, the second takes.
+    // The second class takes what the first does not need.
     let found = rates(&config, Queues::new(), &[always(2, 25), always(3, 60)]);
     assert_rates(&found, &[25.0, 25.0]);
 }
 
-/// Class 2 carries the game with a queue of 63 packets, class 3 all else with 250.
+/// The classes of the paper: class 2 carries the game with a queue of 63 packets, class
+/// 3 all other packets with a queue of 250.
 fn paper(rest: u64) -> (HtbConfig, Queues) {
     let config = tree(vec![
         class(1, None, 50, 50),
@@ -253,17 +256,17 @@ fn paper(rest: u64) -> (HtbConfig, Queues) {
     (config, queues)
 }
 
-/// Rates that make up the link leave nothing to borrow: priority does not help.
+/// Where the rates add up to the link's, nothing is left to borrow, and priority does not help.
 #[test]
 fn the_papers_classes_get_their_rates_when_both_are_overloaded() {
     let (config, queues) = paper(40);
     let found = rates(&config, queues, &[always(2, 60), always(3, 60)]);
     assert_rates(&found, &[10.0, 40.0]);
-    // Thirty asked for by the game do not change that.
+    // A game that asks for only 30 Mbit/s does not change that.
     let (config, queues) = paper(40);
     let found = rates(&config, queues, &[always(2, 30), always(3, 60)]);
     assert_rates(&found, &[10.0, 40.0]);
-    // The paper's 30 to 20 takes a smaller guarantee of the rest.
+    // For the paper's rates of 30 and 20 the guarantee of the other class must be smaller.
     let (config, queues) = paper(10);
     let found = rates(&config, queues, &[always(2, 30), always(3, 60)]);
     assert_rates(&found, &[30.0, 20.0]);
@@ -307,11 +310,11 @@ fn relatives_lend_before_strangers() {
     let three = || [always(11, 60), always(12, 60), always(13, 60)];
     let found = rates(&nested(50), Queues::new(), &three());
     assert_rates(&found, &[5.0, 15.0, 30.0]);
-    // Class 12 is idle: its share stays with class 11.
+    // Class 12 is idle: its share goes to class 11.
     let two = || [always(11, 60), always(13, 60)];
     let found = rates(&nested(50), Queues::new(), &two());
     assert_rates(&found, &[20.0, 30.0]);
-    // Alone, class 11 gets all from the root, unless its parent's ceiling forbids.
+    // Class 11 alone gets the whole link from the root, unless its parent's ceiling is lower.
     let one = || [always(11, 60)];
     let found = rates(&nested(50), Queues::new(), &one());
     assert_rates(&found, &[50.0]);
@@ -319,7 +322,7 @@ fn relatives_lend_before_strangers() {
     assert_rates(&found, &[25.0]);
 }
 
-/// Two families of two leaves, which get no more than their parents have.
+/// Two families have two leaves each, which get no more than their parents have.
 #[test]
 fn a_familys_round_does_not_depend_on_the_others() {
     let config = tree(vec![
@@ -336,11 +339,11 @@ fn a_familys_round_does_not_depend_on_the_others() {
     assert_rates(&found, &[5.0, 5.0, 10.0, 10.0]);
 }
 
-/// A family whose ceiling lets it borrow a few packets now and then.
+/// The ceiling of a family lets it borrow only a few packets from time to time.
 #[test]
 fn a_round_goes_on_where_the_ceiling_stopped_it() {
-    // Class 13's quantum of 12 500 bytes takes 2 ms, in which the family's ceiling lets
-    // 2500 bytes come in: they are kept.
+    // Class 13's quantum of 12 500 bytes takes 2 ms, in which the family gets 2500
+    // bytes at its ceiling. Its `cburst` is large enough to keep them.
     let family = ClassConfig {
         cburst: Bytes::new(5_000),
         ..class(10, Some(ROOT), 2, 10)
@@ -357,7 +360,7 @@ fn a_round_goes_on_where_the_ceiling_stopped_it() {
     assert_rates(&found, &[5.0, 5.0, 40.0]);
 }
 
-/// Who cannot go on, for lack of tokens or of packets, loses its turn to the next.
+/// A leaf that cannot go on, for lack of tokens or of packets, loses its turn to the next.
 #[test]
 fn a_turn_ends_with_the_tokens_or_the_packets() {
     let leaf = |id| ClassConfig {
@@ -380,8 +383,8 @@ fn a_turn_ends_with_the_tokens_or_the_packets() {
         let next = || Some(htb.dequeue(now, &mut Vec::new())?.packet.flow);
         std::iter::from_fn(next).take(most).collect::<Vec<_>>()
     };
-    // A first turn is over with its first packet, as there is no quantum yet. The
-    // second packet of each overdraws its bucket, for a millisecond.
+    // The first turn of a leaf is over with its first packet, since it has no quantum
+    // yet. The second packet of each leaf overdraws its bucket for a millisecond.
     let mut tired = htb();
     offer(&mut tired, 1_000, &[2, 2, 2, 3, 3, 3]);
     assert_eq!(take(&mut tired, Time::ZERO, 6), [2, 3, 2, 3]);
@@ -439,11 +442,13 @@ fn packets_of_no_class_pass_at_once() {
     // The burst of 1600 bytes is overdrawn by the second packet of the class.
     assert_eq!(flows, [9, 9, 9, 9, 2, 2]);
     assert_eq!((htb.len(), htb.backlog()), (1, Bytes::new(1_000)));
-    // 400 bytes are owed at 1000 a millisecond; what passed at once is not.
+    // The class owes 400 bytes, at 1000 bytes a millisecond. The packets that passed at
+    // once are not charged.
     assert_eq!(htb.ready(now), Time::from_nanos(400_000));
 }
 
-/// Ten milliseconds are ten packets at the ceiling, five at the link's rate.
+/// A limit of ten milliseconds is ten packets at the ceiling of 8 Mbit/s, and five at a
+/// link's rate of 4 Mbit/s.
 #[test]
 fn leaves_know_how_fast_they_are_served_at_most() {
     let config = tree(vec![class(2, None, 4, 8)]);
@@ -555,7 +560,7 @@ fn a_wrong_tree_is_refused_with_the_class_at_fault() {
     assert_eq!(error, Some(HtbError::LeafWithChildren(ROOT)));
 }
 
-/// The deepest tree there may be still lends from its root.
+/// The root of the deepest possible tree still lends to the leaf.
 #[test]
 fn eight_levels_work() {
     let below = |id: u32| class(id, (id > 1).then(|| ClassId(id - 1)), 1, 50);
@@ -569,11 +574,11 @@ fn eight_levels_work() {
 fn every_packet_comes_back_once() {
     for seed in 0..30 {
         let mut random = Random::new(seed, "htb");
-        // From zero on, below a number.
+        // A random number from zero to `n - 1`.
         let mut draw = |n: u64| Bytes::from_f64(random.uniform() * n as f64 - 0.5).get();
         let mut classes = vec![class(1, None, 5 + draw(5), 10)];
         for id in 2..9 {
-            // Trees of many shapes, with promises that cannot all be kept.
+            // The trees have many shapes, and guarantees that cannot all be kept.
             let parent = ClassId(1 + u32::try_from(draw(u64::from(id) - 1)).unwrap());
             let (rate, more) = (1 + draw(8), draw(8));
             classes.push(ClassConfig {
@@ -618,7 +623,7 @@ fn every_packet_comes_back_once() {
             if draw(10) < 7 {
                 let leaf = usize::try_from(draw(config.filters.len() as u64)).unwrap();
                 let packet = TestPacket {
-                    // Most are some leaf's.
+                    // Most packets belong to a leaf.
                     flow: if draw(10) == 0 {
                         0
                     } else {

@@ -1,4 +1,5 @@
-//! Every kind of queue from its keys, and what each refuses, at which place.
+//! Tests that read every kind of queue from its keys, and that check what each refuses
+//! and at which place.
 
 use mimosa_units::Rate;
 use serde::Deserialize;
@@ -26,7 +27,7 @@ fn read(text: &str) -> Result<QueueConfig, KeyError> {
     QueueConfig::read(&file.queue, &around)
 }
 
-/// The text of the file that is refused, and why.
+/// The part of the file that is refused, and the message.
 fn refused(text: &str) -> (&str, String) {
     let error = read(text).unwrap_err();
     (&text[error.at.clone()], error.to_string())
@@ -45,7 +46,7 @@ fn every_kind_is_read_and_refuses_what_it_does_not_have() {
         let text = format!("[queue]\n{least}\nkind = '{kind}'\n");
         match read(&format!("{text}{CLASS}")) {
             Ok(config) => assert!(!config.lanes().is_empty()),
-            // A kind with more keys that must be there.
+            // This kind has more required keys.
             Err(error) => {
                 assert!(
                     matches!(error.problem, KeyProblem::Missing { .. }),
@@ -118,7 +119,7 @@ fn a_value_is_refused_where_it_stands() {
         (
             "kind = 'sfq', flows = 0",
             "0",
-            "`flows` must be one or more, and at most a million",
+            "`flows` must be a number from 1 to 65536",
         ),
         (
             "kind = 'pie', alpha = -1",
@@ -181,7 +182,7 @@ fn the_keys_of_a_class_are_its_own() {
     assert!(why.starts_with("unknown field `zeal`, expected one of `name`, `parent`, `rate`"));
 }
 
-/// Were the classes read again for a queue within one of them, reading would never end.
+/// If the classes were read again for a queue within one of them, reading would never end.
 #[test]
 fn classes_have_no_classes_however_deep() {
     for inner in [

@@ -1,7 +1,8 @@
-//! A table of a file as it stands there, with the place of every key and value.
+//! A table of a file as it is written, with the place of every key and value.
 //!
-//! What a queue's table may hold depends on its `kind`. An enum of serde's, tagged by `kind`,
-//! would read it, but would lose the places; this tree keeps them until the kind is known.
+//! The keys that a queue's table may have depend on its `kind`. A serde enum that is tagged
+//! by `kind` could read the table, but would lose the places; this tree keeps them until the
+//! kind is known.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,29 +13,30 @@ use toml::Spanned;
 
 use super::{KeyError, KeyProblem, Read};
 
-/// What a message calls a table.
+/// The words for a table in messages.
 pub(super) const TABLE: &str = "a table";
 
 /// A table of a file whose keys are not known yet.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// In the order of the file.
+    /// Keys and values, in the order of the file.
     entries: Vec<(Spanned<String>, Spanned<Node>)>,
 }
 
 /// A value of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    /// A text, a number or a truth.
+    /// A text, a number or a boolean.
     Value(toml::Value),
-    /// `[…]`.
+    /// A list, `[…]`.
     List(Vec<Spanned<Self>>),
-    /// `{ … }`.
+    /// A table, `{ … }`.
     Table(Table),
 }
 
 impl Table {
-    /// The place of the first element of the list at `key`, if there is one.
+    /// The place of the first element of the list at `key`; `None` when there is no such list
+    /// or the list is empty.
     #[must_use]
     pub fn first_in(&self, key: &str) -> Option<Range<usize>> {
         match self.value(key)?.get_ref() {
@@ -49,7 +51,7 @@ impl Table {
         found.map(|(_, value)| value)
     }
 
-    /// The keys, in the order of the file.
+    /// The keys of the table, in the order of the file.
     pub(super) fn keys(&self) -> impl Iterator<Item = &Spanned<String>> {
         self.entries.iter().map(|(key, _)| key)
     }
@@ -63,7 +65,7 @@ impl Node {
         }
     }
 
-    /// The value without places.
+    /// The value without the places.
     fn plain(&self) -> toml::Value {
         match self {
             Self::Value(value) => value.clone(),
@@ -96,7 +98,7 @@ impl Node {
     }
 }
 
-/// The node as a value of this type.
+/// Reads the node as a value of type `T`.
 pub(super) fn read<T: DeserializeOwned>(node: &Spanned<Node>) -> Read<T> {
     T::deserialize(node.get_ref().plain()).map_err(|error| KeyError {
         at: node.span(),
@@ -104,7 +106,7 @@ pub(super) fn read<T: DeserializeOwned>(node: &Spanned<Node>) -> Read<T> {
     })
 }
 
-/// The problem of a node that is not what was `expected`, in serde's words.
+/// The error for a node that is not of the `expected` type, with serde's message.
 pub(super) fn wrong_type(node: &Spanned<Node>, expected: &'static str) -> KeyError {
     let error = de::value::Error::invalid_type(node.get_ref().unexpected(), &expected);
     KeyError {
@@ -131,7 +133,7 @@ impl<'de> Deserialize<'de> for Table {
 
 fn entries<'de, M: MapAccess<'de>>(mut map: M) -> Result<Table, M::Error> {
     let mut entries = Vec::new();
-    // Only a date, which `toml` hands out as a table of one key, has a key without a place.
+    // Only a date, which `toml` presents as a table of one key, has a key without a place.
     let no_date = |_| M::Error::custom("a date means nothing here");
     while let Some(key) = map.next_key::<Spanned<String>>().map_err(no_date)? {
         entries.push((key, map.next_value::<Spanned<Node>>()?));

@@ -1,4 +1,4 @@
-//! PIE, on packets whose fate is known.
+//! Tests of PIE with loads for which the result is known.
 
 use mimosa_units::Ecn;
 
@@ -13,11 +13,13 @@ fn pie(config: PieConfig) -> Pie<TestPacket> {
 fn the_probability_follows_the_equations() {
     let mut queue = pie(PieConfig::default());
     let ms = TimeDelta::from_millis;
-    // 0.125 * 0.015 + 1.25 * 0.030, divided by 2048 below one in a million.
+    // The step is 0.125 * 0.015 + 1.25 * 0.030, divided by 2048 while the
+    // probability is below one in a million.
     queue.update(ms(30));
     let first = (0.125 * 0.015 + 1.25 * 0.030) / 2_048.0;
     assert!((queue.probability - first).abs() < 1e-12);
-    // No change, and 1.9e-5 is below one in ten thousand: divided by 128.
+    // The delay does not change. The probability, 1.9e-5, is below one in ten
+    // thousand: the step is divided by 128.
     queue.update(ms(30));
     let second = first + 0.125 * 0.015 / 128.0;
     assert!((queue.probability - second).abs() < 1e-12);
@@ -68,9 +70,10 @@ fn a_burst_within_the_allowance_passes() {
     assert!(queue.probability > 0.0, "but it has been noticed");
 }
 
-/// Packets of 1000 bytes at `load` times what is served, one each millisecond,
-/// from a source that does not answer. Drops and marks of the last 20 s as a
-/// share, and the mean delay in milliseconds then.
+/// Offers packets of 1000 bytes, from a source that does not react, at `load`
+/// times the rate at which they are served, one each millisecond. Returns the
+/// share dropped, the share marked, and the mean delay in milliseconds, all of
+/// the last 20 s.
 fn overloaded(config: PieConfig, ecn: Ecn, load: f64) -> (f64, f64, f64) {
     let mut queue = pie(config);
     let (mut offered, mut drops, mut marks, mut delay) = (0.0, 0, 0, TimeDelta::ZERO);

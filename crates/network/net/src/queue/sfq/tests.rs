@@ -1,4 +1,4 @@
-//! Stochastic fairness queueing, on packets whose fate is known.
+//! Tests of stochastic fairness queueing with loads for which the result is known.
 
 use mimosa_units::Rate;
 
@@ -16,8 +16,9 @@ fn packet(flow: u32, size: u64, number: u64) -> TestPacket {
     }
 }
 
-/// Bytes of each flow through a link of 10 Mbit/s in ten seconds, when each is
-/// offered packets of `size` every `every` microseconds.
+/// The bytes that each flow gets through a link of 10 Mbit/s in ten seconds.
+/// `loads` are the size of each flow's packets and the microseconds between two
+/// of them.
 fn served(loads: &[(u64, u64)]) -> Vec<u64> {
     let mut link = Link::new(
         Box::new(Sfq::<TestPacket>::new(SfqConfig::default())),
@@ -41,7 +42,7 @@ fn served(loads: &[(u64, u64)]) -> Vec<u64> {
 
 #[test]
 fn unequal_loads_get_equal_shares() {
-    // 40 Mbit/s of large packets against 8 Mbit/s of small ones.
+    // Large packets at 40 Mbit/s compete with small ones at 8 Mbit/s.
     let bytes = served(&[(1_250, 250), (500, 500)]);
     let total = bytes[0] + bytes[1];
     assert!((12_400_000..12_500_001).contains(&total), "{total}");
@@ -52,7 +53,7 @@ fn unequal_loads_get_equal_shares() {
 #[test]
 fn a_flow_below_its_share_gets_all_it_asks_for() {
     let bytes = served(&[(1_250, 250), (500, 2_000)]);
-    // 2 Mbit/s for ten seconds; the last packets may still wait.
+    // The second flow asks for 2 Mbit/s for ten seconds; its last packets may still wait.
     assert!((2_495_000..2_500_001).contains(&bytes[1]), "{bytes:?}");
     assert!((9_900_000..10_000_001).contains(&bytes[0]), "{bytes:?}");
 }
@@ -94,7 +95,8 @@ fn flows_and_depth_are_limits_too() {
     assert_eq!(queue.len(), 4);
 }
 
-/// Offers a packet of each of `flows`; what is given up, and what comes in turn.
+/// Offers a packet of each of `flows`. Returns the flows of the dropped packets,
+/// and those of the served packets in their order.
 fn order(limit: usize, flows: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut queue = Sfq::new(SfqConfig {
         limit,
@@ -123,13 +125,13 @@ fn among_flows_of_a_length_the_last_to_change_gives_up() {
         let (dropped, _) = order(3, &[one, one, other, other]);
         assert_eq!(dropped, [other]);
     }
-    // Flows of one packet: that whose turn it is.
+    // If all flows have one packet, the flow whose turn it is loses its packet.
     for flows in [[1, 2, 3], [3, 2, 1], [2, 3, 1]] {
         assert_eq!(order(2, &flows), (vec![flows[0]], flows[1..].to_vec()));
     }
 }
 
-/// Two flows that share a bucket part when the hash changes.
+/// Two flows that share a bucket are separated when the hash changes.
 #[test]
 fn perturbation_parts_flows_that_collide() {
     let config = SfqConfig {
@@ -148,7 +150,7 @@ fn perturbation_parts_flows_that_collide() {
     }
     assert_eq!(apart, [true, true]);
     assert_eq!((queue.len(), dropped.len()), (64, 0));
-    // What was offered before the last change is still in order.
+    // The packets of a flow are still in order after all changes of the hash.
     let mut last = [0; 3];
     while let Some(next) = queue.dequeue(Time::from_millis(310), &mut dropped) {
         let flow = next.packet.flow as usize;
@@ -158,7 +160,7 @@ fn perturbation_parts_flows_that_collide() {
     }
 }
 
-/// From zero on, up to `most`.
+/// A random number from zero to `most`.
 fn draw(random: &mut Random, most: u32) -> u64 {
     Bytes::from_f64(random.uniform() * f64::from(most)).get()
 }

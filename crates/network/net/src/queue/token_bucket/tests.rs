@@ -1,4 +1,4 @@
-//! The token bucket, on packets whose fate is known.
+//! Tests of the token bucket with loads for which the result is known.
 
 use super::*;
 use crate::Random;
@@ -11,7 +11,8 @@ fn shaper(config: TokenBucketConfig, limit: Limit) -> TokenBucket<TestPacket> {
     TokenBucket::new(config, Box::new(DropTail::new(limit)))
 }
 
-/// Takes the next packet at the first moment at which it may go.
+/// Takes the next packet at the first time at which it may leave, to which
+/// `now` is moved; `None` when nothing waits.
 fn next(queue: &mut TokenBucket<TestPacket>, now: &mut Time) -> Option<TestPacket> {
     let mut dropped = Vec::new();
     loop {
@@ -63,12 +64,13 @@ fn a_burst_passes_after_idling_and_no_more() {
         }
         let mut times = Vec::new();
         while next(&mut queue, &mut now).is_some() {
-            // To a microsecond, for the nanosecond above the burst.
+            // Times are rounded to a microsecond, because of the nanosecond's
+            // tokens beyond the burst.
             let after = now - Time::from_millis(begin);
             times.push((after.as_nanos() + 1) / 1_000);
         }
         let expected = match begin {
-            // Three milliseconds after the first burst, all of which is owed.
+            // The packets from 0 ms have taken all tokens up to 3 ms.
             3 => [1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000, 8_000],
             _ => [0, 0, 0, 0, 0, 1_000, 2_000, 3_000],
         };
@@ -97,11 +99,11 @@ fn a_peak_paces_the_burst() {
     while next(&mut queue, &mut now).is_some() {
         times.push(now.as_secs() * 1e3);
     }
-    // Half a millisecond apart until the burst and what came in is spent.
+    // Packets are half a millisecond apart until the burst, and the tokens that came in, are spent.
     assert_eq!(times, [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0]);
 }
 
-/// Ten milliseconds are ten packets at the shaper's rate.
+/// A limit of ten milliseconds is ten packets at the shaper's rate.
 #[test]
 fn a_limit_in_time_is_at_the_shapers_rate() {
     let config = TokenBucketConfig {
@@ -137,7 +139,7 @@ fn a_link_behind_it_serves_at_its_rate() {
         }
         link.offer(now, TestPacket::sized(1_000), &mut dropped);
     }
-    // Ten seconds at the rate and the burst, to a packet.
+    // The bytes are those of ten seconds at the rate and the burst, within a packet.
     assert!((3_751_000..3_753_001).contains(&bytes), "{bytes}");
 }
 
