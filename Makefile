@@ -9,6 +9,10 @@ FEATURES := --features mimosa-cli/x264
 # window. Each is `target/play/mimosa`, whichever was built last.
 ALL := --profile play -p mimosa-cli $(FEATURES)
 LEAN := --no-default-features --features serve,x264,gstreamer,svt-av1
+# GStreamer drives graphics processors, and is a tenth of what there is to compile: `make play`
+# leaves it out where no device could encode (crates/apps/host/src/encoding/hardware.rs).
+DEVICES := $(wildcard /dev/dri/renderD* /dev/nvidia0 /dev/video*)
+PLAY := $(if $(DEVICES),$(LEAN),--no-default-features --features serve,x264,svt-av1)
 CLIENT := --no-default-features --features window
 # The program that soaks; MIMOSA names one that is built already.
 SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
@@ -87,8 +91,9 @@ compare: ## docs/results/comparison.md: controllers A=pudica and B=mimosa in tur
 
 play: ## Play in a browser: the demo, or the game that GAME='command' runs
 	scripts/install.sh play
+	$(if $(DEVICES),scripts/install.sh hardware)
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa-cli $(LEAN) $(LOCKED)
+	cargo build --profile play -p mimosa-cli $(PLAY) $(LOCKED)
 	target/play/mimosa serve $${GAME:+--launch "$$GAME"}
 
 client: ## Build the native client, and play with it what the host at URL='address' streams

@@ -3,6 +3,7 @@
 #
 #   scripts/install.sh         what `make check` and `make test` need
 #   scripts/install.sh play    what `make play` needs
+#   scripts/install.sh hardware  what `make play` needs besides, to encode in hardware
 #   scripts/install.sh client  what `make client` needs
 #   scripts/install.sh all     what `make all` needs
 #   scripts/install.sh fuzz    what `make fuzz` needs
@@ -22,9 +23,9 @@ cmake          cmake         check client all
 pkg-config     pkg-config    check play client all
 x264.pc        libx264-dev   check play all
 SvtAv1Enc.pc   libsvtav1enc-dev check play all
-gstreamer-1.0.pc libgstreamer1.0-dev check play all
-gstreamer-app-1.0.pc libgstreamer-plugins-base1.0-dev check play all
-libgstapp.so   gstreamer1.0-plugins-base check play all
+gstreamer-1.0.pc libgstreamer1.0-dev check hardware all
+gstreamer-app-1.0.pc libgstreamer-plugins-base1.0-dev check hardware all
+libgstapp.so   gstreamer1.0-plugins-base check hardware all
 libgstvideoparsersbad.so gstreamer1.0-plugins-bad check
 libgstx264.so  gstreamer1.0-plugins-ugly check
 libavcodec.pc  libavcodec-dev check client all
@@ -71,9 +72,9 @@ readonly imageio_ffmpeg=0.8.1
 main() {
     local purpose=${1:-check}
     case $purpose in
-    check | play | client | all | fuzz) ;;
+    check | play | hardware | client | all | fuzz) ;;
     *)
-        echo "usage: $0 [check|play|client|all|fuzz]" >&2
+        echo "usage: $0 [check|play|hardware|client|all|fuzz]" >&2
         exit 2
         ;;
     esac
@@ -93,6 +94,10 @@ check() {
 
 play() {
     node_tools
+}
+
+hardware() {
+    :
 }
 
 client() {
