@@ -84,7 +84,7 @@ impl Transport {
 pub(crate) enum SoakError {
     /// A rule was broken.
     #[error(
-        "{violation}\nmimosa soak --seeds {} --transport {transport} --pictures {pictures} repeats it",
+        "{violation}\nmimosa soak --seeds {} --transport {transport} --pictures {pictures} repeats it{plan}",
         violation.seed
     )]
     Broken {
@@ -94,6 +94,8 @@ pub(crate) enum SoakError {
         transport: &'static str,
         /// The name of what coded the pictures.
         pictures: &'static str,
+        /// The seed's plan as text, if only one seed was run.
+        plan: String,
     },
 }
 
@@ -116,6 +118,11 @@ pub(crate) fn run(args: &Args) -> Result<String, SoakError> {
                 Ok(())
             }
             Err(violation) => Err(SoakError::Broken {
+                plan: if first == last {
+                    format!("\n{:#?}", Plan::draw(first, args.transport.kind()))
+                } else {
+                    String::new()
+                },
                 violation: Box::new(violation),
                 transport: args.transport.name(),
                 pictures: args.pictures.name(),

@@ -4,22 +4,22 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use mimosa_settings::{Settings, SourceSettings, Token};
+use mimosa_system::clock::Clock;
+use mimosa_system::random::bits_128;
 use mimosa_system::{mailbox, priority};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::coders::Coders;
 use crate::controllers::build_controller;
-use crate::encoders::choose_encoder;
+use crate::encoding::EncoderChoices;
+use crate::encoding::choose_encoder;
 use crate::error::HostError;
 use crate::http::{self, App};
 use crate::metrics::Metrics;
 use crate::network::{Network, Sockets, ToNetwork, is_absent};
 use crate::private;
-use crate::random::bits_128;
 use crate::sound::Sound;
 use crate::source::Source;
-use mimosa_system::clock::Clock;
 
 /// The addresses of the host.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -41,7 +41,8 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
     // These errors are reported now, rather than to the first player.
     settings.encoder.name =
         choose_encoder(settings.encoder, settings.frames_per_second, settings.size)?;
-    let coders = Coders::open(settings.encoder, settings.frames_per_second, settings.size)?;
+    let encoders =
+        EncoderChoices::open(settings.encoder, settings.frames_per_second, settings.size)?;
     for folder in [&settings.record, &settings.record_pictures] {
         folder.as_deref().map_or(Ok(()), private::probe)?;
     }
@@ -79,7 +80,7 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
     let name = source.name();
     let network = Network::new(
         Arc::clone(&settings),
-        coders,
+        encoders,
         clock,
         sockets,
         (source, sound),

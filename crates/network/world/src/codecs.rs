@@ -48,7 +48,7 @@ pub(crate) struct RealEncoder {
     codecs: Codecs,
     opened: Option<(Size, Box<dyn Encoder>)>,
     mirror: Box<dyn PictureDecoder>,
-    /// By the RTP timestamps of frames.
+    /// Digests of pictures, by the RTP timestamps of frames.
     digests: BTreeMap<u32, u64>,
 }
 

@@ -219,8 +219,11 @@ pub(crate) fn read(data: &[u8]) -> Option<(FrameId, Option<FrameId>)> {
     let (start, rest) = header.split_at_checked(6)?;
     let (frame, reference) = rest.split_at_checked(16)?;
     let (frame, reference) = (number(frame)?, number(reference)?);
-    let is_whole =
-        start.starts_with(&[0, 0, 0, 1]) && filled.iter().all(|&byte| byte == filling(frame));
+    // Whole blocks are compared at once, which is several times as fast as byte by byte.
+    let block = [filling(frame); 64];
+    let (blocks, rest) = filled.as_chunks::<64>();
+    let is_filled = blocks.iter().all(|other| *other == block) && block.starts_with(rest);
+    let is_whole = start.starts_with(&[0, 0, 0, 1]) && is_filled;
     is_whole.then_some((
         FrameId(frame),
         (reference != u64::MAX).then_some(FrameId(reference)),

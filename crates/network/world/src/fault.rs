@@ -28,6 +28,8 @@ pub enum FaultKind {
     Close,
     /// The player leaves and returns.
     Reload,
+    /// The host ends the session, as when its game ends.
+    Dismissal,
     /// The player's end sends false reports and malformed messages.
     Lie,
     /// The encoder exceeds its budget.
@@ -42,7 +44,7 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Loss,
         Self::Burst,
         Self::Reordering,
@@ -54,6 +56,7 @@ impl FaultKind {
         Self::Stall,
         Self::Close,
         Self::Reload,
+        Self::Dismissal,
         Self::Lie,
         Self::EncoderOverrun,
         Self::EncoderFailure,
@@ -76,6 +79,7 @@ impl FaultKind {
             Self::Stall => "stall",
             Self::Close => "close",
             Self::Reload => "reload",
+            Self::Dismissal => "dismissal",
             Self::Lie => "lie",
             Self::EncoderOverrun => "encoder-overrun",
             Self::EncoderFailure => "encoder-failure",

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::PoisonError;
 
 use mimosa_facts::{Action, FrameEnd, FrameId, Limits, SessionEvent, SessionFrame};
-use mimosa_protocol::control::{BitsPerSecond, Hello, Role};
+use mimosa_protocol::control::{BitsPerSecond, FeedbackKind, Hello, Role};
 use mimosa_session::host::{Effect, Profile, SendingConfig, Session};
 use mimosa_stream::pace::Policy;
 use mimosa_transport::HostTransport;
@@ -21,6 +21,9 @@ use crate::watch::{Watch, Wrong};
 /// Least, initial and greatest bitrate of a session, in kbit/s.
 const RATES: [u64; 3] = [300, 3_000, 25_000];
 
+/// Rate at which a session sends whose player reports nothing.
+const BLIND: Rate = Rate::from_kbps(2_000);
+
 /// A broken rule, with what was observed.
 pub(crate) type Broken = (Rule, String);
 
@@ -32,6 +35,8 @@ pub(crate) struct HostSide {
     limits: Limits,
     /// Why the session ended, once it has.
     pub(crate) ended: Option<String>,
+    /// When the host ended the session, or its encoder failed.
+    pub(crate) dismissed: Option<Time>,
     /// When a request for a keyframe came, until one is coded.
     wanted: Option<Time>,
     /// When a keyframe was last coded.
@@ -41,8 +46,6 @@ pub(crate) struct HostSide {
     pub(crate) has_reason: bool,
     /// Whether the encoder has been asked for the first frame.
     has_begun: bool,
-    /// Whether the encoder has failed.
-    has_failed: bool,
     /// A reference that players were told wrongly.
     wrong: Wrong,
     /// Frames whose encoder exceeded its budget.
@@ -51,6 +54,8 @@ pub(crate) struct HostSide {
     /// Keys that the player pressed and released, as they reached the source.
     pub(crate) keys: Vec<(u16, bool)>,
     pub(crate) connected: Option<Time>,
+    /// Whether the session sends at [`BLIND`] because the player reports nothing.
+    is_blind: bool,
 }
 
 /// How a session's sender is configured.
@@ -59,7 +64,7 @@ fn sending(plan: &Plan) -> SendingConfig {
     let needs = mimosa_cc::needs::needs(plan.controller);
     SendingConfig {
         limits: Limits::new(least, start, most),
-        blind_rate: Rate::from_kbps(2_000),
+        blind_rate: BLIND,
         sound: Rate::from_kbps(96),
         policy: Policy::Controller,
         presentation_deadline: TimeDelta::from_millis(100),
@@ -122,17 +127,24 @@ impl HostSide {
             role,
             limits,
             ended: None,
+            dismissed: None,
             wanted: None,
             keyframe: None,
             has_reason: false,
             has_begun: false,
-            has_failed: false,
             wrong,
             over: Vec::new(),
             newest_life: None,
             keys: Vec::new(),
             connected: None,
+            is_blind: agreed.feedback == FeedbackKind::None,
         })
+    }
+
+    /// Whether the session may send more than a link of this rate carries: nothing slows down a
+    /// session without reports. Keyframes and sound come on top of its rate, up to a half.
+    pub(crate) fn may_overload(&self, link: Rate) -> bool {
+        self.is_blind && link < BLIND.scale(1.5)
     }
 
     /// When to call [`HostSide::advance`].
@@ -192,7 +204,7 @@ impl HostSide {
                 }
             } else {
                 summary.witness("encoder-failure");
-                self.has_failed = true;
+                self.dismissed.get_or_insert(now);
             }
             self.session.encoded(now, encoded);
             let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
@@ -257,8 +269,8 @@ impl HostSide {
                 },
             }
         }
-        if self.has_failed && self.ended.is_none() {
-            let detail = "the encoder has failed, and the session goes on".to_owned();
+        if self.dismissed.is_some() && self.session.is_connected() {
+            let detail = "the host has ended the session, and it goes on".to_owned();
             return Err((Rule::Ends, detail));
         }
         Ok(has_connected)

@@ -11,9 +11,8 @@
 //! client run.
 //!
 //! With [`TransportKind::Plain`], the same seed gives the same run to the byte. With
-//! [`TransportKind::WebRtc`], keys and the names of streams are random. Datagrams without media
-//! load the links with rounded sizes, so that this randomness does not change the course of a
-//! run, except what a lying player's spoiled reports say.
+//! [`TransportKind::WebRtc`], keys and certificates are random. Datagrams without media load the
+//! links with rounded sizes, so that this randomness does not change the course of a run.
 //!
 //! ```
 //! use mimosa_world::{Plan, TransportKind, run};

@@ -328,6 +328,7 @@ impl Person {
                     Effect::Statistics(_) => viewer.statistics = Some(now),
                     Effect::Ended { reason, .. } => {
                         viewer.ended.get_or_insert(reason);
+                        viewer.session.close();
                     }
                     Effect::Hello(_) => viewer.greeted = Some(now),
                     Effect::Notice(_) | Effect::Rumble(_) | Effect::Copied(_) => {}

@@ -27,6 +27,8 @@ pub enum Rule {
     Pictures,
     /// Both ends learn of the end of a session soon.
     Ends,
+    /// A player whose session the host ends learns why, in the host's words.
+    Told,
     /// Every datagram arrives, is dropped, is lost, or is on its way.
     Conservation,
     /// The memory of both ends is bounded.

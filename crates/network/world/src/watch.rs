@@ -84,6 +84,10 @@ impl HostTransport for Watch {
         self.inner.write(channel, data)
     }
 
+    fn is_undelivered(&mut self, channel: Channel) -> bool {
+        self.inner.is_undelivered(channel)
+    }
+
     fn close(&mut self) {
         self.inner.close();
     }

@@ -258,6 +258,11 @@ impl Way {
         self.copies = share;
     }
 
+    /// The link's rate.
+    pub(crate) fn rate(&self) -> Rate {
+        self.link.rate()
+    }
+
     /// Changes the link's rate from now on.
     pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) {
         self.link.set_schedule(now, Schedule::constant(rate));

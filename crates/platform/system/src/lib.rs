@@ -1,9 +1,10 @@
 //! Parts of a driver: its clock, threads that wait for sockets and messages at once, their
-//! priority, and programs that it starts.
+//! priority, random bits, and programs that it starts.
 
 pub mod clock;
 mod mailbox;
 pub mod priority;
 pub mod process;
+pub mod random;
 
 pub use mailbox::{Inbox, Mailbox, mailbox};

@@ -23,7 +23,7 @@ pub struct StreamInfo {
     pub source: String,
     /// Width of the picture, in pixels.
     pub width: u32,
-    /// Its height.
+    /// Height of the picture in pixels.
     pub height: u32,
     /// Highest frame rate, in frames a second.
     pub fps: u32,

@@ -1,5 +1,7 @@
 //! The native client's end of a WebRTC connection: it makes the offer, receives and reports.
 //!
+//! A [`Call`] has the offer, and becomes a [`Caller`] with the host's answer.
+//!
 //! [`Caller`] does no I/O, like [`Peer`](crate::Peer). It hands on every packet that comes,
 //! including retransmissions and probes, and leaves their use to the session. Its reports are RTCP
 //! compound packets of RFC 8888 and transport-wide-cc.
@@ -49,14 +51,22 @@ const H265_LEVEL: [u8; 3] = [1, 0, 156];
 /// Offered level of AV1: `seq_level_idx` of level 5.1.
 const AV1_LEVEL: u8 = 13;
 
+/// An offer that waits for the host's answer.
+pub struct Call {
+    rtc: Rtc,
+    pending: SdpPendingOffer,
+    video: Mid,
+    name: u32,
+    now: Time,
+}
+
 /// The native client's end of a connection. Each method that changes it takes the time. Afterwards,
 /// [`Caller::poll_datagram`] and [`Caller::poll_event`] return the results.
 pub struct Caller {
     rtc: Rtc,
-    pending: Option<SdpPendingOffer>,
     video: Mid,
     /// The codec of the host's answer.
-    codec: Option<Codec>,
+    codec: Codec,
     /// SSRC from which reports come.
     name: Ssrc,
     /// Whether the host reads reports of RFC 8888.
@@ -68,9 +78,10 @@ pub struct Caller {
     is_closed: bool,
 }
 
-impl Caller {
-    /// Makes a caller that the host reaches at these addresses, and the text of its offer. The
-    /// offer has video in each of `codecs`, and sound if `wants_sound`.
+impl Call {
+    /// Makes a call whose host reaches the client at these addresses, and the text of its offer. The
+    /// offer has video in each of `codecs`, and sound if `wants_sound`. Reports carry the SSRC
+    /// `name`, which should be random (RFC 3550, section 8).
     ///
     /// # Errors
     ///
@@ -79,6 +90,7 @@ impl Caller {
         addresses: &[SocketAddr],
         codecs: &[Codec],
         wants_sound: bool,
+        name: u32,
         now: Time,
     ) -> Result<(Self, String), CallError> {
         if codecs.is_empty() {
@@ -107,49 +119,52 @@ impl Caller {
             });
         }
         let (offer, pending) = api.apply().ok_or(CallError::NothingOffered)?;
-        let name = rtc.direct_api().new_ssrc();
-        let mut caller = Self {
-            rtc,
-            pending: Some(pending),
-            video,
-            codec: None,
-            name,
-            reads_congestion: false,
-            channels: [None; Channel::ALL.len()],
-            datagrams: VecDeque::new(),
-            events: VecDeque::new(),
-            deadline: now,
-            is_closed: false,
-        };
-        caller.drain();
         let mut text = offer.to_sdp_string();
         for codec in codecs {
             let [payload_type, _] = payload_types(*codec);
             text = add_congestion_feedback(&text, payload_type);
         }
-        Ok((caller, add_repairs(&text)))
+        let call = Self {
+            rtc,
+            pending,
+            video,
+            name,
+            now,
+        };
+        Ok((call, add_repairs(&text)))
     }
 
-    /// Takes the host's answer.
+    /// Takes the host's answer, from which the connection follows.
     ///
     /// # Errors
     ///
     /// [`CallError`] if the text is not an answer, or not an answer to this offer.
-    pub fn accept(&mut self, answer: &str) -> Result<(), CallError> {
+    pub fn accept(mut self, answer: &str) -> Result<Caller, CallError> {
         let parsed = SdpAnswer::from_sdp_string(answer).map_err(|error| refused(&error))?;
-        let pending = self.pending.take().ok_or(CallError::Answered)?;
         self.rtc
             .sdp_api()
-            .accept_answer(pending, parsed)
+            .accept_answer(self.pending, parsed)
             .map_err(|error| refused(&error))?;
         let codec = agreed(answer).ok_or_else(|| refused(&"it names no codec of the offer"))?;
         let [payload_type, _] = payload_types(codec);
-        self.reads_congestion = has_congestion_feedback(answer, payload_type);
-        self.codec = Some(codec);
-        self.drain();
-        Ok(())
+        let mut caller = Caller {
+            rtc: self.rtc,
+            video: self.video,
+            codec,
+            name: self.name.into(),
+            reads_congestion: has_congestion_feedback(answer, payload_type),
+            channels: [None; Channel::ALL.len()],
+            datagrams: VecDeque::new(),
+            events: VecDeque::new(),
+            deadline: self.now,
+            is_closed: false,
+        };
+        caller.drain();
+        Ok(caller)
     }
+}
 
+impl Caller {
     fn drain(&mut self) {
         loop {
             match self.rtc.poll_output() {
@@ -211,15 +226,13 @@ impl Caller {
 
     fn packet(&mut self, header: &RtpHeader, payload: Vec<u8>) {
         let number = *header.payload_type;
-        let of_video = self.codec.map(payload_types);
+        let [media, repeats] = payload_types(self.codec);
         let carries = match number {
             OPUS => Carries::Sound,
             RED => Carries::RedundantSound,
-            _ => match of_video {
-                Some([media, _]) if media == number => Carries::Video,
-                Some([_, repeats]) if repeats == number => Carries::Repeat,
-                _ => return,
-            },
+            _ if number == media => Carries::Video,
+            _ if number == repeats => Carries::Repeat,
+            _ => return,
         };
         let values = &header.ext_vals.user_values;
         self.events.push_back(CallerEvent::Packet(Incoming {
@@ -248,7 +261,7 @@ impl Caller {
 
 impl ViewerTransport for Caller {
     fn codec(&self) -> Codec {
-        self.codec.unwrap_or(Codec::H264)
+        self.codec
     }
 
     fn reads_congestion(&self) -> bool {

@@ -206,7 +206,12 @@ pub trait HostTransport: Send {
     /// not taken: SCTP has none (RFC 8831, section 6.6), and one would stop an ordered stream.
     fn write(&mut self, channel: Channel, data: &[u8]) -> bool;
 
-    /// Ends the connection, and tells the other end.
+    /// Whether the other end has yet to acknowledge messages that were written to a channel. A
+    /// lossy channel has no such messages.
+    fn is_undelivered(&mut self, channel: Channel) -> bool;
+
+    /// Ends the connection, and tells the other end. Messages that it has not acknowledged may
+    /// never reach it.
     fn close(&mut self);
 
     /// Takes the next datagram to send.

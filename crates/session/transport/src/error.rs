@@ -49,9 +49,6 @@ pub enum CallError {
     /// The offer would have no codec.
     #[error("there is nothing to offer")]
     NothingOffered,
-    /// An answer has been taken already.
-    #[error("the offer has been answered already")]
-    Answered,
     /// The text is not an answer to the offer.
     #[error("the host's answer cannot be taken: {reason}")]
     Refused {

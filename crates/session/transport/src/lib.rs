@@ -20,6 +20,7 @@ mod ends;
 mod error;
 mod extension;
 mod feedback;
+mod numbers;
 mod paths;
 mod peer;
 pub mod plain;
@@ -31,12 +32,13 @@ mod tap;
 mod time;
 mod video;
 
-pub use caller::Caller;
+pub use caller::{Call, Caller};
 pub use ends::{
     Agreed, CallerEvent, Carries, Channel, Datagram, HostTransport, Incoming, Left, PeerEvent,
     ViewerTransport,
 };
 pub use error::{CallError, OfferError};
+pub use numbers::StreamNumbers;
 pub use paths::check_candidate;
 pub use peer::{LARGEST_PAYLOAD, OVERHEAD, Peer};
 pub use sound::SOUND_OVERHEAD;

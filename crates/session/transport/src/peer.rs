@@ -18,9 +18,10 @@ use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 use crate::config::configure;
 use crate::ends::{Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
 use crate::error::OfferError;
+use crate::numbers::StreamNumbers;
 use crate::paths::{Destination, Sources, check_candidate, is_stun};
 use crate::sdp::{
-    Beside, Offer, RepairOffer, add_congestion_feedback, add_repairs, add_stream,
+    Beside, Offer, RepairOffer, add_congestion_feedback, add_repairs, add_stream, rename,
     transport_extension,
 };
 use crate::sound::Sound;
@@ -78,9 +79,7 @@ impl Peer {
     /// Answers an offer. Returns the peer, and the text of the answer. The picture is sent as the
     /// first of `codecs` that the offer has.
     ///
-    /// `addresses` are those at which datagrams for the peer may come in. `first_sequence` should
-    /// be random (RFC 3550, section 5.1) and below 32768 (RFC 3711, section 3.3.1: otherwise a
-    /// receiver could not tell that it has wrapped). `wanted` replaces the feedback that the offer
+    /// `addresses` are those at which datagrams for the peer may come in. `wanted` replaces the feedback that the offer
     /// asks for. Without `has_sound`, or if the offer has no Opus to receive, the answer has no
     /// sound.
     ///
@@ -92,7 +91,7 @@ impl Peer {
         codecs: &[Codec],
         wanted: Option<FeedbackKind>,
         addresses: &[SocketAddr],
-        first_sequence: u16,
+        numbers: StreamNumbers,
         has_sound: bool,
         now: Time,
     ) -> Result<(Self, String), OfferError> {
@@ -115,7 +114,11 @@ impl Peer {
             rtc,
             sources: Sources::default(),
             destination: Destination::default(),
-            packets: Video::new(offer.codec.codec, first_sequence, offer.rtx.is_some()),
+            packets: Video::new(
+                offer.codec.codec,
+                numbers.first_sequence(),
+                offer.rtx.is_some(),
+            ),
             kind: offer.feedback,
             video: offer.media.as_str().into(),
             codec: offer.codec.codec,
@@ -137,27 +140,30 @@ impl Peer {
         if offer.feedback == FeedbackKind::CongestionControl {
             text = add_congestion_feedback(&text, offer.codec.payload_type);
         }
-        if let Some(media) = peer.rtc.direct_api().stream_tx_by_mid(mid, None) {
-            let ssrc = *media.ssrc();
-            peer.packets.name(Stream::Media, ssrc);
-        }
+        // str0m has drawn a name for the stream, and written it into the answer.
+        let mut api = peer.rtc.direct_api();
+        let drawn = *api
+            .stream_tx_by_mid(mid, None)
+            .ok_or(OfferError::NoVideo)?
+            .ssrc();
+        api.remove_stream_tx(drawn.into());
+        let name = offer.rtx.map(|_| MEDIA.into());
+        let media = numbers.ssrc(Stream::Media);
+        api.declare_stream_tx(media.into(), None, mid, name);
+        text = rename(&text, drawn, media);
+        peer.packets.name(Stream::Media, media);
         if let Some(rtx) = offer.rtx {
-            let mut api = peer.rtc.direct_api();
-            let media = api.stream_tx_by_mid(mid, None).ok_or(OfferError::NoVideo)?;
-            let media = media.ssrc();
-            let second = api.new_ssrc();
-            api.remove_stream_tx(media);
-            api.declare_stream_tx(media, None, mid, Some(MEDIA.into()));
-            api.declare_stream_tx(second, None, mid, Some(RETRANSMISSIONS.into()));
-            peer.packets.name(Stream::Media, *media);
-            peer.packets.name(Stream::Retransmission, *second);
+            let second = numbers.ssrc(Stream::Retransmission);
+            let name = Some(RETRANSMISSIONS.into());
+            api.declare_stream_tx(second.into(), None, mid, name);
+            peer.packets.name(Stream::Retransmission, second);
             if offer.feedback == FeedbackKind::CongestionControl {
-                peer.packets.feedback.name(*media, Stream::Media);
-                peer.packets.feedback.name(*second, Stream::Retransmission);
+                peer.packets.feedback.name(media, Stream::Media);
+                peer.packets.feedback.name(second, Stream::Retransmission);
             }
             peer.rtx = Some(rtx.into());
-            let beside = Beside::retransmissions(rtx, offer.codec.payload_type, *second);
-            text = add_stream(&text, *media, &beside);
+            let beside = Beside::retransmissions(rtx, offer.codec.payload_type, second);
+            text = add_stream(&text, media, &beside);
             match offer.repairs {
                 RepairOffer::None => {}
                 RepairOffer::Own => {
@@ -165,25 +171,25 @@ impl Peer {
                     peer.packets.store.set_repairs(Repairs::Own);
                 }
                 RepairOffer::Flexfec(number) => {
+                    let third = numbers.ssrc(Stream::Repair);
+                    peer.packets.name(Stream::Repair, third);
                     let mut api = peer.rtc.direct_api();
-                    let third = api.new_ssrc();
-                    peer.packets.name(Stream::Repair, *third);
-                    api.declare_stream_tx(third, None, mid, Some(REPAIRS.into()));
+                    api.declare_stream_tx(third.into(), None, mid, Some(REPAIRS.into()));
                     let repairs = Repairs::Flexfec {
-                        ssrc: *media,
+                        ssrc: media,
                         extension: transport_extension(&text),
                     };
-                    text = add_stream(&text, *media, &Beside::flexfec(number, *third));
+                    text = add_stream(&text, media, &Beside::flexfec(number, third));
                     peer.packets.store.set_repairs(repairs);
                 }
             }
-            peer.drain();
         }
+        peer.drain();
         if let Some(sound) = offer.sound {
             let mid = sound.media.as_str().into();
             // A section that str0m did not agree to has no stream.
             if peer.rtc.direct_api().stream_tx_by_mid(mid, None).is_some() {
-                peer.sound = Some((mid, Sound::new(sound.agreed, first_sequence)));
+                peer.sound = Some((mid, Sound::new(sound.agreed, numbers.first_sequence())));
                 if let Some(red) = sound.agreed.red {
                     text = add_redundancy(&text, sound.agreed.opus, red);
                 }
@@ -474,6 +480,12 @@ impl HostTransport for Peer {
             .is_some_and(|mut open| open.write(is_binary, data).unwrap_or(false));
         self.drain();
         written
+    }
+
+    fn is_undelivered(&mut self, channel: Channel) -> bool {
+        // SCTP counts the bytes of a message as buffered until they are acknowledged.
+        let open = self.channels[channel as usize].and_then(|id| self.rtc.channel(id));
+        !channel.is_lossy() && open.is_some_and(|mut open| open.buffered_amount() > 0)
     }
 
     fn close(&mut self) {

@@ -370,6 +370,11 @@ impl Beside {
     }
 }
 
+/// Gives a stream of an answer another SSRC.
+pub(crate) fn rename(answer: &str, from: u32, to: u32) -> String {
+    answer.replace(&format!("\na=ssrc:{from} "), &format!("\na=ssrc:{to} "))
+}
+
 /// Adds a stream to the video section of an answer, beside the stream with this SSRC.
 pub(crate) fn add_stream(answer: &str, media_ssrc: u32, beside: &Beside) -> String {
     let mut text = String::new();

@@ -29,7 +29,7 @@ pub enum PlayError {
     NoHost {
         /// Address of the host.
         address: String,
-        /// What it answered.
+        /// A description of the answer.
         reason: String,
     },
     /// The host refuses the session.

@@ -10,7 +10,7 @@ use super::decode::Decoded;
 use super::error::PlayError;
 use super::network::{ConnectionConfig, FromHost, Loudspeaker};
 use super::player::{News, Player};
-use super::report::{Report, Sample};
+use super::report::{PlayReport, Sample};
 use mimosa_system::clock::Clock;
 
 /// Code of the space bar (`KEY_SPACE`), whose press the demo shows at once.
@@ -40,12 +40,12 @@ pub struct Headless {
 /// # Errors
 ///
 /// [`PlayError`] if the host is not there or refuses, or without a decoder.
-pub fn play(config: ConnectionConfig, headless: Headless) -> Result<Report, PlayError> {
+pub fn play(config: ConnectionConfig, headless: Headless) -> Result<PlayReport, PlayError> {
     let clock = Clock::start();
     let loudspeaker = headless
         .wants_sound
         .then(|| -> Box<dyn Loudspeaker> { Box::new(Nobody { until: Time::ZERO }) });
-    let mut report = Report::new(&config);
+    let mut report = PlayReport::new(&config);
     let player = Player::start(config, headless.threads, clock, None, loudspeaker, || {})?;
     let begun = clock.now();
     let mut probe = Probe::new(begun);

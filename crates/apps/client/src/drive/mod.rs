@@ -20,7 +20,7 @@ pub use error::PlayError;
 pub use headless::{Headless, play};
 pub use network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
 pub use player::{News, Player};
-pub use report::Report;
+pub use report::PlayReport;
 pub use whep::Address;
 #[cfg(feature = "window")]
 pub use windowed::{Windowed, play_in_window};

@@ -11,15 +11,16 @@ use mimosa_protocol::input::Rumble;
 use mimosa_session::viewer::sound::periods::Periods;
 use mimosa_session::viewer::sound::stretch::Stretch;
 use mimosa_session::viewer::{Effect, Play, Seen, Session, SessionConfig, Tally, Whole};
+use mimosa_system::clock::Clock;
+use mimosa_system::random::bits_32;
 use mimosa_system::{Inbox, Mailbox, mailbox, priority};
-use mimosa_transport::Caller;
+use mimosa_transport::Call;
 use mimosa_units::{Time, TimeDelta};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::error::PlayError;
 use super::socket::{LARGEST, Received, Socket};
 use super::whep::{Address, Answer, Whep};
-use mimosa_system::clock::Clock;
 
 /// Most calls that take datagrams before timers are handled again.
 const MOST_AT_ONCE: usize = 64;
@@ -125,10 +126,10 @@ impl Connection {
         let whep = Whep::new(config.address);
         let begun = clock.now();
         let addresses = [socket.address()];
-        let (mut caller, offer) =
-            Caller::offer(&addresses, &decodable(), loudspeaker.is_some(), begun)?;
+        let hears = loudspeaker.is_some();
+        let (call, offer) = Call::offer(&addresses, &decodable(), hears, bits_32(), begun)?;
         let Answer { id, text } = whep.begin(&offer, config.role, replaced)?;
-        caller.accept(&text)?;
+        let caller = call.accept(&text)?;
         let session = Session::new(config.session, Box::new(caller), begun);
         let (mailbox, inbox) = mailbox().map_err(PlayError::Socket)?;
         let speaker = loudspeaker

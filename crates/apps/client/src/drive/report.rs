@@ -13,7 +13,7 @@ const SETTLED: usize = 8;
 
 /// The report about a session. Times are in milliseconds, rates in bit/s; unknown values are null.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct PlayReport {
     /// Address of the host, `HOST:PORT`.
     host: String,
     /// Why the session ended, and whether the host ended it on purpose.
@@ -199,7 +199,7 @@ impl Sample {
     }
 }
 
-impl Report {
+impl PlayReport {
     pub(super) fn new(config: &ConnectionConfig) -> Self {
         Self {
             host: config.address.host().to_owned(),

@@ -9,21 +9,25 @@ use mimosa_protocol::problem::{ErrorCode, Problem};
 use mimosa_session::host::{Profile, SendingConfig, Session};
 use mimosa_stream::Sender;
 use mimosa_stream::pace::Policy;
-use mimosa_transport::{Agreed, HostTransport, OfferError, Peer};
+use mimosa_system::random::{bits_32, bits_128};
+use mimosa_transport::{Agreed, HostTransport, OfferError, Peer, StreamNumbers};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 
 use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork};
 use crate::controllers::build_controller;
-use crate::encode::EncoderThread;
+use crate::encoding::EncoderThread;
 use crate::error::HostError;
-use crate::pictures::PictureKeeper;
-use crate::random::{bits_128, random_u32};
+use crate::recording::PictureKeeper;
 use crate::recording::{self, Recorder};
 
 impl Network {
     /// Answers an offer, or refuses it.
     pub(super) fn offer(&mut self, offer: &Offer) -> Result<Answer, Problem> {
+        if self.end.is_some() {
+            let message = "the host is stopping".to_owned();
+            return Err(Problem::new(ErrorCode::HostFull, message));
+        }
         if let Some(earlier) = &offer.replaces {
             // The earlier session may have ended by itself.
             let _ = self.delete(earlier);
@@ -57,12 +61,12 @@ impl Network {
             .as_deref()
             .and_then(|folder| self.keep_pictures(folder, agreed.codec, size, frames_per_second));
         let mailbox = self.mailbox.clone();
-        let coder = self.coders.of(agreed.codec);
-        let coder_name = coder.name.clone();
+        let choice = self.encoders.of(agreed.codec);
+        let encoder_name = choice.name.clone();
         let encoder = EncoderThread::start(
-            coder.settings,
+            choice.settings,
             frames_per_second,
-            (coder.codec, size),
+            (choice.codec, size),
             self.clock,
             keeper,
             move |encoded| {
@@ -72,7 +76,7 @@ impl Network {
         .map_err(|error| internal(&error))?;
         let sender = self.sender(agreed).map_err(|error| internal(&error))?;
         let id = SessionId(format!("{:032x}", bits_128()));
-        let hello = self.hello(offer.role, size, frames_per_second, coder_name, agreed);
+        let hello = self.hello(offer.role, size, frames_per_second, encoder_name, agreed);
         let alone = self.settings.record.clone();
         let places = [
             alone.as_deref().map(|folder| (folder, name.as_str())),
@@ -93,13 +97,8 @@ impl Network {
             adapts_detail: self.settings.encoder.adapts_detail,
             hello,
         };
-        let mut session = Session::new(
-            profile,
-            now,
-            Box::new(peer),
-            sender,
-            [random_u32(), random_u32()],
-        );
+        let mut session =
+            Session::new(profile, now, Box::new(peer), sender, [bits_32(), bits_32()]);
         if self.waiting_for.is_some() {
             session.waits(self.waiting_for.as_deref());
         }
@@ -118,18 +117,14 @@ impl Network {
 
     /// The peer that makes this offer, and the text of the answer.
     fn peer(&self, offer: &Offer, now: Time) -> Result<(Peer, String), Problem> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the low 16 bits of a random number"
-        )]
-        let first_sequence = random_u32() as u16 >> 1;
+        let numbers = StreamNumbers::new([bits_32(), bits_32()]);
         let answered = catch_unwind(AssertUnwindSafe(|| {
             Peer::answer(
                 &offer.text,
-                &self.coders.codecs(),
+                &self.encoders.codecs(),
                 offer.feedback,
                 &self.sockets.addresses(),
-                first_sequence,
+                numbers,
                 self.sound.is_some(),
                 now,
             )

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use mimosa_facts::{SessionEvent, SessionFrame};
-use mimosa_protocol::control::{NoticeCode, Role};
+use mimosa_protocol::control::Role;
 use mimosa_protocol::info::{Info, StreamInfo};
 use mimosa_session::host::{Captured, Effect, Session, SoundFrame};
 use mimosa_settings::Settings;
@@ -24,8 +24,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork};
 use self::sockets::{LARGEST, Received};
 pub(crate) use self::sockets::{Sockets, is_absent};
-use crate::coders::Coders;
-use crate::encode::EncoderThread;
+use crate::encoding::EncoderChoices;
+use crate::encoding::EncoderThread;
 use crate::error::HostError;
 use crate::metrics::Metrics;
 use crate::recording::Recorder;
@@ -68,7 +68,7 @@ impl Running {
 /// The state of the network's thread.
 pub(crate) struct Network {
     settings: Arc<Settings>,
-    coders: Coders,
+    encoders: EncoderChoices,
     clock: Clock,
     sockets: Sockets,
     // Fields are dropped in this order: a game ends before the sound server into which it plays.
@@ -85,6 +85,8 @@ pub(crate) struct Network {
     newest: Option<Arc<Captured>>,
     /// Why no pictures come at present; `None` while they come.
     waiting_for: Option<String>,
+    /// How the host ends, once it does: from then on no session begins, and it runs until the last
+    /// one has ended.
     end: Option<Result<(), HostError>>,
 }
 
@@ -92,7 +94,7 @@ impl Network {
     /// A network without sessions.
     pub(crate) fn new(
         settings: Arc<Settings>,
-        coders: Coders,
+        encoders: EncoderChoices,
         clock: Clock,
         sockets: Sockets,
         (source, sound): (Source, Option<Sound>),
@@ -101,7 +103,7 @@ impl Network {
     ) -> Self {
         Self {
             settings,
-            coders,
+            encoders,
             clock,
             sockets,
             source,
@@ -147,8 +149,9 @@ impl Network {
                 }
                 running.session.tell_statistics(now, viewers);
             });
-            if let Some(end) = self.end.take() {
-                self.close_all("the host has stopped");
+            if self.sessions.is_empty()
+                && let Some(end) = self.end.take()
+            {
                 for writer in self.writers {
                     // A panic of the thread was logged there.
                     let _ = writer.join();
@@ -262,14 +265,10 @@ impl Network {
         self.count();
     }
 
-    fn close_all(&mut self, reason: &str) {
-        let numbers: Vec<_> = self.sessions.keys().copied().collect();
-        for number in numbers {
-            self.with(number, |running, _| {
-                running.session.notice(NoticeCode::Ended, reason.to_owned());
-            });
-            self.remove(number, reason);
-        }
+    /// Ends the host with `end`, once every session knows why or has had its time.
+    fn stop(&mut self, end: Result<(), HostError>, reason: &str) {
+        self.end.get_or_insert(end);
+        self.each(|running, now, _| running.session.leave(now, reason));
     }
 
     fn message(&mut self, message: ToNetwork) {
@@ -296,8 +295,8 @@ impl Network {
             }
             ToNetwork::Source(FromSource::Ended { message, error }) => {
                 tracing::info!("{message}");
-                self.close_all(&message);
-                self.end = Some(error.map_or(Ok(()), |error| Err(HostError::SourceEnded(error))));
+                let end = error.map_or(Ok(()), |error| Err(HostError::SourceEnded(error)));
+                self.stop(end, &message);
             }
             ToNetwork::Sound(frame) => self.hear(&frame),
             ToNetwork::Encoded(number, encoded) => {
@@ -317,7 +316,7 @@ impl Network {
             ToNetwork::Info(reply) => {
                 let _ = reply.send(self.info());
             }
-            ToNetwork::Stop => self.end = Some(Ok(())),
+            ToNetwork::Stop => self.stop(Ok(()), "the host has stopped"),
         }
     }
 

@@ -36,7 +36,7 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// What is missing, in words.
+    /// A message that says what is missing.
     pub(super) fn start(
         settings: &Settings,
         variables: &[(&'static str, OsString)],

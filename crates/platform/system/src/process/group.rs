@@ -136,7 +136,7 @@ impl Group {
         }
     }
 
-    /// Those that have the mark: of corpses, nobody sees the environment.
+    /// Processes that have the mark. The environment of a process that has ended cannot be read.
     fn marked(&self) -> Vec<Pid> {
         let mark = self.mark.as_bytes();
         let has_mark = |process: &Path| {

@@ -125,19 +125,19 @@ pub struct Delay {
 /// to the total.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Stages {
-    /// From the capture to the start of encoding.
+    /// Time from the capture to the start of encoding.
     pub capture: Option<Millis>,
     /// Duration of encoding.
     pub encode: Option<Millis>,
-    /// From the end of encoding until the last packet has left.
+    /// Time from the end of encoding until the last packet has left.
     pub pace: Option<Millis>,
-    /// From the departure of the last packet to its arrival.
+    /// Time from the departure of the last packet to its arrival.
     pub network: Option<Millis>,
     /// Duration of decoding.
     pub decode: Option<Millis>,
-    /// From the end of decoding until the frame is on the screen.
+    /// Time from the end of decoding until the frame is on the screen.
     pub present: Option<Millis>,
-    /// From the capture until the frame is on the screen.
+    /// Time from the capture until the frame is on the screen.
     pub total: Option<Millis>,
 }
 

@@ -19,7 +19,7 @@ pub enum FrameMessage {
     Decoded {
         /// RTP timestamp of the frame.
         timestamp: u32,
-        /// When it was decoded.
+        /// When the frame was decoded.
         at: Option<PageTime>,
     },
     /// The page's answer about its clock (kind 34).

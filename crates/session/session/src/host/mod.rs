@@ -23,7 +23,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mimosa_facts::{Action, PacketKind, SessionEvent, StreamSequence};
-use mimosa_protocol::control::{Clipboard, FeedbackChange, FeedbackKind, Hello, Role, ToPage};
+use mimosa_protocol::control::{
+    Clipboard, FeedbackChange, FeedbackKind, Hello, NoticeCode, Role, ToPage,
+};
 use mimosa_protocol::frames::{ClockMap, FrameMessage};
 use mimosa_protocol::input::Rumble;
 use mimosa_stream::{Outgoing, Sender};
@@ -60,6 +62,11 @@ const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
 /// Time from the first request for feedback after which its absence means that none will come. A
 /// browser answers within 0.2 ms, and no round trip on which games are playable is as long.
 const FEEDBACK_WITHIN: TimeDelta = TimeDelta::from_millis(1_000);
+/// Longest time for which a session stays open so that its browser learns why it ends: the shortest
+/// time after which SCTP sends a lost message again, 1 s (RFC 9260, section 16, `RTO.Min`), and two
+/// round trips of 250 ms.
+const FAREWELL_WITHIN: TimeDelta = TimeDelta::from_millis(1_500);
+
 /// Something that a session wants its driver to do or to know.
 #[derive(Debug)]
 pub enum Effect {
@@ -90,12 +97,18 @@ pub struct Profile {
 }
 
 /// How far a session has come.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Phase {
     /// The offer is answered, and the browser has not connected yet.
     Answered,
     /// Media flows.
     Connected,
+    /// The browser is being told why the session ends.
+    Leaving {
+        reason: String,
+        /// When the session ends whether the browser knows why or not.
+        until: Time,
+    },
     Ended,
 }
 
@@ -209,6 +222,7 @@ impl Session {
         }
         self.events(now);
         self.send(now);
+        self.part(now);
     }
 
     /// Adds an ICE candidate that came through signalling.
@@ -241,6 +255,7 @@ impl Session {
             self.transport.write(Channel::Frames, &question.to_bytes());
         }
         self.watch(now);
+        self.part(now);
     }
 
     /// Ends a session whose browser has gone, and falls back to another feedback format if no
@@ -283,11 +298,12 @@ impl Session {
     pub fn deadline(&self) -> Time {
         let transport = self.transport.deadline();
         let sender = self.sender.deadline().unwrap_or(Time::MAX);
-        let mut next = transport.min(sender).min(self.gone_at());
-        if self.is_connected() {
-            next = next.min(self.next_clock).min(self.next_statistics);
+        let next = transport.min(sender).min(self.gone_at());
+        match self.phase {
+            Phase::Connected => next.min(self.next_clock).min(self.next_statistics),
+            Phase::Leaving { until, .. } => next.min(until),
+            Phase::Answered | Phase::Ended => next,
         }
-        next
     }
 
     /// Sends the packets that are due, and collects the frames whose lives are complete.
@@ -359,21 +375,62 @@ impl Session {
         }
     }
 
-    /// Ends the session.
+    /// Ends the session at once. The browser may not learn why: see [`Session::leave`].
     pub fn close(&mut self, reason: &str) {
         self.transport.close();
         self.end(reason.to_owned());
     }
 
-    fn end(&mut self, reason: String) {
-        if matches!(self.phase, Phase::Ended) {
-            return;
+    /// Tells the browser why the session ends, and ends it once the browser has acknowledged that,
+    /// at the latest after 1.5 s. Nothing else happens until then: pictures, sound and input are
+    /// ignored. A session that is not connected ends at once.
+    pub fn leave(&mut self, now: Time, reason: &str) {
+        match self.phase {
+            Phase::Answered => self.close(reason),
+            Phase::Connected => {
+                self.notice(NoticeCode::Ended, reason.to_owned());
+                self.phase = Phase::Leaving {
+                    reason: reason.to_owned(),
+                    until: now + FAREWELL_WITHIN,
+                };
+                self.waiting = None;
+                self.release();
+                self.part(now);
+            }
+            Phase::Leaving { .. } | Phase::Ended => {}
         }
-        self.phase = Phase::Ended;
+    }
+
+    /// Ends a session that is leaving, once the browser knows why or has had its time.
+    fn part(&mut self, now: Time) {
+        let Phase::Leaving { reason, until } = &self.phase else {
+            return;
+        };
+        let (reason, until) = (reason.clone(), *until);
+        if now >= until || !self.transport.is_undelivered(Channel::Control) {
+            self.close(&reason);
+        }
+    }
+
+    fn end(&mut self, reason: String) {
+        let reason = match std::mem::replace(&mut self.phase, Phase::Ended) {
+            Phase::Ended => return,
+            // A browser that has been told leaves by itself, which is not why the session ends.
+            Phase::Leaving { reason, .. } => reason,
+            Phase::Answered | Phase::Connected => {
+                self.release();
+                reason
+            }
+        };
         self.lives.end(self.sender.open_frames().copied());
         while let Some(frame) = self.lives.poll() {
             self.happened(SessionEvent::Frame(Box::new(frame)));
         }
+        self.happened(SessionEvent::Ended { reason });
+    }
+
+    /// Releases the keys and buttons that the player holds.
+    fn release(&mut self) {
         if self.profile.role == Role::Player {
             let actions = std::iter::once(Action::ReleaseAll).chain(self.input.unplug());
             let acts = actions.map(|action| {
@@ -384,7 +441,6 @@ impl Session {
             });
             self.effects.extend(acts);
         }
-        self.happened(SessionEvent::Ended { reason });
     }
 
     /// Takes a datagram to send.

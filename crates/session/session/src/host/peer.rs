@@ -15,8 +15,7 @@ impl Session {
     pub(super) fn events(&mut self, now: Time) {
         while let Some(event) = self.transport.poll_event() {
             match event {
-                PeerEvent::Connected if matches!(self.phase, Phase::Ended) => {}
-                PeerEvent::Connected => {
+                PeerEvent::Connected if matches!(self.phase, Phase::Answered) => {
                     self.phase = Phase::Connected;
                     self.happened(SessionEvent::Connected);
                 }
@@ -28,7 +27,7 @@ impl Session {
                 PeerEvent::KeyframeWanted if self.decoding.bears_keyframe() => {
                     self.repair.keyframe_wanted(now);
                 }
-                PeerEvent::KeyframeWanted => {}
+                PeerEvent::Connected | PeerEvent::KeyframeWanted => {}
                 PeerEvent::Opened(channel) => self.opened(now, channel),
                 PeerEvent::Message { channel, data } => self.message(now, channel, &data),
                 PeerEvent::Closed { reason } => self.end(reason),
@@ -51,6 +50,9 @@ impl Session {
     }
 
     fn message(&mut self, now: Time, channel: Channel, data: &[u8]) {
+        if !self.is_connected() {
+            return;
+        }
         match channel {
             Channel::Input | Channel::Keys => {
                 if self.profile.role == Role::Player {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use mimosa_facts::{Complexity, FrameGrant};
-use mimosa_protocol::control::NoticeCode;
 use mimosa_transport::{LARGEST_PAYLOAD, OVERHEAD};
 use mimosa_units::{Bytes, Time, TimeDelta};
 use mimosa_video::FrameRequest;
@@ -129,9 +128,7 @@ impl Session {
                 self.sender.frame_encoded(now, std::iter::empty());
                 let reason = error.to_string();
                 tracing::error!(reason, "no frame comes out of the encoder");
-                self.notice(NoticeCode::Ended, reason.clone());
-                self.end(reason);
-                self.waiting = None;
+                self.leave(now, &reason);
             }
         }
         self.send(now);

@@ -73,7 +73,7 @@ pub struct Reporter {
     name: u32,
     /// Whether the host reads RFC 8888, whose reports carry marks.
     tells_marks: bool,
-    /// By SSRC, in the order in which the streams came: SSRCs are random, reports are not.
+    /// Streams by their SSRC, in the order in which they came: SSRCs are random, reports are not.
     streams: Vec<(u32, ReportWriter, ArrivalReport<u16>)>,
     numbers: ReportWriter,
     waiting: ArrivalReport,

@@ -61,6 +61,11 @@ impl Outbox {
         }
     }
 
+    /// Whether a message has no acknowledgement yet.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// When to send messages again.
     pub(super) fn deadline(&self) -> Time {
         self.again.unwrap_or(Time::MAX)

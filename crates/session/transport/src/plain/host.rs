@@ -193,6 +193,10 @@ impl HostTransport for Host {
         !data.is_empty() && self.link.write(channel, data)
     }
 
+    fn is_undelivered(&mut self, channel: Channel) -> bool {
+        self.link.is_undelivered(channel)
+    }
+
     fn close(&mut self) {
         self.link.close();
     }

@@ -174,6 +174,11 @@ impl Link {
         true
     }
 
+    /// Whether messages of a channel have no acknowledgement yet.
+    pub(super) fn is_undelivered(&self, channel: Channel) -> bool {
+        !self.is_closed && self.outboxes[channel as usize].is_waiting()
+    }
+
     fn send_message(&mut self, index: usize, number: u32, data: &[u8]) {
         let mut out = begin(Kind::Message, self.id, 5 + data.len());
         out.push(u8::try_from(index).unwrap_or(u8::MAX));

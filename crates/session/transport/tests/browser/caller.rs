@@ -11,14 +11,14 @@ use mimosa_rtp::transport_cc::TransportFeedback;
 use mimosa_rtp::{red, rtx};
 use mimosa_stream::{Code, Outgoing};
 use mimosa_transport::{
-    Caller, CallerEvent, Carries, Channel, Datagram, HostTransport, Incoming, Peer, PeerEvent,
-    ViewerTransport,
+    Call, Caller, CallerEvent, Carries, Channel, Datagram, HostTransport, Incoming, Peer,
+    PeerEvent, ViewerTransport,
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Time};
 
-use crate::world::{DELAY, MS, beginning, browser_address, frame, host_address};
+use crate::world::{DELAY, MS, NUMBERS, beginning, browser_address, frame, host_address};
 
-struct Call {
+struct Meeting {
     now: Time,
     peer: Peer,
     caller: Caller,
@@ -31,7 +31,7 @@ struct Call {
     to_peer: VecDeque<(Time, Datagram)>,
 }
 
-impl Call {
+impl Meeting {
     fn begun(edit: impl FnOnce(String) -> String) -> Self {
         Self::with(&[Codec::H264], &[Codec::H264], edit)
     }
@@ -40,11 +40,11 @@ impl Call {
     fn with(sent: &[Codec], decoded: &[Codec], edit: impl FnOnce(String) -> String) -> Self {
         let now = beginning();
         let ours = [browser_address()];
-        let (mut caller, offer) = Caller::offer(&ours, decoded, true, now).unwrap();
-        assert_eq!(caller.codec(), Codec::H264);
+        let (call, offer) = Call::offer(&ours, decoded, true, 9, now).unwrap();
         let theirs = [host_address()];
-        let (peer, answer) = Peer::answer(&edit(offer), sent, None, &theirs, 7, true, now).unwrap();
-        caller.accept(&answer).unwrap();
+        let (peer, answer) =
+            Peer::answer(&edit(offer), sent, None, &theirs, NUMBERS, true, now).unwrap();
+        let caller = call.accept(&answer).unwrap();
         let mut call = Self {
             now,
             peer,
@@ -132,7 +132,7 @@ impl Call {
 
 #[test]
 fn every_packet_comes_as_it_was_sent() {
-    let mut call = Call::begun(|offer| offer);
+    let mut call = Meeting::begun(|offer| offer);
     assert_eq!(call.peer.agreed().feedback, FeedbackKind::CongestionControl);
     assert!(call.caller.reads_congestion());
     assert!(call.peer.agreed().bears_gaps && call.peer.agreed().has_retransmissions);
@@ -200,7 +200,7 @@ fn both_ends_agree_on_the_hosts_first_codec_that_the_client_has() {
         (&[Av1, H264], &[H264, H265], H264),
         (&[H265, Av1], &[Av1], Av1),
     ] {
-        let mut call = Call::with(sent, decoded, |offer| offer);
+        let mut call = Meeting::with(sent, decoded, |offer| offer);
         let agreed = (call.peer.agreed().codec, call.caller.codec());
         assert_eq!(agreed, (expected, expected));
         assert_eq!(call.peer.agreed().feedback, FeedbackKind::CongestionControl);
@@ -218,13 +218,13 @@ fn both_ends_agree_on_the_hosts_first_codec_that_the_client_has() {
         let came = packets[..3].iter().map(|packet| &packet.payload[..]);
         assert!(came.eq(payloads.iter()), "{expected:?}");
     }
-    let nothing = Caller::offer(&[browser_address()], &[], true, beginning());
+    let nothing = Call::offer(&[browser_address()], &[], true, 9, beginning());
     assert!(nothing.is_err());
 }
 
 #[test]
 fn repair_packets_come_to_who_knows_them() {
-    let mut call = Call::begun(|offer| offer);
+    let mut call = Meeting::begun(|offer| offer);
     assert_eq!(call.peer.agreed().repairs, Some(Code::ReedSolomon));
     assert!(call.answer.contains(repair::ATTRIBUTE));
     let payloads = frame(3, 3);
@@ -256,14 +256,14 @@ fn repair_packets_come_to_who_knows_them() {
 
 #[test]
 fn who_does_not_know_repair_packets_gets_none() {
-    let call = Call::begun(|offer| offer.replace(repair::ATTRIBUTE, "a=x-other"));
+    let call = Meeting::begun(|offer| offer.replace(repair::ATTRIBUTE, "a=x-other"));
     assert!(call.peer.agreed().repairs.is_none() && call.peer.agreed().has_retransmissions);
     assert!(!call.answer.contains(repair::ATTRIBUTE));
 }
 
 #[test]
 fn reports_have_times_and_marks() {
-    let mut call = Call::begun(|offer| offer);
+    let mut call = Meeting::begun(|offer| offer);
     call.peer.insert(FrameId(0), 90_000, None, frame(0, 3), 0);
     call.send(PacketKind::Media, 0, &[0, 1, 2], 65_535, Ecn::Ect1);
     call.send(PacketKind::Retransmission, 0, &[1], 2, Ecn::Ect1);
@@ -312,7 +312,7 @@ fn reports_have_times_and_marks() {
 
 #[test]
 fn without_an_offer_of_rfc_8888_there_are_the_times_alone() {
-    let call = Call::begun(|offer| offer.replace("ack ccfb", "ack other"));
+    let call = Meeting::begun(|offer| offer.replace("ack ccfb", "ack other"));
     assert_eq!(call.peer.agreed().feedback, FeedbackKind::OnRequest);
     assert!(!call.caller.reads_congestion());
     assert!(!call.answer.contains("ccfb"));
@@ -320,7 +320,7 @@ fn without_an_offer_of_rfc_8888_there_are_the_times_alone() {
 
 #[test]
 fn messages_sound_and_keyframes_go_their_ways() {
-    let mut call = Call::begun(|offer| offer);
+    let mut call = Meeting::begun(|offer| offer);
     call.heard.clear();
     call.came.clear();
     assert!(call.caller.write(Channel::Keys, &[1, 2, 3]));

@@ -9,7 +9,7 @@ use mimosa_units::TimeDelta;
 
 use crate::browser::{Browser, LABELS};
 use crate::rtp::{Kind, kind};
-use crate::world::{DELAY, MS, World, beginning, browser_address, host_address};
+use crate::world::{DELAY, MS, NUMBERS, World, beginning, browser_address, host_address};
 
 const CHANNELS: [Channel; 4] = [
     Channel::Input,
@@ -140,8 +140,9 @@ fn a_peer_accepts_what_is_its_own() {
     let now = beginning();
     let addresses = [host_address()];
     let (mut browser, offer) = Browser::new(now, browser_address(), false);
-    let answer =
-        |offer: &str| Peer::answer(offer, &[Codec::H264], None, &addresses, 1, true, now).unwrap();
+    let answer = |offer: &str| {
+        Peer::answer(offer, &[Codec::H264], None, &addresses, NUMBERS, true, now).unwrap()
+    };
     let (own, text) = answer(&offer);
     let (other, _) = answer(include_str!("../offers/chromium-156.sdp"));
     browser.take_answer(now, &text);

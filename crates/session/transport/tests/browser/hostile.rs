@@ -53,7 +53,7 @@ fn receive(world: &mut World, datagram: &[u8]) {
     }
 }
 
-/// That everything still works.
+/// Checks that everything still works.
 fn still_works(world: &mut World) {
     world.events.clear();
     world.browser.write(world.now, "keys", true, b"still there");

@@ -6,7 +6,7 @@ use mimosa_transport::{OfferError, Peer};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::world::{beginning, host_address};
+use crate::world::{NUMBERS, beginning, host_address};
 
 const CHROMIUM: &str = include_str!("../offers/chromium-156.sdp");
 
@@ -21,7 +21,15 @@ fn answer(
     wanted: Option<FeedbackKind>,
 ) -> Result<String, OfferError> {
     let addresses = [host_address()];
-    let answer = Peer::answer(offer, codecs, wanted, &addresses, 1, true, beginning());
+    let answer = Peer::answer(
+        offer,
+        codecs,
+        wanted,
+        &addresses,
+        NUMBERS,
+        true,
+        beginning(),
+    );
     match &answer {
         Ok((_, text)) => assert!(text.starts_with("v=0\r\n") && text.contains("\r\nm=video ")),
         Err(error) => assert!(!error.to_string().is_empty()),

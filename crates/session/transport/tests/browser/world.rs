@@ -9,20 +9,25 @@ use mimosa_rtp::dependency::DEPENDENCY_DESCRIPTOR;
 use mimosa_rtp::h264::Packetiser;
 use mimosa_rtp::video::Payloads;
 use mimosa_stream::Outgoing;
-use mimosa_transport::{Channel, Datagram, HostTransport, LARGEST_PAYLOAD, Peer, PeerEvent};
+use mimosa_transport::{
+    Channel, Datagram, HostTransport, LARGEST_PAYLOAD, Peer, PeerEvent, StreamNumbers,
+};
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::browser::Browser;
 use crate::rtp::{Kind, Rtp, kind};
 
 pub(crate) const MS: TimeDelta = TimeDelta::from_millis(1);
-/// From one end to the other.
+/// Time from one end to the other.
 pub(crate) const DELAY: TimeDelta = TimeDelta::from_millis(5);
 /// The page's numbers at transport-wide-cc, whichever was agreed on.
 const TRANSPORT_CC: [&str; 2] = [
     "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02",
     "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01",
 ];
+
+/// The numbers with which a host's streams begin: packets are numbered from 7 on.
+pub(crate) const NUMBERS: StreamNumbers = StreamNumbers::new([14, 0x1234_5678]);
 
 /// When all tests begin.
 pub(crate) fn beginning() -> Time {
@@ -77,7 +82,7 @@ impl World {
         Self::offered(feedback, first_sequence, [false, true], edit)
     }
 
-    /// The same, of a browser that wants sound or not and a host that has some or not.
+    /// A world whose browser wants sound or not, and whose host has sound or not.
     pub(crate) fn offered(
         feedback: FeedbackKind,
         first_sequence: u16,
@@ -95,7 +100,7 @@ impl World {
             &[Codec::H264],
             Some(feedback),
             &addresses,
-            first_sequence,
+            StreamNumbers::new([u32::from(first_sequence) << 1, 0x1234_5678]),
             has_sound,
             now,
         )
@@ -125,7 +130,7 @@ impl World {
         Self::connected_by(feedback, first_sequence, |offer| offer)
     }
 
-    /// The same with an offer that was edited.
+    /// A world whose offer was edited.
     pub(crate) fn connected_by(
         feedback: FeedbackKind,
         first_sequence: u16,

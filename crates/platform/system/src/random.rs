@@ -1,14 +1,16 @@
-//! The system's randomness.
+//! The operating system's randomness.
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
 /// 32 random bits.
-pub(crate) fn random_u32() -> u32 {
+#[must_use]
+pub fn bits_32() -> u32 {
     u32::from_ne_bytes(bytes())
 }
 
 /// 128 random bits.
-pub(crate) fn bits_128() -> u128 {
+#[must_use]
+pub fn bits_128() -> u128 {
     u128::from_ne_bytes(bytes())
 }
 

@@ -1,5 +1,7 @@
 //! Records sessions, each in its own thread, so that the network's thread never waits for a disk.
 
+mod pictures;
+
 use std::fs::File;
 use std::io::{BufWriter, Seek};
 use std::path::{Path, PathBuf};
@@ -13,6 +15,7 @@ use mimosa_record::SessionRecorder;
 use mimosa_system::clock::Clock;
 use mimosa_system::priority;
 
+pub(crate) use self::pictures::PictureKeeper;
 use crate::error::HostError;
 use crate::network::SessionNumber;
 use crate::private;

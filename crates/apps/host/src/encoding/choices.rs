@@ -4,12 +4,12 @@ use mimosa_facts::Codec;
 use mimosa_settings::EncoderSettings;
 use mimosa_video::Size;
 
-use crate::encoders::{ENCODERS, open_encoder};
+use super::built_in::{ENCODERS, open_encoder};
 use crate::error::HostError;
 
 /// An encoder that was opened successfully, and its codec.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Coder {
+pub(crate) struct EncoderChoice {
     pub(crate) codec: Codec,
     pub(crate) settings: EncoderSettings,
     /// The encoder's name and version.
@@ -19,12 +19,12 @@ pub(crate) struct Coder {
 /// The encoders of a host: that of its settings, and another for viewers that do not decode the
 /// first one's codec.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Coders {
-    first: Coder,
-    other: Option<Coder>,
+pub(crate) struct EncoderChoices {
+    first: EncoderChoice,
+    other: Option<EncoderChoice>,
 }
 
-impl Coders {
+impl EncoderChoices {
     /// Opens the encoder that `settings` name. If its codec is not H.264, which every browser
     /// decodes, opens the first H.264 encoder that works as well.
     ///
@@ -39,7 +39,7 @@ impl Coders {
         let open = |settings: EncoderSettings| {
             let encoder = open_encoder(settings, frames_per_second, size)?;
             let capabilities = encoder.capabilities();
-            Ok::<_, HostError>(Coder {
+            Ok::<_, HostError>(EncoderChoice {
                 codec: capabilities.codec,
                 settings,
                 name: capabilities.name.clone(),
@@ -49,15 +49,15 @@ impl Coders {
         let others = ENCODERS
             .iter()
             .filter_map(|&name| open(EncoderSettings { name, ..settings }).ok());
-        let coders = Self::among(first, others);
-        if let Some(other) = &coders.other {
-            let (codec, name) = (coders.first.codec.name(), other.settings.name.name());
+        let choices = Self::among(first, others);
+        if let Some(other) = &choices.other {
+            let (codec, name) = (choices.first.codec.name(), other.settings.name.name());
             tracing::info!("viewers without {codec} get H264, by {name}");
         }
-        Ok(coders)
+        Ok(choices)
     }
 
-    fn among(first: Coder, mut others: impl Iterator<Item = Coder>) -> Self {
+    fn among(first: EncoderChoice, mut others: impl Iterator<Item = EncoderChoice>) -> Self {
         let other = match first.codec {
             Codec::H264 => None,
             Codec::H265 | Codec::Av1 => others.find(|other| other.codec == Codec::H264),
@@ -72,7 +72,7 @@ impl Coders {
     }
 
     /// The encoder that produces `codec`, which is one of [`Self::codecs`].
-    pub(crate) fn of(&self, codec: Codec) -> &Coder {
+    pub(crate) fn of(&self, codec: Codec) -> &EncoderChoice {
         let other = self.other.as_ref().filter(|other| other.codec == codec);
         other.unwrap_or(&self.first)
     }
@@ -98,8 +98,8 @@ mod tests {
         }
     }
 
-    fn coder(codec: Codec, name: EncoderName) -> Coder {
-        Coder {
+    fn choice(codec: Codec, name: EncoderName) -> EncoderChoice {
+        EncoderChoice {
             codec,
             settings: settings(name),
             name: String::new(),
@@ -110,28 +110,29 @@ mod tests {
     #[test]
     fn a_host_of_h264_has_nothing_else() {
         let size = "320x240".parse().unwrap();
-        let opened = Coders::open(settings(EncoderName::OpenH264), 60, size).unwrap();
+        let opened = EncoderChoices::open(settings(EncoderName::OpenH264), 60, size).unwrap();
         assert_eq!(opened.codecs(), [Codec::H264]);
         assert_eq!(opened.of(Codec::H264).settings.name, EncoderName::OpenH264);
-        let more = [coder(Codec::H264, EncoderName::Auto)];
-        let coders = Coders::among(coder(Codec::H264, EncoderName::OpenH264), more.into_iter());
-        assert_eq!(coders.codecs(), opened.codecs());
+        let more = [choice(Codec::H264, EncoderName::Auto)];
+        let choices =
+            EncoderChoices::among(choice(Codec::H264, EncoderName::OpenH264), more.into_iter());
+        assert_eq!(choices.codecs(), opened.codecs());
         let name = &opened.of(Codec::H264).name;
         assert!(name.to_lowercase().contains("openh264"), "{name}");
     }
 
     #[test]
     fn viewers_without_another_codec_get_h264() {
-        let first = coder(Codec::Av1, EncoderName::Auto);
+        let first = choice(Codec::Av1, EncoderName::Auto);
         let others = [Codec::Av1, Codec::H265, Codec::H264];
-        let others = others.map(|codec| coder(codec, EncoderName::OpenH264));
-        let coders = Coders::among(first.clone(), others.clone().into_iter());
-        assert_eq!(coders.codecs(), [Codec::Av1, Codec::H264]);
+        let others = others.map(|codec| choice(codec, EncoderName::OpenH264));
+        let choices = EncoderChoices::among(first.clone(), others.clone().into_iter());
+        assert_eq!(choices.codecs(), [Codec::Av1, Codec::H264]);
         assert_eq!(
-            (coders.of(Codec::Av1), coders.of(Codec::H264)),
+            (choices.of(Codec::Av1), choices.of(Codec::H264)),
             (&first, &others[2])
         );
-        let alone = Coders::among(first.clone(), others.into_iter().take(2));
+        let alone = EncoderChoices::among(first.clone(), others.into_iter().take(2));
         assert_eq!(alone.codecs(), [Codec::Av1]);
     }
 }

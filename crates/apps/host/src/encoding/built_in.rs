@@ -93,7 +93,7 @@ fn first_that_opens(
 /// Whether an encoder can open at all: GStreamer's hardware elements need their hardware.
 fn is_worth_a_try(name: EncoderName, settings: EncoderSettings) -> bool {
     let needs_hardware = name == EncoderName::GStreamer && settings.element.is_empty();
-    !needs_hardware || crate::hardware::may_encode()
+    !needs_hardware || super::hardware::may_encode()
 }
 
 fn open(

@@ -10,11 +10,11 @@ use mimosa_system::priority;
 use mimosa_transport::LARGEST_PAYLOAD;
 use mimosa_video::{Encoder, Size};
 
-use crate::encoders::open_encoder;
+use super::built_in::open_encoder;
+use super::plan::Planner;
+use super::scale::Scaler;
 use crate::error::HostError;
-use crate::pictures::PictureKeeper;
-use crate::plan::Planner;
-use crate::scale::Scaler;
+use crate::recording::PictureKeeper;
 use mimosa_system::clock::Clock;
 
 /// The sender of an encoder thread's jobs. The thread ends when this is dropped.

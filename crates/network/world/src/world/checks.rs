@@ -1,0 +1,199 @@
+//! Checks the rules that no single part can check by itself.
+
+use mimosa_protocol::control::Role;
+use mimosa_units::{Time, TimeDelta};
+
+use super::World;
+use crate::fault::FaultKind;
+use crate::host::{Broken, HostSide};
+use crate::person::{Person, Viewer};
+use crate::plan::TransportKind;
+use crate::rules::{ENDS_WITHIN, MOST_REMEMBERED, PICTURES_WITHIN, Rule};
+
+/// Time after the end of a network fault in which rules allow for it.
+const FORGIVEN: TimeDelta = TimeDelta::from_millis(2_500);
+/// Share of datagrams to a person whose loss shows that a controller does not respond to losses:
+/// twice the share from which GCC lowers its rate. Chosen.
+const FLOODED: f64 = 0.2;
+/// Share of datagrams to a person whose loss keeps SCTP's timeout growing: every message of
+/// five datagrams then has a lost one in a quarter of its attempts. Chosen.
+const MUCH_LOST: f64 = 0.05;
+
+/// Why a session ends whose player leaves.
+pub(super) const LEFT: &str = "left";
+
+impl World<'_> {
+    /// Checks the rules that hold at any time.
+    pub(super) fn look(&mut self) -> Result<(), Broken> {
+        let now = self.now;
+        for number in 0..self.persons.len() {
+            let is_troubled = self.is_troubled(number);
+            let person = &mut self.persons[number];
+            for (name, way) in [("there", &person.there), ("back", &person.back)] {
+                let counts = way.counts();
+                let seen = counts.arrived + counts.dropped + counts.lost + way.inside();
+                if counts.sent + counts.copied != seen {
+                    return Err((Rule::Conservation, format!("{name}: {counts:?}")));
+                }
+            }
+            let host = person.host.as_mut();
+            if let Some(host) = host.filter(|host| host.ended.is_none()) {
+                let held = host.session.held();
+                if held > MOST_REMEMBERED {
+                    return Err((Rule::Memory, format!("the host remembers {held} items")));
+                }
+                if is_troubled {
+                    host.forgive_keyframe();
+                }
+            }
+            if is_troubled {
+                person.troubled = person.there.counts();
+                person.told = person.viewer.as_ref().and_then(|viewer| viewer.statistics);
+            }
+            if let Some(viewer) = person.viewer.as_ref().filter(|v| v.ended.is_none()) {
+                let held = viewer.session.held() + viewer.decoder.waiting();
+                if held > MOST_REMEMBERED {
+                    return Err((Rule::Memory, format!("a player remembers {held} items")));
+                }
+            }
+            let _ = now;
+        }
+        Ok(())
+    }
+
+    /// Whether a fault affects a person, or did a short time ago.
+    fn is_troubled(&self, number: usize) -> bool {
+        let now = self.now;
+        self.plan.faults.iter().any(|fault| {
+            fault.person == number && fault.at <= now && now.since(fault.ends()) < FORGIVEN
+        })
+    }
+
+    /// Whether a person could be told something at `at` and in the time in which a host says why a
+    /// session ends: no fault was near that loses messages, or makes the host overload the link.
+    fn is_calm(&self, number: usize, at: Time) -> bool {
+        !self.plan.faults.iter().any(|fault| {
+            let hinders = match fault.kind {
+                FaultKind::Loss
+                | FaultKind::Burst
+                | FaultKind::Outage
+                | FaultKind::Rebinding
+                | FaultKind::Stall
+                | FaultKind::Close
+                | FaultKind::Reload
+                | FaultKind::FeedbackPause
+                | FaultKind::Lie => true,
+                FaultKind::Reordering
+                | FaultKind::Duplication
+                | FaultKind::RateChange
+                | FaultKind::Dismissal
+                | FaultKind::EncoderOverrun
+                | FaultKind::EncoderFailure
+                | FaultKind::Resize
+                | FaultKind::ClockStep => false,
+            };
+            let is_near = fault.at < at + FORGIVEN && at < fault.ends() + FORGIVEN;
+            fault.person == number && hinders && is_near
+        })
+    }
+
+    /// Whether a person's link gets more than it carries for good: nothing slows down a session
+    /// without reports, and some algorithms of the literature, such as Salsify's, do not respond to
+    /// losses. Our own controller has no such excuse.
+    fn is_overloaded(&self, host: &HostSide, person: &Person) -> bool {
+        let since = person.there.counts().since(&person.troubled);
+        let is_ours = self.plan.controller == "mimosa";
+        host.may_overload(person.there.rate()) || (!is_ours && since.lost_share() > FLOODED)
+    }
+
+    /// Whether messages to a person may still be late. SCTP, which carries them in WebRTC,
+    /// doubles its timeout with each loss (RFC 9260, section 6.3.3): after trouble it may wait
+    /// for as long as the trouble lasted, and where a controller keeps losing packets, longer.
+    fn may_wait_for_messages(&self, person: &Person, calm: TimeDelta) -> bool {
+        if self.plan.transport == TransportKind::Plain {
+            return false;
+        }
+        let since = person.there.counts().since(&person.troubled);
+        let heard = person.told.unwrap_or(Time::ZERO);
+        let trouble = self.plan.calm_from().since(heard);
+        since.lost_share() > MUCH_LOST || calm < trouble + PICTURES_WITHIN
+    }
+
+    /// Looks at what must hold at the end.
+    pub(super) fn finish(&mut self) -> Result<(), Broken> {
+        let now = self.now;
+        let calm = now.since(self.plan.calm_from());
+        for (number, person) in self.persons.iter().enumerate() {
+            for way in [&person.there, &person.back] {
+                let counts = way.counts();
+                self.summary.datagrams += counts.sent;
+                self.summary.arrived += counts.arrived;
+            }
+            let (Some(host), Some(viewer)) = (&person.host, &person.viewer) else {
+                continue;
+            };
+            match (&host.ended, &viewer.ended) {
+                (None, None) => {
+                    let age = now.since(viewer.began);
+                    let is_overloaded = self.is_overloaded(host, person);
+                    if calm < PICTURES_WITHIN || age < PICTURES_WITHIN || is_overloaded {
+                        continue;
+                    }
+                    let last = viewer.shown.map_or(TimeDelta::MAX, |at| now.since(at));
+                    if last > PICTURES_WITHIN {
+                        let detail = format!("person {number} has seen none for {last}");
+                        return Err((Rule::Pictures, detail));
+                    }
+                    let told = viewer.statistics.map_or(TimeDelta::MAX, |at| now.since(at));
+                    if told > PICTURES_WITHIN && !self.may_wait_for_messages(person, calm) {
+                        let detail = format!("person {number} was told none for {told}");
+                        return Err((Rule::Statistics, detail));
+                    }
+                }
+                (Some(said), Some(heard)) => {
+                    // A player that had left already hears nothing.
+                    let is_overloaded = self.is_overloaded(host, person);
+                    let is_calm = host.dismissed.is_some_and(|at| self.is_calm(number, at));
+                    if is_calm && !is_overloaded && heard != LEFT && said != heard {
+                        let detail = format!("the host said {said:?}, the player heard {heard:?}");
+                        return Err((Rule::Told, detail));
+                    }
+                }
+                (ended, _) => {
+                    if calm > ENDS_WITHIN {
+                        let detail = format!("person {number}, at the host: {ended:?}");
+                        return Err((Rule::Ends, detail));
+                    }
+                }
+            }
+            keys(number, person.plan.role, host, viewer, calm)?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks that each key that a player pressed or released reached the source, once and in order.
+fn keys(
+    number: usize,
+    role: Role,
+    host: &HostSide,
+    viewer: &Viewer,
+    calm: TimeDelta,
+) -> Result<(), Broken> {
+    if role != Role::Player {
+        return Ok(());
+    }
+    let in_order = viewer.keys.starts_with(&host.keys);
+    // The newest keys may be on their way.
+    let late = viewer.keys.len() - host.keys.len().min(viewer.keys.len());
+    let is_alive = host.ended.is_none() && viewer.ended.is_none();
+    if !in_order || (is_alive && calm > PICTURES_WITHIN && late > 12) {
+        let detail = format!(
+            "person {number} pressed {}, the source heard of {}, in order: {in_order}",
+            viewer.keys.len(),
+            host.keys.len()
+        );
+        return Err((Rule::Actions, detail));
+    }
+    Ok(())
+}
