@@ -78,7 +78,7 @@ impl Key {
         self.path.rsplit_once('.').map_or("", |(table, _)| table)
     }
 
-    /// Its last part in the file.
+    /// The last part of the key in the file.
     pub(crate) fn leaf(&self) -> &'static str {
         self.path
             .rsplit_once('.')
@@ -96,7 +96,7 @@ impl Key {
     }
 }
 
-/// In front of every environment variable of ours.
+/// The prefix of every environment variable that Mimosa reads.
 pub const PREFIX: &str = "MIMOSA_";
 
 /// What stands between commas.

@@ -136,7 +136,7 @@ pub enum Target {
 /// How much work goes into each frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Work {
-    /// The same complexity level for every frame.
+    /// Every frame gets this complexity level.
     Always(Complexity),
     /// A higher level for frames that would be late because of their size.
     Adaptive,
@@ -145,9 +145,9 @@ pub enum Work {
 /// How a frame's size is predicted from its picture.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SizePrediction {
-    /// From the difference that a motion search leaves.
+    /// The size is predicted from the difference that a motion search leaves.
     Motion,
-    /// From the difference in place.
+    /// The size is predicted from the difference in place.
     Difference,
 }
 

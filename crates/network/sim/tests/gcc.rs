@@ -23,7 +23,7 @@ fn gcc(link: &str) -> Scenario {
     ))
 }
 
-/// The same for a video call: 30 frames a second, from 300 kbit/s, up to 5 Mbit/s.
+/// A link for a video call: 30 frames a second, from 300 kbit/s, up to 5 Mbit/s.
 fn call(seconds: u64, link: &str, others: &str) -> Scenario {
     scenario(&format!(
         "duration = \"{seconds}s\"\n[link]\n{link}\n[[flow]]\nkind = \"video\"\n\

@@ -24,7 +24,7 @@ pub(crate) enum Image {
     Shared {
         memory: SharedMemory,
         segment: shm::Seg,
-        /// Its bytes, where the server does not write.
+        /// The bytes of the image, while the server does not write into it.
         copy: Vec<u8>,
     },
     /// The server sends the image.

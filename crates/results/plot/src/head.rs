@@ -28,7 +28,7 @@ const REFERENCE: RGBColor = RGBColor(0x8C, 0x8C, 0x8C);
 /// The width of the sample of a line in the legend, with the gap to its name.
 const SAMPLE: i32 = 31 * UNIT;
 
-/// That gap.
+/// The gap between a sample and its name.
 const SAMPLE_GAP: i32 = 7 * UNIT;
 
 /// The room between two entries of the legend.

@@ -9,19 +9,19 @@ use crate::spread::{mean, sorted};
 /// The stages from the capture to the screen in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StageMillis {
-    /// From the capture to the beginning of encoding.
+    /// Time from the capture to the beginning of encoding.
     pub capture: f64,
     /// Duration of encoding.
     pub encode: f64,
-    /// From the end of encoding until the last packet left.
+    /// Time from the end of encoding until the last packet left.
     pub pace: f64,
-    /// From the departure of the last packet to its arrival.
+    /// Time from the departure of the last packet to its arrival.
     pub network: f64,
     /// Duration of decoding.
     pub decode: f64,
-    /// From the end of decoding until the frame was on the screen.
+    /// Time from the end of decoding until the frame was on the screen.
     pub present: f64,
-    /// From the capture to the screen.
+    /// Time from the capture to the screen.
     pub total: f64,
 }
 

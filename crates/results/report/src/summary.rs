@@ -19,7 +19,7 @@ pub(crate) const FREEZE: TimeDelta = TimeDelta::from_millis(200);
 pub struct Summary {
     /// Frames that were sent.
     pub frames: usize,
-    /// From the first capture until the frame after the last would be due, in seconds.
+    /// Time from the first capture until the frame after the last would be due, in seconds.
     pub seconds: f64,
     /// Rate of first transmissions, in Mbit/s.
     pub bitrate_mbps: Option<f64>,
@@ -52,16 +52,16 @@ pub struct Summary {
     pub budget_use: Option<BudgetUse>,
     /// The stages between capture and screen, in milliseconds.
     pub stages_ms: Option<StageShares>,
-    /// From the capture to the end of encoding, in milliseconds.
+    /// Time from the capture to the end of encoding, in milliseconds.
     pub to_bitstream_ms: Option<Spread>,
-    /// From the capture to the departure of the last packet, in milliseconds.
+    /// Time from the capture to the departure of the last packet, in milliseconds.
     pub to_last_packet_ms: Option<Spread>,
-    /// From the capture to the screen, in milliseconds.
+    /// Time from the capture to the screen, in milliseconds.
     pub to_screen_ms: Option<Spread>,
-    /// From the capture to the screen for frames that were the first to show an action of the
+    /// Time from the capture to the screen for frames that were the first to show an action of the
     /// player, in milliseconds.
     pub input_to_screen_ms: Option<Spread>,
-    /// From the newest action of the player that a frame was the first to show until that frame was
+    /// Time from the newest action of the player that a frame was the first to show until that frame was
     /// on the screen, in milliseconds; left out of JSON if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action_to_screen_ms: Option<Spread>,
@@ -279,7 +279,7 @@ impl BudgetUse {
     }
 }
 
-/// From the first capture until the frame after the last would be due.
+/// Time from the first capture until the frame after the last would be due.
 fn duration(frames: &[SessionFrame]) -> TimeDelta {
     match (frames.first(), frames.last()) {
         (Some(first), Some(last)) => last.captured.since(first.captured) + last.life.interval,

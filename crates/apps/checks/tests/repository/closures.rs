@@ -85,13 +85,13 @@ fn embedded() -> BTreeSet<String> {
     closure(&packages.collect::<Vec<_>>())
 }
 
-/// Those `names` that are crates of this workspace.
+/// The `names` that are crates of this workspace.
 fn ours(names: &BTreeSet<String>) -> Vec<&str> {
     let names = names.iter().map(String::as_str);
     names.filter(|name| name.starts_with("mimosa-")).collect()
 }
 
-/// Those `names` that are in `unwanted`.
+/// The `names` that are in `unwanted`.
 fn unwanted<'a>(names: &'a BTreeSet<String>, unwanted: &[&str]) -> Vec<&'a str> {
     let names = names.iter().map(String::as_str);
     names.filter(|name| unwanted.contains(name)).collect()

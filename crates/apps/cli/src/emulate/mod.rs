@@ -53,10 +53,10 @@ struct Run<'a> {
     seed: u64,
     label: Option<&'a str>,
     emulated: Emulated,
-    /// The same in virtual time.
+    /// Figures of the run in virtual time.
     simulated: Option<RunFigures>,
-    /// The same again, with the receiving host's delay of acknowledgements as the run in
-    /// real time had it; `None` without TCP.
+    /// Figures of the run in virtual time in which the receiving host delays
+    /// acknowledgements as it did in real time; `None` without TCP.
     with_lag: Option<RunFigures>,
 }
 

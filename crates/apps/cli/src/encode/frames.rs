@@ -32,7 +32,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The first line of `frames.csv`.
+    /// Header line of `frames.csv`: the names of its columns.
     pub(crate) const HEADER: &str = "frame,complexity,predicted_share,planned_bytes,coded_bytes,\
         gain_ms,prediction_ms,encoding_ms,queue_ms,pace_ms,latency_ms,attempts,quantiser,\
         squared_error,keyframe";

@@ -15,9 +15,9 @@ pub(crate) struct Pipeline {
 pub(crate) struct Waits {
     /// Time that the frame waits for the encoder.
     pub(crate) queue: TimeDelta,
-    /// From the end of the encoding until the last packet has left.
+    /// Time from the end of the encoding until the last packet has left.
     pub(crate) pace: TimeDelta,
-    /// From the capture until the last packet has left.
+    /// Time from the capture until the last packet has left.
     pub(crate) total: TimeDelta,
 }
 

@@ -219,7 +219,7 @@ impl Wait {
         }
     }
 
-    /// Its name on the command line.
+    /// The name on the command line.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Sleep => "sleep",

@@ -145,13 +145,16 @@ pub(super) fn is_there(name: &str) -> bool {
 
 /// Names of all links that answer. Removes what links that do not answer have left.
 pub(super) fn names() -> Result<Vec<String>, CliError> {
-    let folder = folder()?;
+    names_in(&folder()?)
+}
+
+fn names_in(folder: &Path) -> Result<Vec<String>, CliError> {
     let failed = |source| CliError::Place {
-        path: folder.clone(),
+        path: folder.to_owned(),
         source,
     };
     let mut names = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(failed)? {
+    for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         if path.extension().is_some_and(|suffix| suffix == "lock") {
             // The lock of a link that was killed before it answered, unless a process holds it.
@@ -248,5 +251,22 @@ mod tests {
         drop(listener);
         assert!(vacant(&socket).unwrap().is_some());
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_list_removes_what_killed_links_have_left_and_nothing_else() {
+        let folder = scratch("left");
+        let answering = UnixListener::bind(folder.join("answers.sock")).unwrap();
+        let starting = vacant(&folder.join("starts.sock")).unwrap().unwrap();
+        // One was killed before it answered, the other afterwards.
+        fs::write(folder.join("early.lock"), "").unwrap();
+        drop(UnixListener::bind(folder.join("late.sock")).unwrap());
+        fs::write(folder.join("late.lock"), "").unwrap();
+        assert_eq!(names_in(&folder).unwrap(), ["answers"]);
+        let left = fs::read_dir(&folder).unwrap();
+        let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["answers.sock", "starts.lock"]);
+        drop((answering, starting));
     }
 }

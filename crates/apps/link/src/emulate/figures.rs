@@ -199,7 +199,7 @@ fn of_flow(passage: &Passage<LinkPacket>, packet: FlowPacket) -> Passage<StreamP
     }
 }
 
-/// From each acknowledgement back to the newest arrival of its flow before it, and the
+/// Time from each acknowledgement back to the newest arrival of its flow before it, and the
 /// link's lateness.
 fn acknowledging(scenario: &Scenario, records: &Records) -> Vec<TimeDelta> {
     let is_tcp = |flow: usize| {

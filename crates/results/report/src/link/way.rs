@@ -11,15 +11,15 @@ use crate::spread::{mean, sorted};
 /// The parts of a frame's delay, by the packet that arrived last. The parts add up to the delay.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Way {
-    /// From the hand-over until the packet comes to the link.
+    /// Time from the hand-over until the packet comes to the link.
     pub(crate) pace: TimeDelta,
     /// The packet's time in the link's queue.
     pub(crate) queue: TimeDelta,
     /// The packet's serialisation.
     pub(crate) serialise: TimeDelta,
-    /// From the end of the link to the receiver.
+    /// Time from the end of the link to the receiver.
     pub(crate) propagate: TimeDelta,
-    /// From the arrival until the sender holds the acknowledgement.
+    /// Time from the arrival until the sender holds the acknowledgement.
     pub(crate) rest: TimeDelta,
     /// The frame delay.
     pub(crate) delay: TimeDelta,
@@ -62,16 +62,16 @@ impl Way {
 /// The parts of the frame delay, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WayMillis {
-    /// From the hand-over until the last packet comes to the link: pacing, and the wait for
+    /// Time from the hand-over until the last packet comes to the link: pacing, and the wait for
     /// retransmissions.
     pub pace: f64,
     /// The last packet's time in the link's queue, which is the true queueing delay.
     pub queue: f64,
     /// The last packet's serialisation.
     pub serialise: f64,
-    /// From the end of the link to the receiver.
+    /// Time from the end of the link to the receiver.
     pub propagate: f64,
-    /// From the arrival until the sender holds the acknowledgement.
+    /// Time from the arrival until the sender holds the acknowledgement.
     pub rest: f64,
     /// The frame delay.
     pub delay: f64,

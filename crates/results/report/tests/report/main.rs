@@ -183,7 +183,7 @@ fn the_json_stays_as_it_is() {
     assert_eq!(json, include_str!("plain.json").trim_end());
 }
 
-/// The same report for the same session, in whatever order its frames are.
+/// A session gives one report, in whatever order its frames are.
 #[test]
 fn the_same_session_is_the_same_report() {
     let frames = synthetic::session(3_000).frames;

@@ -13,11 +13,11 @@ pub(crate) const ABOUT: &str = r#"{"role":"player","source":"demo","width":1280,
 /// The time between two frames.
 const INTERVAL: TimeDelta = TimeDelta::from_micros(16_667);
 
-/// The same numbers every time.
+/// A sequence of numbers that is the same every time.
 struct Noise(u64);
 
 impl Noise {
-    /// From zero to one.
+    /// The next number, from zero to one.
     fn next(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
