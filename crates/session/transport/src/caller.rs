@@ -16,10 +16,9 @@ use mimosa_rtp::enclosed;
 use mimosa_rtp::transport_cc::TransportExtension;
 use mimosa_units::{Ecn, Time};
 use str0m::change::{SdpAnswer, SdpPendingOffer};
-use str0m::channel::{ChannelConfig, ChannelData, ChannelId, Reliability};
+use str0m::channel::{ChannelConfig, ChannelData, Reliability};
 use str0m::format::FormatParams;
 use str0m::media::{Direction, Frequency, KeyframeRequestKind, MediaKind, Mid, Pt};
-use str0m::net::{Protocol, Receive};
 use str0m::rtp::{Extension, RawPacket, RtpHeader, Ssrc};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 
@@ -27,6 +26,7 @@ use crate::codecs::known;
 use crate::ends::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
 use crate::error::CallError;
 use crate::extension::{DependencyDescriptor, TransportCc02};
+use crate::rtc::{Channels, received};
 use crate::sdp::{TRANSPORT_CC_02, add_congestion_feedback, add_repairs, has_congestion_feedback};
 use crate::tap;
 use crate::time::{instant, time};
@@ -71,7 +71,7 @@ pub struct Caller {
     name: Ssrc,
     /// Whether the host reads reports of RFC 8888.
     reads_congestion: bool,
-    channels: [Option<ChannelId>; Channel::ALL.len()],
+    channels: Channels,
     datagrams: VecDeque<Datagram>,
     events: VecDeque<CallerEvent>,
     deadline: Time,
@@ -153,7 +153,7 @@ impl Call {
             codec,
             name: self.name.into(),
             reads_congestion: has_congestion_feedback(answer, payload_type),
-            channels: [None; Channel::ALL.len()],
+            channels: Channels::default(),
             datagrams: VecDeque::new(),
             events: VecDeque::new(),
             deadline: self.now,
@@ -198,19 +198,16 @@ impl Caller {
                 self.events.push_back(CallerEvent::Connected);
             }
             Event::ChannelOpen(id, label) => {
-                if let Some(channel) = Channel::from_label(&label) {
-                    self.channels[channel as usize] = Some(id);
-                    self.events.push_back(CallerEvent::Opened(channel));
-                }
+                let opened = self.channels.opened(id, &label);
+                self.events.extend(opened.map(CallerEvent::Opened));
             }
             Event::ChannelData(ChannelData { id, data, .. }) => {
-                let known = self.channels.iter().position(|open| *open == Some(id));
-                if let Some(index) = known {
-                    let channel = Channel::ALL[index];
+                if let Some(channel) = self.channels.of(id) {
                     self.events
                         .push_back(CallerEvent::Message { channel, data });
                 }
             }
+            Event::ChannelClose(id) => self.channels.closed(id),
             Event::RawPacket(packet) => {
                 if let RawPacket::RtpRx(header, payload) = *packet {
                     self.packet(&header, payload);
@@ -273,15 +270,8 @@ impl ViewerTransport for Caller {
     }
 
     fn receive(&mut self, now: Time, source: SocketAddr, destination: SocketAddr, contents: &[u8]) {
-        // Datagrams of none of the protocols are ignored.
-        let Ok(contents) = contents.try_into() else {
+        let Some(receive) = received(source, destination, contents) else {
             return;
-        };
-        let receive = Receive {
-            proto: Protocol::Udp,
-            source,
-            destination,
-            contents,
         };
         let result = self.rtc.handle_input(Input::Receive(instant(now), receive));
         self.check(result);
@@ -314,14 +304,7 @@ impl ViewerTransport for Caller {
     }
 
     fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
-        let Some(id) = self.channels[channel as usize].filter(|_| !data.is_empty()) else {
-            return false;
-        };
-        let is_binary = channel != Channel::Control;
-        let written = self
-            .rtc
-            .channel(id)
-            .is_some_and(|mut open| open.write(is_binary, data).unwrap_or(false));
+        let written = self.channels.write(&mut self.rtc, channel, data);
         self.drain();
         written
     }

@@ -24,6 +24,7 @@ mod numbers;
 mod paths;
 mod peer;
 pub mod plain;
+mod rtc;
 mod sdp;
 mod sound;
 mod sound_section;

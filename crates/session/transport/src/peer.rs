@@ -9,9 +9,8 @@ use mimosa_rtp::video::Payloads;
 use mimosa_stream::{Code, Outgoing};
 use mimosa_units::{Bytes, Ecn, Time};
 use str0m::change::SdpOffer;
-use str0m::channel::{ChannelData, ChannelId};
+use str0m::channel::ChannelData;
 use str0m::media::{MediaTime, Mid, Pt};
-use str0m::net::{Protocol, Receive};
 use str0m::rtp::{ExtensionValues, RtpWrite, SeqNo};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 
@@ -20,6 +19,7 @@ use crate::ends::{Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
 use crate::error::OfferError;
 use crate::numbers::StreamNumbers;
 use crate::paths::{Destination, Sources, check_candidate, is_stun};
+use crate::rtc::{Channels, received};
 use crate::sdp::{
     Beside, Offer, RepairOffer, add_congestion_feedback, add_repairs, add_stream, rename,
     transport_extension,
@@ -66,7 +66,7 @@ pub struct Peer {
     rtx: Option<Pt>,
     /// The media section in which sound is sent, and the sound's packets.
     sound: Option<(Mid, Sound)>,
-    channels: [Option<ChannelId>; Channel::ALL.len()],
+    channels: Channels,
     datagrams: VecDeque<Datagram>,
     /// The ECN field of the datagrams that str0m makes at present.
     ecn: Ecn,
@@ -127,7 +127,7 @@ impl Peer {
             repairs: offer.repairs,
             rtx: None,
             sound: None,
-            channels: [None; Channel::ALL.len()],
+            channels: Channels::default(),
             datagrams: VecDeque::new(),
             ecn: Ecn::NotEct,
             events: VecDeque::new(),
@@ -272,23 +272,15 @@ impl Peer {
         match event {
             Event::Connected => self.events.push_back(PeerEvent::Connected),
             Event::ChannelOpen(id, label) => {
-                if let Some(channel) = Channel::from_label(&label) {
-                    self.channels[channel as usize] = Some(id);
-                    self.events.push_back(PeerEvent::Opened(channel));
-                }
+                let opened = self.channels.opened(id, &label);
+                self.events.extend(opened.map(PeerEvent::Opened));
             }
             Event::ChannelData(ChannelData { id, data, .. }) => {
-                let known = self.channels.iter().position(|open| *open == Some(id));
-                if let Some(index) = known {
-                    let channel = Channel::ALL[index];
+                if let Some(channel) = self.channels.of(id) {
                     self.events.push_back(PeerEvent::Message { channel, data });
                 }
             }
-            Event::ChannelClose(id) => {
-                for open in &mut self.channels {
-                    open.take_if(|open| *open == id);
-                }
-            }
+            Event::ChannelClose(id) => self.channels.closed(id),
             Event::KeyframeRequest(_) => self.events.push_back(PeerEvent::KeyframeWanted),
             Event::IceConnectionStateChange(IceConnectionState::Disconnected) => {
                 self.end("the browser does not answer any more".to_owned());
@@ -470,22 +462,13 @@ impl HostTransport for Peer {
     }
 
     fn write(&mut self, channel: Channel, data: &[u8]) -> bool {
-        let Some(id) = self.channels[channel as usize].filter(|_| !data.is_empty()) else {
-            return false;
-        };
-        let is_binary = channel != Channel::Control;
-        let written = self
-            .rtc
-            .channel(id)
-            .is_some_and(|mut open| open.write(is_binary, data).unwrap_or(false));
+        let written = self.channels.write(&mut self.rtc, channel, data);
         self.drain();
         written
     }
 
     fn is_undelivered(&mut self, channel: Channel) -> bool {
-        // SCTP counts the bytes of a message as buffered until they are acknowledged.
-        let open = self.channels[channel as usize].and_then(|id| self.rtc.channel(id));
-        !channel.is_lossy() && open.is_some_and(|mut open| open.buffered_amount() > 0)
+        self.channels.is_undelivered(&mut self.rtc, channel)
     }
 
     fn close(&mut self) {
@@ -501,13 +484,4 @@ impl HostTransport for Peer {
     fn poll_event(&mut self) -> Option<PeerEvent> {
         self.events.pop_front()
     }
-}
-
-fn received(source: SocketAddr, destination: SocketAddr, contents: &[u8]) -> Option<Receive<'_>> {
-    Some(Receive {
-        proto: Protocol::Udp,
-        source,
-        destination,
-        contents: contents.try_into().ok()?,
-    })
 }
