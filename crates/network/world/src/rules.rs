@@ -68,6 +68,9 @@ pub(crate) const KEYFRAME_UNDERWAY: TimeDelta = TimeDelta::from_millis(310);
 pub(crate) const KEYFRAMES_APART: TimeDelta = TimeDelta::from_millis(390);
 /// Longest time without a new picture, once there has been no fault for as long.
 pub(crate) const PICTURES_WITHIN: TimeDelta = TimeDelta::from_millis(2_500);
+/// Longest time until a session has connected or is over: the host waits for 15 s
+/// (`session/host/mod.rs`), and looks at its timers within a moment.
+pub(crate) const BEGINS_WITHIN: TimeDelta = TimeDelta::from_millis(15_100);
 /// Longest time until both ends know that a session has ended: host and player wait 10 s for each
 /// other, and messages take time.
 pub(crate) const ENDS_WITHIN: TimeDelta = TimeDelta::from_millis(16_000);

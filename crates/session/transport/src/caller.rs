@@ -180,7 +180,7 @@ impl Caller {
                 }),
                 Ok(Output::Event(event)) => self.event(event),
                 Err(error) => {
-                    self.end(error.to_string());
+                    self.end(format!("the connection broke: {error}"));
                     break;
                 }
             }
@@ -245,7 +245,7 @@ impl Caller {
 
     fn check(&mut self, result: Result<(), str0m::RtcError>) {
         if let Err(error) = result {
-            self.end(error.to_string());
+            self.end(format!("the connection broke: {error}"));
         }
     }
 

@@ -13,12 +13,18 @@ pub struct StreamNumbers {
 impl StreamNumbers {
     /// The numbers that follow from random bits.
     #[must_use]
-    pub const fn new([sequence, name]: [u32; 2]) -> Self {
+    pub const fn drawn([sequence, name]: [u32; 2]) -> Self {
+        // Below 32768: RFC 3711, section 3.3.1, as otherwise a receiver could not tell whether the
+        // number has wrapped before the first packet that it sees.
+        #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+        Self::new(sequence as u16 >> 1, name)
+    }
+
+    /// The numbers that begin with this number of a packet, and with about this name.
+    #[must_use]
+    pub const fn new(first_sequence: u16, name: u32) -> Self {
         Self {
-            // Below 32768: RFC 3711, section 3.3.1, as otherwise a receiver could not tell whether
-            // the number has wrapped before the first packet that it sees.
-            #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
-            first_sequence: sequence as u16 >> 1,
+            first_sequence,
             // Small enough for the names that follow, and never zero, which str0m keeps for itself.
             first_name: name >> 1 | 1,
         }
@@ -43,7 +49,7 @@ mod tests {
     #[test]
     fn streams_have_different_names_that_are_not_zero() {
         for bits in [0, 1, u32::MAX] {
-            let numbers = StreamNumbers::new([bits; 2]);
+            let numbers = StreamNumbers::drawn([bits; 2]);
             let streams = [Stream::Media, Stream::Retransmission, Stream::Repair];
             let names = streams.map(|stream| numbers.ssrc(stream));
             assert!(names[0] > 0 && names[0] < names[1] && names[1] < names[2]);

@@ -17,7 +17,10 @@
 //! priority, and the library would send to the old address until the session ends.
 //! [`Destination`] follows the newest nomination instead, as `libwebrtc` nominates only the
 //! pair that it uses. It moves once authentic data have come from there as well: a recorded
-//! check that somebody sends again from another address moves nothing.
+//! check that somebody sends again from another address moves nothing. Before the first data
+//! there is only the handshake of DTLS, which follows the newest nomination at once: nothing
+//! else could come from the new address, and until the browser's next check a recorded one
+//! only diverts a few datagrams that are no secret.
 
 use std::net::SocketAddr;
 
@@ -84,8 +87,8 @@ impl Destination {
     /// Where a datagram goes that the library would send to `chosen`. An answer to a
     /// connectivity check goes back to where the check came from.
     pub(crate) fn of(&self, chosen: SocketAddr, datagram: &[u8]) -> SocketAddr {
-        match self.proven {
-            Some(proven) if !is_stun(datagram) => proven,
+        match self.proven.or(self.nominated) {
+            Some(newest) if !is_stun(datagram) => newest,
             _ => chosen,
         }
     }

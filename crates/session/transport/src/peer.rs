@@ -261,7 +261,7 @@ impl Peer {
                 }),
                 Ok(Output::Event(event)) => self.event(event),
                 Err(error) => {
-                    self.end(error.to_string());
+                    self.end(format!("the connection broke: {error}"));
                     break;
                 }
             }
@@ -302,7 +302,7 @@ impl Peer {
 
     fn check(&mut self, result: Result<(), str0m::RtcError>) {
         if let Err(error) = result {
-            self.end(error.to_string());
+            self.end(format!("the connection broke: {error}"));
         }
     }
 

@@ -117,7 +117,7 @@ impl Network {
 
     /// The peer that makes this offer, and the text of the answer.
     fn peer(&self, offer: &Offer, now: Time) -> Result<(Peer, String), Problem> {
-        let numbers = StreamNumbers::new([bits_32(), bits_32()]);
+        let numbers = StreamNumbers::drawn([bits_32(), bits_32()]);
         let answered = catch_unwind(AssertUnwindSafe(|| {
             Peer::answer(
                 &offer.text,

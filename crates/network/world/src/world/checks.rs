@@ -8,7 +8,7 @@ use crate::fault::FaultKind;
 use crate::host::{Broken, HostSide};
 use crate::person::{Person, Viewer};
 use crate::plan::TransportKind;
-use crate::rules::{ENDS_WITHIN, MOST_REMEMBERED, PICTURES_WITHIN, Rule};
+use crate::rules::{BEGINS_WITHIN, ENDS_WITHIN, MOST_REMEMBERED, PICTURES_WITHIN, Rule};
 
 /// Time after the end of a network fault in which rules allow for it.
 const FORGIVEN: TimeDelta = TimeDelta::from_millis(2_500);
@@ -106,7 +106,7 @@ impl World<'_> {
         host.may_overload(person.there.rate()) || (!is_ours && since.lost_share() > FLOODED)
     }
 
-    /// Whether messages to a person may still be late. SCTP, which carries them in WebRTC,
+    /// Whether messages to a person or from one may still be late. SCTP, which carries them in WebRTC,
     /// doubles its timeout with each loss (RFC 9260, section 6.3.3): after trouble it may wait
     /// for as long as the trouble lasted, and where a controller keeps losing packets, longer.
     fn may_wait_for_messages(&self, person: &Person, calm: TimeDelta) -> bool {
@@ -136,7 +136,11 @@ impl World<'_> {
                 (None, None) => {
                     let age = now.since(viewer.began);
                     let is_overloaded = self.is_overloaded(host, person);
-                    if calm < PICTURES_WITHIN || age < PICTURES_WITHIN || is_overloaded {
+                    // Where the address changes during the handshake of DTLS, its few attempts may
+                    // all be lost: the host gives up, and the player begins again.
+                    let is_beginning = host.connected.is_none() && age < BEGINS_WITHIN;
+                    let is_excused = is_overloaded || is_beginning;
+                    if calm < PICTURES_WITHIN || age < PICTURES_WITHIN || is_excused {
                         continue;
                     }
                     let last = viewer.shown.map_or(TimeDelta::MAX, |at| now.since(at));
@@ -166,28 +170,34 @@ impl World<'_> {
                     }
                 }
             }
-            keys(number, person.plan.role, host, viewer, calm)?;
+            let mut faults = self.plan.faults.iter();
+            let lies = faults.any(|fault| fault.kind == FaultKind::Lie && fault.person == number);
+            let is_due = calm > PICTURES_WITHIN && !self.may_wait_for_messages(person, calm);
+            keys(number, (person.plan.role, lies), host, viewer, is_due)?;
         }
         Ok(())
     }
 }
 
 /// Checks that each key that a player pressed or released reached the source, once and in order.
+/// Only where `is_due` is set must all but the newest keys have come. Nothing holds for a player that
+/// `lies`: among its messages without sense may be one that presses a key, or one whose number makes
+/// those after it look old.
 fn keys(
     number: usize,
-    role: Role,
+    (role, lies): (Role, bool),
     host: &HostSide,
     viewer: &Viewer,
-    calm: TimeDelta,
+    is_due: bool,
 ) -> Result<(), Broken> {
-    if role != Role::Player {
+    if role != Role::Player || lies {
         return Ok(());
     }
     let in_order = viewer.keys.starts_with(&host.keys);
     // The newest keys may be on their way.
     let late = viewer.keys.len() - host.keys.len().min(viewer.keys.len());
     let is_alive = host.ended.is_none() && viewer.ended.is_none();
-    if !in_order || (is_alive && calm > PICTURES_WITHIN && late > 12) {
+    if !in_order || (is_alive && is_due && late > 12) {
         let detail = format!(
             "person {number} pressed {}, the source heard of {}, in order: {in_order}",
             viewer.keys.len(),

@@ -51,7 +51,7 @@ pub(super) fn webrtc_ends(plan: &Plan, person: &Person, [now, local]: [Time; 2])
         FeedbackKind::CongestionControl => None,
         other => Some(other),
     };
-    let numbers = StreamNumbers::new([14, HOST]);
+    let numbers = StreamNumbers::new(7, HOST);
     let (peer, answer) = Peer::answer(
         &offer,
         &codecs,

@@ -106,6 +106,8 @@ enum Phase {
     /// The browser is being told why the session ends.
     Leaving {
         reason: String,
+        /// Whether the notice is written; it cannot be before the channel is open.
+        is_written: bool,
         /// When the session ends whether the browser knows why or not.
         until: Time,
     },
@@ -283,14 +285,13 @@ impl Session {
         }
     }
 
-    /// When the session ends unless a datagram comes before.
+    /// When the session ends unless a datagram comes before, or unless it connects before.
     fn gone_at(&self) -> Time {
-        let patience = if self.is_connected() {
-            GONE_AFTER
-        } else {
-            CONNECTED_WITHIN
-        };
-        self.heard + patience
+        match self.phase {
+            // Connectivity checks may come for as long as the handshake does not succeed.
+            Phase::Answered => self.begun + CONNECTED_WITHIN,
+            Phase::Connected | Phase::Leaving { .. } | Phase::Ended => self.heard + GONE_AFTER,
+        }
     }
 
     /// When to call [`Session::advance`].
@@ -388,9 +389,9 @@ impl Session {
         match self.phase {
             Phase::Answered => self.close(reason),
             Phase::Connected => {
-                self.notice(NoticeCode::Ended, reason.to_owned());
                 self.phase = Phase::Leaving {
                     reason: reason.to_owned(),
+                    is_written: self.notice(NoticeCode::Ended, reason.to_owned()),
                     until: now + FAREWELL_WITHIN,
                 };
                 self.waiting = None;
@@ -403,11 +404,17 @@ impl Session {
 
     /// Ends a session that is leaving, once the browser knows why or has had its time.
     fn part(&mut self, now: Time) {
-        let Phase::Leaving { reason, until } = &self.phase else {
+        let Phase::Leaving {
+            reason,
+            is_written,
+            until,
+        } = &self.phase
+        else {
             return;
         };
-        let (reason, until) = (reason.clone(), *until);
-        if now >= until || !self.transport.is_undelivered(Channel::Control) {
+        let (reason, is_written, until) = (reason.clone(), *is_written, *until);
+        let is_told = is_written && !self.transport.is_undelivered(Channel::Control);
+        if is_told || now >= until {
             self.close(&reason);
         }
     }

@@ -84,15 +84,16 @@ impl Session {
         }
     }
 
-    /// Sends a message to the page.
-    pub(super) fn tell(&mut self, message: &ToPage) {
+    /// Sends a message to the page. Returns whether the channel is open and takes the message.
+    pub(super) fn tell(&mut self, message: &ToPage) -> bool {
         self.transport
-            .write(Channel::Control, message.to_json().as_bytes());
+            .write(Channel::Control, message.to_json().as_bytes())
     }
 
-    /// Sends the page a notice for the person in front of it.
-    pub fn notice(&mut self, code: NoticeCode, message: String) {
-        self.tell(&ToPage::Notice(Notice { code, message }));
+    /// Sends the page a notice for the person in front of it. Returns whether the channel is open
+    /// and takes the notice.
+    pub fn notice(&mut self, code: NoticeCode, message: String) -> bool {
+        self.tell(&ToPage::Notice(Notice { code, message }))
     }
 
     /// Notifies the page that no pictures come and why, or, with `None`, that they come again.
@@ -101,6 +102,6 @@ impl Session {
         match reason {
             Some(reason) => self.notice(NoticeCode::Waiting, reason.to_owned()),
             None => self.notice(NoticeCode::Resumed, "the picture is back".to_owned()),
-        }
+        };
     }
 }

@@ -37,6 +37,14 @@ impl Session {
 
     fn opened(&mut self, now: Time, channel: Channel) {
         if channel == Channel::Control {
+            if let Phase::Leaving { reason, .. } = &self.phase {
+                let reason = reason.clone();
+                let has_written = self.notice(NoticeCode::Ended, reason);
+                if let Phase::Leaving { is_written, .. } = &mut self.phase {
+                    *is_written = has_written;
+                }
+                return;
+            }
             let hello = Hello {
                 picture_clock: Some(clock(picture_time(self.rtp_offset, now), now)),
                 sound_clock: self.sound.newest(),

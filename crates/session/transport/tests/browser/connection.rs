@@ -227,6 +227,22 @@ fn a_browser_with_a_new_address_is_followed() {
     assert_eq!(answer.destination, browser_address());
 }
 
+/// A translator of addresses may forget the browser while the connection is being made. One moment
+/// is left: when the first datagram of the handshake is on its way, the handshake's attempts are used
+/// up before the browser's next check, 3 s later, says where it is.
+#[test]
+fn a_browser_with_a_new_address_before_the_first_data_is_followed() {
+    let is_followed = |moment: &u32| {
+        let mut world = World::answered(FeedbackKind::OnRequest, 1, |offer| offer);
+        world.run(MS * 5 * *moment);
+        world.outside = ([10, 0, 0, 9], 6_000).into();
+        world.run(TimeDelta::from_millis(12_000));
+        world.browser.is_connected
+    };
+    let left_behind: Vec<_> = (0..30).filter(|moment| !is_followed(moment)).collect();
+    assert_eq!(left_behind, [6], "moments of 5 ms");
+}
+
 /// SCTP has no empty messages, and one would stop the stream for good.
 #[test]
 fn an_empty_message_is_not_taken() {

@@ -27,7 +27,7 @@ const TRANSPORT_CC: [&str; 2] = [
 ];
 
 /// The numbers with which a host's streams begin: packets are numbered from 7 on.
-pub(crate) const NUMBERS: StreamNumbers = StreamNumbers::new([14, 0x1234_5678]);
+pub(crate) const NUMBERS: StreamNumbers = StreamNumbers::new(7, 0x1234_5678);
 
 /// When all tests begin.
 pub(crate) fn beginning() -> Time {
@@ -70,6 +70,8 @@ pub(crate) struct World {
     to_peer: VecDeque<(Time, Datagram)>,
     peer_at: Time,
     browser_at: Time,
+    /// Address of the browser that the peer sees.
+    pub(crate) outside: SocketAddr,
 }
 
 impl World {
@@ -100,7 +102,7 @@ impl World {
             &[Codec::H264],
             Some(feedback),
             &addresses,
-            StreamNumbers::new([u32::from(first_sequence) << 1, 0x1234_5678]),
+            StreamNumbers::new(first_sequence, 0x1234_5678),
             has_sound,
             now,
         )
@@ -122,6 +124,7 @@ impl World {
             to_peer: VecDeque::new(),
             peer_at: now,
             browser_at: now,
+            outside: browser_address(),
         }
     }
 
@@ -172,7 +175,13 @@ impl World {
             self.now = self.now.max(next);
             if first(&self.to_browser) == Some(next) {
                 let (_, datagram) = self.to_browser.pop_front().unwrap();
-                if (self.arrives)(&datagram.contents) {
+                let is_to_browser = datagram.destination == self.outside;
+                if is_to_browser && (self.arrives)(&datagram.contents) {
+                    let destination = browser_address();
+                    let datagram = Datagram {
+                        destination,
+                        ..datagram
+                    };
                     self.browser.receive(self.now, &datagram);
                 }
             } else if first(&self.to_peer) == Some(next) {
@@ -191,9 +200,16 @@ impl World {
     }
 
     fn deliver(&mut self, datagram: &Datagram) {
-        let (source, destination) = (datagram.source, datagram.destination);
+        let (source, destination) = (self.outside, datagram.destination);
         let contents = &datagram.contents;
-        assert!(self.peer.accepts(self.now, source, destination, contents));
+        if !self.peer.accepts(self.now, source, destination, contents) {
+            let is_known = source == browser_address();
+            assert!(
+                !is_known,
+                "only what comes from a new address is a stranger's"
+            );
+            return;
+        }
         self.peer.receive(self.now, source, destination, contents);
     }
 
