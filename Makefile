@@ -12,7 +12,8 @@ LEAN := --no-default-features --features serve,x264,gstreamer,svt-av1
 # GStreamer drives graphics processors, and is a tenth of what there is to compile: `make play`
 # leaves it out where no device could encode (crates/apps/host/src/encoding/hardware.rs).
 DEVICES := $(wildcard /dev/dri/renderD* /dev/nvidia0 /dev/video*)
-PLAY := $(if $(DEVICES),$(LEAN),--no-default-features --features serve,x264,svt-av1)
+LEANEST := --no-default-features --features serve,x264,svt-av1
+PLAY := $(if $(DEVICES),$(LEAN),$(LEANEST))
 CLIENT := --no-default-features --features window
 # The program that soaks; MIMOSA names one that is built already.
 SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
@@ -54,6 +55,7 @@ endif
 	cargo clippy --workspace --all-targets $(FEATURES) $(LOCKED) -- -D warnings
 	cargo clippy -p mimosa-cli $(LOCKED) -- -D warnings
 	cargo clippy -p mimosa-cli $(LEAN) $(LOCKED) -- -D warnings
+	cargo clippy -p mimosa-cli $(LEANEST) $(LOCKED) -- -D warnings
 	cargo clippy -p mimosa-cli $(CLIENT) $(LOCKED) -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps $(FEATURES) $(LOCKED)
 	cargo test -p mimosa-checks $(LOCKED)
