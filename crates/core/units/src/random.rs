@@ -1,6 +1,6 @@
 //! Pseudorandom numbers from a seed, which are the same on every machine.
 
-/// What is added to the state for each number: the fractional part of the golden ratio, times 2^64.
+/// The number that is added to the state for each output: the fractional part of the golden ratio, times 2^64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// `bits`, mixed so that every bit of the result depends on all bits: the last step of
@@ -15,7 +15,7 @@ pub const fn mix(bits: u64) -> u64 {
 /// A stream of numbers from the generator `SplitMix64` (Steele, Lea and Flood, "Fast splittable
 /// pseudorandom number generators", 2014), whose output is fixed by its definition.
 ///
-/// It is not for secrets: the numbers that follow can be computed from one number.
+/// The generator is not for secrets: the numbers that follow can be computed from one number.
 #[derive(Clone, Debug)]
 pub struct SplitMix(u64);
 

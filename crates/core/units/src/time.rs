@@ -96,7 +96,7 @@ impl fmt::Display for Time {
 
 /// A point on the other host's clock, in nanoseconds since an unknown origin.
 ///
-/// It relates to [`Time`] only through differences: `PeerTime - Time` is a
+/// A `PeerTime` relates to [`Time`] only through differences: `PeerTime - Time` is a
 /// one-way delay plus the unknown offset between the clocks, which cancels when
 /// two such delays are subtracted from each other.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]

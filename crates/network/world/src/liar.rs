@@ -16,6 +16,9 @@ pub(crate) struct Orders {
     pub(crate) lies: AtomicBool,
     /// Whether reports are to be withheld.
     pub(crate) is_silent: AtomicBool,
+    /// Whether a message without sense went to the channel of keys, where it may press one, or make
+    /// the messages after it look old.
+    pub(crate) has_spoiled_keys: AtomicBool,
     /// Number of reports and messages withheld or falsified.
     pub(crate) acted: AtomicU64,
 }
@@ -95,7 +98,9 @@ impl ViewerTransport for Liar {
             if self.random.chance(0.3) {
                 let channel = Channel::ALL[usize::from(self.byte() % 4)];
                 let junk: Vec<_> = (0..self.byte()).map(|_| self.byte()).collect();
-                self.inner.write(channel, &junk);
+                if self.inner.write(channel, &junk) && channel == Channel::Keys {
+                    self.orders.has_spoiled_keys.store(true, Ordering::Relaxed);
+                }
             }
             return;
         }

@@ -1,5 +1,7 @@
 //! Checks the rules that no single part can check by itself.
 
+use std::sync::atomic::Ordering;
+
 use mimosa_protocol::control::Role;
 use mimosa_units::{Time, TimeDelta};
 
@@ -170,27 +172,24 @@ impl World<'_> {
                     }
                 }
             }
-            let mut faults = self.plan.faults.iter();
-            let lies = faults.any(|fault| fault.kind == FaultKind::Lie && fault.person == number);
             let is_due = calm > PICTURES_WITHIN && !self.may_wait_for_messages(person, calm);
-            keys(number, (person.plan.role, lies), host, viewer, is_due)?;
+            keys(number, person.plan.role, host, viewer, is_due)?;
         }
         Ok(())
     }
 }
 
 /// Checks that each key that a player pressed or released reached the source, once and in order.
-/// Only where `is_due` is set must all but the newest keys have come. Nothing holds for a player that
-/// `lies`: among its messages without sense may be one that presses a key, or one whose number makes
-/// those after it look old.
+/// Only where `is_due` is set must all but the newest keys have come. Nothing holds for a player whose
+/// lies have reached the channel of keys.
 fn keys(
     number: usize,
-    (role, lies): (Role, bool),
+    role: Role,
     host: &HostSide,
     viewer: &Viewer,
     is_due: bool,
 ) -> Result<(), Broken> {
-    if role != Role::Player || lies {
+    if role != Role::Player || viewer.orders.has_spoiled_keys.load(Ordering::Relaxed) {
         return Ok(());
     }
     let in_order = viewer.keys.starts_with(&host.keys);
