@@ -125,7 +125,8 @@ fn packet(compound: &[u8], at: usize) -> Result<(Packet<'_>, usize), RtcpError> 
 pub(crate) fn write(payload_type: u8, format: u8, contents: &[u8]) -> Vec<u8> {
     let words = contents.len().div_ceil(WORD);
     let length = u16::try_from(words).unwrap_or(u16::MAX);
-    let mut packet = vec![VERSION << 6 | format & FORMAT_MASK, payload_type];
+    let mut packet = Vec::with_capacity(HEADER + WORD * words);
+    packet.extend_from_slice(&[VERSION << 6 | format & FORMAT_MASK, payload_type]);
     packet.extend_from_slice(&length.to_be_bytes());
     packet.extend_from_slice(contents);
     packet.resize(HEADER + WORD * words, 0);

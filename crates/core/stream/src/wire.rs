@@ -328,16 +328,18 @@ impl ReportReader {
         feedback: &TransportFeedback,
         report: &mut ArrivalReport,
     ) -> usize {
-        let mut covered = 0;
+        let covered = feedback.covered();
         let statuses = self.transport_wide.statuses(feedback);
-        let arrived = statuses.inspect(|_| covered += 1);
-        report.arrivals.extend(arrived.filter_map(|(sequence, at)| {
-            Some(Arrival {
-                sequence: TransportSequence(sequence),
-                at: at?,
-                ecn: Ecn::NotEct,
-            })
-        }));
+        report.arrivals.reserve(covered);
+        report
+            .arrivals
+            .extend(statuses.filter_map(|(sequence, at)| {
+                Some(Arrival {
+                    sequence: TransportSequence(sequence),
+                    at: at?,
+                    ecn: Ecn::NotEct,
+                })
+            }));
         covered
     }
 

@@ -1,6 +1,6 @@
 //! One direction between a host and a person: queue, link and path, and the faults on them.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use mimosa_facts::Header;
 use mimosa_net::queue::{Codel, CodelConfig, DropTail, DualPi2, DualPi2Config, Limit, Queue};
@@ -94,7 +94,9 @@ pub(crate) struct Way {
     is_out: bool,
     copies: f64,
     random: Random,
-    flying: BTreeMap<(Time, u64), Carried>,
+    /// Datagrams on the path in the order in which they arrive, each with when it does and its
+    /// number.
+    flying: VecDeque<(Time, u64, Carried)>,
     left: u64,
     newest: u64,
     dropped: Vec<Carried>,
@@ -129,7 +131,7 @@ impl Way {
             is_out: false,
             copies: 0.0,
             random: Random::new(seed, &format!("{name} copies")),
-            flying: BTreeMap::new(),
+            flying: VecDeque::new(),
             left: 0,
             newest: 0,
             dropped: Vec::new(),
@@ -189,28 +191,20 @@ impl Way {
 
     /// When something happens next; [`Time::MAX`] for never.
     pub(crate) fn deadline(&self) -> Time {
-        let due = self.flying.first_key_value().map(|((due, _), _)| *due);
-        self.link.deadline().min(due.unwrap_or(Time::MAX))
+        let due = self.flying.front().map_or(Time::MAX, |(due, ..)| *due);
+        self.link.deadline().min(due)
     }
 
     /// Takes the next datagram that arrives by `now`.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Arrived> {
         while let Some(served) = self.link.poll(now, &mut self.dropped) {
             match self.path.send(served.finished, (None, None)) {
-                Some(at) => {
-                    self.flying.insert((at, self.left), served.packet);
-                    self.left += 1;
-                }
+                Some(at) => self.fly(at, served.packet),
                 None => self.counts.lost += 1,
             }
         }
         self.count_drops();
-        let first = self.flying.first_entry()?;
-        let &(due, number) = first.key();
-        if due > now {
-            return None;
-        }
-        let carried = first.remove();
+        let (_, number, carried) = self.flying.pop_front_if(|(due, ..)| *due <= now)?;
         self.counts.arrived += 1;
         if number < self.newest && !carried.is_copy {
             self.counts.overtaken += 1;
@@ -220,6 +214,15 @@ impl Way {
             ecn: carried.ecn,
             datagram: carried.datagram,
         })
+    }
+
+    /// Notes that a datagram arrives at `at`.
+    fn fly(&mut self, at: Time, carried: Carried) {
+        // Few datagrams overtake others, and not many.
+        let sooner = self.flying.iter().rev().position(|(due, ..)| *due <= at);
+        let place = self.flying.len() - sooner.unwrap_or(self.flying.len());
+        self.flying.insert(place, (at, self.left, carried));
+        self.left += 1;
     }
 
     /// Begins or ends an outage, in which nothing passes.

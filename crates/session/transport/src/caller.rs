@@ -26,7 +26,7 @@ use crate::codecs::known;
 use crate::ends::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
 use crate::error::CallError;
 use crate::extension::{DependencyDescriptor, TransportCc02};
-use crate::rtc::{Channels, received};
+use crate::rtc::{Channels, cause, received};
 use crate::sdp::{TRANSPORT_CC_02, add_congestion_feedback, add_repairs, has_congestion_feedback};
 use crate::tap;
 use crate::time::{instant, time};
@@ -40,6 +40,8 @@ const fn payload_types(codec: Codec) -> [u8; 2] {
     }
 }
 
+/// Why a connection ends that the host closed.
+const CLOSED: &str = "the host closed the connection";
 /// Payload types with which str0m offers sound.
 const OPUS: u8 = 111;
 const RED: u8 = 63;
@@ -180,7 +182,7 @@ impl Caller {
                 }),
                 Ok(Output::Event(event)) => self.event(event),
                 Err(error) => {
-                    self.end(format!("the connection broke: {error}"));
+                    self.end(cause(&error, CLOSED));
                     break;
                 }
             }
@@ -216,7 +218,7 @@ impl Caller {
             Event::IceConnectionStateChange(IceConnectionState::Disconnected) => {
                 self.end("the host does not answer any more".to_owned());
             }
-            Event::Closed => self.end("the host closed the connection".to_owned()),
+            Event::Closed => self.end(CLOSED.to_owned()),
             _ => {}
         }
     }
@@ -310,8 +312,10 @@ impl ViewerTransport for Caller {
     }
 
     fn close(&mut self) {
-        let result = self.rtc.close();
-        self.check(result);
+        // Before its association of SCTP is established, str0m refuses to tell the other end.
+        if self.rtc.close().is_err() {
+            self.rtc.disconnect();
+        }
         self.drain();
     }
 

@@ -19,7 +19,7 @@ use crate::ends::{Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
 use crate::error::OfferError;
 use crate::numbers::StreamNumbers;
 use crate::paths::{Destination, Sources, check_candidate, is_stun};
-use crate::rtc::{Channels, received};
+use crate::rtc::{Channels, cause, received};
 use crate::sdp::{
     Beside, Offer, RepairOffer, add_congestion_feedback, add_repairs, add_stream, rename,
     transport_extension,
@@ -40,6 +40,8 @@ pub const OVERHEAD: Bytes = Bytes::new(76);
 /// the media identification in the first packets.
 pub const LARGEST_PAYLOAD: Bytes = Bytes::new(1140);
 
+/// Why a connection ends that the browser closed.
+const CLOSED: &str = "the browser closed the connection";
 /// Names by which str0m tells the streams apart. A request for a stream without a name would return
 /// any of them. The names never leave the host, because the header extension that would carry them
 /// is not negotiated.
@@ -261,7 +263,7 @@ impl Peer {
                 }),
                 Ok(Output::Event(event)) => self.event(event),
                 Err(error) => {
-                    self.end(format!("the connection broke: {error}"));
+                    self.end(cause(&error, CLOSED));
                     break;
                 }
             }
@@ -285,7 +287,7 @@ impl Peer {
             Event::IceConnectionStateChange(IceConnectionState::Disconnected) => {
                 self.end("the browser does not answer any more".to_owned());
             }
-            Event::Closed => self.end("the browser closed the connection".to_owned()),
+            Event::Closed => self.end(CLOSED.to_owned()),
             _ => {}
         }
     }
@@ -472,8 +474,10 @@ impl HostTransport for Peer {
     }
 
     fn close(&mut self) {
-        let result = self.rtc.close();
-        self.check(result);
+        // Before its association of SCTP is established, str0m refuses to tell the other end.
+        if self.rtc.close().is_err() {
+            self.rtc.disconnect();
+        }
         self.drain();
     }
 

@@ -3,9 +3,9 @@
 
 use std::net::SocketAddr;
 
-use str0m::Rtc;
 use str0m::channel::ChannelId;
 use str0m::net::{Protocol, Receive};
+use str0m::{Rtc, RtcError};
 
 use crate::ends::Channel;
 
@@ -48,6 +48,17 @@ impl Channels {
         // SCTP counts the bytes of a message as buffered until they are acknowledged.
         let open = self.0[channel as usize].and_then(|id| rtc.channel(id));
         !channel.is_lossy() && open.is_some_and(|mut open| open.buffered_amount() > 0)
+    }
+}
+
+/// Why a connection ends whose output str0m refuses with `error`. `closed` says that the other end
+/// closed it.
+pub(crate) fn cause(error: &RtcError, closed: &str) -> String {
+    match error {
+        // When the other end closes, str0m shuts its own association of SCTP down. It fails where
+        // that association is not established yet, and tells of nothing but this failure.
+        RtcError::Sctp(_) => closed.to_owned(),
+        error => format!("the connection broke: {error}"),
     }
 }
 

@@ -79,15 +79,27 @@ fn after_start_code(stream: &[u8]) -> Option<&[u8]> {
     start_code(stream).map(|at| &stream[at + START_CODE.len()..])
 }
 
-/// Offset of the next start code. The third byte says how far to skip: no start code holds a byte
-/// above one.
+/// Number of bytes that are searched for a zero at once.
+const BLOCK: usize = 32;
+
+/// Offset of the next start code.
 fn start_code(stream: &[u8]) -> Option<usize> {
     let mut at = 0;
-    while let Some(three) = stream.get(at..at + START_CODE.len()) {
-        match three {
-            [0, 0, 1] => return Some(at),
-            [_, _, 0] => at += 1,
-            [..] => at += START_CODE.len(),
+    while let Some(rest) = stream.get(at..).filter(|rest| !rest.is_empty()) {
+        let block = &rest[..rest.len().min(BLOCK)];
+        // A start code begins with a zero. The compiler turns this fold into few instructions.
+        let has_zero = block.iter().fold(false, |has, byte| has | (*byte == 0));
+        let end = at + block.len();
+        if !has_zero {
+            at = end;
+        }
+        while at < end {
+            // The third byte says how far to skip: no start code holds a byte above one.
+            match stream.get(at..at + START_CODE.len())? {
+                [0, 0, 1] => return Some(at),
+                [_, _, 0] => at += 1,
+                [..] => at += START_CODE.len(),
+            }
         }
     }
     None

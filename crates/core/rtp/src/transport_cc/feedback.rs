@@ -10,6 +10,9 @@ use crate::rtcp::{self, Packet, TRANSPORT_FEEDBACK};
 
 /// The format number of this report in transport-layer feedback.
 const FORMAT: u8 = 15;
+/// Bytes of a report before the chunks: two SSRCs, the first number, the number of packets, the
+/// reference time and the report's own number.
+const HEAD: usize = 16;
 /// Unit of the reference time.
 pub(super) const REFERENCE_UNIT: TimeDelta = TimeDelta::from_millis(64);
 /// Width of the reference time in bits.
@@ -67,23 +70,26 @@ impl TransportFeedback {
         let start = reference * TICKS_PER_REFERENCE;
         let mut last = start;
         let mut sequence = base_sequence;
-        let mut ticks_of = |arrival: Option<PeerTime>| {
-            let too_far = FeedbackError::TooFarApart { sequence };
-            sequence = sequence.wrapping_add(1);
-            let Some(at) = arrival.map(ticks) else {
-                return Ok(None);
+        let mut from_start = Vec::with_capacity(count);
+        for arrival in arrivals {
+            let too_far = |_| FeedbackError::TooFarApart { sequence };
+            let after = match arrival.map(ticks) {
+                None => None,
+                Some(at) => {
+                    i16::try_from(at - last).map_err(too_far)?;
+                    last = at;
+                    Some(i32::try_from(at - start).map_err(too_far)?)
+                }
             };
-            i16::try_from(at - last).map_err(|_| too_far)?;
-            last = at;
-            i32::try_from(at - start).map(Some).map_err(|_| too_far)
-        };
-        let arrivals = arrivals.iter().map(|arrival| ticks_of(*arrival));
+            from_start.push(after);
+            sequence = sequence.wrapping_add(1);
+        }
         Ok(Self {
             sender_ssrc,
             media_ssrc,
             base_sequence,
             feedback_count,
-            arrivals: arrivals.collect::<Result<_, _>>()?,
+            arrivals: from_start,
             reference: wrapped(reference),
         })
     }
@@ -114,6 +120,7 @@ impl TransportFeedback {
             return Err(FeedbackError::NoStatus);
         }
         let statuses = chunks::read(&mut reader, feedback.base_sequence, count)?;
+        feedback.arrivals.reserve(statuses.len());
         let mut at = 0_i32;
         let mut sequence = feedback.base_sequence;
         for status in statuses {
@@ -138,9 +145,11 @@ impl TransportFeedback {
     /// The report as the bytes of an RTCP packet.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut contents = [self.sender_ssrc, self.media_ssrc]
-            .map(u32::to_be_bytes)
-            .concat();
+        // Room for small differences and a chunk for every seven packets; more is rare.
+        let room = HEAD + self.arrivals.len() + self.arrivals.len() / 3;
+        let mut contents = Vec::with_capacity(room);
+        contents.extend_from_slice(&self.sender_ssrc.to_be_bytes());
+        contents.extend_from_slice(&self.media_ssrc.to_be_bytes());
         contents.extend_from_slice(&self.base_sequence.to_be_bytes());
         let count = u16::try_from(self.arrivals.len()).unwrap_or(u16::MAX);
         contents.extend_from_slice(&count.to_be_bytes());
@@ -168,6 +177,12 @@ impl TransportFeedback {
         chunks::write(&statuses, &mut contents);
         contents.extend_from_slice(&differences);
         rtcp::write(TRANSPORT_FEEDBACK, FORMAT, &contents)
+    }
+
+    /// Number of packets that the report is about.
+    #[must_use]
+    pub const fn covered(&self) -> usize {
+        self.arrivals.len()
     }
 
     /// The reference time, signed, in units of 64 ms, 24 bits wide.

@@ -65,7 +65,7 @@ impl Host {
         }
     }
 
-    fn heard(&mut self, heard: Heard) {
+    fn heard(&mut self, heard: Heard<'_>) {
         match heard {
             Heard::Connected => {
                 self.events.push_back(PeerEvent::Connected);
@@ -79,7 +79,7 @@ impl Host {
                 reason: "the player closed the connection".to_owned(),
             }),
             Heard::Other { kind, rest } => match kind {
-                Kind::Rtcp => self.packets.control(&rest, &mut self.events),
+                Kind::Rtcp => self.packets.control(rest, &mut self.events),
                 Kind::Keyframe => self.events.push_back(PeerEvent::KeyframeWanted),
                 _ => {}
             },

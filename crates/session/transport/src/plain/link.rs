@@ -17,7 +17,7 @@ const ALIVE_EVERY: TimeDelta = TimeDelta::from_millis(2_500);
 
 /// Something that happened to a plain connection.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum Heard<'a> {
     /// The other end is there.
     Connected,
     /// A message came.
@@ -25,7 +25,7 @@ pub(super) enum Heard {
     /// The other end has left.
     Left,
     /// A datagram came for the host's or the viewer's own part: its kind, and the rest of it.
-    Other { kind: Kind, rest: Vec<u8> },
+    Other { kind: Kind, rest: &'a [u8] },
 }
 
 /// The part of an end that both ends have in common.
@@ -76,7 +76,12 @@ impl Link {
     }
 
     /// Takes a datagram. Later datagrams are sent to the address from which this one came.
-    pub(super) fn receive(&mut self, now: Time, source: SocketAddr, contents: &[u8]) -> Vec<Heard> {
+    pub(super) fn receive<'a>(
+        &mut self,
+        now: Time,
+        source: SocketAddr,
+        contents: &'a [u8],
+    ) -> Vec<Heard<'a>> {
         self.now = now;
         let Some((kind, rest)) = parse(self.id, contents).filter(|_| !self.is_closed) else {
             return Vec::new();
@@ -102,16 +107,13 @@ impl Link {
                 self.is_closed = true;
                 heard.push(Heard::Left);
             }
-            Kind::Rtp | Kind::Rtcp | Kind::Keyframe => heard.push(Heard::Other {
-                kind,
-                rest: rest.to_vec(),
-            }),
+            Kind::Rtp | Kind::Rtcp | Kind::Keyframe => heard.push(Heard::Other { kind, rest }),
         }
         heard
     }
 
     /// Takes a message; `None` if it is cut off.
-    fn message(&mut self, rest: &[u8]) -> Option<Vec<Heard>> {
+    fn message(&mut self, rest: &[u8]) -> Option<Vec<Heard<'static>>> {
         let (&[index, a, b, c, d], data) = rest.split_first_chunk()?;
         let channel = *Channel::ALL.get(usize::from(index))?;
         let came = if channel.is_lossy() {

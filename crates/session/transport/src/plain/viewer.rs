@@ -34,7 +34,7 @@ impl Viewer {
         }
     }
 
-    fn heard(&mut self, heard: Heard) {
+    fn heard(&mut self, heard: Heard<'_>) {
         match heard {
             Heard::Connected => {
                 self.events.push_back(CallerEvent::Connected);
@@ -49,7 +49,7 @@ impl Viewer {
                 reason: "the host closed the connection".to_owned(),
             }),
             Heard::Other { kind, rest } => {
-                let packet = (kind == Kind::Rtp).then(|| read_rtp(&rest)).flatten();
+                let packet = (kind == Kind::Rtp).then(|| read_rtp(rest)).flatten();
                 self.events.extend(packet.map(CallerEvent::Packet));
             }
         }

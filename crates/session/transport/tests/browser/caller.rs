@@ -38,6 +38,17 @@ impl Meeting {
 
     /// A host that sends some codecs, and a client that decodes some.
     fn with(sent: &[Codec], decoded: &[Codec], edit: impl FnOnce(String) -> String) -> Self {
+        let mut call = Self::called(sent, decoded, edit);
+        for _ in 0..2_000 {
+            call.pass(1);
+        }
+        let connected = |event: &CallerEvent| matches!(event, CallerEvent::Connected);
+        assert!(call.came.iter().any(connected));
+        call
+    }
+
+    /// A host and a client that have exchanged their descriptions, and no datagram yet.
+    fn called(sent: &[Codec], decoded: &[Codec], edit: impl FnOnce(String) -> String) -> Self {
         let now = beginning();
         let ours = [browser_address()];
         let (call, offer) = Call::offer(&ours, decoded, true, 9, now).unwrap();
@@ -45,7 +56,7 @@ impl Meeting {
         let (peer, answer) =
             Peer::answer(&edit(offer), sent, None, &theirs, NUMBERS, true, now).unwrap();
         let caller = call.accept(&answer).unwrap();
-        let mut call = Self {
+        Self {
             now,
             peer,
             caller,
@@ -55,13 +66,7 @@ impl Meeting {
             fields: Vec::new(),
             to_caller: VecDeque::new(),
             to_peer: VecDeque::new(),
-        };
-        for _ in 0..2_000 {
-            call.pass(1);
         }
-        let connected = |event: &CallerEvent| matches!(event, CallerEvent::Connected);
-        assert!(call.came.iter().any(connected));
-        call
     }
 
     /// Lets milliseconds pass.
@@ -352,4 +357,36 @@ fn messages_sound_and_keyframes_go_their_ways() {
     call.pass(50);
     let ended = |event: &PeerEvent| matches!(event, PeerEvent::Closed { .. });
     assert!(call.heard.iter().any(ended));
+}
+
+#[test]
+fn who_closes_before_the_channels_open_has_closed_and_broken_nothing() {
+    let codecs = [Codec::H264];
+    let mut call = Meeting::called(&codecs, &codecs, |offer| offer);
+    let is_connected = |event: &PeerEvent| matches!(event, PeerEvent::Connected);
+    while !call.heard.iter().any(is_connected) {
+        call.pass(1);
+    }
+    call.peer.close();
+    call.pass(100);
+    let reasons: Vec<_> = call.came.iter().filter_map(reason).collect();
+    assert_eq!(reasons, ["the host closed the connection"]);
+
+    let mut call = Meeting::called(&codecs, &codecs, |offer| offer);
+    let is_connected = |event: &CallerEvent| matches!(event, CallerEvent::Connected);
+    while !call.came.iter().any(is_connected) {
+        call.pass(1);
+    }
+    // The association of SCTP has begun, and is not established.
+    call.caller.close();
+    call.pass(100);
+    let ends = |event: &CallerEvent| reason(event).is_some();
+    assert!(!call.came.iter().any(ends));
+}
+
+fn reason(event: &CallerEvent) -> Option<&str> {
+    match event {
+        CallerEvent::Closed { reason } => Some(reason),
+        _ => None,
+    }
 }

@@ -1,10 +1,6 @@
 //! Queue disciplines as a scenario states them.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, scenario, whole};
+use crate::common::{Log, scenario, whole};
 use mimosa_facts::Fate;
 use mimosa_scenario::{QueueConfig, load};
 use mimosa_units::{Ecn, TimeDelta};

@@ -2,11 +2,7 @@
 //! ways, and the same as with a TCP sender. Where a bound is one of regression, set after
 //! the figure was seen, it says so.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::Cause;
 use mimosa_scenario::Scenario;
 use mimosa_units::Time;

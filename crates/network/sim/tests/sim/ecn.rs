@@ -1,11 +1,7 @@
 //! Video flows that decide for themselves on ECN: over queues that mark, over paths that
 //! keep the field, and over paths that do not.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::{Passage, StreamPacket};
 use mimosa_figures::RunFigures;
 use mimosa_scenario::load;

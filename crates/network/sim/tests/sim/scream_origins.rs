@@ -1,15 +1,11 @@
 //! SCReAM v2 where its origins have figures: libwebrtc's marks for its own SCReAM, and the
 //! table of Ericsson's `test-record.md`. The tables of `docs/algorithms/scream.md` are what this prints:
-//! `cargo test -p mimosa-sim --test scream_origins -- --nocapture`.
-
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
+//! `cargo test -p mimosa-sim --test sim scream_origins -- --nocapture`.
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_figures::RunFigures;
 use mimosa_units::Time;
 

@@ -1,10 +1,6 @@
 //! Frames in time though packets are lost: late frames and what was sent for it, together.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, scenario, whole};
+use crate::common::{Log, scenario, whole};
 use mimosa_facts::{PacketKind, Passage, StreamPacket};
 use mimosa_figures::RecoveryFigures;
 use mimosa_scenario::load;

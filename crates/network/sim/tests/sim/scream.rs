@@ -1,11 +1,7 @@
 //! SCReAM v2 over simulated networks, for seeds 1 to 4: delay and use together, and what
 //! acted.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::{Cause, FrameLife};
 use mimosa_scenario::Scenario;
 use mimosa_units::{Time, TimeDelta};

@@ -1,12 +1,8 @@
 //! What a controller meets outside of textbooks.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
 use std::fmt::Write;
 
-use common::{Log, part, scenario, whole, window};
+use crate::common::{Log, part, scenario, whole, window};
 use mimosa_facts::{Cause, FrameEnd, FrameLife};
 use mimosa_figures::RunFigures;
 use mimosa_units::Time;

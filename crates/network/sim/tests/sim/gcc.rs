@@ -1,11 +1,7 @@
 //! GCC over simulated networks, for seeds 1 to 8: libwebrtc's own pass marks, and what
 //! its rules say of links that other controllers are held to.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::{Cause, FrameLife};
 use mimosa_scenario::Scenario;
 use mimosa_units::{Rate, Time, TimeDelta};

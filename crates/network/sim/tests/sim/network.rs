@@ -1,10 +1,6 @@
 //! The network against what can be worked out by hand.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, scenario, whole};
+use crate::common::{Log, scenario, whole};
 use mimosa_facts::{Fate, Passage, StreamPacket};
 use mimosa_units::{Bytes, TimeDelta};
 
@@ -169,9 +165,9 @@ fn every_packet_has_one_fate() {
 #[test]
 fn a_window_counts_what_falls_into_it() {
     let scenario = scenario(&format!("{CBR}rate = \"5Mbit/s\"\nstart = \"5s\""));
-    let before = common::part(&scenario, 1, common::window(0, 5_000));
+    let before = crate::common::part(&scenario, 1, crate::common::window(0, 5_000));
     assert_eq!(before.link.offered, 0);
     assert_eq!(before.link.utilization, Some(0.0));
-    let after = common::part(&scenario, 1, common::window(6_000, 8_000));
+    let after = crate::common::part(&scenario, 1, crate::common::window(6_000, 8_000));
     assert!(close(after.flows[0].throughput_mbps, 5.0, 0.01));
 }

@@ -1,10 +1,6 @@
 //! Frames that are not what was asked for, and clocks that are set.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, scenario, whole};
+use crate::common::{Log, scenario, whole};
 use mimosa_facts::FrameLife;
 use mimosa_scenario::{Scenario, load};
 use mimosa_units::Time;

@@ -1,7 +1,5 @@
 //! The network of a scenario, for an emulator.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
 use mimosa_net::LossModel;
 use mimosa_scenario::{LoadedNetwork, Network, load_network};
 use mimosa_units::{Rate, Time, TimeDelta};

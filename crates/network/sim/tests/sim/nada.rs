@@ -1,11 +1,7 @@
 //! NADA over simulated networks, for seeds 1 to 4: where equations 5 to 7 come to rest,
 //! and how they get there.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::{Cause, FrameLife};
 use mimosa_figures::RunFigures;
 use mimosa_scenario::Scenario;

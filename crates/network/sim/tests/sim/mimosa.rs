@@ -1,13 +1,9 @@
 //! Mimosa's controller over simulated networks, seeds 1 to 8. Each bound has two sides, delay
 //! and use.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
 use std::ops::RangeInclusive;
 
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_figures::RunFigures;
 use mimosa_scenario::Scenario;
 use mimosa_units::{Time, TimeDelta};

@@ -1,11 +1,7 @@
 //! C3G over simulated networks, held to the claims of its paper: section VI of A. Alós et al.,
 //! IEEE Access 7, 2019.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::Cause;
 use mimosa_figures::RunFigures;
 use mimosa_scenario::Scenario;

@@ -1,13 +1,9 @@
 //! Section VI of the C3G paper (A. Alós et al., IEEE Access 7, 2019) over a simulated link,
 //! for C3G and the paper's BBR: what its Fig. 10 and its Tables 1 and 2 hold. The tables of
 //! `docs/algorithms/c3g.md` are what this prints:
-//! `cargo test -p mimosa-sim --test c3g_tables -- --nocapture`.
+//! `cargo test -p mimosa-sim --test sim c3g_tables -- --nocapture`.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, scenario};
+use crate::common::{Log, scenario};
 use mimosa_facts::FrameLife;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 

@@ -1,11 +1,7 @@
 //! What Pudica has to show over simulated networks, for seeds 1 to 16: each
 //! bound has two sides, delay and use of the link.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, file, part, window};
+use crate::common::{Log, file, part, window};
 use mimosa_facts::Cause;
 use mimosa_figures::RunFigures;
 use mimosa_units::{Time, TimeDelta};

@@ -1,9 +1,4 @@
 //! Runs scenarios written in the test itself, and says how to replay a failure.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each test binary uses its own part"
-)]
 
 use mimosa_facts::{FrameLife, Observer, PacketKind, Passage, StreamPacket};
 use mimosa_figures::{RunFigures, Window, measure};
@@ -11,13 +6,13 @@ use mimosa_scenario::{Scenario, load};
 use mimosa_units::Time;
 
 /// The scenario in `toml`.
-pub fn scenario(toml: &str) -> Scenario {
+pub(crate) fn scenario(toml: &str) -> Scenario {
     let mut loaded = load(toml, "test.toml", &mut ()).unwrap_or_else(|error| panic!("{error}"));
     loaded.variants.remove(0).1
 }
 
 /// The file of this name in the repository's `scenarios/`.
-pub fn file(name: &str) -> Scenario {
+pub(crate) fn file(name: &str) -> Scenario {
     let path = format!(
         "{}/../../../scenarios/{name}.toml",
         env!("CARGO_MANIFEST_DIR")
@@ -26,7 +21,7 @@ pub fn file(name: &str) -> Scenario {
 }
 
 /// From `from` to `to`, in milliseconds.
-pub fn window(from: u64, to: u64) -> Window {
+pub(crate) fn window(from: u64, to: u64) -> Window {
     Window {
         from: Time::from_millis(from),
         to: Time::from_millis(to),
@@ -34,19 +29,19 @@ pub fn window(from: u64, to: u64) -> Window {
 }
 
 /// Runs all of `scenario` and checks that no packet was lost track of.
-pub fn whole(scenario: &Scenario, seed: u64) -> RunFigures {
+pub(crate) fn whole(scenario: &Scenario, seed: u64) -> RunFigures {
     part(scenario, seed, Window::WHOLE)
 }
 
 /// Runs all of `scenario`, checks that no packet was lost track of, and gives the figures of
 /// a part of it.
-pub fn part(scenario: &Scenario, seed: u64, window: Window) -> RunFigures {
+pub(crate) fn part(scenario: &Scenario, seed: u64, window: Window) -> RunFigures {
     watched(scenario, seed, window, &mut ())
 }
 
 /// Runs all of `scenario` while `observer` watches, checks that no packet was lost track of,
 /// and gives the figures of a part of it.
-pub fn watched(
+pub(crate) fn watched(
     scenario: &Scenario,
     seed: u64,
     window: Window,
@@ -62,19 +57,19 @@ pub fn watched(
 
 /// Everything that happened, to be asked afterwards.
 #[derive(Default)]
-pub struct Log {
-    pub frames: Vec<(usize, FrameLife)>,
-    pub packets: Vec<Passage<StreamPacket>>,
+pub(crate) struct Log {
+    pub(crate) frames: Vec<(usize, FrameLife)>,
+    pub(crate) packets: Vec<Passage<StreamPacket>>,
 }
 
 impl Log {
-    pub fn of(scenario: &Scenario, seed: u64) -> Self {
+    pub(crate) fn of(scenario: &Scenario, seed: u64) -> Self {
         let mut log = Self::default();
         watched(scenario, seed, Window::WHOLE, &mut log);
         log
     }
 
-    pub fn probes(&self) -> usize {
+    pub(crate) fn probes(&self) -> usize {
         let is_probe =
             |packet: &&Passage<StreamPacket>| packet.packet.kind == Some(PacketKind::Probe);
         self.packets.iter().filter(is_probe).count()

@@ -1,12 +1,8 @@
 //! The same run twice is the same run, on every machine.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
 use std::fmt::Write;
 
-use common::{Log, scenario, whole};
+use crate::common::{Log, scenario, whole};
 
 /// Something of everything: noise, jitter, loss, reordering, late feedback.
 const BUSY: &str = r#"

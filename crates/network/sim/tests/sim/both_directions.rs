@@ -1,10 +1,6 @@
 //! A way back with a queue, against what can be worked out by hand.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, part, scenario, whole, window};
+use crate::common::{Log, part, scenario, whole, window};
 use mimosa_facts::Fate;
 use mimosa_scenario::load;
 use mimosa_units::{Time, TimeDelta};

@@ -1,14 +1,10 @@
 //! What a sender's ECN policy is worth beside a field that was fixed. The table of
 //! `docs/embed/ecn.md` is what this prints:
-//! `cargo test -p mimosa-sim --test ecn_tables -- --nocapture`.
-
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
+//! `cargo test -p mimosa-sim --test sim ecn_tables -- --nocapture`.
 
 use std::fmt::Write;
 
-use common::{part, scenario, window};
+use crate::common::{part, scenario, window};
 
 const CONTROLLERS: [&str; 2] = ["prague", "scream"];
 /// As the page calls them, and as a scenario does.

@@ -1,10 +1,6 @@
 //! TCP in scenarios: alone, and beside a stream.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{part, scenario, whole, window};
+use crate::common::{part, scenario, whole, window};
 use mimosa_scenario::load;
 
 /// 50 Mbit/s, 30 ms, 250 packets: the link of the study of HTB and L4S.

@@ -1,10 +1,6 @@
 //! The C3G paper's BBR at the application layer, over simulated networks.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::Cause;
 use mimosa_units::Time;
 

@@ -1,11 +1,7 @@
 //! SQP over simulated networks: its steady state alone and beside traffic that does not
 //! yield, falls and rises, and two flows. Each bound has two sides, delay and use.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::Cause;
 use mimosa_scenario::Scenario;
 use mimosa_units::{Time, TimeDelta};

@@ -1,12 +1,8 @@
 //! Links one after the other, against what can be worked out by hand.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
 use std::fmt::Write;
 
-use common::{Log, part, scenario, whole, window};
+use crate::common::{Log, part, scenario, whole, window};
 use mimosa_facts::Fate;
 use mimosa_scenario::load;
 use mimosa_units::TimeDelta;

@@ -1,13 +1,9 @@
 //! Kinds of feedback, for seeds 1 and 2: what the reports cost, and what becomes of a
 //! controller with less than it is made for, as `mimosa_cc::needs` and `docs/embed/feedback.md`
 //! state it.
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
 use std::ops::RangeInclusive;
 
-use common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::{Cause, FrameLife};
 use mimosa_figures::{FeedbackFigures, RunFigures};
 use mimosa_scenario::{Scenario, load};

@@ -1,14 +1,10 @@
 //! ACE-N with three controllers on its paper's kind of link: a drop-tail queue of 100 kB,
 //! 30 frames a second of uneven size, a rate that changes each 200 ms (section 6.1).
 //!
-//! `cargo test -p mimosa-sim --test ace_n -- --ignored --nocapture` prints the figures of
+//! `cargo test -p mimosa-sim --test sim ace_n -- --ignored --nocapture` prints the figures of
 //! `docs/algorithms/ace-n.md`.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{Log, scenario, watched, window};
+use crate::common::{Log, scenario, watched, window};
 use mimosa_facts::{BucketCause, Pacing};
 use mimosa_scenario::{Scenario, load};
 use mimosa_units::Time;

@@ -1,10 +1,6 @@
 //! The bound that others are measured against, on links whose best use is known.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
-
-mod common;
-
-use common::{part, scenario, window};
+use crate::common::{part, scenario, window};
 
 const FLOW: &str = "[[flow]]\ncontroller = \"oracle\"\nfps = 60\nmax_bitrate = \"100Mbit/s\"\n";
 
