@@ -37,6 +37,8 @@ pub(crate) struct HostSide {
     pub(crate) ended: Option<String>,
     /// When the host ended the session, or its encoder failed.
     pub(crate) dismissed: Option<Time>,
+    /// How long the queue to the player was then.
+    pub(crate) behind: Option<TimeDelta>,
     /// When a request for a keyframe came, until one is coded.
     wanted: Option<Time>,
     /// When a keyframe was last coded.
@@ -128,6 +130,7 @@ impl HostSide {
             limits,
             ended: None,
             dismissed: None,
+            behind: None,
             wanted: None,
             keyframe: None,
             has_reason: false,

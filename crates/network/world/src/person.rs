@@ -22,7 +22,7 @@ use crate::way::{Arrived, Counts, Way};
 
 /// Time between a player's key presses and releases.
 const KEY_EVERY: TimeDelta = TimeDelta::from_millis(130);
-/// Time from the host's greeting to the first key press, by which every channel is open.
+/// Time from the host's greeting to the first key press, by which every channel is open as a rule.
 const SETTLED: TimeDelta = TimeDelta::from_millis(1_000);
 /// Duration of the sound that a loudspeaker wants at a time.
 const BLOCK: TimeDelta = TimeDelta::from_millis(10);
@@ -294,8 +294,8 @@ impl Person {
             if viewer.is_connected() && is_settled {
                 let number = u16::try_from(viewer.keys.len() % 60).unwrap_or(0);
                 let (code, pressed) = (30 + number / 2, number.is_multiple_of(2));
-                viewer.session.act(local, Action::Key { code, pressed });
-                if role == Role::Player {
+                let is_sent = viewer.session.act(local, Action::Key { code, pressed });
+                if role == Role::Player && is_sent {
                     viewer.keys.push((code, pressed));
                 }
             }
@@ -315,6 +315,9 @@ impl Person {
         let mut has_connected = false;
         if let Some(host) = &mut self.host {
             has_connected = host.settle(now, summary)?;
+            if host.dismissed.is_some() {
+                host.behind.get_or_insert_with(|| self.there.wait());
+            }
             while let Some(datagram) = host.session.poll_datagram() {
                 self.there.offer(now, datagram);
             }

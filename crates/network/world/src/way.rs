@@ -19,6 +19,10 @@ const ROUNDED_TO: u64 = 256;
 /// signatures have random lengths, and any datagram fits into it.
 const HANDSHAKE: u64 = 1_500;
 
+/// Least size of a drop-tail queue: ten packets. Our choice; links have larger ones. Behind a smaller
+/// queue, and after the link's rate has fallen, a message would be dropped again and again.
+const LEAST_QUEUE: Bytes = Bytes::new(15_000);
+
 /// A datagram on its way.
 #[derive(Debug)]
 pub(crate) struct Carried {
@@ -112,7 +116,10 @@ impl Way {
             plan.rate
         };
         let queue: Box<dyn Queue<Carried>> = match plan.discipline {
-            Discipline::DropTail => Box::new(DropTail::new(Limit::Time(plan.queue))),
+            Discipline::DropTail => {
+                let size = rate.amount_in(plan.queue).max(LEAST_QUEUE);
+                Box::new(DropTail::new(Limit::Bytes(size)))
+            }
             Discipline::Codel => Box::new(Codel::new(CodelConfig::default())),
             Discipline::DualPi2 => Box::new(DualPi2::new(DualPi2Config::linux(), seed)),
         };
@@ -146,6 +153,11 @@ impl Way {
     /// Number of datagrams in the queue, on the link and on the path.
     pub(crate) fn inside(&self) -> u64 {
         (self.link.packets() + self.flying.len()) as u64
+    }
+
+    /// How long a datagram would wait in the queue.
+    pub(crate) fn wait(&self) -> TimeDelta {
+        self.link.rate().transmit_time(self.link.backlog())
     }
 
     /// Sends a datagram.

@@ -18,9 +18,9 @@
 //! [`Destination`] follows the newest nomination instead, as `libwebrtc` nominates only the
 //! pair that it uses. It moves once authentic data have come from there as well: a recorded
 //! check that somebody sends again from another address moves nothing. Before the first data
-//! there is only the handshake of DTLS, which follows the newest nomination at once: nothing
-//! else could come from the new address, and until the browser's next check a recorded one
-//! only diverts a few datagrams that are no secret.
+//! after the handshake of DTLS, everything follows the newest nomination at once: a browser that
+//! waits for the end of the handshake has nothing else to send from its new address. Until the
+//! first data, at most a round trip later, a recorded check diverts a few datagrams.
 
 use std::net::SocketAddr;
 

@@ -244,7 +244,10 @@ impl Network {
 
     fn message(&mut self, message: ToHost) {
         match message {
-            ToHost::Act(at, action) => self.session.act(at, action),
+            ToHost::Act(at, action) => {
+                // An action before its channel is open is lost.
+                let _ = self.session.act(at, action);
+            }
             ToHost::Decoded => self.session.decoded(),
             ToHost::Seen(seen) => self.session.seen(&seen),
             ToHost::WantKeyframe => self.session.want_keyframe(self.clock.now()),

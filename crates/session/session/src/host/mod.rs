@@ -31,6 +31,7 @@ use mimosa_protocol::input::Rumble;
 use mimosa_stream::{Outgoing, Sender};
 use mimosa_transport::{Channel, Datagram, HostTransport, Left, OfferError};
 use mimosa_units::{Time, TimeDelta};
+use mimosa_video::Size;
 use mimosa_video::detail::{Config as DetailConfig, Detail};
 
 use self::decoding::Decoding;
@@ -128,6 +129,8 @@ pub struct Session {
     /// The newest picture, while the encoder works on an older one.
     waiting: Option<Arc<Captured>>,
     newest_started: Option<Time>,
+    /// Size of the picture that went to the encoder last.
+    newest_size: Option<Size>,
     /// The actions of all pictures since the last one that went to the encoder.
     unseen: Inputs,
     repair: Repair,
@@ -177,6 +180,7 @@ impl Session {
             encoding: None,
             waiting: None,
             newest_started: None,
+            newest_size: None,
             decoding: Decoding::default(),
             unseen: Inputs::default(),
             rtp_offset,

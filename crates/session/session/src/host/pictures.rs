@@ -60,12 +60,15 @@ impl Session {
         if let Some(broken) = self.sender.poll_broken() {
             self.repair.broken(now, broken.frame, broken.has_left);
         }
-        let budget = coded_size(grant.size);
+        // An encoder may need one to avoid lost frames, and begins anew with another size.
+        let may_be_keyframe = self.repair.is_due() || self.newest_size != Some(size);
+        let budget = coded_size(grant.size, may_be_keyframe);
         if budget < SMALLEST_FRAME {
             self.sender.frame_encoded(now, std::iter::empty());
             self.statistics.skipped += 1;
             return;
         }
+        self.newest_size = Some(size);
         self.encoding = Some(Encoding {
             grant,
             budget,
@@ -159,10 +162,49 @@ impl Session {
     }
 }
 
-/// Budget of the encoder for a frame that takes `size` on the wire.
-fn coded_size(size: Bytes) -> Bytes {
-    let packets = size.pieces(LARGEST_PAYLOAD + OVERHEAD);
+/// Budget of the encoder for a frame that takes at most `size` on the wire.
+fn coded_size(size: Bytes, is_keyframe: bool) -> Bytes {
+    // The parameter sets of a keyframe may need a packet of their own.
+    let packets = size.pieces(LARGEST_PAYLOAD + OVERHEAD) + u64::from(is_keyframe);
     // FU-A headers take two bytes a packet, and 8 bytes are for the parameter sets.
     let headers = packets * (OVERHEAD.get() + 2) + 8;
     Bytes::new(size.get().saturating_sub(headers))
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_facts::Codec;
+    use mimosa_rtp::video::Packetiser;
+
+    use super::*;
+
+    /// Bytes on the wire of an access unit of H.264 with units of these sizes, which have start codes
+    /// of four bytes.
+    fn on_the_wire(units: &[(u8, usize)]) -> Bytes {
+        let unit = |&(header, size): &(u8, usize)| {
+            let body = vec![0x55; size - 5];
+            [&[0, 0, 0, 1, header][..], &body].concat()
+        };
+        let frame: Vec<u8> = units.iter().flat_map(unit).collect();
+        let payloads = Packetiser::new(Codec::H264, LARGEST_PAYLOAD).packetise(&frame);
+        payloads.sizes().map(|size| size + OVERHEAD).sum()
+    }
+
+    #[test]
+    fn a_frame_within_its_budget_is_within_its_grant() {
+        for size in (300..8_000).map(Bytes::new) {
+            let budget = |may_be_keyframe| {
+                let budget = coded_size(size, may_be_keyframe).get();
+                usize::try_from(budget).unwrap()
+            };
+            let frame = on_the_wire(&[(0x41, budget(false))]);
+            assert!(frame <= size, "{frame} of {size}");
+            let rest = budget(true) - 30 - 9;
+            let keyframe = on_the_wire(&[(0x67, 30), (0x68, 9), (0x65, rest)]);
+            assert!(keyframe <= size, "a keyframe of {keyframe} of {size}");
+            // A packet's headers are all that a larger frame would need more.
+            let wasted = size - frame;
+            assert!(wasted <= OVERHEAD + Bytes::new(16), "{wasted} of {size}");
+        }
+    }
 }

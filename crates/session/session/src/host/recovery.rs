@@ -82,6 +82,11 @@ impl Repair {
         }
     }
 
+    /// Whether the next frame has to make up for something, which may take a keyframe.
+    pub(crate) fn is_due(&self) -> bool {
+        self.wanted != Recovery::None
+    }
+
     /// Takes what the next frame has to do. Each need is handed out once.
     pub(crate) fn take(&mut self) -> Recovery {
         let wanted = std::mem::take(&mut self.wanted);

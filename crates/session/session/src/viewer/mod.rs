@@ -237,13 +237,17 @@ impl Session {
         next
     }
 
-    /// Sends an action of the player.
-    pub fn act(&mut self, now: Time, action: Action) {
-        if let Some(time) = page_time(now) {
-            for (channel, message) in self.pen.write(action, time) {
-                self.transport.write(channel, &message);
-            }
+    /// Sends an action of the player. Returns whether all of it is on its way: an action is lost
+    /// while its channel is not open yet.
+    pub fn act(&mut self, now: Time, action: Action) -> bool {
+        let Some(time) = page_time(now) else {
+            return false;
+        };
+        let mut is_sent = true;
+        for (channel, message) in self.pen.write(action, time) {
+            is_sent &= self.transport.write(channel, &message);
         }
+        is_sent
     }
 
     /// Sends text that the player has copied, unless it is longer than a message can be.

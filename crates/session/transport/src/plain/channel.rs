@@ -11,10 +11,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use mimosa_units::{Time, TimeDelta};
 
-/// First wait for an acknowledgement. Our choice: longer than most round trips.
-const FIRST_WAIT: TimeDelta = TimeDelta::from_millis(100);
+/// First wait for an acknowledgement. Our choice: longer than most round trips. Neither this wait
+/// nor one of its doubles is a multiple of a frame's interval at 30, 60, 90 or 120 frames a second:
+/// messages are not sent again and again just when a frame fills the queue.
+const FIRST_WAIT: TimeDelta = TimeDelta::from_millis(97);
 /// Longest wait for an acknowledgement.
-const LONGEST_WAIT: TimeDelta = TimeDelta::from_millis(800);
+const LONGEST_WAIT: TimeDelta = TimeDelta::from_millis(776);
 /// Most messages that wait for an acknowledgement, and most that are kept because they came early.
 const MOST: usize = 1_024;
 

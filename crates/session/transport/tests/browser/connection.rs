@@ -227,9 +227,8 @@ fn a_browser_with_a_new_address_is_followed() {
     assert_eq!(answer.destination, browser_address());
 }
 
-/// A translator of addresses may forget the browser while the connection is being made. One moment
-/// is left: when the first datagram of the handshake is on its way, the handshake's attempts are used
-/// up before the browser's next check, 3 s later, says where it is.
+/// A translator of addresses may forget the browser at any moment while the connection is being
+/// made.
 #[test]
 fn a_browser_with_a_new_address_before_the_first_data_is_followed() {
     let is_followed = |moment: &u32| {
@@ -240,7 +239,10 @@ fn a_browser_with_a_new_address_before_the_first_data_is_followed() {
         world.browser.is_connected
     };
     let left_behind: Vec<_> = (0..30).filter(|moment| !is_followed(moment)).collect();
-    assert_eq!(left_behind, [6], "moments of 5 ms");
+    assert!(
+        left_behind.is_empty(),
+        "{left_behind:?}, in moments of 5 ms"
+    );
 }
 
 /// SCTP has no empty messages, and one would stop the stream for good.
