@@ -34,6 +34,8 @@ pub(crate) struct Viewer {
     pub(crate) orders: Arc<Orders>,
     /// Why the session ended, once it has.
     pub(crate) ended: Option<String>,
+    /// When the session ended.
+    pub(crate) over: Option<Time>,
     is_connected: bool,
     /// When the host's greeting came.
     greeted: Option<Time>,
@@ -95,6 +97,7 @@ impl Viewer {
             decoder: Decoder::new(codecs.and_then(|codecs| (codecs.decoder)().ok())),
             orders,
             ended: None,
+            over: None,
             is_connected: false,
             greeted: None,
             next_key: now + KEY_EVERY,
@@ -331,6 +334,7 @@ impl Person {
                     Effect::Statistics(_) => viewer.statistics = Some(now),
                     Effect::Ended { reason, .. } => {
                         viewer.ended.get_or_insert(reason);
+                        viewer.over.get_or_insert(now);
                         viewer.session.close();
                     }
                     Effect::Hello(_) => viewer.greeted = Some(now),

@@ -87,8 +87,9 @@ fn start_code(stream: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(rest) = stream.get(at..).filter(|rest| !rest.is_empty()) {
         let block = &rest[..rest.len().min(BLOCK)];
-        // A start code begins with a zero. The compiler turns this fold into few instructions.
-        let has_zero = block.iter().fold(false, |has, byte| has | (*byte == 0));
+        // A start code begins with a zero. Unlike a search that stops at the first zero, this needs
+        // few instructions a block.
+        let has_zero = block.iter().fold(u8::MAX, |least, byte| least.min(*byte)) == 0;
         let end = at + block.len();
         if !has_zero {
             at = end;

@@ -24,9 +24,6 @@ const MUCH_LOST: f64 = 0.05;
 /// SCTP's least timeout (RFC 9260, section 16), after which a message is sent again.
 const FIRST_TIMEOUT: TimeDelta = TimeDelta::from_millis(1_000);
 
-/// Why a session ends whose player leaves.
-pub(super) const LEFT: &str = "left";
-
 impl World<'_> {
     /// Checks the rules that hold at any time.
     pub(super) fn look(&mut self) -> Result<(), Broken> {
@@ -170,27 +167,28 @@ impl World<'_> {
                     if calm < PICTURES_WITHIN || age < PICTURES_WITHIN || is_excused {
                         continue;
                     }
-                    let lost = person.there.counts().since(&person.troubled).lost_share();
-                    let lost = format!("{:.1} % of its datagrams were lost", lost * 100.0);
+                    let share = person.there.counts().since(&person.troubled).lost_share();
+                    let losses = format!("{:.1} % of its datagrams were lost", share * 100.0);
                     let last = viewer.shown.map_or(TimeDelta::MAX, |at| now.since(at));
                     if last > PICTURES_WITHIN {
-                        let detail = format!("person {number} has seen none for {last}; {lost}");
+                        let detail = format!("person {number} has seen none for {last}; {losses}");
                         return Err((Rule::Pictures, detail));
                     }
                     let told = viewer.statistics.map_or(TimeDelta::MAX, |at| now.since(at));
                     let is_late = told > self.told_within(person);
                     if is_late && !self.may_wait_for_messages(person, calm) {
-                        let detail = format!("person {number} was told none for {told}; {lost}");
+                        let detail = format!("person {number} was told none for {told}; {losses}");
                         return Err((Rule::Statistics, detail));
                     }
                 }
                 (Some(said), Some(heard)) => {
-                    // A player that had left already hears nothing.
                     let is_overloaded = self.is_overloaded(host, person);
                     let is_calm = host.dismissed.is_some_and(|at| {
-                        self.is_calm(number, at) && !self.is_late(host, viewer, at)
+                        // A player that had left already hears nothing.
+                        let is_there = viewer.over.is_some_and(|over| over >= at);
+                        is_there && self.is_calm(number, at) && !self.is_late(host, viewer, at)
                     });
-                    if is_calm && !is_overloaded && heard != LEFT && said != heard {
+                    if is_calm && !is_overloaded && said != heard {
                         let detail = format!("the host said {said:?}, the player heard {heard:?}");
                         return Err((Rule::Told, detail));
                     }

@@ -7,12 +7,13 @@ use mimosa_protocol::control::NoticeCode;
 use mimosa_units::{Rate, TimeDelta};
 
 use super::World;
-use super::checks::LEFT;
 use crate::fault::{Fault, FaultKind};
 use crate::liar::Orders;
 use crate::person::Person;
 use crate::plan::TransportKind;
 
+/// Why a session ends whose player leaves.
+const LEFT: &str = "left";
 /// Bytes of the text that a game copies just before it ends, so that messages wait before the one
 /// that says why: three times SCTP's initial window (RFC 9260, section 7.2.1, 4380 bytes).
 const COPIED: usize = 13_000;
