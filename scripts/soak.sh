@@ -3,14 +3,15 @@
 #
 #   scripts/soak.sh [SECONDS [FIRST]]    an hour, from seed 100001 on
 #
-# MIMOSA names the program; by default it is the release build. Seeds with a plain connection,
-# with WebRTC, and with WebRTC and libx264 take turns. Each broken seed is printed with the
-# line that repeats it, and the number of seeds of each kind at the end.
+# MIMOSA names the program; by default it is that of `cargo build --release -p mimosa-cli
+# --features mimosa-cli/x264`. Seeds with a plain connection, with WebRTC (from FIRST + 100000
+# on), and with WebRTC and libx264 (from FIRST + 200000 on) take turns. Each broken seed is
+# printed with the line that repeats it, and the number of seeds of each kind at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly mimosa=${MIMOSA:-target/release/mimosa}
-declare -A next=() broken=()
+declare -A first=() next=() broken=()
 
 # turn NAME COUNT ARGUMENTS...: the next COUNT seeds of a kind.
 turn() {
@@ -32,10 +33,10 @@ turn() {
 }
 
 main() {
-    local seconds=${1:-3600} first=${2:-100001} name
+    local seconds=${1:-3600} from=${2:-100001} name
     for name in plain webrtc x264; do
-        next[$name]=$first
-        broken[$name]=0
+        first[$name]=$from next[$name]=$from broken[$name]=0
+        from=$((from + 100000))
     done
     while [ "$SECONDS" -lt "$seconds" ]; do
         turn plain 2000
@@ -44,7 +45,7 @@ main() {
     done
     for name in plain webrtc x264; do
         printf '%s: %d seeds, %d broken\n' \
-            "$name" $((${next[$name]} - first)) "${broken[$name]}"
+            "$name" $((${next[$name]} - ${first[$name]})) "${broken[$name]}"
     done
     for name in plain webrtc x264; do
         [ "${broken[$name]}" = 0 ] || exit 1

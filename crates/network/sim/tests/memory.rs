@@ -1,5 +1,5 @@
-//! A long run needs no more memory than a short one, frames' delays aside. A program of its own, since the peak
-//! that the system tells is that of a whole process.
+//! A long run needs no more memory than a short one, frames' delays aside. This test is a program of
+//! its own, since the peak that the system tells is that of a whole process.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 

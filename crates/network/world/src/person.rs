@@ -298,7 +298,9 @@ impl Person {
                 let number = u16::try_from(viewer.keys.len() % 60).unwrap_or(0);
                 let (code, pressed) = (30 + number / 2, number.is_multiple_of(2));
                 let is_sent = viewer.session.act(local, Action::Key { code, pressed });
-                if role == Role::Player && is_sent {
+                // Once a channel is open it takes every key.
+                let counts = is_sent || !viewer.keys.is_empty();
+                if role == Role::Player && counts {
                     viewer.keys.push((code, pressed));
                 }
             }

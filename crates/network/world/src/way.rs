@@ -19,10 +19,6 @@ const ROUNDED_TO: u64 = 256;
 /// signatures have random lengths, and any datagram fits into it.
 const HANDSHAKE: u64 = 1_500;
 
-/// Least size of a drop-tail queue: ten packets. Our choice; links have larger ones. Behind a smaller
-/// queue, and after the link's rate has fallen, a message would be dropped again and again.
-const LEAST_QUEUE: Bytes = Bytes::new(15_000);
-
 /// A datagram on its way.
 #[derive(Debug)]
 pub(crate) struct Carried {
@@ -117,8 +113,8 @@ impl Way {
         };
         let queue: Box<dyn Queue<Carried>> = match plan.discipline {
             Discipline::DropTail => {
-                let size = rate.amount_in(plan.queue).max(LEAST_QUEUE);
-                Box::new(DropTail::new(Limit::Bytes(size)))
+                // The buffer stays as large when the link's rate changes.
+                Box::new(DropTail::new(Limit::Bytes(rate.amount_in(plan.queue))))
             }
             Discipline::Codel => Box::new(Codel::new(CodelConfig::default())),
             Discipline::DualPi2 => Box::new(DualPi2::new(DualPi2Config::linux(), seed)),

@@ -116,6 +116,19 @@ pub(crate) mod tests {
         units(stream).collect()
     }
 
+    #[test]
+    fn a_start_code_is_found_wherever_it_is() {
+        for length in 3..100 {
+            for at in 0..=length - 3 {
+                let mut stream = vec![7; length];
+                stream[at..at + 3].copy_from_slice(&START_CODE);
+                assert_eq!(start_code(&stream), Some(at), "of {length}");
+                stream[at + 2] = 2;
+                assert_eq!(start_code(&stream), None, "at {at} of {length}");
+            }
+        }
+    }
+
     /// A byte stream of units of these sizes that begin so.
     pub(crate) fn access_unit(units: &[(&[u8], usize)]) -> Vec<u8> {
         units

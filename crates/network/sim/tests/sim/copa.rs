@@ -1,7 +1,7 @@
 //! Copa over simulated networks: the queue that its paper derives, falls and rises, and
 //! two flows. Each bound has two sides, delay and use of the link.
 
-use crate::common::{part, scenario, window};
+use crate::common::{Log, part, scenario, window};
 use mimosa_facts::{Cause, FrameLife};
 use mimosa_scenario::Scenario;
 use mimosa_units::Time;
@@ -119,7 +119,7 @@ fn an_outage_is_noticed_and_survived() {
         { at = \"10s\", rate = \"0Mbit/s\" }, { at = \"12s\", rate = \"20Mbit/s\" }]";
     let scenario = on(steps, &flow("game", ""));
     for seed in SEEDS {
-        let log = crate::common::Log::of(&scenario, seed);
+        let log = Log::of(&scenario, seed);
         let timed_out = log.frames.iter().any(|(_, life)| {
             life.decision.cause == Cause::FeedbackTimeout && life.due > Time::from_secs(10)
         });
@@ -167,7 +167,7 @@ fn up_to_four_flows_share_evenly() {
 
 /// What share of a flow's frames from second 20 on were decided in the competitive mode.
 fn competing(scenario: &Scenario, seed: u64, flow: usize) -> f64 {
-    let log = crate::common::Log::of(scenario, seed);
+    let log = Log::of(scenario, seed);
     let late =
         |(index, life): &&(usize, FrameLife)| *index == flow && life.due >= Time::from_secs(20);
     let (mut frames, mut competing) = (0.0, 0.0);

@@ -13,7 +13,7 @@ macro_rules! check {
     ($holds:expr, $file:expr, $seed:expr, $($what:tt)*) => {
         assert!(
             $holds,
-            "{}\nreplay: cargo run --release -p mimosa -- sim scenarios/{}.toml --seeds {}",
+            "{}\nreplay: cargo run --release -p mimosa-cli -- sim scenarios/{}.toml --seeds {}",
             format!($($what)*), $file, $seed
         );
     };

@@ -1,6 +1,6 @@
 //! The network against what can be worked out by hand.
 
-use crate::common::{Log, scenario, whole};
+use crate::common::{Log, part, scenario, whole, window};
 use mimosa_facts::{Fate, Passage, StreamPacket};
 use mimosa_units::{Bytes, TimeDelta};
 
@@ -165,9 +165,9 @@ fn every_packet_has_one_fate() {
 #[test]
 fn a_window_counts_what_falls_into_it() {
     let scenario = scenario(&format!("{CBR}rate = \"5Mbit/s\"\nstart = \"5s\""));
-    let before = crate::common::part(&scenario, 1, crate::common::window(0, 5_000));
+    let before = part(&scenario, 1, window(0, 5_000));
     assert_eq!(before.link.offered, 0);
     assert_eq!(before.link.utilization, Some(0.0));
-    let after = crate::common::part(&scenario, 1, crate::common::window(6_000, 8_000));
+    let after = part(&scenario, 1, window(6_000, 8_000));
     assert!(close(after.flows[0].throughput_mbps, 5.0, 0.01));
 }
