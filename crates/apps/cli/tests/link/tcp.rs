@@ -3,7 +3,9 @@
 //!
 //! A machine that is busy with something else holds the link's threads up, and then
 //! emulates another network, which the link says itself; or those of the connection, which
-//! then takes its own waits for the network's. Such a run is repeated.
+//! then takes its own waits for the network's. A run in which that is seen is repeated. A
+//! processor that stands still for some ten milliseconds is not always seen: a run that
+//! does not give what it should therefore has to be followed by two that do.
 
 use std::fs::File;
 use std::path::Path;
@@ -26,6 +28,10 @@ const ATTEMPTS: usize = 4;
 const SECONDS: u32 = 12;
 /// A run in which one packet in a thousand left later than this does not count.
 const LATE_MICROS: f64 = 5_000.0;
+/// Nor one in which any packet left later than this, half a round trip. While a connection
+/// doubles its window, such a stop makes it overshoot twice as far, from which it takes
+/// longer to recover than a run lasts.
+const LATEST_MICROS: f64 = 15_000.0;
 /// Nor one in which one sleep in a thousand of a thread like the connection's was too long by
 /// this: at 4 ms, BBR's queue is three times as long. Of a machine that has time it is 1 ms.
 const HELD_UP_MICROS: f64 = 3_000.0;
@@ -89,9 +95,10 @@ fn download(folder: &Path, algorithm: &str, ecn: bool) -> Option<Seen> {
         let said = text(&output.stderr);
         assert!(output.status.success(), "{said}{}", text(&output.stdout));
         let end: Value = read_json(&folder.join("end.json"));
-        let left_late = end["ways"][0]["late_us"]["p999"].as_f64().unwrap();
-        if left_late > LATE_MICROS || held_up > HELD_UP_MICROS {
-            late.push((left_late, held_up));
+        let left_late = |rank: &str| end["ways"][0]["late_us"][rank].as_f64().unwrap();
+        let (often, once) = (left_late("p999"), left_late("max"));
+        if often > LATE_MICROS || once > LATEST_MICROS || held_up > HELD_UP_MICROS {
+            late.push((often, once, held_up));
             continue;
         }
         let result: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -100,10 +107,33 @@ fn download(folder: &Path, algorithm: &str, ecn: bool) -> Option<Seen> {
         return Some(Seen::of(bps.unwrap() / 1e6, &recording.packets));
     }
     eprintln!(
-        "skipped: the machine was too busy, packets left late and threads were held up by {late:?} \
-         us (p99.9)"
+        "skipped: the machine was too busy: packets left late (p99.9, max) and threads were held \
+         up (p99.9) by {late:?} us"
     );
     None
+}
+
+/// Downloads, and checks what came of it. Where that fails, two more downloads have to hold.
+/// `None` when the machine was too busy.
+fn judge(
+    folder: &Path,
+    (algorithm, ecn): (&str, bool),
+    check: impl Fn(&Seen) -> Result<(), String>,
+) -> Option<()> {
+    let tried = |folder| {
+        let seen = download(folder, algorithm, ecn)?;
+        seen.print(algorithm);
+        Some(check(&seen))
+    };
+    let Err(first) = tried(folder)? else {
+        return Some(());
+    };
+    for _ in 0..2 {
+        if let Err(again) = tried(folder)? {
+            panic!("{algorithm}: {first}; and once more: {again}");
+        }
+    }
+    Some(())
 }
 
 /// What `run` gives, and by how many microseconds one sleep in a thousand of another thread
@@ -158,10 +188,15 @@ impl Seen {
     }
 }
 
-/// Asserts that `value` is within `share` of `expected`.
-fn assert_near(what: &str, value: f64, expected: f64, share: f64) {
-    let is_near = (value - expected).abs() <= share * expected;
-    assert!(is_near, "{what}: {value}, not {expected} within {share}");
+/// That `value` is within `share` of `expected`.
+fn is_near(what: &str, value: f64, expected: f64, share: f64) -> Result<(), String> {
+    holds((value - expected).abs() <= share * expected, || {
+        format!("{what}: {value}, not {expected} within {share}")
+    })
+}
+
+fn holds(is_so: bool, otherwise: impl Fn() -> String) -> Result<(), String> {
+    if is_so { Ok(()) } else { Err(otherwise()) }
 }
 
 fn network(queue: &str) -> String {
@@ -179,15 +214,17 @@ fn the_kernels_connections_fill_the_queue_as_they_do_elsewhere() {
         return;
     };
     for (algorithm, mean_ms) in [("cubic", 46.2), ("reno", 39.8)] {
-        let Some(seen) = download(&folder, algorithm, false) else {
+        let judged = judge(&folder, (algorithm, false), |seen| {
+            is_near("goodput", seen.goodput_mbps, 47.8, 0.02)?;
+            is_near("mean wait", seen.mean_wait(), mean_ms, 0.1)?;
+            holds(seen.dropped > 0, || "nothing was dropped".to_owned())?;
+            // 250 packets of 0.24 ms, and no more.
+            let longest = seen.wait(100);
+            holds(longest <= 60.24, || format!("a wait of {longest} ms"))
+        });
+        if judged.is_none() {
             return;
-        };
-        seen.print(algorithm);
-        assert_near(algorithm, seen.goodput_mbps, 47.8, 0.02);
-        assert_near(algorithm, seen.mean_wait(), mean_ms, 0.1);
-        assert!(seen.dropped > 0);
-        // 250 packets of 0.24 ms, and no more.
-        assert!(seen.wait(100) <= 60.24, "{}", seen.wait(100));
+        }
     }
     // The mean wait of BBR is between 3.4 and 10.6 ms, from run to run: the median of three counts.
     // Two runs settle it where they agree.
@@ -211,21 +248,26 @@ fn dualpi2_drops_or_marks_a_classic_connection_by_what_it_understands() {
         return;
     };
     for ecn in [false, true] {
-        let Some(seen) = download(&folder, "cubic", ecn) else {
+        let judged = judge(&folder, ("cubic", ecn), |seen| {
+            // What the simulation of the same gives, with 1448 of 1500 bytes as payload: a lone
+            // connection leaves a little idle, since every drop may come at any time.
+            is_near("goodput", seen.goodput_mbps, 45.9, 0.05)?;
+            // The target of the classic queue is 15 ms.
+            let median = seen.wait(50);
+            holds((5.0..20.0).contains(&median), || {
+                format!("a median wait of {median} ms")
+            })?;
+            let (most, none) = if ecn {
+                (seen.marked, seen.dropped)
+            } else {
+                (seen.dropped, seen.marked)
+            };
+            holds(most > 5 && none == 0, || {
+                format!("{} dropped, {} marked", seen.dropped, seen.marked)
+            })
+        });
+        if judged.is_none() {
             return;
-        };
-        seen.print(if ecn { "dualpi2, ECN" } else { "dualpi2" });
-        // What the simulation of the same gives, with 1448 of 1500 bytes as payload: a lone
-        // connection leaves a little idle, since every drop may come at any time.
-        assert_near("dualpi2", seen.goodput_mbps, 45.9, 0.05);
-        // The target of the classic queue is 15 ms.
-        assert!((5.0..20.0).contains(&seen.wait(50)), "{}", seen.wait(50));
-        if ecn {
-            assert!(seen.marked > 5, "{}", seen.marked);
-            assert_eq!(seen.dropped, 0);
-        } else {
-            assert!(seen.dropped > 5, "{}", seen.dropped);
-            assert_eq!(seen.marked, 0);
         }
     }
 }
