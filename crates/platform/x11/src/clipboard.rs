@@ -101,8 +101,11 @@ impl Clipboard {
             &events,
         )?;
         let events = SelectionEventMask::SET_SELECTION_OWNER;
-        connection.xfixes_select_selection_input(window, atoms.CLIPBOARD, events)?;
-        connection.flush()?;
+        // The server is known to watch before this returns: it may serve another program,
+        // which copies something right then, first.
+        connection
+            .xfixes_select_selection_input(window, atoms.CLIPBOARD, events)?
+            .check()?;
         Ok(Self {
             connection,
             window,
