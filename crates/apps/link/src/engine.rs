@@ -51,6 +51,8 @@ pub struct Engine {
 #[derive(Clone, Debug)]
 pub struct Control {
     ways: Vec<(mpsc::Sender<Order>, Arc<OwnedFd>)>,
+    /// Whether the directions have a rate that can be changed.
+    has_rate: bool,
 }
 
 impl Control {
@@ -58,8 +60,12 @@ impl Control {
     ///
     /// # Errors
     ///
-    /// [`LinkError::Stopped`] if the link has stopped.
+    /// [`LinkError::Stopped`] if the link has stopped, and [`LinkError::NoRate`] for another rate of
+    /// a medium.
     pub fn change(&self, is_there: bool, change: Change) -> Result<(), LinkError> {
+        if change.rate.is_some() && !self.has_rate {
+            return Err(LinkError::NoRate);
+        }
         let way = self.ways.get(usize::from(!is_there));
         way.map_or(Err(LinkError::Stopped), |way| {
             send(way, Order::Change(change))
@@ -111,7 +117,10 @@ impl Engine {
         let mut engine = Self {
             is_stopped: Arc::clone(&is_stopped),
             threads: Vec::new(),
-            control: Control { ways: Vec::new() },
+            control: Control {
+                ways: Vec::new(),
+                has_rate: there.has_rate(),
+            },
         };
         for (name, from, to, direction) in [
             ("there", &left, &right, there),

@@ -22,6 +22,9 @@ pub enum LinkError {
         "cannot make a network namespace: {0}; it needs the right CAP_SYS_ADMIN: run as root, in a container with `--cap-add SYS_ADMIN --cap-add NET_ADMIN --device /dev/net/tun`, or let users make namespaces of their own (`sysctl user.max_user_namespaces=10000`, and where there is such a key, `kernel.unprivileged_userns_clone=1` and `kernel.apparmor_restrict_unprivileged_userns=0`)"
     )]
     Rights(std::io::Error),
+    /// The link has no rate that could be changed, because a medium serves it.
+    #[error("a medium serves this link, which has no rate; set `--delay` or `--loss`")]
+    NoRate,
     /// TUN devices may not be made.
     #[error(
         "cannot open /dev/net/tun: {0}; let this user open it (`chmod 666 /dev/net/tun`), pass it into the container (`--device /dev/net/tun`), load its module (`modprobe tun`), or run as root"

@@ -3,15 +3,19 @@
 //! Each delay arises in one place:
 //! - a [`queue::Queue`] makes packets wait;
 //! - a [`Link`] serialises them, one after the other, at its [`Schedule`]'s rate;
+//! - a [`medium`] serves them in its own time where a radio takes the place of a link;
 //! - a [`Path`] propagates them, with jitter, loss and reordering.
 //!
 //! Nothing here owns a clock. Randomness comes from a seeded [`Random`], with one
 //! stream for each use, so that a change in one part does not change the random
 //! numbers of the others.
 
+mod channel;
 mod direction;
 mod ip;
+mod keys;
 mod link;
+pub mod medium;
 mod packet;
 mod path;
 pub mod queue;
@@ -19,10 +23,12 @@ mod random;
 mod schedule;
 mod source;
 
+pub use channel::Channel;
 pub use direction::{
     Change, Counts, DelayCount, Delays, Direction, Lane, Monitor, Release, Stamped,
 };
 pub use ip::{IpPacket, NotIp};
+pub use keys::{KeyError, KeyProblem, Table};
 pub use link::{Link, Served};
 pub use packet::Packet;
 pub use path::{Jitter, LossModel, Path, PathConfig, Reordering};

@@ -1,7 +1,7 @@
 //! Reads the ECN field with which a flow sends, and how the path changes the field.
 
 use mimosa_cc::needs::needs;
-use mimosa_net::queue::KeyProblem;
+use mimosa_net::KeyProblem;
 use mimosa_stream::{EcnConfig, EcnUse, FeedbackFormat};
 use mimosa_units::Ecn;
 

@@ -1,7 +1,7 @@
 //! Why a scenario file was refused. Every problem is a mistake of the file's author.
 
 use mimosa_cc::BuildError;
-use mimosa_net::queue::KeyProblem;
+use mimosa_net::KeyProblem;
 use mimosa_stream::pace::PolicyError;
 use mimosa_trace::TraceError;
 use mimosa_units::{Time, Where, one_line, shortened};

@@ -1,6 +1,6 @@
 //! Reads when a video flow's receiver reports, and the format of its reports.
 
-use mimosa_net::queue::KeyProblem;
+use mimosa_net::KeyProblem;
 use mimosa_stream::{FeedbackFormat, FeedbackMode};
 use mimosa_units::TimeDelta;
 use toml::Spanned;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mimosa_cc::window::{Algorithm, EcnUse};
 use mimosa_facts::Limits;
-use mimosa_net::queue::KeyProblem;
+use mimosa_net::KeyProblem;
 use mimosa_net::{EncoderModel, PathConfig};
 use mimosa_stream::pace::Bounds;
 use mimosa_stream::{RetransmissionDeadline, SenderConfig};

@@ -16,6 +16,7 @@ mod raw;
 mod route;
 
 use mimosa_facts::Limits;
+use mimosa_net::medium::MediumConfig;
 pub use mimosa_net::queue::QueueConfig;
 use mimosa_net::{EncoderModel, PathConfig, Schedule};
 use mimosa_stream::{FeedbackFormat, FeedbackMode, SenderConfig};
@@ -36,8 +37,8 @@ pub struct Scenario {
     pub link: LinkConfig,
     /// The links after the first, in order: `[[link.next]]`.
     pub next: Vec<LinkConfig>,
-    /// The link of the return path: `[link.reverse]`. With `None` no packet waits on the
-    /// return path.
+    /// The link of the return path: `[link.reverse]`, and that of a medium without such a table.
+    /// With `None` no packet waits on the return path.
     pub reverse: Option<LinkConfig>,
     /// The flows, in the order of the file.
     pub flows: Vec<FlowConfig>,
@@ -63,13 +64,17 @@ impl Scenario {
     }
 }
 
-/// A link: a queue and a serialiser.
+/// A link: a queue, and a serialiser or a medium.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
-    /// The rate over time, with propagation delay and loss where they change too.
+    /// The rate over time, with propagation delay and loss where they change too. Where a medium
+    /// serves the link, the rate is what counts as the medium's capacity.
     pub schedule: Schedule,
-    /// The queue in front of the serialiser.
+    /// The queue in front of the serialiser or the medium.
     pub queue: QueueConfig,
+    /// The medium that serves the link in place of a serialiser, and that serves the link of the
+    /// return path as well.
+    pub medium: Option<MediumConfig>,
 }
 
 /// The links that a flow passes, by their numbers in [`Scenario::links`].

@@ -2,16 +2,44 @@
 
 use std::ops::Range;
 
-use mimosa_net::queue::KeyProblem;
-use mimosa_net::{Jitter, LossModel, PathConfig, Piece, Reordering, Schedule};
+use mimosa_net::medium::MediumConfig;
+use mimosa_net::queue::QueueConfig;
+use mimosa_net::{Jitter, KeyProblem, LossModel, PathConfig, Piece, Reordering, Schedule};
 use mimosa_units::{Rate, TimeDelta};
 use toml::Spanned;
 
 use super::error::{Problem, ScenarioError};
 use super::parse::{Read, Reader, value};
-use super::raw;
+use super::{LinkConfig, raw};
 
 impl Reader<'_> {
+    /// Reads what serves a link with this `queue`: a serialiser, or the medium in its place.
+    pub(super) fn service(
+        &mut self,
+        link: &raw::Link,
+        at: Range<usize>,
+        queue: QueueConfig,
+        flows: &[String],
+    ) -> Read<LinkConfig> {
+        let Some(medium) = &link.medium else {
+            return Ok(LinkConfig {
+                schedule: self.schedule(link, at)?,
+                queue,
+                medium: None,
+            });
+        };
+        if let Some((key, at)) = link.rate_key() {
+            let kind = "a link with a `medium`, which serves packets in its own time";
+            return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
+        }
+        let medium = MediumConfig::read(medium, flows).map_err(|error| self.of_key(error))?;
+        Ok(LinkConfig {
+            schedule: Schedule::constant(medium.capacity()),
+            queue,
+            medium: Some(medium),
+        })
+    }
+
     pub(super) fn schedule(&mut self, link: &raw::Link, at: Range<usize>) -> Read<Schedule> {
         let once = |found| Problem::RateNotOnce { found };
         match (&link.rate, &link.steps, &link.trace) {

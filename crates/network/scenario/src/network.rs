@@ -1,8 +1,8 @@
 //! The network of a scenario in both directions, for an emulator. The traffic of the
 //! scenario's flows does not matter here.
 
-use mimosa_net::queue::{DropTailConfig, KeyProblem, Limit, QueueConfig};
-use mimosa_net::{PathConfig, Schedule};
+use mimosa_net::queue::{DropTailConfig, Limit, QueueConfig};
+use mimosa_net::{KeyProblem, PathConfig, Schedule};
 use mimosa_units::{Bytes, Rate, Where};
 use toml::Spanned;
 
@@ -89,12 +89,10 @@ impl Reader<'_> {
             return Err(self.error(next.span(), KeyProblem::KeyNotFor { key, kind }));
         }
         let names = self.flow_names(raw, &link)?;
+        let queue = self.way_queue(&link, &names)?;
         let (forward, plain_back) = self.paths(&raw::Flow::default(), &link)?;
         let there = Way {
-            link: LinkConfig {
-                schedule: self.schedule(&link, at)?,
-                queue: self.way_queue(&link, &names)?,
-            },
+            link: self.service(&link, at, queue, &names)?,
             path: forward,
         };
         let back = match &link.reverse {
@@ -105,6 +103,7 @@ impl Reader<'_> {
                     queue: QueueConfig::DropTail(DropTailConfig {
                         limit: Limit::Unlimited,
                     }),
+                    medium: None,
                 },
                 path: plain_back,
             },
@@ -125,6 +124,7 @@ impl Reader<'_> {
             link: LinkConfig {
                 schedule: self.reverse_schedule(reverse)?,
                 queue: self.way_queue(reverse.get_ref(), names)?,
+                medium: None,
             },
             path,
         })

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use mimosa_net::queue::KeyProblem;
+use mimosa_net::KeyProblem;
 use mimosa_units::{Time, TimeDelta, Where, shortened};
 use toml::Spanned;
 
+use super::Scenario;
 use super::error::{Problem, ScenarioError};
 use super::queue::Place;
 use super::raw;
 use super::route::largest_packet;
-use super::{LinkConfig, Scenario};
 
 /// The longest run, 30 days: beyond it times would no longer be counted exactly.
 const LONGEST: TimeDelta = TimeDelta::from_millis(1_000 * 3600 * 24 * 30);
@@ -241,15 +241,13 @@ impl<'a> Reader<'a> {
             }
         }
         let flow_names: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
-        let first = LinkConfig {
-            schedule: self.schedule(&link, link_at.span())?,
-            queue: self.queue(&Place {
-                link: &link,
-                largest: largest_packet(&flows, 0),
-                flows: &flow_names,
-            })?,
-        };
-        let (next, reverse) = self.other_links(&link, &flows)?;
+        let queue = self.queue(&Place {
+            link: &link,
+            largest: largest_packet(&flows, 0),
+            flows: &flow_names,
+        })?;
+        let first = self.service(&link, link_at.span(), queue, &flow_names)?;
+        let (next, reverse) = self.other_links(&link, &flows, &first)?;
         Ok(Scenario {
             duration,
             link: first,

@@ -1,6 +1,6 @@
 //! Reads how a video flow keeps its frames whole, and when they are late.
 
-use mimosa_net::queue::KeyProblem;
+use mimosa_net::KeyProblem;
 use mimosa_stream::{Protection, RepairConfig};
 use mimosa_units::{Bytes, TimeDelta};
 use toml::Spanned;

@@ -1,9 +1,11 @@
 //! Reads the queue of a link: `queue` and `class` of `[link]`. Each queue reads its own keys,
 //! in `mimosa_net::queue`; this module adds the facts about the link.
 
-use mimosa_net::queue::{Classes, DropTailConfig, KeyProblem, QueueConfig, Surroundings};
+use mimosa_net::queue::{Classes, DropTailConfig, QueueConfig, Surroundings};
+use mimosa_net::{KeyError, KeyProblem};
 use mimosa_units::{Bytes, Rate};
 
+use super::error::ScenarioError;
 use super::parse::{Read, Reader};
 use super::raw;
 
@@ -43,10 +45,15 @@ impl Reader<'_> {
             flows: place.flows,
             classes,
         };
-        QueueConfig::read(queue, &around).map_err(|error| match error.problem {
+        QueueConfig::read(queue, &around).map_err(|error| self.of_key(error))
+    }
+
+    /// The error for a mistake in the keys of a queue or a medium.
+    pub(super) fn of_key(&self, error: KeyError) -> ScenarioError {
+        match error.problem {
             KeyProblem::Form(message) => self.not_toml(error.at, &message),
             problem => self.error(error.at, problem),
-        })
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use mimosa_net::queue::Table;
+use mimosa_net::Table;
 use mimosa_units::{Bytes, Rate, TimeDelta};
 use serde::Deserialize;
 use toml::Spanned;
@@ -67,6 +67,7 @@ table! {
         rate: Spanned<Rate>,
         steps: Spanned<Vec<Step>>,
         trace: Spanned<String>,
+        medium: Spanned<Table>,
         one_way_delay: Spanned<TimeDelta>,
         return_delay: Spanned<TimeDelta>,
         queue: Spanned<Table>,
@@ -106,6 +107,11 @@ impl Link {
             return_aggregation,
             return_delay
         )
+    }
+
+    /// The first key about the link's rate that is given, with its place; `None` if none is.
+    pub(super) fn rate_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
+        first!(self, rate, steps, trace)
     }
 
     /// The first key that is given of those that are not about rate and queue,

@@ -1,8 +1,9 @@
 //! Reads the links beside `[link]` (`[[link.next]]`, `[link.reverse]`), and which links a
 //! flow passes.
 
-use mimosa_net::Schedule;
-use mimosa_net::queue::{Classes, KeyProblem};
+use mimosa_net::medium::MediumConfig;
+use mimosa_net::queue::{Classes, DropTailConfig, QueueConfig};
+use mimosa_net::{KeyProblem, Schedule};
 use mimosa_units::{Bytes, Rate};
 use toml::Spanned;
 
@@ -30,7 +31,11 @@ impl Reader<'_> {
             }
         }
         let there = (enters - 1..leaves).collect();
-        let back = link.reverse.iter().map(|_| links).collect();
+        let back = if has_way_back(link) {
+            vec![links]
+        } else {
+            Vec::new()
+        };
         Ok(if self.goes_back(raw, link)? {
             Route {
                 data: back,
@@ -51,7 +56,7 @@ impl Reader<'_> {
         };
         let problem = match direction.get_ref().as_str() {
             "there" => return Ok(false),
-            "back" if link.reverse.is_some() => return Ok(true),
+            "back" if has_way_back(link) => return Ok(true),
             "back" => KeyProblem::Missing {
                 key: "[link.reverse]",
                 mend: "`direction = \"back\"` needs it; add it, with e.g. `rate = \"2Mbit/s\"`",
@@ -79,6 +84,19 @@ impl Reader<'_> {
             let kind = "`[link.reverse]`, which is the way back itself";
             return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
         }
+        if let Some(medium) = &own.medium {
+            let (key, kind) = (
+                "medium",
+                "`[link.reverse]`; say it of `[link]`, which shares it",
+            );
+            return Err(self.error(medium.span(), KeyProblem::KeyNotFor { key, kind }));
+        }
+        let media = std::iter::once(link).chain(next_links(link).iter().map(Spanned::get_ref));
+        let shares = media.into_iter().any(|link| link.medium.is_some());
+        if let Some((key, at)) = own.rate_key().filter(|_| shares) {
+            let kind = "`[link.reverse]` beside a `medium`, which serves both ways";
+            return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
+        }
         if let Some((one, _)) = link.return_key().filter(|(key, _)| *key != "return_delay") {
             let other = "[link.reverse]";
             return Err(self.error(reverse.span(), KeyProblem::Exclusive { one, other }));
@@ -102,6 +120,7 @@ impl Reader<'_> {
         &mut self,
         link: &raw::Link,
         flows: &[FlowConfig],
+        first: &LinkConfig,
     ) -> Read<(Vec<LinkConfig>, Option<LinkConfig>)> {
         let mut next = Vec::new();
         for (number, raw) in (1..).zip(next_links(link)) {
@@ -109,22 +128,39 @@ impl Reader<'_> {
             if let Some((key, at)) = raw.get_ref().path_key() {
                 return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
             }
-            next.push(LinkConfig {
-                schedule: self.schedule(raw.get_ref(), raw.span())?,
-                queue: self.plain_queue(raw.get_ref(), number, flows)?,
-            });
+            let queue = self.plain_queue(raw.get_ref(), number, flows)?;
+            let names: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
+            next.push(self.service(raw.get_ref(), raw.span(), queue, &names)?);
+        }
+        let mut media = [link.medium.as_ref()].into_iter().chain(
+            next_links(link)
+                .iter()
+                .map(|next| next.get_ref().medium.as_ref()),
+        );
+        if let Some(second) = media.by_ref().flatten().nth(1) {
+            let (key, kind) = (
+                "medium",
+                "a second link; one medium serves one way there and back",
+            );
+            return Err(self.error(second.span(), KeyProblem::KeyNotFor { key, kind }));
         }
         if let Some(given) = &link.next {
             let must = "at most 99 tables";
             self.range(given.span(), "next", next.len() < MOST_LINKS, must)?;
         }
         let reverse = match &link.reverse {
-            None => None,
+            // A medium serves the way back as well.
+            None => carried(first, &next).map(|medium| LinkConfig {
+                schedule: Schedule::constant(medium.capacity()),
+                queue: QueueConfig::DropTail(DropTailConfig::default()),
+                medium: None,
+            }),
             Some(raw) => {
                 self.check_reverse(link, raw)?;
                 Some(LinkConfig {
                     schedule: self.reverse_schedule(raw)?,
                     queue: self.plain_queue(raw.get_ref(), 1 + next.len(), flows)?,
+                    medium: None,
                 })
             }
         };
@@ -150,6 +186,19 @@ impl Reader<'_> {
         };
         self.queue_with(&place, Classes::NotFor(kind))
     }
+}
+
+/// The medium of one of these links; `None` if all are serialisers.
+fn carried<'a>(first: &'a LinkConfig, next: &'a [LinkConfig]) -> Option<&'a MediumConfig> {
+    let mut links = std::iter::once(first).chain(next);
+    links.find_map(|link| link.medium.as_ref())
+}
+
+/// Whether there is a link of the return path: a table of its own, or a medium.
+fn has_way_back(link: &raw::Link) -> bool {
+    let next = next_links(link).iter().map(Spanned::get_ref);
+    let mut links = std::iter::once(link).chain(next);
+    link.reverse.is_some() || links.any(|link| link.medium.is_some())
 }
 
 fn next_links(link: &raw::Link) -> &[Spanned<raw::Link>] {

@@ -8,7 +8,8 @@
 //! packet that leaves a link makes room before another one comes at the same moment.
 
 use mimosa_facts::{Balance, Fate, FlowPacket, Observer, Passage, RunEnd, StreamPacket};
-use mimosa_net::{Link, Served};
+use mimosa_net::medium::Port;
+use mimosa_net::{Channel, Link, Served};
 use mimosa_scenario::Scenario;
 use mimosa_units::Time;
 
@@ -25,8 +26,12 @@ pub fn run(scenario: &Scenario, seed: u64, observer: &mut impl Observer) {
 
 struct Simulation {
     end: Time,
-    /// The links, in the order of [`Scenario::links`].
-    links: Vec<Link<SimPacket>>,
+    /// The channels: each carries one link, or the two links that share a medium.
+    channels: Vec<Channel<SimPacket>>,
+    /// The channel and the place on it of each link, in the order of [`Scenario::links`].
+    links: Vec<(usize, Port)>,
+    /// The numbers of a channel's links there and back.
+    carried: Vec<(usize, usize)>,
     flows: Vec<Flow>,
     deadlines: Deadlines,
     dropped: Vec<SimPacket>,
@@ -37,23 +42,23 @@ struct Simulation {
 
 impl Simulation {
     fn new(scenario: &Scenario, seed: u64) -> Self {
-        let links: Vec<_> = (0..)
-            .zip(scenario.links())
-            .map(|(number, link)| {
-                let queue = link.queue.build(queue_seed(seed, number));
-                Link::new(queue, link.schedule.clone())
-            })
-            .collect();
+        let Built {
+            channels,
+            links,
+            carried,
+        } = Built::new(scenario, seed);
         let flows: Vec<_> = (0..scenario.flows.len())
             .filter_map(|number| Flow::new(scenario, number, seed))
             .collect();
-        let mut deadlines = Deadlines::new(links.len() + 2 * flows.len());
+        let mut deadlines = Deadlines::new(channels.len() + 2 * flows.len());
         for (index, flow) in flows.iter().enumerate() {
-            deadlines.set(links.len() + 2 * index, flow.sender_deadline());
+            deadlines.set(channels.len() + 2 * index, flow.sender_deadline());
         }
         Self {
             end: Time::ZERO + scenario.duration,
+            channels,
             links,
+            carried,
             flows,
             deadlines,
             dropped: Vec::new(),
@@ -69,36 +74,48 @@ impl Simulation {
                 break;
             }
             self.steps += 1;
-            match part.checked_sub(self.links.len()) {
-                None => self.serve(self.part_of_link(part), now, observer),
+            match part.checked_sub(self.channels.len()) {
+                None => self.serve(self.part_of_channel(part), now, observer),
                 Some(end) if end % 2 == 0 => self.send(end / 2, now, observer),
                 Some(end) => self.receive(end / 2, now, observer),
             }
         }
     }
 
-    /// The number of a link among the parts, and the number of a part's link.
-    const fn part_of_link(&self, link: usize) -> usize {
-        self.links.len() - 1 - link
+    /// The number of a channel among the parts, and the number of a part's channel.
+    const fn part_of_channel(&self, channel: usize) -> usize {
+        self.channels.len() - 1 - channel
     }
 
     const fn sender_of(&self, flow: usize) -> usize {
-        self.links.len() + 2 * flow
+        self.channels.len() + 2 * flow
     }
 
     const fn receiver_of(&self, flow: usize) -> usize {
-        self.links.len() + 2 * flow + 1
+        self.channels.len() + 2 * flow + 1
     }
 
-    /// Sets the deadline of a link: the time at which it has served its packet.
-    fn set_link(&mut self, link: usize) {
-        let at = self.links[link].deadline();
-        self.deadlines.set(self.part_of_link(link), at);
+    /// Sets the deadline of a channel: the time at which it has served its next packet, or at
+    /// which something else happens on it.
+    fn set_channel(&mut self, channel: usize) {
+        let at = self.channels[channel].deadline();
+        self.deadlines.set(self.part_of_channel(channel), at);
     }
 
-    /// Handles a packet that a link has served.
-    fn serve(&mut self, link: usize, now: Time, observer: &mut impl Observer) {
-        if let Some(served) = self.links[link].poll(now, &mut self.dropped) {
+    /// Offers a packet to a link.
+    fn offer(&mut self, link: usize, now: Time, packet: SimPacket) {
+        let (channel, port) = self.links[link];
+        self.channels[channel].offer(now, port, packet, &mut self.dropped);
+    }
+
+    /// Handles a packet that a channel has served.
+    fn serve(&mut self, channel: usize, now: Time, observer: &mut impl Observer) {
+        if let Some((port, served)) = self.channels[channel].poll(now, &mut self.dropped) {
+            let (there, back) = self.carried[channel];
+            let link = match port {
+                Port::There => there,
+                Port::Back => back,
+            };
             let wait = served.started.since(served.offered);
             observer.served(link, served.finished, served.packet.size, wait);
             let mut packet = served.packet;
@@ -110,27 +127,27 @@ impl Simulation {
                 &route.data
             };
             if let Some(&next) = route.get(usize::from(packet.hop)) {
-                self.links[next].offer(now, packet, &mut self.dropped);
-                self.set_link(next);
+                self.offer(next, now, packet);
+                self.set_channel(self.links[next].0);
             } else {
-                self.leave(link, now, &served, observer);
+                self.leave(channel, now, &served, observer);
             }
         }
         if !self.dropped.is_empty() {
             self.drop_packets(observer);
         }
-        self.set_link(link);
+        self.set_channel(channel);
     }
 
     /// Handles a packet that has passed the last link of its route.
     fn leave(
         &mut self,
-        link: usize,
+        channel: usize,
         now: Time,
         served: &Served<SimPacket>,
         observer: &mut impl Observer,
     ) {
-        let conditions = self.links[link].conditions();
+        let conditions = self.channels[channel].conditions();
         let number = served.packet.flow as usize;
         let flow = &mut self.flows[number];
         if served.packet.is_report {
@@ -162,14 +179,14 @@ impl Simulation {
         let flow = &mut self.flows[number];
         #[expect(clippy::cast_possible_truncation, reason = "flows are few")]
         let id = number as u32;
-        let first = flow.config.route.data[0];
-        let link = &mut self.links[first];
+        let (first, port) = self.links[flow.config.route.data[0]];
+        let channel = &mut self.channels[first];
         match &mut flow.source {
             Source::Video(video) => {
                 video.wake(now);
                 while let Some(packet) = video.poll(now, &flow.config, id) {
                     observer.offered(&counted(&packet));
-                    link.offer(now, packet, &mut self.dropped);
+                    channel.offer(now, port, packet, &mut self.dropped);
                 }
                 while let Some(life) = video.stream.sender.poll_frame() {
                     observer.frame(number, &life);
@@ -179,19 +196,19 @@ impl Simulation {
                 tcp.wake(now);
                 while let Some(packet) = tcp.poll(now, &flow.config, id) {
                     observer.offered(&counted(&packet));
-                    link.offer(now, packet, &mut self.dropped);
+                    channel.offer(now, port, packet, &mut self.dropped);
                 }
             }
             Source::Cbr(cbr) => {
                 while let Some(packet) = cbr.poll(now, &flow.config, id) {
                     observer.offered(&counted(&packet));
-                    link.offer(now, packet, &mut self.dropped);
+                    channel.offer(now, port, packet, &mut self.dropped);
                 }
             }
         }
         let deadline = flow.sender_deadline();
         self.deadlines.set(self.sender_of(number), deadline);
-        self.set_link(first);
+        self.set_channel(first);
         if !self.dropped.is_empty() {
             self.drop_packets(observer);
         }
@@ -221,9 +238,9 @@ impl Simulation {
         #[expect(clippy::cast_possible_truncation, reason = "flows are few")]
         let id = number as u32;
         while let Some(packet) = self.flows[number].report(now, id) {
-            self.links[link].offer(now, packet, &mut self.dropped);
+            self.offer(link, now, packet);
         }
-        self.set_link(link);
+        self.set_channel(self.links[link].0);
         if !self.dropped.is_empty() {
             self.drop_packets(observer);
         }
@@ -282,13 +299,50 @@ impl Simulation {
             reports += flow.report_balance();
         }
         let waiting: usize = self.flows.iter().map(|flow| flow.to_receiver.len()).sum();
-        let in_links: usize = self.links.iter().map(Link::packets).sum();
+        let in_links: usize = self.channels.iter().map(Channel::packets).sum();
         let inside = in_links + waiting + self.propagating;
         observer.ended(&RunEnd {
             steps: self.steps,
             inside: inside as u64,
             reports,
         });
+    }
+}
+
+/// The channels of a scenario, and which links they carry.
+struct Built {
+    channels: Vec<Channel<SimPacket>>,
+    links: Vec<(usize, Port)>,
+    carried: Vec<(usize, usize)>,
+}
+
+impl Built {
+    fn new(scenario: &Scenario, seed: u64) -> Self {
+        let configs: Vec<_> = scenario.links().collect();
+        let back = configs.len() - 1;
+        let medium = configs.iter().position(|link| link.medium.is_some());
+        let mut made = Self {
+            channels: Vec::new(),
+            links: Vec::new(),
+            carried: Vec::new(),
+        };
+        for ((number, link), queue) in configs.iter().enumerate().zip(0..) {
+            let seed = queue_seed(seed, queue);
+            if let Some(shared) = medium.filter(|_| number == back && number > 0) {
+                // The medium's channel is there already: its link comes before.
+                made.links.push((shared, Port::Back));
+                made.carried[shared].1 = number;
+                continue;
+            }
+            let channel = match &link.medium {
+                Some(medium) => medium.build(&link.queue, &configs[back].queue, seed),
+                None => Channel::Wire(Link::new(link.queue.build(seed), link.schedule.clone())),
+            };
+            made.links.push((made.channels.len(), Port::There));
+            made.channels.push(channel);
+            made.carried.push((number, number));
+        }
+        made
     }
 }
 

@@ -64,6 +64,12 @@ pub(super) fn read(path: &Path, args: &LinkArgs, files: &mut Files) -> Result<Re
 impl Read {
     /// Both directions of the network, idle.
     pub(super) fn directions(&self) -> (Direction, Direction) {
+        let Network { there, back } = &self.network;
+        if let Some(medium) = &there.link.medium {
+            let there = (&there.link.queue, there.path, "there");
+            let back = (&back.link.queue, back.path, "back");
+            return Direction::over_medium(medium, there, back, self.seed);
+        }
         let direction = |way: &Way, name| {
             Direction::new(
                 way.link.queue.build(self.seed),
@@ -74,10 +80,7 @@ impl Read {
             )
             .with_lanes(way.link.queue.lanes().len())
         };
-        (
-            direction(&self.network.there, "there"),
-            direction(&self.network.back, "back"),
-        )
+        (direction(there, "there"), direction(back, "back"))
     }
 
     /// Names of the queues in each direction.

@@ -3,6 +3,8 @@
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
+use mimosa_units::TimeDelta;
+
 use crate::{done, folder, link, soon, text, unique, with_network};
 
 const NETWORK: &str = r#"
@@ -63,6 +65,53 @@ fn a_command_and_its_peer_talk_across_the_link() {
         .map(|packet| (packet.packet.is_forward, packet.size.get()))
         .collect();
     assert_eq!(ours, [(false, 1_000), (true, 1_000)]);
+}
+
+/// What a medium serves takes its airtime, in both directions, whatever the machine does.
+#[test]
+fn a_medium_serves_both_directions() {
+    let wifi = "[link]\none_way_delay = \"5ms\"\nmedium = { kind = \"wifi\", standard = \"n\" }\n";
+    let Some(folder) = with_network("air", wifi) else {
+        return;
+    };
+    std::fs::write(folder.join("echo.py"), ECHO).unwrap();
+    let output = link(&folder, "run path.toml --log log.parquet --peer")
+        .arg("python3 echo.py serve")
+        .args(["--", "python3", "echo.py", "ask"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let log = std::fs::File::open(folder.join("log.parquet")).unwrap();
+    let recording = mimosa_record::read_link(log).unwrap();
+    let ours = recording
+        .packets
+        .iter()
+        .filter(|packet| packet.packet.header.destination_port == 7_007);
+    let took: Vec<_> = ours
+        .map(|packet| {
+            let (started, finished) = packet.started.zip(packet.finished).unwrap();
+            (packet.packet.is_forward, finished.since(started))
+        })
+        .collect();
+    // 1044 bytes at 144.4 Mbit/s are 17 symbols of 3.6 us, after 46 us.
+    let airtime = TimeDelta::from_nanos(46_000 + 17 * 3_600);
+    assert_eq!(took, [(false, airtime), (true, airtime)]);
+    let name = unique("air");
+    assert!(
+        done(&folder, &format!("up {name} path.toml"))
+            .status
+            .success()
+    );
+    let set = done(&folder, &format!("set {name} --rate 1Mbit/s"));
+    let delayed = done(&folder, &format!("set {name} --delay 9ms"));
+    done(&folder, &format!("down {name}"));
+    let said = text(&set.stderr);
+    assert_eq!(set.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("a medium serves this link, which has no rate"),
+        "{said}"
+    );
+    assert!(delayed.status.success(), "{}", text(&delayed.stderr));
 }
 
 #[test]

@@ -50,6 +50,9 @@ pub(crate) fn check(scenario: &Scenario, kernel: &[String]) -> Result<Paths, Rea
         if index >= MOST_FLOWS {
             return Err(refused(Unsupported::Many(MOST_FLOWS)));
         }
+        if scenario.links().any(|link| link.medium.is_some()) {
+            return Err(refused(Unsupported::Links("medium")));
+        }
         if scenario.reverse.is_some() {
             return Err(refused(Unsupported::Links("[link.reverse]")));
         }

@@ -1,18 +1,22 @@
 //! One direction of an emulated network: a queue, a link and a path.
 
 mod monitor;
+mod service;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
 
 use mimosa_facts::{Fate, Header, LinkPacket, Passage};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 use crate::ip::IpPacket;
 use crate::link::{Link, Served};
+use crate::medium::{MediumConfig, Port};
 use crate::packet::Packet;
 use crate::path::{LossModel, Path, PathConfig};
-use crate::queue::Queue;
+use crate::queue::{Queue, QueueConfig};
 use crate::schedule::Schedule;
+use service::{Medium, Service};
 
 pub use self::monitor::{DelayCount, Delays, Lane, Monitor};
 
@@ -108,7 +112,7 @@ pub struct Counts {
 /// One direction of an emulated network.
 #[derive(Debug)]
 pub struct Direction {
-    link: Link<Stamped>,
+    link: Service,
     path: Path,
     /// Number of the queues within the queue that are distinguished; see [`Queue::lane`].
     lanes: usize,
@@ -137,11 +141,35 @@ impl Direction {
         seed: u64,
         name: &str,
     ) -> Self {
+        let link = Service::Own(Box::new(Link::new(queue, schedule)));
+        Self::served_by(link, Path::new(path, seed, name), true)
+    }
+
+    /// Two idle directions, there and back, that share a medium, each with its queue, its path
+    /// and the name from which the path's random numbers follow beside `seed`.
+    #[must_use]
+    pub fn over_medium(
+        medium: &MediumConfig,
+        there: (&QueueConfig, PathConfig, &str),
+        back: (&QueueConfig, PathConfig, &str),
+        seed: u64,
+    ) -> (Self, Self) {
+        let channel = medium.build(there.0, back.0, seed);
+        let shared = Arc::new(Mutex::new(Medium::new(channel)));
+        let direction = |(queue, path, name): (&QueueConfig, PathConfig, &str), port| {
+            let link = Service::Shared(Arc::clone(&shared), port);
+            let path = Path::new(path, seed, name);
+            Self::served_by(link, path, port == Port::There).with_lanes(queue.lanes().len())
+        };
+        (direction(there, Port::There), direction(back, Port::Back))
+    }
+
+    fn served_by(link: Service, path: Path, is_forward: bool) -> Self {
         Self {
-            link: Link::new(queue, schedule),
-            path: Path::new(path, seed, name),
+            link,
+            path,
             lanes: 1,
-            is_forward: true,
+            is_forward,
             delay: None,
             loss: None,
             flying: BTreeMap::new(),
@@ -196,7 +224,7 @@ impl Direction {
     /// Changes the network at `now`, which must not be before the time of the last
     /// call. Packets that wait go on waiting, the packet being serialised goes on at
     /// the new rate, and packets on the path arrive when they would have arrived
-    /// without the change.
+    /// without the change. A medium has no rate, and stays as it is.
     pub fn change(&mut self, now: Time, change: Change) {
         self.advance(now);
         if let Some(rate) = change.rate {
@@ -212,7 +240,13 @@ impl Direction {
         }
     }
 
-    /// The link's rate at the time of the last call.
+    /// Whether the direction has a link of its own, whose rate can be changed; a medium has none.
+    #[must_use]
+    pub const fn has_rate(&self) -> bool {
+        matches!(self.link, Service::Own(_))
+    }
+
+    /// The link's rate at the time of the last call; of a medium, what counts as its capacity.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.link.rate()

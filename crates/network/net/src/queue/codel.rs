@@ -15,8 +15,8 @@ use std::fmt::Debug;
 
 use mimosa_units::{Bytes, Time, TimeDelta};
 
+use crate::keys::{Keys, Read};
 use crate::packet::Packet;
-use crate::queue::keys::{Keys, Read};
 use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
 /// If dropping begins again within this many intervals after the last drop was due,

@@ -6,9 +6,9 @@ use std::fmt::Debug;
 use mimosa_units::{Bytes, Rate};
 use toml::Spanned;
 
+use crate::keys::{Keys, Read, Table};
 use crate::packet::Packet;
 use crate::queue::Queue;
-use crate::queue::keys::{Keys, Read, Table};
 
 /// The facts about a link that a queue needs beside its own keys.
 #[derive(Clone, Copy, Debug)]

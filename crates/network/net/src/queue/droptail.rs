@@ -8,8 +8,8 @@ use std::fmt::Debug;
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
+use crate::keys::{KeyProblem, Keys, Read};
 use crate::packet::Packet;
-use crate::queue::keys::{KeyProblem, Keys, Read};
 use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
 /// How much a queue holds at most.
@@ -28,7 +28,7 @@ pub enum Limit {
 impl Limit {
     /// Reads a limit as it is written in files: a size, a time, a number of packets, or
     /// `unlimited`. `None` for any other text.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         if text == "unlimited" {
             return Some(Self::Unlimited);
         }

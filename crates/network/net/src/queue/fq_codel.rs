@@ -17,8 +17,8 @@ use std::fmt::Debug;
 use mimosa_units::{Bytes, Time};
 
 use super::codel::{CodelConfig, Control};
+use crate::keys::{Keys, MOST_FLOWS, MOST_PACKETS, Read};
 use crate::packet::{Packet, flow_hash};
-use crate::queue::keys::{Keys, MOST_FLOWS, MOST_PACKETS, Read};
 use crate::queue::{Discipline, Fifo, Queue, Surroundings, Waiting};
 
 /// Parameters of FQ-CoDel.

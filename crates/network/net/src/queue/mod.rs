@@ -7,7 +7,6 @@ mod dualpi2;
 mod fifo;
 mod fq_codel;
 mod htb;
-mod keys;
 mod pie;
 mod sfq;
 mod token_bucket;
@@ -17,6 +16,7 @@ use std::fmt::Debug;
 use mimosa_units::{Bytes, Rate, Time};
 use toml::Spanned;
 
+use crate::keys::{KIND, KeyError, KeyProblem, Keys, Read, Table};
 use crate::packet::Packet;
 pub use codel::{Codel, CodelConfig};
 pub(crate) use discipline::Discipline;
@@ -27,8 +27,6 @@ pub use dualpi2::{DualPi2, DualPi2Config, Native, Overload, Scheduler};
 pub(crate) use fifo::Fifo;
 pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use htb::{ClassConfig, ClassId, ClassesConfig, Filter, Htb, HtbConfig, HtbError, Prefix};
-pub use keys::{KeyError, KeyProblem, Table};
-use keys::{Keys, Read};
 pub use pie::{Pie, PieConfig};
 pub use sfq::{Sfq, SfqConfig};
 pub use token_bucket::{Peak, ShaperConfig, TokenBucket, TokenBucketConfig};
@@ -65,10 +63,10 @@ impl QueueConfig {
 
     /// Reads the queue with these keys, one of which is its kind.
     pub(crate) fn of_keys(keys: Keys<'_>, around: &Surroundings<'_>) -> Read<Self> {
-        let (kind, mut keys) = keys.of_queue()?;
+        let (kind, mut keys) = keys.of_kind("queue")?;
         let Some(queue) = Self::of_kind(kind, &mut keys, around) else {
             let kind = kind.to_owned();
-            return Err(keys.error_at(keys::KIND, KeyProblem::UnknownQueue { kind }));
+            return Err(keys.error_at(KIND, KeyProblem::UnknownQueue { kind }));
         };
         let queue = queue?;
         keys.finish()?;

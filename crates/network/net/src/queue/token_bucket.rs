@@ -17,8 +17,8 @@ use std::fmt::Debug;
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
+use crate::keys::{KeyProblem, Keys, Read};
 use crate::packet::Packet;
-use crate::queue::keys::{KeyProblem, Keys, Read};
 use crate::queue::{Discipline, DropTailConfig, Queue, QueueConfig, Surroundings, Waiting};
 
 /// Tokens for one bit: the nanoseconds of a second, since a token is what comes in

@@ -19,6 +19,7 @@ mod ecn_tables;
 mod feedback;
 mod gcc;
 mod links_in_a_row;
+mod media;
 mod mimosa;
 mod must_show;
 mod nada;

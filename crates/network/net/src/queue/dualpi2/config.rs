@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use mimosa_units::{Bytes, TimeDelta};
 
 use super::DualPi2;
+use crate::keys::{KeyProblem, Keys, Read};
 use crate::packet::Packet;
-use crate::queue::keys::{KeyProblem, Keys, Read};
 use crate::queue::{Discipline, Limit, Queue, Surroundings};
 
 /// Bytes for which a packet counts in a limit that is stated in packets.

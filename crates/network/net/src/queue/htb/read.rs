@@ -9,8 +9,8 @@ use mimosa_units::{Ecn, Rate};
 use toml::Spanned;
 
 use super::{ClassConfig, ClassId, Filter, Htb, HtbConfig, HtbError, Prefix};
+use crate::keys::{KeyError, KeyProblem, Keys, MOST_PACKETS, Read, Table};
 use crate::packet::Packet;
-use crate::queue::keys::{KeyError, KeyProblem, Keys, MOST_PACKETS, Read, Table};
 use crate::queue::{Classes, Discipline, DropTail, Limit, Queue, QueueConfig, Surroundings};
 
 /// The configuration of a tree of classes, with the queues of some of them.

@@ -1,4 +1,4 @@
-//! The keys of a queue in a file, which are read by name, each with its place.
+//! The keys of a queue or a medium in a file, which are read by name, each with its place.
 //!
 //! A queue asks [`Keys`] for each key that it knows, with the value that applies without the
 //! key. In the end the keys that have not been asked for are refused, with a list of those
@@ -26,7 +26,7 @@ pub(crate) const MOST_PACKETS: usize = 1_000_000;
 /// The most queues into which flows may be hashed.
 pub(crate) const MOST_FLOWS: usize = 65_536;
 
-/// The key that names a queue's kind.
+/// The key that names the kind of a queue or a medium.
 pub(crate) const KIND: &str = "kind";
 
 /// The result of reading: a value, or why it could not be read.
@@ -37,8 +37,9 @@ pub(crate) type Read<T> = Result<T, KeyError>;
 pub(crate) struct Keys<'a> {
     table: &'a Table,
     at: Range<usize>,
-    /// The kind of the queue whose keys they are; `None` for a table that is not a queue's.
-    kind: Option<&'a str>,
+    /// The word for the thing whose keys they are, and its kind; `None` for a table without a
+    /// kind.
+    kind: Option<(&'static str, &'a str)>,
     asked: Vec<&'static str>,
 }
 
@@ -53,14 +54,15 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Reads the key `kind` of a queue. Returns its value, and the keys as those of such a queue.
-    pub(crate) fn of_queue(mut self) -> Read<(&'a str, Self)> {
+    /// Reads the key `kind` of a `thing` such as a queue. Returns its value, and the keys as those of
+    /// such a thing.
+    pub(crate) fn of_kind(mut self, thing: &'static str) -> Read<(&'a str, Self)> {
         let Some(node) = self.table.value(KIND) else {
             return Err(self.missing(KIND));
         };
         let kind = node.get_ref().text();
         let kind = kind.ok_or_else(|| tree::wrong_type(node, "a string"))?;
-        self.kind = Some(kind);
+        self.kind = Some((thing, kind));
         Ok((kind, self))
     }
 
@@ -313,9 +315,10 @@ impl<'a> Keys<'a> {
         };
         let (at, key) = (key.span(), key.get_ref().clone());
         let problem = match self.kind {
-            Some(kind) => KeyProblem::KeyNotForQueue {
+            Some((thing, kind)) => KeyProblem::KeyNotForKind {
                 key,
-                queue: kind.to_owned(),
+                thing,
+                kind: kind.to_owned(),
                 known: self.asked.join(", "),
             },
             None => KeyProblem::unknown_field(&key, &self.asked),

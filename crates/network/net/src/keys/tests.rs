@@ -5,6 +5,7 @@ use mimosa_units::Rate;
 use serde::Deserialize;
 
 use super::*;
+use crate::medium::MediumConfig;
 use crate::queue::Classes;
 
 #[derive(Deserialize)]
@@ -65,15 +66,20 @@ fn every_kind_is_read_and_refuses_what_it_does_not_have() {
 
 #[test]
 fn every_kind_has_a_row_in_the_documentation() {
-    let page = include_str!("../../../../../../docs/use/simulation.md");
-    let rows = page.split("### ").find(|part| part.starts_with("Queues\n"));
-    let rows = rows
-        .unwrap()
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `"));
-    let kinds = rows.filter_map(|row| Some(row.split_once('`')?.0));
-    let kinds = kinds.filter(|kind| *kind != "kind");
-    assert_eq!(kinds.collect::<Vec<_>>(), QueueConfig::NAMES);
+    let page = include_str!("../../../../../docs/use/simulation.md");
+    for (title, names) in [
+        ("Queues\n", QueueConfig::NAMES),
+        ("Media\n", MediumConfig::NAMES),
+    ] {
+        let rows = page.split("### ").find(|part| part.starts_with(title));
+        let rows = rows
+            .unwrap()
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `"));
+        let kinds = rows.filter_map(|row| Some(row.split_once('`')?.0));
+        let kinds = kinds.filter(|kind| *kind != "kind");
+        assert_eq!(kinds.collect::<Vec<_>>(), names);
+    }
 }
 
 #[test]

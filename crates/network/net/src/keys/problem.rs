@@ -38,18 +38,20 @@ pub enum KeyProblem {
         /// The kind that the file names.
         kind: String,
     },
-    /// The key means nothing for this kind of queue.
+    /// The key means nothing for this kind of thing.
     #[error(
-        "`{}` means nothing for a queue of kind \"{}\", which has {known}",
+        "`{}` means nothing for a {thing} of kind \"{}\", which has {known}",
         shortened(key),
-        shortened(queue)
+        shortened(kind)
     )]
-    KeyNotForQueue {
+    KeyNotForKind {
         /// The key in the file.
         key: String,
-        /// The kind of the queue.
-        queue: String,
-        /// The keys of such a queue, separated by commas.
+        /// The word for the thing.
+        thing: &'static str,
+        /// The kind of the thing.
+        kind: String,
+        /// The keys of such a thing, separated by commas.
         known: String,
     },
     /// The queue cannot hold the largest packet.
