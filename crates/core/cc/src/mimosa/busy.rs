@@ -18,7 +18,6 @@ struct Sample {
     /// One-way delay, the clocks' offset included; `None` until the packet's arrival is
     /// reported.
     delay: Option<TimeDelta>,
-    is_marked: bool,
 }
 
 /// The values with which the delays of packets are compared.
@@ -139,20 +138,17 @@ impl Interval {
                 sent,
                 size,
                 delay: None,
-                is_marked: false,
             });
         }
     }
 
-    /// Records a packet's first reported one-way delay, and whether a queue marked the
-    /// packet.
-    pub(super) fn arrived(&mut self, sequence: Sequence, delay: TimeDelta, is_marked: bool) {
+    /// Records a packet's first reported one-way delay.
+    pub(super) fn arrived(&mut self, sequence: Sequence, delay: TimeDelta) {
         let place = self
             .samples
             .binary_search_by_key(&sequence, |sample| sample.sequence);
         if let Some(sample) = place.ok().and_then(|index| self.samples.get_mut(index)) {
             sample.delay.get_or_insert(delay);
-            sample.is_marked |= is_marked;
             self.load = None;
         }
     }
@@ -228,7 +224,6 @@ impl Interval {
         let begin = reference.queue(delay, first.size);
         let mut least = begin;
         let mut busy = TimeDelta::ZERO;
-        let (mut marked, mut all) = (u32::from(first.is_marked), 1_u32);
         let mut size = first.size;
         let (mut at, mut before) = (first.sent, delay);
         let mut apparent = TimeDelta::ZERO;
@@ -237,8 +232,6 @@ impl Interval {
             busy += reference.busy(before).min(gap);
             apparent += reference.apparent(before).min(gap);
             least = least.min(reference.queue(delay, sample.size));
-            marked += u32::from(sample.is_marked);
-            all += 1;
             size += sample.size;
             (at, before) = (sample.sent, delay);
         }
@@ -256,8 +249,6 @@ impl Interval {
         let own = reference.transmission(size).min(apparent);
         let came = (busy + end.queue - begin).max(own).ratio(self.length);
         let stands = least.min(end.queue).ratio(self.length);
-        // A packet that was marked met a queue, whatever its delay says.
-        let met = f64::from(marked) / f64::from(all);
-        Some((came + reference.standing_gain * stands).max(met))
+        Some(came + reference.standing_gain * stands)
     }
 }

@@ -45,6 +45,21 @@ pub struct Config {
     /// sent, for a flow that is alone. Packets lost at the end of a frame that is sent more
     /// slowly are also sent again later.
     pub alone_pace_gain: f64,
+    /// Ratio of the frame interval to the time over which a frame is sent, beside others behind a
+    /// queue that marks.
+    pub marked_pace_gain: f64,
+    /// Number of packets at a frame's start that leave together where a queue marks: a queue marks
+    /// what waits for a millisecond, the time of three packets at 30 Mbit/s.
+    pub marked_lead: u16,
+    /// Time over which the share of marks is averaged: 16 virtual round trips of 25 ms, as DCTCP
+    /// and Prague do (RFC 8257, section 4.2).
+    pub mark_window: TimeDelta,
+    /// n of the answer to marks: marked packets in a virtual round trip at which a flow rests. TCP
+    /// Prague has 2.
+    pub marks_at_rest: f64,
+    /// Standing queue up to which marks, and not delays, say whether the flow has more than its
+    /// part. An L4S queue marks what waits for longer than 1 ms (RFC 9332, section 4.1).
+    pub marked_queue: TimeDelta,
     /// Part of the spread of the link's own rate that is added to `alone` and `shared_from`: R
     /// is a mean of six frames, and the error of such a mean is 1 / sqrt(6) of that of one
     /// frame.
@@ -106,6 +121,11 @@ impl Default for Config {
             pull: 0.08,
             pace_gain: 1.1,
             alone_pace_gain: 1.2,
+            marked_pace_gain: 1.25,
+            marked_lead: 2,
+            mark_window: TimeDelta::from_millis(400),
+            marks_at_rest: 2.5,
+            marked_queue: TimeDelta::from_millis(2),
             spread_part: 0.4,
             noise_gain: 1.6,
             most_noise: 0.25,
@@ -157,6 +177,8 @@ impl Config {
         for (key, times) in [
             ("pace_gain", self.pace_gain),
             ("alone_pace_gain", self.alone_pace_gain),
+            ("marked_pace_gain", self.marked_pace_gain),
+            ("marks_at_rest", self.marks_at_rest),
             ("release", self.release),
             ("application_headroom", self.application_headroom),
         ] {
@@ -173,6 +195,7 @@ impl Config {
         }
         for (key, window) in [
             ("smoothing_window", self.smoothing_window),
+            ("mark_window", self.mark_window),
             ("min_delay_window", self.min_delay_window),
         ] {
             require(window > TimeDelta::ZERO, key, "longer than zero")?;

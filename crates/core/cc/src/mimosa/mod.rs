@@ -20,6 +20,7 @@ mod base;
 mod busy;
 mod config;
 mod intervals;
+mod marks;
 mod release;
 mod reports;
 mod service;
@@ -42,6 +43,7 @@ use crate::parameter::ParameterError;
 use base::Base;
 use busy::{Interval, Reference};
 use intervals::Intervals;
+use marks::Marks;
 use release::{Belief, HeldUp, Release};
 use reports::{Fill, ReportGap};
 use service::Service;
@@ -75,6 +77,7 @@ pub struct Mimosa {
     service: Service,
     trains: Trains,
     base: Base,
+    marks: Marks,
     report_gap: ReportGap,
     fill: Fill,
     /// L: the interval of the frame that was last asked for.
@@ -114,6 +117,7 @@ impl Mimosa {
             service: Service::default(),
             trains: Trains::default(),
             base: Base::new(config.min_delay_window),
+            marks: Marks::new(config.mark_window, config.marks_at_rest),
             report_gap: ReportGap::default(),
             fill: Fill::default(),
             interval: TimeDelta::ZERO,
@@ -278,7 +282,7 @@ impl Mimosa {
 
     /// Decides the pacing of a frame that is handed to the pacer, and the probes that follow
     /// the frame, as Pudica does (section 4.1) but by Mimosa's load.
-    fn frame_encoded(&mut self, frame: FrameId, size: Bytes, packets: u32) {
+    fn frame_encoded(&mut self, now: Time, frame: FrameId, size: Bytes, packets: u32) {
         let interval = self.interval;
         self.fill.took(size);
         let reference = self.reference();
@@ -287,25 +291,30 @@ impl Mimosa {
             .newest_load(&reference)
             .unwrap_or((0.0, Bytes::ZERO));
         let larger = size.get() as f64 / before.get().max(1) as f64;
-        let gain = &self.config;
+        let config = &self.config;
+        let is_marked = self.marks.are_met(now);
         let (share, gain) = match self.trains.rate() {
             // A frame of a flow that is alone needs its own transmission time, whatever noise
-            // adds to the load.
-            Some(link) if self.others < self.config.alone => {
+            // adds to the load. Where a queue marks what waits, it leaves no faster than the link
+            // serves it.
+            Some(link) if self.others < config.alone => {
                 let own = link.transmit_time(size).ratio(interval);
-                (own.min(load * larger), gain.alone_pace_gain)
+                let gain = if is_marked { 1.0 } else { config.alone_pace_gain };
+                (own.min(load * larger), gain)
             }
+            // The more evenly a frame's packets come to the queue, the fewer of them it marks.
+            Some(_) if self.marks.are_recent(now) => (1.0, config.marked_pace_gain),
             Some(link) => {
                 let more = link.transmit_time(size) - link.transmit_time(before);
-                (load + more.ratio(interval), gain.pace_gain)
+                (load + more.ratio(interval), config.pace_gain)
             }
-            None => (load, gain.pace_gain),
+            None => (load, config.pace_gain),
         };
         let spread = interval.scale(share.clamp(0.0, 1.0) / gain);
         self.decision.pacing = if share > 0.0 {
             Pacing::Spread {
                 over: spread,
-                lead: self.config.lead,
+                lead: self.lead(now),
             }
         } else {
             Pacing::Burst
@@ -320,6 +329,15 @@ impl Mimosa {
         });
         self.intervals
             .push(Interval::new(frame, interval, size, packets));
+    }
+
+    /// Number of packets at a frame's start that leave together.
+    fn lead(&self, now: Time) -> u16 {
+        if self.marks.are_met(now) {
+            self.config.lead.min(self.config.marked_lead)
+        } else {
+            self.config.lead
+        }
     }
 
     /// Number of probes that follow a frame of `size`.
@@ -380,6 +398,7 @@ impl Mimosa {
             let busy = reference.busy(delay).max(TimeDelta::ZERO);
             self.newest = Some((packet.sent, packet.sent + busy));
         }
+        self.marks.arrived(now, packet.size, is_marked);
         if packet.kind == PacketKind::Retransmission {
             return;
         }
@@ -388,7 +407,7 @@ impl Mimosa {
             self.service.arrived(packet.sent, at, packet.size, unqueued);
         }
         if let Some(interval) = self.intervals.get_mut(packet.frame) {
-            interval.arrived(packet.sequence, delay, is_marked);
+            interval.arrived(packet.sequence, delay);
         }
         if packet.kind.is_first() {
             let link = self.trains.rate();
@@ -424,6 +443,7 @@ impl Mimosa {
     /// Counts one more packet of the frame `id` as accounted for. With the frame's last packet
     /// its load is known, and the law is applied.
     fn resolved(&mut self, now: Time, id: FrameId) {
+        let together = usize::from(self.lead(now));
         let Some(interval) = self.intervals.get_mut(id) else {
             return;
         };
@@ -432,7 +452,7 @@ impl Mimosa {
             return;
         }
         interval.known = Some(now);
-        if let Some(train) = interval.train(usize::from(self.config.lead)) {
+        if let Some(train) = interval.train(together) {
             self.trains.add(now, train);
             // The rate of the train itself counts if it is higher: the link may have become
             // faster.
@@ -472,12 +492,7 @@ impl Mimosa {
         let (rate, cause) = if lost > self.config.loss {
             (self.rate.scale(1.0 - lost / 2.0), Cause::Loss)
         } else {
-            let factor = self.factor(share.max(LOWEST_SHARE));
-            let cause = if factor >= 1.0 {
-                Cause::BelowQueueTarget
-            } else {
-                Cause::AboveQueueTarget
-            };
+            let (factor, cause) = self.factor(now, share.max(LOWEST_SHARE));
             (self.rate.scale(factor), cause)
         };
         // A small frame says little about a rate many times its own.
@@ -497,11 +512,28 @@ impl Mimosa {
         self.hold_until = self.next_frame;
     }
 
-    /// Factor by which a round changes the bitrate at the averaged load `load`. Also sets
-    /// `others`.
-    fn factor(&mut self, load: f64) -> f64 {
-        let config = &self.config;
+    /// Factor by which a round that ends at `now` changes the bitrate at the averaged load `load`,
+    /// and the rule behind it. Also sets `others`.
+    fn factor(&mut self, now: Time, load: f64) -> (f64, Cause) {
         let sent = self.rate.scale(self.fill.get());
+        let (factor, is_alone) = self.by_load(load, sent);
+        let (factor, cause) = match self.by_marks(now, sent) {
+            // Beside others, marks say what the flow's part is, and the load does not.
+            Some(marked) if !is_alone || marked < factor => (marked, Cause::Marked),
+            _ => (factor, Cause::AboveQueueTarget),
+        };
+        let cause = if factor >= 1.0 {
+            Cause::BelowQueueTarget
+        } else {
+            cause
+        };
+        (factor.clamp(LEAST_FACTOR, GREATEST_FACTOR), cause)
+    }
+
+    /// The factor by the load of the link, of a flow that sends `sent`, and whether the flow counts
+    /// as alone. Also sets `others`.
+    fn by_load(&mut self, load: f64, sent: Rate) -> (f64, bool) {
+        let config = &self.config;
         let link = self.trains.rate();
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
         self.others = (1.0 - own / load.min(1.0)).clamp(0.0, 1.0);
@@ -516,8 +548,16 @@ impl Mimosa {
             config.near_gain
         };
         let pull = libm::exp(config.pull * (1.0 - own));
-        let factor = libm::pow(target / load, gain) * pull;
-        factor.clamp(LEAST_FACTOR, GREATEST_FACTOR)
+        (libm::pow(target / load, gain) * pull, self.others < alone)
+    }
+
+    /// The factor by marks, of a flow that sends `sent`; `None` where marks are not recent, or
+    /// where the queue that stands is longer than one that marks early keeps it.
+    fn by_marks(&mut self, now: Time, sent: Rate) -> Option<f64> {
+        let round_trip = self.base.round_trip().unwrap_or(TimeDelta::ZERO);
+        let factor = self.marks.answer(now, sent, round_trip);
+        let is_short = self.base.standing() <= self.config.marked_queue;
+        (self.marks.are_recent(now) && is_short).then_some(factor)
     }
 
     fn set_rate(&mut self, rate: Rate, cause: Cause) {
@@ -564,7 +604,7 @@ impl Controller for Mimosa {
                 frame,
                 size,
                 packets,
-            } => self.frame_encoded(frame, size, packets),
+            } => self.frame_encoded(now, frame, size, packets),
             Event::FrameDecoded { frame } => {
                 if let Some(interval) = self.intervals.get_mut(frame) {
                     interval.is_decoded = true;

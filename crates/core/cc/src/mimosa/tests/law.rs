@@ -18,7 +18,7 @@ fn factor(own: u64, share: f64, is_known: bool) -> f64 {
             mimosa.trains.add(Time::ZERO, train);
         }
     }
-    mimosa.factor(share)
+    mimosa.factor(Time::ZERO, share).0
 }
 
 fn is(value: f64, expected: f64) {
@@ -132,7 +132,7 @@ fn a_link_whose_rate_varies_has_no_others_for_that() {
             };
             mimosa.trains.add(Time::ZERO, train);
         }
-        (mimosa.trains.spread(), mimosa.factor(1.0))
+        (mimosa.trains.spread(), mimosa.factor(Time::ZERO, 1.0).0)
     };
     let (spread, factor) = own([15; 5]);
     is(spread, 0.0);
@@ -243,4 +243,116 @@ fn values_without_meaning_are_refused() {
     for (key, config) in wrong {
         assert_eq!(config.check().unwrap_err().key, key);
     }
+}
+
+/// A stream at `kbps` over a link of 20 Mbit/s with a round trip of 20 ms, of whose last 100
+/// packets of 1500 bytes `marked` have a mark. Its last round ended at 975 ms.
+fn beside_marks(kbps: u64, marked: u64) -> Mimosa {
+    let mut mimosa = Stream::blind(Config::default()).mimosa;
+    mimosa.rate = Rate::from_kbps(kbps);
+    let train = Train {
+        size: Bytes::new(5_000),
+        span: MS(2),
+        uneven: TimeDelta::ZERO,
+    };
+    for _ in 0..3 {
+        mimosa.trains.add(Time::ZERO, train);
+    }
+    mimosa.base.arrived(Time::from_millis(975), DELAY, MS(20));
+    mimosa
+        .marks
+        .answer(Time::from_millis(975), mimosa.rate, MS(20));
+    for packet in 0..100 {
+        let is_marked = packet < marked;
+        let at = Time::from_millis(980);
+        mimosa.marks.arrived(at, Bytes::new(1_500), is_marked);
+    }
+    mimosa
+}
+
+const ROUND: Time = Time::from_millis(1_000);
+
+#[test]
+fn two_and_a_half_marks_in_a_virtual_round_trip_are_a_flows_part() {
+    // 9.6 Mbit/s are 20 packets in 25 ms, of which an eighth is marked: 1 + 1/20 - 0.125/2.5
+    let (factor, _) = beside_marks(9_600, 13).factor(ROUND, 1.2);
+    is(factor, 0.998);
+    // Twice as many marks, and half as many.
+    let (factor, cause) = beside_marks(9_600, 26).factor(ROUND, 1.2);
+    is(factor, 1.05 - 0.104);
+    assert_eq!(cause, Cause::Marked);
+    let (factor, cause) = beside_marks(9_600, 6).factor(ROUND, 1.2);
+    is(factor, 1.05 - 0.024);
+    assert_eq!(cause, Cause::BelowQueueTarget);
+    // A flow with half of the bitrate grows by twice as much of it.
+    is(beside_marks(4_800, 6).factor(ROUND, 1.2).0, 1.1 - 0.024);
+    // A longer round counts for as much more, and a longer round trip for as much less.
+    let later = Time::from_millis(1_025);
+    is(beside_marks(9_600, 26).factor(later, 1.2).0, 1.0 - 2.0 * 0.054);
+    let mut marks = beside_marks(9_600, 26).marks;
+    let factor = marks.answer(ROUND, Rate::from_kbps(9_600), MS(50));
+    is(factor, 1.0 + 0.5 * (0.025 - 0.104));
+}
+
+#[test]
+fn a_round_without_a_mark_only_grows() {
+    let mut mimosa = beside_marks(9_600, 26);
+    mimosa.factor(ROUND, 1.2);
+    is(mimosa.factor(Time::from_millis(1_025), 1.2).0, 1.05);
+}
+
+#[test]
+fn beside_others_marks_count_and_the_load_of_the_link_does_not() {
+    // Others bring all but a quarter of a load above one. By the load, it falls.
+    is(beside_marks(5_000, 0).factor(ROUND, 1.2).0, 0.77_f64.powf(0.3) / 1.2_f64.powf(0.3) * libm::exp(0.08 * 0.75));
+    assert!(beside_marks(5_000, 5).factor(ROUND, 1.2).0 > 1.0);
+    // A low load does not let it grow fast where marks come.
+    assert!(beside_marks(5_000, 5).factor(ROUND, 0.4).0 < 1.1);
+    // Alone, both count.
+    let alone = |marked, load| beside_marks(19_000, marked).factor(ROUND, load);
+    is(alone(1, 1.2).0, alone(0, 1.2).0);
+    assert_eq!(alone(1, 1.2).1, Cause::AboveQueueTarget);
+    assert!(alone(90, 0.95).0 < 0.7 + 1e-9);
+    assert_eq!(alone(90, 0.95).1, Cause::Marked);
+}
+
+#[test]
+fn old_marks_and_marks_behind_a_long_queue_say_nothing() {
+    let by_load = beside_marks(5_000, 0).factor(ROUND, 1.2).0;
+    let late = Time::from_millis(2_181);
+    is(beside_marks(5_000, 5).factor(late, 1.2).0, by_load);
+    let mut queued = beside_marks(5_000, 5);
+    for ms in 0..1_200 {
+        let at = Time::from_millis(1_000 + ms);
+        queued.base.arrived(at, DELAY + MS(5), MS(25));
+        queued.marks.arrived(at, Bytes::new(1_500), ms % 20 == 0);
+    }
+    is(queued.factor(Time::from_millis(2_200), 1.2).0, by_load);
+}
+
+#[test]
+fn behind_a_queue_that_marks_a_frame_is_spread_and_has_a_short_lead() {
+    let pacing = |others: f64, marked| {
+        let mut mimosa = beside_marks(19_000, marked);
+        mimosa.interval = L;
+        mimosa.others = others;
+        // The link was busy throughout the frame before.
+        let mut before = Interval::new(FrameId(0), L, FRAME, 10);
+        for packet in 0..10 {
+            let sent = Time::from_millis(packet);
+            before.sent(Sequence(packet), sent, PACKET);
+            before.arrived(Sequence(packet), DELAY + MS(1));
+        }
+        before.known = Some(Time::ZERO);
+        mimosa.intervals.push(before);
+        mimosa.frame_encoded(ROUND, FrameId(1), FRAME, 10);
+        match mimosa.decision.pacing {
+            Pacing::Spread { over, lead } => (over, lead),
+            other => panic!("{other:?}"),
+        }
+    };
+    // The link serves the frame in 4 ms.
+    assert_eq!(pacing(0.0, 5), (MS(4), 2));
+    assert_eq!(pacing(0.0, 0), (MS(4).scale(1.0 / 1.2), 4));
+    assert_eq!(pacing(0.5, 5), (MS(8), 2));
 }

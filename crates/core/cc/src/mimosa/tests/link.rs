@@ -94,7 +94,7 @@ fn a_train_is_what_left_together_and_arrived_in_a_row() {
             let sequence = Sequence(sequence);
             interval.sent(sequence, Time::from_secs(1) + MS(*after), PACKET);
             if let Some(waited) = waited {
-                interval.arrived(sequence, DELAY + MS(*waited), false);
+                interval.arrived(sequence, DELAY + MS(*waited));
             }
         }
         let train = interval.train(4);
@@ -122,7 +122,7 @@ fn gaps(gaps: [i64; 3]) -> Train {
     for (sequence, gap) in (1..).map(Sequence).zip([0].into_iter().chain(gaps)) {
         waited += gap;
         interval.sent(sequence, Time::from_secs(1), PACKET);
-        interval.arrived(sequence, DELAY + MS(waited), false);
+        interval.arrived(sequence, DELAY + MS(waited));
     }
     interval.train(4).unwrap()
 }

@@ -12,17 +12,15 @@ fn reference(link: Rate, standing_gain: f64) -> Reference {
 }
 
 /// An interval of L. Each of `packets` leaves the first number of milliseconds after
-/// `begins`, and takes the second number of milliseconds longer than on an empty path. The
-/// first `marked` packets have a mark.
-fn interval(begins: i64, packets: &[(i64, i64)], marked: usize) -> Interval {
+/// `begins`, and takes the second number of milliseconds longer than on an empty path.
+fn interval(begins: i64, packets: &[(i64, i64)]) -> Interval {
     let count = u32::try_from(packets.len()).unwrap();
     let mut interval = Interval::new(FrameId(1), L, FRAME, count);
     for (sequence, (after, waited)) in (1_u64..).zip(packets) {
         let sent = Time::from_secs(1) + MS(begins + after);
         let sequence = Sequence(sequence);
         interval.sent(sequence, sent, PACKET);
-        let is_marked = usize::try_from(sequence.0).unwrap() <= marked;
-        interval.arrived(sequence, DELAY + MS(*waited), is_marked);
+        interval.arrived(sequence, DELAY + MS(*waited));
     }
     interval.known = Some(Time::from_secs(2));
     interval
@@ -32,8 +30,8 @@ fn interval(begins: i64, packets: &[(i64, i64)], marked: usize) -> Interval {
 /// packet takes longer than on an empty path, if that is known.
 fn load(packets: &[(i64, i64)], next: Option<i64>, standing_gain: f64) -> f64 {
     let reference = reference(LINK, standing_gain);
-    let end = next.and_then(|waited| interval(10, &[(0, waited)], 0).begin(&reference));
-    interval(0, packets, 0).load(&reference, end).unwrap()
+    let end = next.and_then(|waited| interval(10, &[(0, waited)]).begin(&reference));
+    interval(0, packets).load(&reference, end).unwrap()
 }
 
 #[test]
@@ -84,7 +82,7 @@ fn a_load_is_no_less_than_what_the_frame_itself_brought() {
     assert!(close(load(&held, Some(1), 0.0), 0.3));
     // A link that has become faster than it is taken for does not look as busy as that.
     let slow = reference(LINK.scale(0.5), 0.0);
-    let mut quick = interval(0, &[(0, 1), (1, 1), (2, 1), (3, 1)], 0);
+    let mut quick = interval(0, &[(0, 1), (1, 1), (2, 1), (3, 1)]);
     assert!(close(quick.load(&slow, None).unwrap(), 0.4));
 }
 
@@ -95,7 +93,7 @@ fn noise_counts_as_little_as_it_is_in_the_mean() {
             noise: MS(noise),
             ..reference(Rate::from_kbps(8_000_000_000), 0.0)
         };
-        interval(0, packets, 0).load(&reference, None).unwrap()
+        interval(0, packets).load(&reference, None).unwrap()
     };
     // Nothing is on the link.
     let empty = [(0, 0), (2, 2), (4, 1), (6, 1)];
@@ -104,18 +102,6 @@ fn noise_counts_as_little_as_it_is_in_the_mean() {
     // Others bring 4 ms of work at 2 ms, and every delay has 1 ms of noise.
     let met = [(0, 1), (2, 5), (4, 3), (6, 1), (8, 1)];
     assert!((load(1, &met) - 0.4).abs() < 1e-3);
-}
-
-#[test]
-fn a_load_is_no_less_than_the_share_of_marked_packets() {
-    let packets = [(0, 1), (1, 1), (2, 1), (3, 1)];
-    let loads = [0, 1, 2, 3, 4].map(|marked| {
-        let mut interval = interval(0, &packets, marked);
-        interval.load(&reference(LINK, 0.0), None).unwrap()
-    });
-    for (load, expected) in loads.into_iter().zip([0.4, 0.4, 0.5, 0.75, 1.0]) {
-        assert!(close(load, expected), "{loads:?}");
-    }
 }
 
 /// The work that is left on a link at `at` ms, if `work` ms of it come every 10 ms, first at
@@ -137,8 +123,8 @@ fn it_does_not_matter_when_a_flow_looks() {
         for phase in 0..10 {
             let begins = 100 + phase;
             let looks: Vec<_> = (0..10).map(|ms| (ms, left(work, begins + ms))).collect();
-            let next = interval(begins + 10, &[(0, left(work, begins + 10))], 0);
-            let mut interval = interval(begins, &looks, 0);
+            let next = interval(begins + 10, &[(0, left(work, begins + 10))]);
+            let mut interval = interval(begins, &looks);
             let load = interval.load(&fast, next.begin(&fast)).unwrap();
             let expected = work as f64 / 10.0;
             let at = format!("{work} ms of work, phase {phase}: {load}");
@@ -150,7 +136,7 @@ fn it_does_not_matter_when_a_flow_looks() {
 #[test]
 fn an_interval_has_no_load_before_its_last_packet_is_accounted_for() {
     let reference = reference(LINK, 0.0);
-    let mut interval = interval(0, &[(0, 1)], 0);
+    let mut interval = interval(0, &[(0, 1)]);
     interval.known = None;
     assert_eq!(interval.load(&reference, None), None);
 }
@@ -158,11 +144,11 @@ fn an_interval_has_no_load_before_its_last_packet_is_accounted_for() {
 #[test]
 fn what_is_told_of_a_packet_twice_counts_once() {
     let reference = reference(LINK, 0.0);
-    let mut interval = interval(0, &[(0, 1), (2, 3)], 0);
+    let mut interval = interval(0, &[(0, 1), (2, 3)]);
     let first = interval.load(&reference, None).unwrap();
-    interval.arrived(Sequence(2), DELAY + MS(9), false);
+    interval.arrived(Sequence(2), DELAY + MS(9));
     assert!(close(interval.load(&reference, None).unwrap(), first));
-    interval.arrived(Sequence(77), DELAY + MS(9), true);
+    interval.arrived(Sequence(77), DELAY + MS(9));
     assert!(close(interval.load(&reference, None).unwrap(), first));
 }
 
@@ -171,7 +157,7 @@ fn what_is_told_of_a_packet_twice_counts_once() {
 fn the_mean_is_of_frames_of_the_bitrate_asked_for() {
     let mut intervals = Intervals::default();
     // Busy for 0.4 of the interval, with a frame at 8 Mbit/s.
-    intervals.push(interval(0, &[(0, 4)], 0));
+    intervals.push(interval(0, &[(0, 4)]));
     let reference = reference(LINK, 0.0);
     let mut smoothed = |mbps: u64, since: Time| {
         intervals.smoothed(since, Rate::from_kbps(mbps * 1_000), &reference)
