@@ -18,6 +18,7 @@ mod ecn;
 mod ecn_tables;
 mod feedback;
 mod gcc;
+mod l4s;
 mod links_in_a_row;
 mod media;
 mod mimosa;
