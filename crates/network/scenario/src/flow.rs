@@ -24,6 +24,16 @@ type Times = (Time, Time, Vec<(Time, Time)>);
 /// The largest payload of a UDP packet, without headers: no packet is larger.
 const LARGEST_PACKET: Bytes = Bytes::new(65_507);
 
+/// The most by which a frame clock may differ from `fps`, in millionths: a tenth.
+const FASTEST_DRIFT: f64 = 100_000.0;
+
+/// Millionths as billionths.
+fn billionths(millionths: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "at most a tenth")]
+    let billionths = (millionths * 1_000.0).round() as i64;
+    billionths
+}
+
 impl Reader<'_> {
     pub(super) fn flow(
         &mut self,
@@ -223,6 +233,12 @@ impl Reader<'_> {
                 "from 1 to 1000",
             )?;
         }
+        let drift = value(raw.frame_clock_ppm.as_ref(), 0.0);
+        if let Some(text) = &raw.frame_clock_ppm {
+            let must = "from -100000 to 100000";
+            let valid = drift.abs() <= FASTEST_DRIFT;
+            self.range(text.span(), "frame_clock_ppm", valid, must)?;
+        }
         let bounds = Bounds {
             smallest_packet: value(raw.probe_size.as_ref(), Bounds::default().smallest_packet),
             longest_wait: value(raw.longest_wait.as_ref(), Bounds::default().longest_wait),
@@ -273,6 +289,7 @@ impl Reader<'_> {
             params,
             limits,
             fps,
+            frame_drift: billionths(drift),
             phase: raw.phase.as_ref().map(|phase| *phase.get_ref()),
             encoder: self.encoder(raw)?,
             scale: self.frame_scale(raw)?,

@@ -149,6 +149,9 @@ pub struct VideoConfig {
     pub limits: Limits,
     /// Frame rate in frames a second.
     pub fps: u32,
+    /// How much faster the frames' clock goes than `fps` says, in billionths of it; negative where
+    /// it goes slower.
+    pub frame_drift: i64,
     /// Time from the flow's beginning to its first frame; `None` for a random time within
     /// the first frame interval.
     pub phase: Option<TimeDelta>,

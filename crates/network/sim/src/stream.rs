@@ -5,26 +5,31 @@
 
 use mimosa_facts::ArrivalReport;
 use mimosa_net::{Encoder, Random};
-use mimosa_scenario::{FlowConfig, FlowKind, FrameScale, Scenario};
+use mimosa_scenario::{FlowConfig, FlowKind, FrameScale, Scenario, VideoConfig};
 use mimosa_stream::{Outgoing, Sender, packetise};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::available::Available;
+
+/// A billion: nanoseconds in a second, and billionths in a whole.
+const BILLION: u128 = 1_000_000_000;
 
 /// When frames are due: at whole multiples of the frame interval, to the nanosecond, so that
 /// rounding does not add up.
 #[derive(Debug)]
 struct FrameClock {
     first: Time,
-    fps: u64,
+    /// Frames in a billion seconds.
+    pace: u128,
     count: u64,
     next: Option<Time>,
 }
 
 impl FrameClock {
     fn at(&self, count: u64) -> Time {
-        let nanos = count.saturating_mul(1_000_000_000) / self.fps;
-        self.first + TimeDelta::from_nanos(nanos.cast_signed())
+        let nanos = u128::from(count) * BILLION * BILLION / self.pace.max(1);
+        let nanos = i64::try_from(nanos).unwrap_or(i64::MAX);
+        self.first + TimeDelta::from_nanos(nanos)
     }
 
     /// Advances to the next frame that the flow may send.
@@ -41,6 +46,12 @@ impl FrameClock {
     fn interval(&self) -> TimeDelta {
         self.at(self.count + 1).since(self.at(self.count))
     }
+}
+
+/// Frames of a flow in a billion seconds.
+fn pace(video: &VideoConfig) -> u128 {
+    let whole = i128::from(video.fps) * (BILLION.cast_signed() + i128::from(video.frame_drift));
+    whole.unsigned_abs()
 }
 
 /// The sender of a video flow.
@@ -90,7 +101,7 @@ impl Stream {
             due: None,
             clock: FrameClock {
                 first,
-                fps: u64::from(video.fps),
+                pace: pace(video),
                 count: 0,
                 next: flow.active_from(first),
             },

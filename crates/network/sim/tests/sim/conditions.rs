@@ -131,3 +131,43 @@ fn what_cannot_be_is_refused() {
     let error = load(tcp, "test.toml", &mut ()).unwrap_err().to_string();
     assert!(error.contains("scene_cuts"), "{error}");
 }
+
+/// Frame clocks of their own: the number of frames, and the phase between two streams over time.
+#[test]
+fn frame_clocks_drift_apart_as_they_are_told() {
+    let scenario = scenario(
+        r#"
+        duration = "60s"
+        [link]
+        rate = "50Mbit/s"
+        [[flow]]
+        name = "exact"
+        controller = "fixed"
+        phase = "0s"
+        [[flow]]
+        name = "film"
+        controller = "fixed"
+        phase = "0s"
+        frame_clock_ppm = -1000.0
+        "#,
+    );
+    let log = Log::of(&scenario, 1);
+    let dues = |flow| {
+        let frames = log.frames.iter().filter(|(own, _)| *own == flow);
+        frames.map(|(_, life)| life.due).collect::<Vec<_>>()
+    };
+    let (exact, film) = (dues(0), dues(1));
+    assert_eq!((exact.len(), film.len()), (3_600, 3_597));
+    // A frame interval is 16.683 ms: after 1000 of them, the film is a frame behind.
+    assert_eq!(exact[1_000], Time::from_nanos(16_666_666_666));
+    assert_eq!(film[999], Time::from_nanos(16_666_666_666));
+    let refused = load(
+        "duration = \"1s\"\n[link]\nrate = \"1Mbit/s\"\n[[flow]]\nname = \"a\"\nframe_clock_ppm = 2e5\n",
+        "run.toml",
+        &mut (),
+    );
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "run.toml:6: `frame_clock_ppm` must be from -100000 to 100000"
+    );
+}
