@@ -7,12 +7,17 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use crate::link::{Link, Served};
 use crate::medium::{Cell, Port, Wifi};
 use crate::packet::Packet;
+use crate::queue::Queue;
+use crate::schedule::Schedule;
+use crate::ticks::Ticks;
 
 /// One link that serialises, or the two links that share a medium.
 #[derive(Debug)]
 pub enum Channel<P> {
     /// A link of its own, in one direction.
     Wire(Link<P>),
+    /// A link of its own that serves packets at ticks.
+    Ticks(Box<Ticks<P>>),
     /// A Wi-Fi network, in both directions.
     Wifi(Box<Wifi<P>>),
     /// A cell, in both directions.
@@ -20,11 +25,31 @@ pub enum Channel<P> {
 }
 
 impl<P: Packet + Debug + Send + 'static> Channel<P> {
+    /// A link of its own with this queue and this schedule, which serves packets one after the
+    /// other, or all that its rate carries in a `tick` at once.
+    #[must_use]
+    pub fn link(queue: Box<dyn Queue<P>>, schedule: Schedule, tick: Option<TimeDelta>) -> Self {
+        match tick {
+            None => Self::Wire(Link::new(queue, schedule)),
+            Some(tick) => Self::Ticks(Box::new(Ticks::new(queue, schedule, tick))),
+        }
+    }
+
+    /// Replaces the schedule of a link from `now` on. A medium has none, and stays as it is.
+    pub fn set_schedule(&mut self, now: Time, schedule: Schedule) {
+        match self {
+            Self::Wire(link) => link.set_schedule(now, schedule),
+            Self::Ticks(link) => link.set_schedule(now, schedule),
+            Self::Wifi(_) | Self::Cell(_) => {}
+        }
+    }
+
     /// Offers a packet to the link at `port` at `now`, which must not be before the time of the
     /// last call. Packets that a queue gives up are appended to `dropped`.
     pub fn offer(&mut self, now: Time, port: Port, packet: P, dropped: &mut Vec<P>) {
         match self {
             Self::Wire(link) => link.offer(now, packet, dropped),
+            Self::Ticks(link) => link.offer(now, packet, dropped),
             Self::Wifi(wifi) => wifi.offer(now, port, packet, dropped),
             Self::Cell(cell) => cell.offer(now, port, packet, dropped),
         }
@@ -35,6 +60,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn deadline(&self) -> Time {
         match self {
             Self::Wire(link) => link.deadline(),
+            Self::Ticks(link) => link.deadline(),
             Self::Wifi(wifi) => wifi.deadline(),
             Self::Cell(cell) => cell.deadline(),
         }
@@ -46,6 +72,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn poll(&mut self, now: Time, dropped: &mut Vec<P>) -> Option<(Port, Served<P>)> {
         match self {
             Self::Wire(link) => Some((Port::There, link.poll(now, dropped)?)),
+            Self::Ticks(link) => Some((Port::There, link.poll(now, dropped)?)),
             Self::Wifi(wifi) => wifi.poll(now, dropped),
             Self::Cell(cell) => cell.poll(now, dropped),
         }
@@ -57,6 +84,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn conditions(&self) -> (Option<TimeDelta>, Option<f64>) {
         match self {
             Self::Wire(link) => link.conditions(),
+            Self::Ticks(link) => link.conditions(),
             Self::Wifi(_) | Self::Cell(_) => (None, None),
         }
     }
@@ -66,6 +94,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn rate(&self) -> Rate {
         match self {
             Self::Wire(link) => link.rate(),
+            Self::Ticks(link) => link.rate(),
             Self::Wifi(wifi) => wifi.capacity(),
             Self::Cell(cell) => cell.capacity(),
         }
@@ -77,6 +106,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn lane(&self, port: Port, packet: &P) -> usize {
         match self {
             Self::Wire(link) => link.lane(packet),
+            Self::Ticks(link) => link.lane(packet),
             Self::Wifi(wifi) => wifi.lane(port, packet),
             Self::Cell(cell) => cell.lane(port, packet),
         }
@@ -87,6 +117,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn backlog(&self, port: Port) -> Bytes {
         match self {
             Self::Wire(link) => link.backlog(),
+            Self::Ticks(link) => link.backlog(),
             Self::Wifi(wifi) => wifi.backlog(port),
             Self::Cell(cell) => cell.backlog(port),
         }
@@ -97,6 +128,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn packets(&self) -> usize {
         match self {
             Self::Wire(link) => link.packets(),
+            Self::Ticks(link) => link.packets(),
             _ => self.packets_of(Port::There) + self.packets_of(Port::Back),
         }
     }
@@ -106,6 +138,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn packets_of(&self, port: Port) -> usize {
         match self {
             Self::Wire(link) => link.packets(),
+            Self::Ticks(link) => link.packets(),
             Self::Wifi(wifi) => wifi.packets_of(port),
             Self::Cell(cell) => cell.packets_of(port),
         }

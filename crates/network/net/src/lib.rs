@@ -22,6 +22,7 @@ pub mod queue;
 mod random;
 mod schedule;
 mod source;
+mod ticks;
 
 pub use channel::Channel;
 pub use direction::{
@@ -35,3 +36,4 @@ pub use path::{Jitter, LossModel, Path, PathConfig, Reordering};
 pub use random::Random;
 pub use schedule::{Piece, Schedule};
 pub use source::{Encoder, EncoderModel};
+pub use ticks::Ticks;

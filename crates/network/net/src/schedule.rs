@@ -184,6 +184,21 @@ impl Cursor {
         moved
     }
 
+    /// The work that the link can do from `from`, which must not be before the time of the last
+    /// call, until `to`.
+    pub(crate) fn work_between(&mut self, from: Time, to: Time) -> u128 {
+        let (mut at, mut work) = (from, 0);
+        while at < to {
+            self.seek(at);
+            let end = self.ends.min(to);
+            let span = u128::from(end.since(at).as_nanos().unsigned_abs());
+            work += u128::from(self.piece().rate.as_bps()) * span;
+            // A piece is never empty.
+            at = end.max(at + TimeDelta::from_nanos(1));
+        }
+        work
+    }
+
     /// When a packet of `size` whose first bit leaves at `start` has passed;
     /// `None` for never. Leaves the cursor in the piece in which the packet
     /// ends.

@@ -3,6 +3,8 @@
 //! `cargo test -p mimosa-net --test media -- --nocapture` prints the table, and fails when the page
 //! has another one, or when a figure is farther from its record than the page says.
 
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
 use std::fmt::Write;
 
 use mimosa_facts::Header;
@@ -302,15 +304,17 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 fn figures(there: &[Served<Sent>], mut reports: Vec<f64>, is_cell: bool) -> Figures {
     let took = |served: &Served<Sent>| served.finished.since(served.packet.at).as_millis();
     let mut delays: Vec<f64> = there.iter().map(took).collect();
-    let least = delays.iter().copied().fold(f64::INFINITY, f64::min);
-    delays.iter_mut().for_each(|delay| *delay -= least);
+    let shortest = delays.iter().copied().fold(f64::INFINITY, f64::min);
+    for delay in &mut delays {
+        *delay -= shortest;
+    }
     delays.sort_by(f64::total_cmp);
     let (mut frames, mut trains) = (Vec::new(), Vec::new());
     for frame in there.chunk_by(|one, next| one.packet.frame == next.packet.frame) {
         let (Some(first), Some(last)) = (frame.first(), frame.last()) else {
             continue;
         };
-        frames.push(last.finished.since(first.packet.at).as_millis() - least);
+        frames.push(last.finished.since(first.packet.at).as_millis() - shortest);
         if let [first, .., last] = &frame[..frame.len().min(4)]
             && last.packet.at == first.packet.at
         {
@@ -409,12 +413,13 @@ fn on_the_page(table: &str) {
 fn a_stream_that_wants_more_gets_as_much_as_in_the_records() {
     let mut table = String::from("| setting | a saturating stream gets, Mbit/s |\n|---|--:|");
     for (name, standard, uploads, mbps, record, differs) in [
-        ("n, alone", Standard::N, 0, 150.0, 125.0, false),
-        ("n, 4 uploads", Standard::N, 4, 60.0, 44.3, false),
-        ("ac, 4 uploads", Standard::Ac, 4, 200.0, 127.0, false),
+        ("n, alone", Standard::N, 0, 150, 125.0, false),
+        ("n, 4 uploads", Standard::N, 4, 60, 44.3, false),
+        ("ac, 4 uploads", Standard::Ac, 4, 200, 127.0, false),
     ] {
         // Packets of 1228 bytes, 1200 of them the stream's own.
-        let packets = (mbps * 1e6 / 60.0 / 8.0 / 1_200.0_f64).ceil() as u64;
+        let frame = Rate::from_kbps(1_000 * mbps).as_bps() / 60;
+        let packets = frame.div_ceil(8 * 1_200);
         let pattern = (packets, Pattern::Spread);
         let mut wanting = setting(name, (standard, uploads), pattern, [0.0; 8], &[]);
         wanting.name = name;

@@ -72,6 +72,9 @@ pub struct LinkConfig {
     pub schedule: Schedule,
     /// The queue in front of the serialiser or the medium.
     pub queue: QueueConfig,
+    /// The time between the moments at which the link serves, each time as much as its rate carries
+    /// until the next; `None` for a link that serves one packet after the other.
+    pub tick: Option<TimeDelta>,
     /// The medium that serves the link in place of a serialiser, and that serves the link of the
     /// return path as well.
     pub medium: Option<MediumConfig>,

@@ -25,6 +25,7 @@ impl Reader<'_> {
             return Ok(LinkConfig {
                 schedule: self.schedule(link, at)?,
                 queue,
+                tick: self.tick(link)?,
                 medium: None,
             });
         };
@@ -36,8 +37,20 @@ impl Reader<'_> {
         Ok(LinkConfig {
             schedule: Schedule::constant(medium.capacity()),
             queue,
+            tick: None,
             medium: Some(medium),
         })
+    }
+
+    /// Reads `tick`: the time between the moments at which a link serves.
+    pub(super) fn tick(&self, link: &raw::Link) -> Read<Option<TimeDelta>> {
+        let Some(tick) = &link.tick else {
+            return Ok(None);
+        };
+        let range = TimeDelta::from_micros(10)..=TimeDelta::from_millis(1_000);
+        let valid = range.contains(tick.get_ref());
+        self.range(tick.span(), "tick", valid, "from 10us to 1s")?;
+        Ok(Some(*tick.get_ref()))
     }
 
     pub(super) fn schedule(&mut self, link: &raw::Link, at: Range<usize>) -> Read<Schedule> {

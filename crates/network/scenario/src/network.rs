@@ -103,6 +103,7 @@ impl Reader<'_> {
                     queue: QueueConfig::DropTail(DropTailConfig {
                         limit: Limit::Unlimited,
                     }),
+                    tick: None,
                     medium: None,
                 },
                 path: plain_back,
@@ -124,6 +125,7 @@ impl Reader<'_> {
             link: LinkConfig {
                 schedule: self.reverse_schedule(reverse)?,
                 queue: self.way_queue(reverse.get_ref(), names)?,
+                tick: self.tick(reverse.get_ref())?,
                 medium: None,
             },
             path,

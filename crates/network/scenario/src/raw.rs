@@ -67,6 +67,7 @@ table! {
         rate: Spanned<Rate>,
         steps: Spanned<Vec<Step>>,
         trace: Spanned<String>,
+        tick: Spanned<TimeDelta>,
         medium: Spanned<Table>,
         one_way_delay: Spanned<TimeDelta>,
         return_delay: Spanned<TimeDelta>,
@@ -111,7 +112,7 @@ impl Link {
 
     /// The first key about the link's rate that is given, with its place; `None` if none is.
     pub(super) fn rate_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
-        first!(self, rate, steps, trace)
+        first!(self, rate, steps, trace, tick)
     }
 
     /// The first key that is given of those that are not about rate and queue,

@@ -153,6 +153,7 @@ impl Reader<'_> {
             None => carried(first, &next).map(|medium| LinkConfig {
                 schedule: Schedule::constant(medium.capacity()),
                 queue: QueueConfig::DropTail(DropTailConfig::default()),
+                tick: None,
                 medium: None,
             }),
             Some(raw) => {
@@ -160,6 +161,7 @@ impl Reader<'_> {
                 Some(LinkConfig {
                     schedule: self.reverse_schedule(raw)?,
                     queue: self.plain_queue(raw.get_ref(), 1 + next.len(), flows)?,
+                    tick: self.tick(raw.get_ref())?,
                     medium: None,
                 })
             }

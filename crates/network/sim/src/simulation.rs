@@ -9,7 +9,7 @@
 
 use mimosa_facts::{Balance, Fate, FlowPacket, Observer, Passage, RunEnd, StreamPacket};
 use mimosa_net::medium::Port;
-use mimosa_net::{Channel, Link, Served};
+use mimosa_net::{Channel, Served};
 use mimosa_scenario::Scenario;
 use mimosa_units::Time;
 
@@ -336,7 +336,7 @@ impl Built {
             }
             let channel = match &link.medium {
                 Some(medium) => medium.build(&link.queue, &configs[back].queue, seed),
-                None => Channel::Wire(Link::new(link.queue.build(seed), link.schedule.clone())),
+                None => Channel::link(link.queue.build(seed), link.schedule.clone(), link.tick),
             };
             made.links.push((made.channels.len(), Port::There));
             made.channels.push(channel);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mimosa_net::Direction;
+use mimosa_net::{Channel, Direction};
 use mimosa_scenario::{Network, Way, load_network};
 
 use super::args::LinkArgs;
@@ -71,14 +71,13 @@ impl Read {
             return Direction::over_medium(medium, there, back, self.seed);
         }
         let direction = |way: &Way, name| {
-            Direction::new(
+            let link = Channel::link(
                 way.link.queue.build(self.seed),
                 way.link.schedule.clone(),
-                way.path,
-                self.seed,
-                name,
-            )
-            .with_lanes(way.link.queue.lanes().len())
+                way.link.tick,
+            );
+            Direction::over_link(link, way.path, self.seed, name)
+                .with_lanes(way.link.queue.lanes().len())
         };
         (direction(there, "there"), direction(back, "back"))
     }

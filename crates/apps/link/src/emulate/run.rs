@@ -9,7 +9,7 @@ use std::thread::Builder;
 use mimosa_facts::{LinkPacket, Passage};
 use mimosa_figures::{RunFigures, Window};
 use mimosa_net::queue::{DropTail, Limit};
-use mimosa_net::{Direction, PathConfig, Schedule};
+use mimosa_net::{Channel, Direction, PathConfig, Schedule};
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
 use mimosa_sim::Stream;
 use mimosa_system::priority::go_first;
@@ -215,13 +215,9 @@ fn directions(scenario: &Scenario, seed: u64, paths: Paths) -> (Direction, Direc
     let is_cbr = |flow: &FlowConfig| matches!(flow.kind, FlowKind::Cbr(_));
     let first_with_way_back = name(scenario.flows.iter().find(|flow| !is_cbr(flow)));
     let link = &scenario.link;
-    let there = Direction::new(
-        link.queue.build(seed),
-        link.schedule.clone(),
-        paths.there,
-        seed,
-        &format!("{first} forward"),
-    );
+    let channel = Channel::link(link.queue.build(seed), link.schedule.clone(), link.tick);
+    let name = format!("{first} forward");
+    let there = Direction::over_link(channel, paths.there, seed, &name);
     let back: PathConfig = paths.back.unwrap_or(paths.there);
     let back = Direction::new(
         Box::new(DropTail::new(Limit::Unlimited)),

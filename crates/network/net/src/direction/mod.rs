@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 use mimosa_facts::{Fate, Header, LinkPacket, Passage};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
+use crate::channel::Channel;
 use crate::ip::IpPacket;
-use crate::link::{Link, Served};
+use crate::link::Served;
 use crate::medium::{MediumConfig, Port};
 use crate::packet::Packet;
 use crate::path::{LossModel, Path, PathConfig};
@@ -141,7 +142,14 @@ impl Direction {
         seed: u64,
         name: &str,
     ) -> Self {
-        let link = Service::Own(Box::new(Link::new(queue, schedule)));
+        Self::over_link(Channel::link(queue, schedule, None), path, seed, name)
+    }
+
+    /// An idle direction over this link of its own. The random numbers of the path follow from
+    /// `seed` and `name`.
+    #[must_use]
+    pub fn over_link(link: Channel<Stamped>, path: PathConfig, seed: u64, name: &str) -> Self {
+        let link = Service::Own(Box::new(link));
         Self::served_by(link, Path::new(path, seed, name), true)
     }
 

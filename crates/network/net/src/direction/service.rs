@@ -8,7 +8,7 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::Stamped;
 use crate::channel::Channel;
-use crate::link::{Link, Served};
+use crate::link::Served;
 use crate::medium::Port;
 use crate::schedule::Schedule;
 
@@ -16,7 +16,7 @@ use crate::schedule::Schedule;
 #[derive(Debug)]
 pub(super) enum Service {
     /// A link of its own.
-    Own(Box<Link<Stamped>>),
+    Own(Box<Channel<Stamped>>),
     /// One of the two links of a medium. The other direction may be driven by another thread.
     Shared(Arc<Mutex<Medium>>, Port),
 }
@@ -90,10 +90,10 @@ fn locked(medium: &Mutex<Medium>) -> MutexGuard<'_, Medium> {
 }
 
 impl Service {
-    /// Offers a packet; see [`Link::offer`].
+    /// Offers a packet; see [`Channel::offer`].
     pub(super) fn offer(&mut self, now: Time, packet: Stamped, dropped: &mut Vec<Stamped>) {
         match self {
-            Self::Own(link) => link.offer(now, packet, dropped),
+            Self::Own(link) => link.offer(now, Port::There, packet, dropped),
             Self::Shared(medium, port) => {
                 let mut medium = locked(medium);
                 medium.offer(now, *port, packet);
@@ -102,14 +102,14 @@ impl Service {
         }
     }
 
-    /// Takes a packet that has passed; see [`Link::poll`].
+    /// Takes a packet that has passed; see [`Channel::poll`].
     pub(super) fn poll(
         &mut self,
         now: Time,
         dropped: &mut Vec<Stamped>,
     ) -> Option<Served<Stamped>> {
         match self {
-            Self::Own(link) => link.poll(now, dropped),
+            Self::Own(link) => link.poll(now, dropped).map(|(_, served)| served),
             Self::Shared(medium, port) => {
                 let mut medium = locked(medium);
                 medium.advance(now);
@@ -151,7 +151,7 @@ impl Service {
     /// Data that wait or are being served.
     pub(super) fn backlog(&self) -> Bytes {
         match self {
-            Self::Own(link) => link.backlog(),
+            Self::Own(link) => link.backlog(Port::There),
             Self::Shared(medium, port) => locked(medium).channel.backlog(*port),
         }
     }
@@ -171,7 +171,7 @@ impl Service {
     /// The number of the queue in which a packet waits or would wait.
     pub(super) fn lane(&self, packet: &Stamped) -> usize {
         match self {
-            Self::Own(link) => link.lane(packet),
+            Self::Own(link) => link.lane(Port::There, packet),
             Self::Shared(medium, port) => locked(medium).channel.lane(*port, packet),
         }
     }

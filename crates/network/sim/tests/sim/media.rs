@@ -61,10 +61,29 @@ const CELL: &str = r#"
     start = "2s"
     "#;
 
+/// A link in turns of 10 ms, there and back.
+const TURNS: &str = r#"
+    duration = "12s"
+    [link]
+    rate = "20Mbit/s"
+    tick = "10ms"
+    one_way_delay = "10ms"
+    queue = { kind = "droptail", limit = "50kB" }
+    [link.reverse]
+    rate = "2Mbit/s"
+    tick = "10ms"
+    [[flow]]
+    name = "game"
+    [[flow]]
+    name = "movie"
+    kind = "tcp"
+    start = "4s"
+    "#;
+
 /// Every packet has one fate, and the same seed gives the same run.
 #[test]
 fn packets_of_both_directions_are_conserved_and_runs_repeat() {
-    for text in [HOME, CELL] {
+    for text in [HOME, CELL, TURNS] {
         let scenario = scenario(text);
         let course = |seed| {
             let log = Log::of(&scenario, seed);
@@ -185,6 +204,42 @@ fn a_cells_repeats_and_grants_delay_frames() {
     }
 }
 
+/// What a link in turns adds to each frame: the wait for the turn, and for that of its report.
+#[test]
+fn a_link_in_turns_adds_the_waits_for_them() {
+    let link = |tick: &str| {
+        format!(
+            r#"
+            duration = "10s"
+            [link]
+            rate = "20Mbit/s"
+            {tick}
+            one_way_delay = "10ms"
+            queue = {{ kind = "droptail", limit = "500kB" }}
+            [[flow]]
+            name = "game"
+            controller = "fixed"
+            start_bitrate = "5Mbit/s"
+            pacer = "burst"
+            feedback = "frame"
+            "#
+        )
+    };
+    let plain = figures(&link(""), 1);
+    for (tick, least, most) in [("10ms", 4.0, 7.0), ("20ms", 8.0, 13.0)] {
+        for seed in 1..=3 {
+            let (mean, _, rate) = figures(&link(&format!("tick = \"{tick}\"")), seed);
+            // A frame's own 4.2 ms of the link are gone, and half a turn is waited for.
+            let added = mean - (plain.0 - 4.2);
+            assert!(
+                (least..most).contains(&added),
+                "{tick}, seed {seed}: {added} ms"
+            );
+            assert!((plain.2 - rate).abs() < 0.1, "{tick}, seed {seed}: {rate}");
+        }
+    }
+}
+
 #[test]
 fn a_medium_is_refused_where_it_means_nothing() {
     let refused = |link: &str| {
@@ -196,6 +251,10 @@ fn a_medium_is_refused_where_it_means_nothing() {
         (
             format!("rate = \"5Mbit/s\"\n{wifi}"),
             "run.toml:3: `rate` means nothing for a link with a `medium`, which serves packets in its own time; remove it",
+        ),
+        (
+            "rate = \"5Mbit/s\"\ntick = \"2s\"".to_owned(),
+            "run.toml:4: `tick` must be from 10us to 1s",
         ),
         (
             format!("{wifi}\n[link.reverse]\nrate = \"5Mbit/s\""),

@@ -74,7 +74,9 @@ fn delays(passed: &[(Port, Served<TestPacket>)]) -> Vec<f64> {
     let delays = there.map(|(_, served)| served.finished.since(served.offered).as_millis());
     let mut delays: Vec<f64> = delays.collect();
     let least = delays.iter().copied().fold(f64::INFINITY, f64::min);
-    delays.iter_mut().for_each(|delay| *delay -= least);
+    for delay in &mut delays {
+        *delay -= least;
+    }
     delays.sort_by(f64::total_cmp);
     delays
 }
@@ -166,16 +168,19 @@ fn a_saturating_sender_gets_the_capacity() {
             "{standard:?}: {capacity}"
         );
         let mut wifi = network(config, 1);
-        let mut packets = Vec::new();
-        for number in 0..(capacity * 1.2 * 2e6 / 8.0 / 1_500.0) as u64 {
-            let gap = 1_500.0 * 8.0 / (capacity * 1.2) * 1e3;
-            let at = Time::from_nanos((number as f64 * gap) as u64);
-            let packet = TestPacket {
-                number,
-                ..TestPacket::sized(1_500)
-            };
-            packets.push((at, Port::There, packet));
-        }
+        // A fifth more than that, for two seconds.
+        let gap = Rate::from_mbps(capacity * 1.2).transmit_time(Bytes::new(1_500));
+        let count = u64::try_from(2_000_000_000 / gap.as_nanos()).unwrap();
+        let packets: Vec<_> = (0..count)
+            .map(|number| {
+                let packet = TestPacket {
+                    number,
+                    ..TestPacket::sized(1_500)
+                };
+                let at = Time::ZERO + gap * u32::try_from(number).unwrap();
+                (at, Port::There, packet)
+            })
+            .collect();
         let (passed, _) = served(&mut wifi, &packets, Time::from_secs(2));
         let carried = passed.len() as f64 * 1_500.0 * 8.0 / 2e6;
         // The neighbour-free network has beacons, which take up to 1.6 %.
