@@ -101,7 +101,8 @@ impl Matrix {
     /// The matrix of a case; `None` for one without rivals, and without runs.
     ///
     /// A run of two streams that differ in their controllers alone is in two cells: in that of the
-    /// one beside the other, and in that of the other beside the one.
+    /// one beside the other, and in that of the other beside the one. A run of a controller beside
+    /// itself is in its cell twice, with the side of either flow.
     pub(crate) fn of(case: &Case, records: &[Record]) -> Option<Self> {
         let Body::Carried(settings) = &case.body else {
             return None;
@@ -130,8 +131,8 @@ impl Matrix {
             if let Some(column) = column(&beside.label()) {
                 cells.entry((controller, column)).or_default().push(stream);
             }
-            let is_other = beside.is_mirror && rival != controller;
-            if let Some((sample, column)) = other.zip(column(controller)).filter(|_| is_other) {
+            let mirrored = other.filter(|_| beside.is_mirror);
+            if let Some((sample, column)) = mirrored.zip(column(controller)) {
                 cells.entry((rival, column)).or_default().push(sample);
             }
         }

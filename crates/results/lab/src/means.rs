@@ -24,7 +24,8 @@ pub struct Means {
     pub rival: Option<String>,
     /// Name of the controller.
     pub controller: String,
-    /// Number of runs over which the means are taken.
+    /// Number of runs over which the means are taken; for a controller beside itself, twice as many,
+    /// because both flows of each run count.
     pub runs: usize,
     /// Figures by the headers of the page's columns, where percentiles have their quantity before
     /// them. Shares are numbers from 0 to 1. Figures that no run has are left out. With a rival,
