@@ -3,8 +3,10 @@
 In docs/results/papers.md, `<!-- claims: SUITE -->` is followed by the claims of that suite and what
 came of them, up to `<!-- end -->`. Figures and numbers are copied from the suite's results.
 In docs/embed/feedback.md, `<!-- feedback: CASE -->` is followed by the table of that case, and in
-docs/how-it-works/loss.md `<!-- loss: CONTROLLER LINK DEADLINE -->` by the table of those. Of the
-suites in RESULTS the whole page becomes a document.
+docs/how-it-works/loss.md `<!-- loss: CONTROLLER LINK DEADLINE -->` by the table of those. In
+docs/results/coexistence.md `<!-- coexistence: CASE -->` is followed by what the page of that suite has
+of the case, and `<!-- coexistence: conditions -->` by its seeds and controllers. Of the suites in RESULTS the whole page becomes a document. With names of suites as
+arguments, only these are run.
 """
 
 import json
@@ -12,6 +14,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -20,6 +23,7 @@ MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).abs
 PAGE = ROOT / "docs" / "results" / "papers.md"
 FEEDBACK = ROOT / "docs" / "embed" / "feedback.md"
 LOSS = ROOT / "docs" / "how-it-works" / "loss.md"
+COEXISTENCE = ROOT / "docs" / "results" / "coexistence.md"
 FIGURES = ROOT / "docs" / "figures" / "papers"
 DOCUMENTS = ROOT / "docs" / "results"
 RESULTS = ["scoreboard", "robust", "rfc8867", "rfc8869"]
@@ -28,6 +32,7 @@ CASES = re.compile(r"(<!-- feedback: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL
 LOSSES = re.compile(
     r"(<!-- loss: (\S+) (\S+) (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL
 )
+PAIRS = re.compile(r"(<!-- coexistence: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 ROUND_TRIPS = [10, 30, 60]
 PROTECTIONS = ["retransmission", "fec", "joint"]
 TABLE = re.compile(r"A dash stands.*?:\n\n((?:\|.*\n)+)")
@@ -122,23 +127,58 @@ def loss(results: Path) -> None:
     LOSS.write_text(LOSSES.sub(again, text), encoding="utf-8")
 
 
+def coexistence(results: Path) -> None:
+    """Runs the suite of pairs and fills the tables about them."""
+    page = run("coexistence", results)
+    # Title, conditions and purpose are the first three paragraphs.
+    chapters = {"conditions": page.split("\n\n")[1]}
+    chapters |= dict(re.findall(r"^## (\S+): .*\n\n.*\n((?:(?!## ).*\n)*)", page, re.M))
+
+    def again(match: re.Match[str]) -> str:
+        text = chapters[match.group(2)].strip().replace("](figures/", "](coexistence/")
+        return f"{match.group(1)}\n{text}\n\n{match.group(4)}"
+
+    text = COEXISTENCE.read_text(encoding="utf-8")
+    COEXISTENCE.write_text(PAIRS.sub(again, text), encoding="utf-8")
+    means = json.loads((results / "means.json").read_text(encoding="utf-8"))
+    lines = ",\n".join(json.dumps(row) for row in means)
+    numbers = DOCUMENTS / "coexistence.json"
+    numbers.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    shutil.rmtree(DOCUMENTS / "coexistence", ignore_errors=True)
+    shutil.copytree(results / "figures", DOCUMENTS / "coexistence")
+
+
 def main() -> None:
-    """Runs every suite that the documents show."""
+    """Runs the suites that are named, or every one that the documents show."""
+    text = PAGE.read_text(encoding="utf-8")
+    papers = [suite for _, suite, _, _ in CLAIMS.findall(text)]
+    pages = {
+        "feedback": feedback,
+        "loss-recovery": loss,
+        "coexistence": coexistence,
+    }
+    known = [*papers, *pages, *RESULTS]
+    wanted = sys.argv[1:] or known
+    if unknown := [name for name in wanted if name not in known]:
+        raise SystemExit(f"{unknown[0]}: no document shows it; name {', '.join(known)}")
     FIGURES.mkdir(parents=True, exist_ok=True)
     DOCUMENTS.mkdir(parents=True, exist_ok=True)
-    text = PAGE.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
 
         def again(match: re.Match[str]) -> str:
             suite = match.group(2)
+            if suite not in wanted:
+                return match.group(0)
             rows = table(suite, Path(folder) / suite)
             return f"{match.group(1)}\n{rows}\n{match.group(4)}"
 
         PAGE.write_text(CLAIMS.sub(again, text), encoding="utf-8")
-        feedback(Path(folder) / "feedback")
-        loss(Path(folder) / "loss-recovery")
+        for suite, fill in pages.items():
+            if suite in wanted:
+                fill(Path(folder) / suite)
         for suite in RESULTS:
-            document(suite, Path(folder) / suite)
+            if suite in wanted:
+                document(suite, Path(folder) / suite)
 
 
 if __name__ == "__main__":

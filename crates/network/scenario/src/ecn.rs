@@ -1,10 +1,11 @@
 //! Reads the ECN field with which a flow sends, and how the path changes the field.
 
-use mimosa_cc::needs::needs;
 use mimosa_net::KeyProblem;
-use mimosa_stream::{EcnConfig, EcnUse, FeedbackFormat};
+use mimosa_stream::{EcnUse, FeedbackFormat};
 use mimosa_units::Ecn;
+use toml::Spanned;
 
+use super::controller::automatic;
 use super::parse::{Read, Reader};
 use super::raw;
 
@@ -33,12 +34,18 @@ impl Reader<'_> {
             self.note(auto.span(), text.to_owned());
             return Ok(EcnUse::default());
         }
-        if !needs(controller).is_some_and(|needs| needs.uses_ecn) {
+        let used = automatic(controller);
+        if used == EcnUse::default() {
             let text = format!("`{controller}` answers no marks, so that no packet asks for them");
             self.note(auto.span(), text);
-            return Ok(EcnUse::default());
         }
-        Ok(EcnUse::Auto(EcnConfig::default()))
+        Ok(used)
+    }
+
+    /// Whether a video flow uses ECN under every controller that answers marks.
+    pub(super) fn asks_for_ecn(raw: &raw::Flow, format: FeedbackFormat) -> bool {
+        let is_auto = |name: &Spanned<String>| name.get_ref() == "auto";
+        raw.ecn.as_ref().is_some_and(is_auto) && format.carries_ecn()
     }
 
     fn read_sent(&self, raw: &raw::Flow, known: &'static str) -> Read<Option<Ecn>> {

@@ -298,6 +298,7 @@ impl Reader<'_> {
             packet_size,
             overhead,
             sender,
+            asks_for_ecn: Self::asks_for_ecn(raw, feedback_format),
             deadline: self.deadline(raw)?,
             feedback,
             feedback_format,
@@ -428,7 +429,7 @@ impl Reader<'_> {
 
 /// How a connection uses ECN if the flow states `ecn` for its packets; `None`
 /// when the algorithm cannot use that field.
-fn ecn_use(algorithm: Algorithm, ecn: Option<Ecn>) -> Option<EcnUse> {
+pub(super) fn ecn_use(algorithm: Algorithm, ecn: Option<Ecn>) -> Option<EcnUse> {
     let own = algorithm.ecn();
     let is_off = ecn == Some(Ecn::NotEct)
         // As in Linux, algorithms that depend on marks use ECN by default, the

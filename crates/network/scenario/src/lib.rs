@@ -1,6 +1,7 @@
 //! Scenarios: data that describes a run completely, except for its seed.
 
 mod clock;
+mod controller;
 mod ecn;
 mod error;
 mod feedback;
@@ -173,6 +174,9 @@ pub struct VideoConfig {
     pub overhead: Bytes,
     /// Parameters of the sender: pacing, retransmission and repair packets.
     pub sender: SenderConfig,
+    /// Whether the sender uses ECN under every controller that answers marks: `ecn = "auto"`, with
+    /// reports that carry the field.
+    pub asks_for_ecn: bool,
     /// The age, from its hand-over to the pacer, at which a frame is late; `None` where
     /// late frames are not counted.
     pub deadline: Option<TimeDelta>,

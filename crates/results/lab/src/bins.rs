@@ -3,7 +3,9 @@
 use mimosa_facts::{Fate, FrameLife, Observer, Passage, StreamPacket};
 use mimosa_figures::Window;
 use mimosa_scenario::{FlowConfig, FlowKind, Scenario};
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{Ecn, Time, TimeDelta};
+
+use crate::measure::Parts;
 
 /// Length of a bin: the typical measurement interval of RFC 8867, section 3.
 pub(crate) const BIN: TimeDelta = TimeDelta::from_millis(200);
@@ -75,6 +77,10 @@ pub(crate) struct Seen {
     /// Packets sent within the window, and those of them that did not arrive.
     pub(crate) packets: u64,
     pub(crate) lost: u64,
+    /// Those packets that were sent as ECT(1).
+    pub(crate) l4s: u64,
+    /// Times in the queue of those packets that passed it; `None` if they are not measured.
+    pub(crate) waits: Option<Vec<TimeDelta>>,
     /// Frames handed over within the window whose delay is known, or known to be long; and those of
     /// them that were late.
     pub(crate) frames: u64,
@@ -94,8 +100,9 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A counter for which frames are late that take `late` more than the round trip.
-    pub(crate) fn new(scenario: &Scenario, window: Window, late: TimeDelta) -> Self {
+    /// A counter of what counts of a run: frames are late that take `parts.late` more than the
+    /// round trip.
+    pub(crate) fn new(scenario: &Scenario, parts: &Parts) -> Self {
         let is_video = |kind: &str| kind == "video";
         let kinds = scenario.flows.iter().map(FlowConfig::kind_name);
         let videos = kinds.clone().filter(|kind| is_video(kind)).count();
@@ -114,15 +121,17 @@ impl Watch {
             delays: Vec::new(),
             packets: 0,
             lost: 0,
+            l4s: 0,
+            waits: parts.waits.then(Vec::new),
             frames: 0,
             late: 0,
         };
         let in_time = |flow: &FlowConfig| match &flow.kind {
-            FlowKind::Video(video) => flow.forward.delay + video.reverse.delay + late,
+            FlowKind::Video(video) => flow.forward.delay + video.reverse.delay + parts.late,
             FlowKind::Cbr(_) | FlowKind::Tcp(_) => TimeDelta::MAX,
         };
         Self {
-            window,
+            window: parts.window,
             end: Time::ZERO + scenario.duration,
             in_time: scenario.flows.iter().map(in_time).collect(),
             place,
@@ -157,6 +166,11 @@ impl Observer for Watch {
         seen.sent.add(record.offered, record.size.get());
         let counts = self.window.from <= record.offered && record.offered < self.window.to;
         seen.packets += u64::from(counts);
+        seen.l4s += u64::from(counts && record.sent_ecn == Ecn::Ect1);
+        let waits = seen.waits.as_mut().filter(|_| counts);
+        if let Some((waits, started)) = waits.zip(record.started) {
+            waits.push(started.since(record.offered));
+        }
         if let Fate::Arrived(at) = record.fate {
             seen.arrived.add(at, record.size.get());
             if counts {

@@ -7,6 +7,7 @@ type Embedding = (&'static str, &'static str);
 
 /// The names of the suites, with their files.
 pub const SUITES: &[(&str, &[Embedding])] = &[
+    ("coexistence", COEXISTENCE),
     ("feedback", FEEDBACK),
     ("loss-recovery", LOSS_RECOVERY),
     ("pudica-fig7", PUDICA_FIG7),
@@ -28,6 +29,15 @@ macro_rules! suite {
         &[$(($file, include_str!(concat!("../../../../lab/", $folder, "/", $file)))),*]
     };
 }
+
+const COEXISTENCE: &[Embedding] = suite!("coexistence":
+    "suite.toml",
+    "pairs.toml",
+    "round-trips-drop-tail.toml",
+    "round-trips-dualpi2.toml",
+    "alone.toml",
+    "three.toml",
+);
 
 const FEEDBACK: &[Embedding] = suite!("feedback":
     "suite.toml",

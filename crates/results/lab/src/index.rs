@@ -6,6 +6,7 @@ use mimosa_units::TimeDelta;
 use serde::Deserialize;
 
 use crate::figure::{Quantity, Shown};
+use crate::rivals::Rivals;
 
 /// The index of a suite.
 #[derive(Debug, Deserialize)]
@@ -48,6 +49,8 @@ pub enum PageKind {
     Overview,
     /// The claims of a paper with the results here, and plots in the paper's axes.
     Figure,
+    /// Each controller beside each rival as matrices, and tables of the cases without rivals.
+    Matrix,
 }
 
 /// A case in the index.
@@ -74,6 +77,10 @@ pub(crate) struct Case {
     /// The variants of the scenario that belong to the case; without it, all.
     #[serde(default)]
     pub(crate) variants: Option<Vec<String>>,
+    /// The controllers that drive one more flow beside the stream, each in runs of its own, by the
+    /// name of that flow.
+    #[serde(default)]
+    pub(crate) rivals: Rivals,
     /// The file that the scenario reads as `trace.txt`.
     #[serde(default)]
     pub(crate) trace: Option<String>,

@@ -28,6 +28,7 @@ mod embedded;
 mod error;
 mod figure;
 mod index;
+mod matrix;
 mod means;
 mod measure;
 mod numbers;
@@ -35,6 +36,7 @@ mod overview;
 mod page;
 mod reader;
 mod record;
+mod rivals;
 mod scoreboard;
 mod suite;
 mod table;
@@ -45,6 +47,8 @@ pub use error::SuiteError;
 pub use figure::{Claim, Plot, Quantity, Shown, Verdict, verdicts};
 pub use means::{Means, means};
 pub use page::{Drawing, Page, page};
-pub use record::{Converged, Delays, FlowRecord, Key, LinkRecord, Record, TcpRecord};
+pub use record::{
+    Converged, Delays, FlowRecord, Key, LinkRecord, QueueRecord, Record, Rival, TcpRecord,
+};
 pub use suite::{Body, Case, Choice, Job, PageKind, Setting, Suite};
 pub use trace::{FlowTrace, Round, Trace};

@@ -2,12 +2,12 @@
 
 use mimosa_figures::{FlowFigures, FrameDelays, QueueDelays, RunFigures, Window};
 use mimosa_scenario::Scenario;
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{Time, TimeDelta, nearest_rank};
 
 use crate::bins::{BIN, PER_SECOND, Seen, Watch};
 use crate::convergence;
 use crate::numbers::{delays, jain, mean, round, turns, variation};
-use crate::record::{Delays, FlowRecord, Key, LinkRecord, Record, TcpRecord};
+use crate::record::{Delays, FlowRecord, Key, LinkRecord, QueueRecord, Record, TcpRecord};
 use crate::trace::{Kept, Tracer};
 
 /// The parts of a run that count.
@@ -22,13 +22,15 @@ pub(crate) struct Parts {
     pub(crate) converges: bool,
     /// What is kept of the run over time.
     pub(crate) kept: Kept,
+    /// Whether the times of each flow's packets in the queue are measured.
+    pub(crate) waits: bool,
 }
 
 /// Runs `scenario` and measures it.
 pub(crate) fn run(scenario: &Scenario, parts: Parts, key: Key) -> Record {
     let is_kept = parts.kept != Kept::default();
     let tracer = is_kept.then(|| Tracer::new(scenario, parts.kept));
-    let mut watch = (Watch::new(scenario, parts.window, parts.late), tracer);
+    let mut watch = (Watch::new(scenario, &parts), tracer);
     let figures = mimosa_figures::measure(scenario, parts.window, &mut watch, |observer| {
         mimosa_sim::run(scenario, key.seed, observer);
     });
@@ -114,8 +116,20 @@ fn flow_record(figures: &FlowFigures, seen: &mut Seen, active: Window) -> FlowRe
         swing: turned.and_then(|(_, swing)| swing),
         past_deadline: figures.recovery.and_then(|recovery| recovery.late),
         overhead: figures.recovery.and_then(|recovery| recovery.overhead),
+        queue: queue_record(seen),
         arrived_kbps: seen.arrived.seconds_kbps(),
     }
+}
+
+fn queue_record(seen: &mut Seen) -> Option<QueueRecord> {
+    let waits = seen.waits.as_mut()?;
+    waits.sort_unstable();
+    let at = |share| nearest_rank(waits, share).map(|wait| round(wait.as_millis()));
+    Some(QueueRecord {
+        l4s: round(seen.l4s as f64 / seen.packets as f64),
+        p50_ms: at(0.50)?,
+        p99_ms: at(0.99)?,
+    })
 }
 
 fn tcp_record(seen: &Seen, window: Window) -> TcpRecord {

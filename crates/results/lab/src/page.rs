@@ -8,6 +8,7 @@ use mimosa_scenario::LinkConfig;
 use mimosa_units::{Rate, Time, TimeDelta};
 
 use crate::figure;
+use crate::matrix;
 use crate::numbers::mean;
 use crate::overview;
 use crate::record::{FlowRecord, Record};
@@ -57,6 +58,7 @@ pub fn page(suite: &Suite, records: &[Record]) -> Result<Page, PlotError> {
         PageKind::Scoreboard => scoreboard::parts(suite, records, &mut parts),
         PageKind::Overview => overview::parts(suite, records, &mut parts),
         PageKind::Figure => figure::parts(suite, records, &mut parts),
+        PageKind::Matrix => matrix::parts(suite, records, &mut parts),
     }
     let page = mimosa_plot::Page {
         title: suite.title.clone(),
@@ -65,13 +67,14 @@ pub fn page(suite: &Suite, records: &[Record]) -> Result<Page, PlotError> {
     };
     let files = files(suite, &page);
     let figures = page.parts.iter().filter_map(|part| match part {
-        Part::Figure(figure) => Some(figure),
+        Part::Figure(figure) => Some(figure.to_svg()),
+        Part::Heat(heat) => Some(heat.to_svg()),
         _ => None,
     });
-    let drawn = figures.zip(&files).map(|(figure, file)| {
+    let drawn = figures.zip(&files).map(|(svg, file)| {
         Ok(Drawing {
             file: file.clone(),
-            svg: figure.to_svg()?,
+            svg: svg?,
         })
     });
     Ok(Page {
@@ -85,11 +88,11 @@ pub fn page(suite: &Suite, records: &[Record]) -> Result<Page, PlotError> {
 fn files(suite: &Suite, page: &mimosa_plot::Page) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for part in &page.parts {
-        let Part::Figure(figure) = part else {
+        let Some(title) = drawn_title(part) else {
             continue;
         };
-        let plot = suite.plots.iter().find(|plot| plot.title == figure.title);
-        let name = plot.map_or(&figure.title, |plot| &plot.name);
+        let plot = suite.plots.iter().find(|plot| plot.title == title);
+        let name = plot.map_or(title, |plot| &plot.name);
         let name = plain(name);
         let file = |end: &str| format!("figures/{name}{end}.svg");
         // Figures with the same title are numbered.
@@ -98,6 +101,15 @@ fn files(suite: &Suite, page: &mimosa_plot::Page) -> Vec<String> {
         names.extend(file_names.find(|file| !names.contains(file)));
     }
     names
+}
+
+/// Title of a part that is drawn; `None` for text and tables.
+fn drawn_title(part: &Part) -> Option<&str> {
+    match part {
+        Part::Figure(figure) => Some(&figure.title),
+        Part::Heat(heat) => Some(&heat.title),
+        _ => None,
+    }
 }
 
 /// The text in lower case, with letters and digits, and a dash for anything else in between.
@@ -137,7 +149,7 @@ pub(crate) fn runs<'a>(
         .iter()
         .filter(|record| {
             record.key.case == case.name
-                && record.key.variant == setting.variant
+                && setting.has(&record.key)
                 && record.key.controller == controller
         })
         .collect()
@@ -151,7 +163,7 @@ pub(crate) fn controllers<'a>(
 ) -> Vec<&'a str> {
     let mut names: Vec<_> = records
         .iter()
-        .filter(|record| record.key.case == case.name && record.key.variant == setting.variant)
+        .filter(|record| record.key.case == case.name && setting.has(&record.key))
         .map(|record| record.key.controller.as_str())
         .collect();
     names.dedup();
@@ -351,11 +363,10 @@ fn markdown(page: &mimosa_plot::Page, files: &[String]) -> String {
             Part::Heading(heading) => format!("## {heading}\n"),
             Part::Text(words) => format!("{words}\n"),
             Part::Table(table) => table.to_markdown(),
-            Part::Figure(figure) => match files.next() {
-                Some(file) => format!("![{}]({file})\n", figure.title),
+            part => match drawn_title(part).zip(files.next()) {
+                Some((title, file)) => format!("![{title}]({file})\n"),
                 None => continue,
             },
-            _ => continue,
         };
         let _ = write!(text, "\n{part}");
     }

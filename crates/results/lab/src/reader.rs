@@ -8,6 +8,7 @@ use crate::error::SuiteError;
 use crate::figure::{Claim, Plot, kept};
 use crate::index;
 use crate::measure::Parts;
+use crate::rivals::pairs;
 use crate::suite::{Body, Case, PageKind, Setting};
 use crate::trace::Kept;
 
@@ -115,6 +116,23 @@ impl Reader<'_> {
         })
     }
 
+    /// Checks that pairs stand on a page that shows them, and that such a page has some.
+    pub(crate) fn check_rivals(&self, index: &index::Index) -> Result<(), SuiteError> {
+        let pair = index.case.iter().find(|case| !case.rivals.is_empty());
+        match (pair, index.page == PageKind::Matrix) {
+            (Some(case), false) => {
+                let why = "rivals stand on a page of their own; write `page = \"matrix\"`";
+                Err(self.wrong(&case.name, why))
+            }
+            (None, true) => Err(SuiteError::Index {
+                suite: self.suite.to_owned(),
+                line: 1,
+                why: "a page of this kind needs a case with `rivals`".to_owned(),
+            }),
+            (Some(_), true) | (None, false) => Ok(()),
+        }
+    }
+
     /// The figures and claims of an index. Sets in `cases` what runs have to keep for them.
     pub(crate) fn figures(
         &self,
@@ -153,6 +171,8 @@ impl Reader<'_> {
             if let Body::Carried(settings) = &mut case.body {
                 for setting in settings {
                     setting.parts.kept = kept(&case.name, &plots, &claims);
+                    let is_alone = setting.beside.is_none();
+                    setting.parts.waits = index.page == PageKind::Matrix && is_alone;
                 }
             }
         }
@@ -173,20 +193,36 @@ impl Reader<'_> {
         let loaded = mimosa_scenario::load(&text, &place, self)?;
         let open = open_flows(&text);
         let mut settings = Vec::new();
+        let mut carried = 0;
         for (variant, scenario) in loaded.variants {
             let belongs = |names: &Vec<String>| variant.as_ref().is_some_and(|v| names.contains(v));
-            if case.variants.as_ref().is_none_or(belongs) {
-                let parts = self.parts(case, &scenario)?;
+            if !case.variants.as_ref().is_none_or(belongs) {
+                continue;
+            }
+            carried += 1;
+            let parts = self.parts(case, &scenario)?;
+            if case.rivals.is_empty() {
                 settings.push(Setting {
                     variant,
                     scenario,
                     parts,
                     open: open.clone(),
+                    beside: None,
                 });
+                continue;
             }
+            let pairs = pairs(&scenario, &text, &case.rivals);
+            let pairs = pairs.map_err(|why| self.wrong(&case.name, &why))?;
+            settings.extend(pairs.into_iter().map(|pair| Setting {
+                variant: variant.clone(),
+                scenario: pair.scenario,
+                parts,
+                open: vec![pair.stream],
+                beside: Some(pair.beside),
+            }));
         }
         let wanted = case.variants.as_ref().map_or(1, Vec::len);
-        if settings.len() < wanted {
+        if carried < wanted {
             let why = format!("{file} has not all of these `variants`; write those it has");
             return Err(self.wrong(&case.name, &why));
         }
@@ -219,6 +255,7 @@ impl Reader<'_> {
             late: case.late.unwrap_or(LATE),
             converges: case.converges,
             kept: Kept::default(),
+            waits: false,
         })
     }
 }

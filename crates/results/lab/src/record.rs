@@ -12,10 +12,24 @@ pub struct Key {
     /// Variant of the case's scenario, if it has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+    /// The flow beside the stream, if the case has rivals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rival: Option<Rival>,
     /// The controller of the video flows that name none.
     pub controller: String,
     /// Seed of the run.
     pub seed: u64,
+}
+
+/// A flow beside the stream of a case with rivals.
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct Rival {
+    /// Name of the flow in the scenario.
+    pub flow: String,
+    /// Name of the flow's controller, or of its congestion control if it is a TCP flow.
+    pub controller: String,
+    /// Whether the flow begins before the stream.
+    pub is_first: bool,
 }
 
 /// The figures of one run. Figures that could not be measured are `None`.
@@ -84,6 +98,9 @@ pub struct FlowRecord {
     /// Repair and retransmitted bytes as a share of the media bytes, if there is a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<f64>,
+    /// The flow's packets in the queue, on a page of kind `matrix` in a case without rivals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueRecord>,
     /// Rate of what arrived in each second of the whole run, in kbit/s.
     pub arrived_kbps: Vec<u64>,
 }
@@ -97,6 +114,17 @@ pub struct TcpRecord {
     pub rate_variation: Option<f64>,
     /// Share of packets that were dropped or lost, from 0 to 1.
     pub loss_rate: Option<f64>,
+}
+
+/// The figures of one flow's packets in the queue of the last link that they passed.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct QueueRecord {
+    /// Share of the packets that were sent as ECT(1), which an L4S queue takes, from 0 to 1.
+    pub l4s: f64,
+    /// Median of the times in the queue of packets that passed it, in milliseconds.
+    pub p50_ms: f64,
+    /// 99th percentile of these times, in milliseconds.
+    pub p99_ms: f64,
 }
 
 /// Delays in milliseconds; percentiles are nearest ranks.

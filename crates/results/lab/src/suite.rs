@@ -10,6 +10,7 @@ use crate::index::Index;
 use crate::measure::{self, Parts};
 use crate::reader::{PRIME, Reader};
 use crate::record::{Key, Record};
+use crate::rivals::Beside;
 
 pub use crate::index::PageKind;
 
@@ -76,8 +77,10 @@ pub struct Setting {
     /// The scenario, as in the file.
     pub scenario: Scenario,
     pub(crate) parts: Parts,
-    /// Numbers of the video flows that name no controller.
+    /// Numbers of the video flows that name no controller; with a rival, the stream's.
     pub(crate) open: Vec<usize>,
+    /// The flow beside the stream, in a case with rivals.
+    pub(crate) beside: Option<Beside>,
 }
 
 impl Setting {
@@ -89,6 +92,36 @@ impl Setting {
             FlowKind::Cbr(_) | FlowKind::Tcp(_) => None,
         });
         first.filter(|_| self.open.is_empty())
+    }
+
+    /// Whether a run of a case is one of this setting.
+    pub(crate) fn has(&self, key: &Key) -> bool {
+        let rival = self.beside.as_ref().map(|beside| &beside.rival);
+        self.variant == key.variant && rival == key.rival.as_ref()
+    }
+
+    /// The numbers of the flows whose controllers the lab decides on, each with its own if
+    /// `controller` drives those that name none.
+    fn driven<'a>(&'a self, controller: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
+        let open = self.open.iter().map(move |number| (*number, controller));
+        let beside = self.beside.iter();
+        open.chain(beside.map(|beside| (beside.number, beside.rival.controller.as_str())))
+    }
+
+    /// Whether a run of `controller` in this setting is the mirror image of another one that runs:
+    /// of the rival's controller, with `controller` for its rival.
+    fn is_mirrored(&self, controller: &str, all: &BTreeSet<String>, case: &[Self]) -> bool {
+        let Some(beside) = self.beside.as_ref().filter(|beside| beside.is_mirror) else {
+            return false;
+        };
+        let rival = &beside.rival;
+        let is_there = |other: &Self| {
+            let other = other.beside.as_ref().map(|beside| &beside.rival);
+            other.is_some_and(|other| other.flow == rival.flow && other.controller == *controller)
+        };
+        rival.controller.as_str() < controller
+            && all.contains(&rival.controller)
+            && case.iter().any(is_there)
     }
 }
 
@@ -169,6 +202,7 @@ impl Suite {
                 return Err(reader.wrong(&case.name, "its name is taken; give it another one"));
             }
         }
+        reader.check_rivals(&index)?;
         let (plots, claims) = reader.figures(&index, &mut cases)?;
         let suite = Self {
             name: name.to_owned(),
@@ -216,9 +250,10 @@ impl Suite {
         self.check_params()
     }
 
-    /// The runs in the order of their results: by case, by variant, by controller, by seed. The
-    /// reference is always among the controllers. A scenario all of whose video flows name their
-    /// controllers runs unchanged, once for each seed, under the name of the first one's.
+    /// The runs in the order of their results: by case, by variant, by rival, by controller, by
+    /// seed. The reference is always among the controllers. A scenario all of whose video flows name
+    /// their controllers runs unchanged, once for each seed, under the name of the first one's. Two
+    /// controllers that are rivals of each other run under the name of the first one alone.
     ///
     /// # Errors
     ///
@@ -238,11 +273,15 @@ impl Suite {
             for setting in settings {
                 let own = setting.own_controller().map(str::to_owned);
                 let own = own.map(|name| BTreeSet::from([name]));
-                for controller in own.as_ref().unwrap_or(&controllers) {
+                let driving = own.as_ref().unwrap_or(&controllers);
+                let is_new = |name: &&String| !setting.is_mirrored(name, driving, settings);
+                let rival = setting.beside.as_ref().map(|beside| &beside.rival);
+                for controller in driving.iter().filter(is_new) {
                     jobs.extend((first..=last).map(|seed| Job {
                         key: Key {
                             case: case.name.clone(),
                             variant: setting.variant.clone(),
+                            rival: rival.cloned(),
                             controller: controller.clone(),
                             seed,
                         },
@@ -279,7 +318,7 @@ impl Suite {
             Body::NotCarried(_) => None,
         });
         for setting in settings.flatten() {
-            for &number in &setting.open {
+            for (number, _) in setting.driven("") {
                 let flow = setting.scenario.flows.get(number);
                 let Some(FlowKind::Video(video)) = flow.map(|flow| &flow.kind) else {
                     continue;
@@ -323,26 +362,20 @@ impl Suite {
     /// Runs one of [`Suite::jobs`]. The same job gives the same record.
     #[must_use]
     pub fn run(&self, job: &Job<'_>) -> Record {
-        let Setting {
-            scenario,
-            parts,
-            open,
-            ..
-        } = job.setting;
-        let mut scenario = scenario.clone();
-        for &number in open {
-            if let Some(flow) = scenario.flows.get_mut(number)
-                && let FlowKind::Video(video) = &mut flow.kind
+        let mut scenario = job.setting.scenario.clone();
+        for (number, controller) in job.setting.driven(&job.key.controller) {
+            let Some(flow) = scenario.flows.get_mut(number) else {
+                continue;
+            };
+            flow.set_controller(controller);
+            if let FlowKind::Video(video) = &mut flow.kind
+                && let Some(params) = self.params.get(controller)
+                && video.params.is_empty()
             {
-                video.controller.clone_from(&job.key.controller);
-                if let Some(params) = self.params.get(&job.key.controller)
-                    && video.params.is_empty()
-                {
-                    video.params.clone_from(params);
-                }
+                video.params.clone_from(params);
             }
         }
-        measure::run(&scenario, *parts, job.key.clone())
+        measure::run(&scenario, job.setting.parts, job.key.clone())
     }
 }
 

@@ -169,6 +169,25 @@ pub(crate) const SCOREBOARD: &[Column] = &[
     EVEN,
 ];
 
+/// The columns of a case without rivals on a page of pairs.
+pub(crate) const ALONE: &[Column] = &[
+    USED,
+    BITRATE,
+    Column::new("ECT(1)", Form::Percent, |run| {
+        flows(run, |flow| Some(flow.queue?.l4s))
+    }),
+    Column::new("queue p50", Form::Number(2), |run| {
+        flows(run, |flow| Some(flow.queue?.p50_ms))
+    }),
+    Column::new("queue p99", Form::Number(2), |run| {
+        flows(run, |flow| Some(flow.queue?.p99_ms))
+    }),
+    Column::new("frame p95", Form::Number(1), |run| {
+        frames(run, |delays| delays.p95)
+    }),
+    JAIN,
+];
+
 /// The columns of a case's video flows: RFC 8867, section 4.1, 1.
 pub(crate) const FLOWS: &[Column] = &[
     FRAME_MEAN,

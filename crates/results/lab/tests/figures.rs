@@ -84,6 +84,7 @@ fn record(controller: &str, seed: u64, frame: impl Fn(u64) -> (u64, Option<u64>)
         key: Key {
             case: "one".to_owned(),
             variant: None,
+            rival: None,
             controller: controller.to_owned(),
             seed,
         },

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Figure, PlotError, Table, draw};
+use crate::{Figure, Heat, PlotError, Table, draw};
 
 /// An HTML page without external references. It follows the reader's light or dark mode, and
 /// scrolls wide content where the screen is narrow.
@@ -30,6 +30,8 @@ pub enum Part {
     Table(Table),
     /// A figure. All figures of a page have their y axes at the same place.
     Figure(Figure),
+    /// A matrix on coloured cells.
+    Heat(Heat),
 }
 
 /// The style of the page. The rules for `svg` recolour figures in dark mode; there, CSS overrides
@@ -70,7 +72,7 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// The errors of [`Figure::to_svg`].
+    /// The errors of [`Figure::to_svg`] and [`Heat::to_svg`].
     pub fn to_html(&self) -> Result<String, PlotError> {
         let title = escape(&self.title);
         let mut page = format!(
@@ -99,6 +101,10 @@ impl Page {
                 Part::Table(table) => self::table(&mut page, table),
                 Part::Figure(figure) => {
                     let svg = draw::svg(figure, left)?;
+                    let _ = write!(page, "<div class=\"wide\">\n{svg}</div>\n");
+                }
+                Part::Heat(heat) => {
+                    let svg = heat.to_svg()?;
                     let _ = write!(page, "<div class=\"wide\">\n{svg}</div>\n");
                 }
             }

@@ -2,12 +2,13 @@
 //!
 //! A [`Figure`] is a stack of [`Panel`]s over one x axis. Names, units and numbers all come from
 //! the caller. The same figure gives the same bytes of SVG and HTML everywhere, because the only
-//! font is embedded; the PNG is a rendering of the SVG, so that both look alike. A [`Page`] puts
-//! several figures between text and [`Table`]s.
+//! font is embedded; the PNG is a rendering of the SVG, so that both look alike. A [`Heat`] is a
+//! matrix on coloured cells. A [`Page`] puts several figures between text and [`Table`]s.
 
 mod axis;
 mod draw;
 mod head;
+mod heat;
 mod html;
 mod shape;
 mod table;
@@ -15,6 +16,7 @@ mod text;
 
 use std::error::Error;
 
+pub use heat::{Heat, Shaded};
 pub use html::{Page, Part};
 pub use table::Table;
 
@@ -98,6 +100,9 @@ pub enum PlotError {
     /// The figure has too many panels, and would be too high.
     #[error("{0} panels are too many for one figure; split it")]
     TooManyPanels(usize),
+    /// The matrix has too many cells for their texts to be read: so many columns and rows.
+    #[error("{0} columns and {1} rows are too many for one matrix; split it")]
+    TooManyCells(usize, usize),
     /// The text of the head is too long for an image.
     #[error("the figure is too high for an image; shorten its title and names")]
     TooLarge,

@@ -9,7 +9,7 @@ use crate::draw::UNIT;
 
 /// The name of the embedded font. Verdana, its sibling, has the same widths if a viewer of the SVG
 /// lacks it.
-const FONT: &str = "DejaVu Sans, Verdana, sans-serif";
+pub(crate) const FONT: &str = "DejaVu Sans, Verdana, sans-serif";
 
 /// The library's ratio of a font's size to the size of an em in SVG.
 const SIZE_PER_EM: f64 = 1.24;
