@@ -115,6 +115,13 @@ pub enum Event<'a> {
         /// Bytes that were sent and, as far as is known now, have neither arrived nor been lost.
         in_flight: Bytes,
     },
+    /// Packets about which nothing will become known, because the report on them was lost. They
+    /// count neither as in flight nor as lost, and most of them have arrived. Late news of such a
+    /// packet may still come in [`Event::Feedback`].
+    Unknown {
+        /// The packets, in the order of their sequence numbers.
+        packets: &'a [SentPacket],
+    },
     /// The rate that was available to this flow `age` ago, from an environment that knows the
     /// network. Simulations and emulations give this event before each frame to the oracle, the
     /// bound against which other controllers are measured.
