@@ -4,7 +4,8 @@ import { type Problem, problem } from "../errors";
 import { parseRumble, type Rumble } from "../input/rumble";
 import { playable, udpEndpoints } from "./codecs";
 import { enableDependencies } from "./extensions";
-import { type Feedback, type HostMessage, parseHostMessage, type Role } from "./messages";
+import { agreedFeedback, type Feedback } from "./feedback";
+import { type HostMessage, parseHostMessage, type Role } from "./messages";
 import { redundantTypes, stereo } from "./opus";
 import { Refusal, type Whep } from "./whep";
 
@@ -14,6 +15,7 @@ export type ConnectionEvent =
       readonly endpoints: readonly string[];
       /** Payload types whose packets repeat earlier frames of sound. */
       readonly redundant: readonly number[];
+      readonly feedback: Feedback;
     }
   | {
       readonly kind: "refused";
@@ -100,7 +102,8 @@ export class Connection {
         return;
       }
       const [endpoints, redundant] = [udpEndpoints(answer.sdp), redundantTypes(answer.sdp)];
-      this.#tell({ kind: "answered", endpoints, redundant });
+      const feedback = agreedFeedback(answer.sdp);
+      this.#tell({ kind: "answered", endpoints, redundant, feedback });
       await this.peer.setRemoteDescription({ type: "answer", sdp: answer.sdp });
     } catch (error) {
       if (error instanceof Refusal) {

@@ -1,7 +1,8 @@
 // The JSON of the data channel `control`.
 
+import { type Feedback, isFeedback } from "./feedback";
+
 export type Role = "player" | "viewer";
-export type Feedback = "twcc-02" | "twcc-01" | "none";
 
 type Value = number | null;
 
@@ -177,8 +178,4 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
     default:
       return undefined;
   }
-}
-
-function isFeedback(value: unknown): value is Feedback {
-  return value === "twcc-02" || value === "twcc-01" || value === "none";
 }
