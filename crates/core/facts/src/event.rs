@@ -93,8 +93,9 @@ pub enum Event<'a> {
         /// Number of the frame's packets, repair packets included; at least one.
         packets: u32,
     },
-    /// The pacer gave a frame up: those of its packets that have not left never will. Without this
-    /// event, a controller could not tell packets that never left from overdue ones.
+    /// A frame is not to be waited for: the pacer gave it up, so that those of its packets that have
+    /// not left never will, or all of them have left and the report on some was lost. Without this
+    /// event, a controller could not tell such packets from overdue ones.
     FrameGivenUp {
         /// The frame.
         frame: FrameId,

@@ -339,13 +339,12 @@ impl History {
         self.names_missing
     }
 
-    /// Whether a packet of this frame, probes aside, is in flight.
+    /// Whether the first transmission of a packet of this frame is in flight.
     pub(crate) fn has_in_flight(&self, frame: FrameId) -> bool {
         let settled = usize::try_from(self.settled.saturating_sub(self.first));
         let open = self.entries.iter().skip(settled.unwrap_or(usize::MAX));
-        let mut its = open
-            .filter(|entry| entry.packet.frame == frame && entry.packet.kind != PacketKind::Probe);
-        its.any(|entry| entry.state == State::InFlight)
+        let mut open = open.filter(|entry| entry.state == State::InFlight);
+        open.any(|entry| entry.packet.frame == frame && entry.packet.kind == PacketKind::Media)
     }
 
     /// Number of packets that a report may still be about.

@@ -19,6 +19,7 @@ enum Heard {
     Arrived(u64, bool),
     Lost(u64),
     Unknown(u64),
+    GivenUp(u64),
 }
 
 /// Remembers what it heard.
@@ -46,6 +47,7 @@ impl Controller for Puppet {
                         .map(|packet| Heard::Unknown(packet.sequence.0)),
                 );
             }
+            Event::FrameGivenUp { frame } => heard.push(Heard::GivenUp(frame.0)),
             _ => {}
         }
         drop(heard);
@@ -138,10 +140,10 @@ fn packets_of_a_lost_report_are_neither_lost_nor_sent_again_nor_in_flight() {
     let heard = stream.report(&[8, 10, 11], &[9], &[4, 5, 6, 7]);
     let unknown = [4, 5, 6, 7].map(Heard::Unknown);
     assert_eq!(heard[..4], unknown);
-    assert_eq!(
-        heard[4..],
-        [8, 10, 11].map(|number| Heard::Arrived(number, false))
-    );
+    let arrived = [8, 10, 11].map(|number| Heard::Arrived(number, false));
+    assert_eq!(heard[4..7], arrived);
+    // The controller does not wait for the second frame.
+    assert_eq!(heard[7..], [Heard::GivenUp(1)]);
     assert_eq!(
         stream.sender.in_flight(),
         Bytes::new(1_000),
@@ -186,6 +188,18 @@ fn a_packet_that_no_report_names_waits_and_is_unknown_at_last() {
     let heard = stream.report(&[], &[3], &[]);
     assert_eq!(heard, [Heard::Lost(3)]);
     assert_eq!(stream.sender.in_flight(), Bytes::ZERO, "and not below");
+}
+
+/// A frame of which packets have yet to leave is waited for.
+#[test]
+fn a_frame_that_is_still_leaving_is_not_given_up() {
+    let mut stream = Stream::new();
+    stream.frame();
+    let unknown = stream.report(&[2, 3], &[], &[0, 1]);
+    assert!(unknown.contains(&Heard::Unknown(1)) && !unknown.contains(&Heard::GivenUp(0)));
+    stream.frame();
+    let heard = stream.report(&[4, 5, 6, 7], &[], &[]);
+    assert!(heard.contains(&Heard::GivenUp(0)));
 }
 
 #[test]
@@ -244,6 +258,23 @@ fn a_decoded_frame_whose_report_was_lost_is_acknowledged() {
     let now = stream.now + MS * 2;
     stream.sender.decoded(now, FrameId(3));
     assert_eq!(stream.end(3), Some(FrameEnd::Acknowledged(now)));
+}
+
+/// The report on a retransmission comes with the next one, which may be long in coming.
+#[test]
+fn a_decoded_frame_does_not_wait_for_its_retransmissions() {
+    let mut stream = Stream::new();
+    stream.frame();
+    stream.report(&[0, 2, 3], &[1], &[]);
+    stream.frame();
+    stream.report(&[4, 5, 6, 7], &[], &[]);
+    let again = stream.sent();
+    assert_eq!((again.len(), again[0].frame), (1, FrameId(0)));
+    assert_eq!(stream.end(0), None);
+    let now = stream.now + MS * 10;
+    stream.sender.decoded(now, FrameId(0));
+    assert_eq!(stream.end(0), Some(FrameEnd::Acknowledged(now)));
+    assert_eq!(stream.sender.in_flight(), Bytes::new(1_000));
 }
 
 /// As in other formats, packets of which nothing is heard while nothing else arrives are lost.

@@ -116,6 +116,10 @@ pub struct Sender {
     interval: TimeDelta,
     /// Frames that the receiver has decoded before all of their packets were accounted for.
     decoded: Vec<FrameId>,
+    /// Frames with packets of which nothing will become known, until the controller is told.
+    unheard: Vec<FrameId>,
+    /// The newest frame of which a packet has left.
+    newest_left: FrameId,
     /// Buffers that are reused to save allocations.
     news: News,
     again: Vec<Again>,
@@ -145,6 +149,8 @@ impl Sender {
             due: None,
             interval: TimeDelta::ZERO,
             decoded: Vec::new(),
+            unheard: Vec::new(),
+            newest_left: FrameId(0),
             news: News::default(),
             again: Vec::new(),
             given_up: Vec::new(),
@@ -310,6 +316,9 @@ impl Sender {
             sent: now,
         };
         let ecn = self.history.sent(packet, index, origin);
+        if kind == PacketKind::Media {
+            self.newest_left = self.newest_left.max(packet.frame);
+        }
         let opens_or_closes = index == 0 || released.last;
         if (released.kind == PacketKind::Media && opens_or_closes
             || released.kind == PacketKind::Retransmission)
@@ -437,6 +446,7 @@ impl Sender {
         let mut unknown = std::mem::take(&mut self.news.unknown);
         if !unknown.is_empty() {
             changed |= self.decide(now, Event::Unknown { packets: &unknown });
+            self.note_unheard(&unknown);
             unknown.clear();
             self.end_decoded(now);
         }
@@ -451,6 +461,7 @@ impl Sender {
         );
         reports.clear();
         self.news.reports = reports;
+        changed |= self.tell_unheard(now);
         if changed {
             self.refresh();
         }
