@@ -73,6 +73,8 @@ export interface Statistics {
   readonly type: "statistics";
   readonly time: number;
   readonly feedback?: string | null;
+  /** Reports of arrivals that have come to the host. */
+  readonly reports?: Value;
   readonly frames?: {
     readonly captured?: Value;
     readonly encoded?: Value;
