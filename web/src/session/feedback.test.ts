@@ -1,5 +1,11 @@
 import { expect, it } from "vitest";
-import { agreedFeedback, couldReportMarks, isFeedback, lacksNews } from "./feedback";
+import {
+  afterRejection,
+  agreedFeedback,
+  couldReportMarks,
+  isFeedback,
+  lacksNews,
+} from "./feedback";
 
 const TWCC = "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02";
 const OLDER = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
@@ -27,6 +33,13 @@ it("tells of decoded frames where reports may not", () => {
     true,
     true,
   ]);
+});
+
+it("goes on with version 01 where an answer is not taken, once", () => {
+  expect(afterRejection("rfc8888")).toBe("twcc-01");
+  expect(afterRejection("twcc-02")).toBe("twcc-01");
+  expect(afterRejection("twcc-01")).toBeUndefined();
+  expect(afterRejection("none")).toBeUndefined();
 });
 
 it("hints at the field trial where it would help", () => {

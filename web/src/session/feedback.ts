@@ -33,6 +33,16 @@ export function lacksNews(feedback: Feedback): boolean {
   return feedback !== "twcc-02";
 }
 
+/** Whether a host asks for reports packet by packet, or the browser makes them often by itself. */
+export function asksForReports(feedback: Feedback): boolean {
+  return feedback === "rfc8888" || feedback === "twcc-02";
+}
+
+/** What to ask for after a browser has not taken the answer; `undefined` if there is nothing. */
+export function afterRejection(asked: Feedback): Feedback | undefined {
+  return asksForReports(asked) ? "twcc-01" : undefined;
+}
+
 /**
  * Whether this browser could report as RFC 8888 says, if it were started with a field trial: it is
  * Chromium or one of its kind, and `agreed` is something else.

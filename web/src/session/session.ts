@@ -8,7 +8,7 @@ import { type Look, type Measured, Observer } from "../statistics/client";
 import { busyShare } from "../statistics/decision";
 import { History } from "../statistics/graph";
 import { type ChannelName, Connection, type ConnectionEvent } from "./connection";
-import { BEST, type Feedback } from "./feedback";
+import { afterRejection, BEST, type Feedback } from "./feedback";
 import { type Decision, Link, type LinkEvent } from "./link";
 import type { Hello, HostMessage, Notice, Role, Statistics } from "./messages";
 import type { Whep } from "./whep";
@@ -269,6 +269,9 @@ export class Session {
           this.#handle(event);
         }
         break;
+      case "rejected":
+        this.#rejected(event.problem);
+        break;
       case "unanswered":
       case "ice":
         this.#handle(event);
@@ -285,6 +288,17 @@ export class Session {
       case "question":
         this.#reports.answer(event.data);
         break;
+    }
+  }
+
+  /** A browser that does not take an extension takes an answer without it. */
+  #rejected(problem: Problem): void {
+    const next = afterRejection(this.#feedback);
+    if (next) {
+      this.#feedback = next;
+      this.#handle({ kind: "again" });
+    } else {
+      this.#handle({ kind: "refused", problem });
     }
   }
 
