@@ -151,6 +151,18 @@ export function problem(code: ProblemCode, message?: string): Problem {
   return { ...words, code, message: message || words.message };
 }
 
+/**
+ * Why nothing of what the host sends can be decoded. Firefox decodes H.264 with a plugin, which it
+ * downloads after its first start.
+ */
+export function noCodec(userAgent: string, message: string): Problem {
+  const plugin = /\bFirefox\//.test(userAgent)
+    ? "Firefox needs its OpenH264 plugin for H.264: see about:addons, Plugins, and reload this " +
+      "page once it is there. "
+    : "";
+  return problem("no-codec", `${plugin}${message}`);
+}
+
 /** HTTP got through and UDP did not; `endpoints` are those of the host's answer. */
 export function noUdp(endpoints: readonly string[]): Problem {
   const ports = [...new Set(endpoints.map((endpoint) => endpoint.replace(/^.*:/, "")))];

@@ -2,7 +2,7 @@
 
 import { missingFeatures, type Problem, problem } from "./errors";
 import { Controls } from "./input/controls";
-import type { Feedback } from "./session/messages";
+import { BEST, couldReportMarks, type Feedback, isFeedback } from "./session/feedback";
 import { Session } from "./session/session";
 import { keepToken, takeToken } from "./session/token";
 import { type Info, Refusal, Whep } from "./session/whep";
@@ -27,6 +27,7 @@ const field = element<HTMLTextAreaElement>("text");
 const video = element<HTMLVideoElement>("video");
 const sound = new SoundPlayer(document.body.appendChild(new Audio()), render);
 const statusLine = element("status");
+const marksNote = element("help-marks");
 const settings = loadSettings();
 
 let token = takeToken();
@@ -223,6 +224,7 @@ function render(): void {
     sound: session.hasSound,
     muted: settings.muted || sound.isRefused,
   });
+  marksNote.hidden = !couldReportMarks(navigator.userAgent, session.feedback);
   overlay.visible = settings.statistics && (hasPicture || hasPlayed);
   const { hello, statistics, measured, shown } = session;
   overlay.render({ hello, statistics, measured, shown }, session.history, performance.now());
@@ -259,5 +261,5 @@ function insecureNote(): string {
 }
 
 function firstFeedback(asked: string | null): Feedback {
-  return asked === "twcc-01" || asked === "none" ? asked : "twcc-02";
+  return isFeedback(asked) ? asked : BEST;
 }

@@ -10,7 +10,7 @@ import type { Session, State } from "./session/session";
  * `start-picture`), `#play`, `#fullscreen`, `#statistics-toggle`, `#leave`.
  *
  * The page's address may say `?role=view` (watch, at once) and
- * `?feedback=twcc-01` or `none` (what to begin with instead of `twcc-02`).
+ * `?feedback=twcc-02`, `twcc-01` or `none` (what to begin with instead of `rfc8888`).
  */
 export interface Surface {
   /**

@@ -20,7 +20,12 @@ export interface BrowserOptions {
   readonly place?: Place;
   /** An origin that it takes for secure, as it takes those on this machine and with HTTPS. */
   readonly trusts?: string;
+  /** Whether it offers reports of RFC 8888 and looks at the ECN field of what comes. */
+  readonly reports?: boolean;
 }
+
+/** The field trial that docs/use/host.md names. */
+const TRIAL = "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true,min_send_delta:1ms/";
 
 export class Browser {
   readonly context: BrowserContext;
@@ -75,7 +80,8 @@ export class Browser {
 }
 
 /** Starts a browser that lives until the test has ended. */
-export async function startBrowser({ place, trusts }: BrowserOptions = {}): Promise<Browser> {
+export async function startBrowser(options: BrowserOptions = {}): Promise<Browser> {
+  const { place, trusts, reports } = options;
   const folder = mkdtempSync(join(tmpdir(), "mimosa-e2e-"));
   const start = join(folder, "start");
   // The shell becomes the browser, so that its number is known.
@@ -97,6 +103,7 @@ export async function startBrowser({ place, trusts }: BrowserOptions = {}): Prom
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...(reports ? [`--force-fieldtrials=${TRIAL}`] : []),
       ...(trusts ? [`--unsafely-treat-insecure-origin-as-secure=${trusts}`] : []),
     ],
   });

@@ -27,6 +27,8 @@ export function noLink(): string | undefined {
 export interface Way {
   readonly late_us: Record<"p50" | "p99" | "p999" | "max", number> | null;
   readonly unwritten: number;
+  /** Packets that its path has lost. */
+  readonly lost: number;
   readonly queues: readonly {
     readonly name: string;
     readonly passed: number;

@@ -1,7 +1,7 @@
 // The page's side of the data channel `frames`: what became of each frame, and
 // what time it is here.
 
-import type { Feedback } from "../session/messages";
+import { type Feedback, lacksNews } from "../session/feedback";
 import { watchDecoded } from "./decoded";
 import {
   clockQuestion,
@@ -39,7 +39,7 @@ export class FrameReports {
 
   begin(track: MediaStreamTrack, feedback: Feedback): void {
     this.#running = true;
-    if (feedback !== "twcc-02") {
+    if (lacksNews(feedback)) {
       this.#stopDecoded = watchDecoded(
         track,
         (timestamp, time) => this.#host.send(encodeDecoded(timestamp, time)),

@@ -1,10 +1,12 @@
 // One session's RTCPeerConnection: the offer, four data channels, picture and sound.
 
-import { type Problem, problem } from "../errors";
+import { noCodec, type Problem, problem } from "../errors";
 import { parseRumble, type Rumble } from "../input/rumble";
 import { playable, udpEndpoints } from "./codecs";
 import { enableDependencies } from "./extensions";
-import { type Feedback, type HostMessage, parseHostMessage, type Role } from "./messages";
+import { agreedFeedback, asksForReports, type Feedback } from "./feedback";
+import { type HostMessage, parseHostMessage, type Role } from "./messages";
+import { nameNumbers, wantsNumbersNamed } from "./numbers";
 import { redundantTypes, stereo } from "./opus";
 import { Refusal, type Whep } from "./whep";
 
@@ -14,6 +16,7 @@ export type ConnectionEvent =
       readonly endpoints: readonly string[];
       /** Payload types whose packets repeat earlier frames of sound. */
       readonly redundant: readonly number[];
+      readonly feedback: Feedback;
     }
   | {
       readonly kind: "refused";
@@ -21,6 +24,8 @@ export type ConnectionEvent =
       readonly retryAfter?: number | undefined;
     }
   | { readonly kind: "unanswered" }
+  /** The browser does not take the host's answer. */
+  | { readonly kind: "rejected"; readonly problem: Problem }
   | { readonly kind: "ice"; readonly state: RTCIceConnectionState }
   | { readonly kind: "track"; readonly track: MediaStreamTrack }
   | { readonly kind: "message"; readonly message: HostMessage }
@@ -92,7 +97,7 @@ export class Connection {
   /** Offers a session; how it goes is told through the listener. */
   async open(options: SessionOptions): Promise<void> {
     try {
-      const sdp = await this.#offer();
+      const sdp = await this.#offer(options.feedback);
       const answer = await this.#whep.begin({ ...options, sdp });
       this.#session = answer.session;
       if (this.#closed) {
@@ -100,14 +105,18 @@ export class Connection {
         return;
       }
       const [endpoints, redundant] = [udpEndpoints(answer.sdp), redundantTypes(answer.sdp)];
-      this.#tell({ kind: "answered", endpoints, redundant });
+      const feedback = agreedFeedback(answer.sdp);
+      this.#tell({ kind: "answered", endpoints, redundant, feedback });
       await this.peer.setRemoteDescription({ type: "answer", sdp: answer.sdp });
     } catch (error) {
       if (error instanceof Refusal) {
-        this.#tell({ kind: "refused", problem: error.problem, retryAfter: error.retryAfter });
+        const { code, message } = error.problem;
+        const agent = navigator.userAgent;
+        const refused = code === "no-codec" ? noCodec(agent, message) : error.problem;
+        this.#tell({ kind: "refused", problem: refused, retryAfter: error.retryAfter });
       } else if (this.#session) {
         const refused = problem("unknown", `The host's answer does not fit: ${error}`);
-        this.#tell({ kind: "refused", problem: refused });
+        this.#tell({ kind: "rejected", problem: refused });
       } else {
         this.#tell({ kind: "unanswered" });
       }
@@ -145,7 +154,7 @@ export class Connection {
     }
   }
 
-  async #offer(): Promise<string> {
+  async #offer(feedback: Feedback): Promise<string> {
     const codecs = playable(RTCRtpReceiver.getCapabilities?.("video")?.codecs ?? []);
     if (codecs.length === 0) {
       throw new Refusal(problem("no-codec"), undefined);
@@ -159,13 +168,15 @@ export class Connection {
       }
     }
     const { type, sdp: own = "" } = await this.peer.createOffer();
-    await this.peer.setLocalDescription({ type, sdp: stereo(own) });
+    const isNamed = asksForReports(feedback) && wantsNumbersNamed(navigator.userAgent);
+    const sdp = isNamed ? nameNumbers(stereo(own)) : stereo(own);
+    await this.peer.setLocalDescription({ type, sdp });
     await this.#gathered();
-    const sdp = this.peer.localDescription?.sdp;
-    if (!sdp) {
+    const local = this.peer.localDescription?.sdp;
+    if (!local) {
       throw new Refusal(problem("no-webrtc"), undefined);
     }
-    return sdp;
+    return local;
   }
 
   #gathered(): Promise<void> {

@@ -1,7 +1,8 @@
 // The JSON of the data channel `control`.
 
+import { type Feedback, isFeedback } from "./feedback";
+
 export type Role = "player" | "viewer";
-export type Feedback = "twcc-02" | "twcc-01" | "none";
 
 type Value = number | null;
 
@@ -72,6 +73,8 @@ export interface Statistics {
   readonly type: "statistics";
   readonly time: number;
   readonly feedback?: string | null;
+  /** Reports of arrivals that have come to the host. */
+  readonly reports?: Value;
   readonly frames?: {
     readonly captured?: Value;
     readonly encoded?: Value;
@@ -177,8 +180,4 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
     default:
       return undefined;
   }
-}
-
-function isFeedback(value: unknown): value is Feedback {
-  return value === "twcc-02" || value === "twcc-01" || value === "none";
 }

@@ -8,8 +8,9 @@ import { type Look, type Measured, Observer } from "../statistics/client";
 import { busyShare } from "../statistics/decision";
 import { History } from "../statistics/graph";
 import { type ChannelName, Connection, type ConnectionEvent } from "./connection";
+import { afterRejection, BEST, type Feedback } from "./feedback";
 import { type Decision, Link, type LinkEvent } from "./link";
-import type { Feedback, Hello, HostMessage, Notice, Role, Statistics } from "./messages";
+import type { Hello, HostMessage, Notice, Role, Statistics } from "./messages";
 import type { Whep } from "./whep";
 
 export type State =
@@ -54,7 +55,9 @@ export class Session {
   readonly #firstFeedback: Feedback;
   readonly #reports: FrameReports;
   readonly #link = new Link(Math.random);
-  #feedback: Feedback = "twcc-02";
+  /** What to ask for. */
+  #feedback: Feedback = BEST;
+  #agreed: Feedback | undefined;
   #connection: Connection | undefined;
   /** The newest session that the host knows; the next one replaces it. */
   #known: string | undefined;
@@ -124,6 +127,11 @@ export class Session {
 
   get reconnects(): number {
     return this.#link.reconnects;
+  }
+
+  /** What the newest session's ends have agreed on. */
+  get feedback(): Feedback | undefined {
+    return this.#agreed;
   }
 
   /** Whether the host sends sound. */
@@ -249,6 +257,7 @@ export class Session {
     switch (event.kind) {
       case "answered":
         this.#known = this.#connection?.session;
+        this.#agreed = event.feedback;
         this.#sound.understand(event.redundant);
         this.#handle(event);
         break;
@@ -259,6 +268,9 @@ export class Session {
         } else {
           this.#handle(event);
         }
+        break;
+      case "rejected":
+        this.#rejected(event.problem);
         break;
       case "unanswered":
       case "ice":
@@ -279,13 +291,24 @@ export class Session {
     }
   }
 
+  /** A browser that does not take an extension takes an answer without it. */
+  #rejected(problem: Problem): void {
+    const next = afterRejection(this.#feedback);
+    if (next) {
+      this.#feedback = next;
+      this.#handle({ kind: "again" });
+    } else {
+      this.#handle({ kind: "refused", problem });
+    }
+  }
+
   #track(track: MediaStreamTrack): void {
     if (track.kind === "audio") {
       this.#sound.begin(track);
       this.#listener.changed();
       return;
     }
-    this.#reports.begin(track, this.#feedback);
+    this.#reports.begin(track, this.#agreed ?? this.#feedback);
     this.#newest = track;
     if (this.#video.srcObject === null) {
       this.#attach(track);

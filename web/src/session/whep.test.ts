@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isProblemCode, noUdp } from "../errors";
+import { isProblemCode, noCodec, noUdp } from "../errors";
 import { playable, udpEndpoints } from "./codecs";
 import { tokenIn } from "./token";
 import { offerQuery, refusal, sessionIn } from "./whep";
@@ -42,6 +42,13 @@ describe("refusals", () => {
   it("that nobody knows name their status", async () => {
     const { problem } = await refusal(answer(418, { error: "teapot" }));
     expect(problem).toMatchObject({ code: "unknown", message: "HTTP status 418." });
+  });
+
+  it("for want of a codec name the plugin that one browser needs", () => {
+    const firefox = noCodec("Gecko/20100101 Firefox/153.0", "Nothing of H.264.");
+    expect(firefox).toMatchObject({ code: "no-codec", remedies: ["retry"] });
+    expect(firefox.message).toMatch(/OpenH264 plugin.* Nothing of H\.264\.$/);
+    expect(noCodec("Chrome/156.0.0.0", "Nothing of H.264.").message).toBe("Nothing of H.264.");
   });
 
   it("say how long to wait", async () => {

@@ -1,7 +1,8 @@
 // The host's HTTP side: what is offered, and one session's beginning and end.
 
 import { isProblemCode, type Problem, problem } from "../errors";
-import type { Feedback, Role } from "./messages";
+import type { Feedback } from "./feedback";
+import type { Role } from "./messages";
 
 /** `GET api/info`; without a valid token only the first fields are there. */
 export interface Info {

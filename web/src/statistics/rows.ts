@@ -97,6 +97,7 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
       label: "Feedback",
       value: join(
         statistics?.feedback ?? hello?.feedback ?? UNKNOWN,
+        `${count(statistics?.reports)} reports`,
         `controller ${hello?.controller ?? UNKNOWN}`,
         `${count(statistics?.viewers)} watching`,
       ),

@@ -93,8 +93,9 @@ pub enum Event<'a> {
         /// Number of the frame's packets, repair packets included; at least one.
         packets: u32,
     },
-    /// The pacer gave a frame up: those of its packets that have not left never will. Without this
-    /// event, a controller could not tell packets that never left from overdue ones.
+    /// A frame is not to be waited for: the pacer gave it up, so that those of its packets that have
+    /// not left never will, or all of them have left and the report on some was lost. Without this
+    /// event, a controller could not tell such packets from overdue ones.
     FrameGivenUp {
         /// The frame.
         frame: FrameId,
@@ -114,6 +115,13 @@ pub enum Event<'a> {
         reports: &'a [PacketReport],
         /// Bytes that were sent and, as far as is known now, have neither arrived nor been lost.
         in_flight: Bytes,
+    },
+    /// Packets about which nothing will become known, because the report on them was lost. They
+    /// count neither as in flight nor as lost, and most of them have arrived. Late news of such a
+    /// packet may still come in [`Event::Feedback`].
+    Unknown {
+        /// The packets, in the order of their sequence numbers.
+        packets: &'a [SentPacket],
     },
     /// The rate that was available to this flow `age` ago, from an environment that knows the
     /// network. Simulations and emulations give this event before each frame to the oracle, the

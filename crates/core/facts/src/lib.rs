@@ -29,8 +29,9 @@
 //! 3. [`Event::PacketSent`]: once for each packet as it leaves; or [`Event::FrameGivenUp`] when a
 //!    frame has waited too long to leave whole.
 //! 4. [`Event::Feedback`]: everything that became known about packets at once, be it about one
-//!    packet, a frame's packets, or those of 50 ms. Where feedback is infrequent,
-//!    [`Event::FrameDecoded`] may come before it.
+//!    packet, a frame's packets, or those of 50 ms. Where feedback is infrequent
+//!    or a report can be lost, [`Event::FrameDecoded`] may come before it, and [`Event::Unknown`]
+//!    says of which packets nothing will become known.
 //! 5. [`Event::Timer`]: the controller's own deadline has come.
 //!
 //! A stream that pauses simply stops giving the first two events. A controller has to cope with a
@@ -65,6 +66,6 @@ pub use media::{Codec, Complexity};
 pub use number::{FecSequence, MediaSequence, RtxSequence, StreamSequence, TransportSequence};
 pub use observer::Observer;
 pub use passage::{Fate, Header, LinkPacket, Passage, RtpPacket, StreamPacket};
-pub use report::{Arrival, ArrivalReport};
+pub use report::{Absences, Arrival, ArrivalReport};
 pub use run::{Balance, FlowPacket, RunEnd};
 pub use session::{FramePlan, FrameRtp, InputTimes, SentAgain, SessionEvent, SessionFrame, Stages};

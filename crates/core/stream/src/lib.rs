@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Sequence numbers are 16 bits wide on the wire and unwrapped here. [`ReportWriter`] and
-//! [`ReportReader`] turn reports into RTCP and back. [`EcnPolicy`] says which packets carry
+//! [`ReportReader`] turn reports into RTCP and back, [`StreamReader`] reads those on several RTP
+//! streams. [`EcnPolicy`] says which packets carry
 //! ECT(1), [`Protection`] how frames are kept whole though packets are lost.
 
 mod config;
@@ -22,6 +23,7 @@ mod protection;
 mod receiver;
 mod retransmission;
 mod sender;
+mod streams;
 mod wire;
 
 pub use config::SenderConfig;
@@ -31,6 +33,7 @@ pub use protection::{FLEXFEC_HEADER, Protection, ProtectionKind, REPAIR_HEADER, 
 pub use receiver::{FeedbackMode, Receiver};
 pub use retransmission::RetransmissionDeadline;
 pub use sender::{Broken, Outgoing, Sender, packetise};
+pub use streams::StreamReader;
 pub use wire::{
     FeedbackFormat, REPORT_HEADERS, ReadError, ReportConfig, ReportReader, ReportWriter,
 };

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use mimosa_facts::{FrameId, FrameProtection, PacketOutcome, PacketReport};
+use mimosa_facts::{FrameId, FrameProtection, PacketKind, PacketOutcome, Sequence};
 use mimosa_fec::{Code, Lacking, LossEstimator, Planner, Target, xor};
 use mimosa_units::{Bytes, Time, TimeDelta};
 
-use crate::history::Media;
+use crate::history::{Media, News};
 use crate::retransmission::RetransmissionDeadline;
 
 /// Size that a repair packet has in addition to the longest packet of its frame: a header of 8
@@ -187,6 +187,8 @@ struct Coded {
     /// Packets of the frame that arrived, and how many of these are media packets.
     arrived: u32,
     media_arrived: u32,
+    /// Media packets of the frame of which nothing will become known.
+    media_unknown: u32,
     /// Packets of the frame that may still arrive.
     expected: u32,
     /// Packets of the frame that were lost.
@@ -241,6 +243,17 @@ impl Coded {
     }
 }
 
+/// What became of a packet.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// The packet, which left at this time, arrived.
+    Arrived(Time),
+    /// The packet, which left at this time, was lost.
+    Lost(Time),
+    /// Nothing will become known of the packet.
+    Unknown,
+}
+
 /// Chooses repair packets and retransmissions.
 #[derive(Debug)]
 pub(crate) struct Guard {
@@ -248,8 +261,8 @@ pub(crate) struct Guard {
     retransmits: bool,
     planner: Planner,
     estimator: LossEstimator,
-    /// Whether each packet from number `first` on arrived or was lost, as far as is known.
-    outcomes: VecDeque<Option<(Time, bool)>>,
+    /// What became of each packet from number `first` on; `None` as long as that is not known.
+    outcomes: VecDeque<Option<Fate>>,
     first: u64,
     /// Time from a departure to the report that the packet arrived.
     round_trip: Option<Smoothed>,
@@ -353,6 +366,7 @@ impl Guard {
             rounds: 0,
             arrived: 0,
             media_arrived: 0,
+            media_unknown: 0,
             expected: media + plan.repairs,
             lost: Vec::new(),
             there: vec![false; (media + plan.repairs) as usize],
@@ -373,9 +387,16 @@ impl Guard {
         (protection, repair)
     }
 
-    /// Learns from reports which packets arrived and which were lost.
-    pub(crate) fn learn(&mut self, now: Time, reports: &[PacketReport]) {
-        for report in reports {
+    /// Learns which packets arrived, which were lost, and of which nothing will become known.
+    pub(crate) fn learn(&mut self, now: Time, news: &News) {
+        for packet in &news.unknown {
+            self.outcome(packet.sequence, Fate::Unknown);
+            let coded = self.frame(packet.frame);
+            if let Some(coded) = coded.filter(|_| packet.kind == PacketKind::Media) {
+                coded.media_unknown += 1;
+            }
+        }
+        for report in &news.reports {
             let sent = report.packet.sent;
             let is_lost = report.outcome == PacketOutcome::Lost;
             let time = now.since(sent);
@@ -387,20 +408,30 @@ impl Guard {
                 },
                 time,
             );
-            let Some(place) = report.packet.sequence.0.checked_sub(self.first) else {
-                continue;
-            };
-            let place = usize::try_from(place).unwrap_or(usize::MAX);
-            while self.outcomes.len() <= place {
-                self.outcomes.push_back(None);
-            }
-            self.outcomes[place].get_or_insert((sent, is_lost));
+            let fate = if is_lost { Fate::Lost } else { Fate::Arrived };
+            self.outcome(report.packet.sequence, fate(sent));
         }
-        while let Some(&Some((sent, is_lost))) = self.outcomes.front() {
+        while let Some(&Some(fate)) = self.outcomes.front() {
             self.outcomes.pop_front();
             self.first += 1;
-            self.estimator.packet(sent, is_lost);
+            match fate {
+                Fate::Arrived(sent) => self.estimator.packet(sent, false),
+                Fate::Lost(sent) => self.estimator.packet(sent, true),
+                Fate::Unknown => {}
+            }
         }
+    }
+
+    /// Notes what became of a packet, unless that is noted already.
+    fn outcome(&mut self, sequence: Sequence, fate: Fate) {
+        let Some(place) = sequence.0.checked_sub(self.first) else {
+            return;
+        };
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        while self.outcomes.len() <= place {
+            self.outcomes.push_back(None);
+        }
+        self.outcomes[place].get_or_insert(fate);
     }
 
     /// A packet has arrived for the first time.
@@ -502,7 +533,10 @@ impl Guard {
             return 0;
         };
         let ended = self.frames.remove(position);
-        ended.map_or(0, |coded| coded.media.saturating_sub(coded.media_arrived))
+        ended.map_or(0, |coded| {
+            let came = coded.media_arrived + coded.media_unknown;
+            coded.media.saturating_sub(came)
+        })
     }
 
     fn frame(&mut self, frame: FrameId) -> Option<&mut Coded> {

@@ -50,6 +50,7 @@ fn frame(sender: &mut Sender, now: Time, path: impl Fn(&Outgoing) -> Option<Ecn>
     });
     let report = ArrivalReport {
         arrivals: arrived.collect(),
+        absences: None,
     };
     sender.feedback(now + L / 2, &report);
     sent.iter().map(|packet| packet.ecn).collect()

@@ -70,6 +70,7 @@ fn report(sender: &mut Sender, now: Time, packets: &[Outgoing], lost: &[usize]) 
     });
     let report = ArrivalReport {
         arrivals: arrivals.collect(),
+        absences: None,
     };
     sender.feedback(now, &report);
 }

@@ -29,8 +29,10 @@ fn arrival(sequence: u16, at: i64, ecn: Ecn) -> Arrival {
 }
 
 fn report(arrivals: &[Arrival]) -> ArrivalReport {
-    let arrivals = arrivals.to_vec();
-    ArrivalReport { arrivals }
+    ArrivalReport {
+        arrivals: arrivals.to_vec(),
+        absences: None,
+    }
 }
 
 fn read(reader: &mut ReportReader, packets: &[Vec<u8>]) -> Vec<Arrival> {

@@ -26,8 +26,9 @@ use crate::codecs::known;
 use crate::ends::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
 use crate::error::CallError;
 use crate::extension::{DependencyDescriptor, TransportCc02};
+use crate::reports::{TRANSPORT_CC_02, add_congestion_feedback, has_congestion_feedback};
 use crate::rtc::{Channels, cause, received};
-use crate::sdp::{TRANSPORT_CC_02, add_congestion_feedback, add_repairs, has_congestion_feedback};
+use crate::sdp::add_repairs;
 use crate::tap;
 use crate::time::{instant, time};
 
@@ -121,11 +122,7 @@ impl Call {
             });
         }
         let (offer, pending) = api.apply().ok_or(CallError::NothingOffered)?;
-        let mut text = offer.to_sdp_string();
-        for codec in codecs {
-            let [payload_type, _] = payload_types(*codec);
-            text = add_congestion_feedback(&text, payload_type);
-        }
+        let text = add_congestion_feedback(&offer.to_sdp_string());
         let call = Self {
             rtc,
             pending,
@@ -154,7 +151,10 @@ impl Call {
             video: self.video,
             codec,
             name: self.name.into(),
-            reads_congestion: has_congestion_feedback(answer, payload_type),
+            reads_congestion: {
+                let lines: Vec<&str> = answer.lines().map(str::trim_end).collect();
+                has_congestion_feedback(&lines, payload_type)
+            },
             channels: Channels::default(),
             datagrams: VecDeque::new(),
             events: VecDeque::new(),

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use mimosa_protocol::control::FeedbackKind;
 use mimosa_rtp::dependency::DEPENDENCY_DESCRIPTOR;
 use str0m::RtcConfig;
 use str0m::format::{Codec, FormatParams};
@@ -11,7 +10,8 @@ use str0m::rtp::Extension;
 
 use crate::codecs::known;
 use crate::extension::{DependencyDescriptor, TransportCc02};
-use crate::sdp::{Offer, RepairOffer, TRANSPORT_CC_02};
+use crate::reports::{Numbers, TRANSPORT_CC_02};
+use crate::sdp::{Offer, RepairOffer};
 use crate::tap;
 
 /// str0m in RTP mode without its bandwidth estimator, which leaves it without a pacer: a packet
@@ -30,16 +30,16 @@ pub(crate) fn configure(offer: &Offer) -> RtcConfig {
         .set_rtp_mode(true)
         .set_ice_lite(true)
         .enable_bwe(None);
-    match offer.feedback {
-        FeedbackKind::CongestionControl | FeedbackKind::OnRequest => {
+    match offer.numbers {
+        Numbers::Second => {
             let extension = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
             config = config.set_extension(3, extension);
         }
         // str0m numbers the packets itself, as the sender does. Both count every packet.
-        FeedbackKind::Periodic => {
+        Numbers::First => {
             config = config.set_extension(3, Extension::TransportSequenceNumber);
         }
-        FeedbackKind::None => {}
+        Numbers::None => {}
     }
     let codecs = config.codec_config();
     let rate = Frequency::NINETY_KHZ;

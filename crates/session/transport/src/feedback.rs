@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use mimosa_facts::{ArrivalReport, MediaSequence, StreamSequence, TransportSequence};
+use mimosa_facts::{ArrivalReport, MediaSequence, TransportSequence};
 use mimosa_rtp::congestion_control::CongestionFeedback;
 use mimosa_rtp::nack::Nack;
 use mimosa_rtp::transport_cc::TransportFeedback;
 use mimosa_rtp::{enclosed, rtcp};
-use mimosa_stream::ReportReader;
+use mimosa_stream::{ReportReader, StreamReader};
 use mimosa_units::Ecn;
-
-use crate::store::Stream;
 
 /// Most missing packets that are taken from one compound packet. A browser asks for a few frames'
 /// packets at most; more would only cost time.
@@ -21,25 +19,32 @@ const MOST_MISSING: usize = 256;
 /// time.
 const MOST_COVERED: usize = 1 << 16;
 
-/// Number of packets of each stream whose transport-wide numbers are remembered: half a second at
-/// 200 Mbit/s.
-const REMEMBERED: u16 = 8192;
+/// How reports of RFC 8888 come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Congestion {
+    /// None come.
+    None,
+    /// Such reports come beside transport-wide ones, which have the same times at a finer
+    /// resolution, and each packet is in several: only the ECN fields are taken.
+    Beside,
+    /// Such reports come alone, and each packet is in one.
+    Alone,
+}
 
 /// Reads feedback, and unwraps the receiver's clock.
 #[derive(Debug)]
 pub(crate) struct Feedback {
     reader: ReportReader,
-    /// The stream of each SSRC, where reports of RFC 8888 were agreed on.
-    streams: BTreeMap<u32, Stream>,
-    /// Transport-wide numbers of the newest packets, by stream and RTP number.
-    numbers: BTreeMap<StreamSequence, TransportSequence>,
+    congestion: Congestion,
+    /// Streams that reports of RFC 8888 are about.
+    streams: StreamReader,
     refused: u64,
 }
 
 /// The content of a compound packet.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// Arrivals, if the compound packet had transport-wide feedback.
+    /// Arrivals, if the compound packet had reports on the host's packets.
     pub(crate) report: Option<ArrivalReport>,
     /// RTP numbers of the packets that are asked for.
     pub(crate) missing: Vec<MediaSequence>,
@@ -49,28 +54,26 @@ pub(crate) struct Heard {
 
 impl Feedback {
     /// A reader that has read no feedback.
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(congestion: Congestion) -> Self {
         Self {
             reader: ReportReader::new(),
-            streams: BTreeMap::new(),
-            numbers: BTreeMap::new(),
+            congestion,
+            streams: StreamReader::new(),
             refused: 0,
         }
     }
 
-    /// Sets the SSRC by which reports of RFC 8888 name a stream.
-    pub(crate) fn name(&mut self, ssrc: u32, stream: Stream) {
-        self.streams.insert(ssrc, stream);
+    /// Sets an SSRC by which reports of RFC 8888 name a stream of the video.
+    pub(crate) fn name(&mut self, ssrc: u32) {
+        if self.congestion != Congestion::None {
+            self.streams.add(ssrc);
+        }
     }
 
-    /// Notes that a packet leaves with this number on its stream and this transport-wide number.
-    pub(crate) fn sent(&mut self, sequence: StreamSequence, number: TransportSequence) {
-        let stream = Stream::of(sequence);
-        if self.streams.values().any(|named| *named == stream) {
-            self.numbers.insert(sequence, number);
-            let oldest = sequence.get().wrapping_sub(REMEMBERED);
-            self.numbers.remove(&stream.sequence(oldest));
-        }
+    /// Notes that a packet leaves with this number on the stream `ssrc` and this transport-wide
+    /// number.
+    pub(crate) fn sent(&mut self, ssrc: u32, sequence: u16, number: TransportSequence) {
+        self.streams.sent(ssrc, sequence, number);
     }
 
     /// Reads a compound packet (RFC 3550, section 6.1). Malformed parts are skipped and logged.
@@ -80,7 +83,7 @@ impl Feedback {
         self.packets(compound, false, &mut heard, &mut fields);
         // An arrival whose ECN field was in a lost datagram is skipped here; the next report
         // repeats it.
-        let has_fields = !self.streams.is_empty();
+        let has_fields = self.congestion == Congestion::Beside;
         if let Some(report) = heard.report.as_mut().filter(|_| has_fields) {
             report.arrivals.retain_mut(|arrival| {
                 let field = fields.get(&arrival.sequence);
@@ -117,8 +120,11 @@ impl Feedback {
                     Err(error) => self.refuse(&error),
                 }
             } else if CongestionFeedback::is(&packet) {
+                if heard.covered >= MOST_COVERED {
+                    continue;
+                }
                 match CongestionFeedback::parse(&packet) {
-                    Ok(feedback) => self.marks(&feedback, fields),
+                    Ok(feedback) => self.congestion(&feedback, heard, fields),
                     Err(error) => self.refuse(&error),
                 }
             } else if let Some(inner) = enclosed::compound(&packet) {
@@ -138,19 +144,22 @@ impl Feedback {
         }
     }
 
-    /// Takes the ECN fields from a report of RFC 8888, by transport-wide number. Its arrival times
-    /// are ignored: the transport-wide report beside it has the same ones at a finer resolution.
-    fn marks(&self, feedback: &CongestionFeedback, fields: &mut BTreeMap<TransportSequence, Ecn>) {
-        for report in feedback.streams() {
-            let Some(stream) = self.streams.get(&report.ssrc()) else {
-                continue;
-            };
-            // A report may cover more packets than are remembered.
-            for (sequence, metric) in report.metrics().take(usize::from(REMEMBERED)) {
-                let number = self.numbers.get(&stream.sequence(sequence));
-                if let Some((&number, metric)) = number.zip(metric) {
-                    fields.insert(number, metric.ecn);
-                }
+    /// Takes what is wanted from a report of RFC 8888: ECN fields, or all of it.
+    fn congestion(
+        &mut self,
+        feedback: &CongestionFeedback,
+        heard: &mut Heard,
+        fields: &mut BTreeMap<TransportSequence, Ecn>,
+    ) {
+        match self.congestion {
+            Congestion::None => {}
+            Congestion::Beside => fields.extend(self.streams.fields(feedback)),
+            Congestion::Alone => {
+                let mut report = heard.report.take().unwrap_or_default();
+                let covered = self.streams.read(feedback, &mut report);
+                // A report on sound alone is none on the video.
+                heard.report = Some(report).filter(|_| covered > 0 || heard.covered > 0);
+                heard.covered += covered;
             }
         }
     }
@@ -170,6 +179,7 @@ impl Feedback {
 
 #[cfg(test)]
 mod tests {
+    use mimosa_rtp::congestion_control::{Metric, ReportTime, StreamReport};
     use mimosa_units::{PeerTime, TimeDelta};
 
     use super::*;
@@ -210,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_compound_is_heard_whole() {
-        let mut feedback = Feedback::new();
+        let mut feedback = Feedback::new(Congestion::None);
         let compound = [
             RECEIVER_REPORT.to_vec(),
             report(65_534, &[Some(at(100)), None, Some(at(101)), Some(at(99))]),
@@ -233,7 +243,7 @@ mod tests {
     #[test]
     fn the_browsers_clock_goes_on_over_reports() {
         let wrap = 64 << 23;
-        let mut feedback = Feedback::new();
+        let mut feedback = Feedback::new(Congestion::None);
         let [before, after] = [wrap - 64, wrap + 64].map(|millis| {
             let heard = feedback.read(&report(0, &[Some(at(millis))]));
             heard.report.unwrap().arrivals[0].at
@@ -248,7 +258,7 @@ mod tests {
         // A report on no packet says where it ends, so that what follows is read.
         let mut empty = arrival.clone();
         empty[14..16].copy_from_slice(&[0, 0]);
-        let mut feedback = Feedback::new();
+        let mut feedback = Feedback::new(Congestion::None);
         let heard = feedback.read(&[&empty[..], &good].concat());
         assert_eq!(
             (arrived(&heard), &heard.missing[..]),
@@ -257,7 +267,7 @@ mod tests {
         assert_eq!(feedback.refused, 1);
         // A report that is cut off is not read.
         for length in 1..good.len() {
-            let mut feedback = Feedback::new();
+            let mut feedback = Feedback::new(Congestion::None);
             let heard = feedback.read(&[&good[..], &good[..length]].concat());
             let times = 1 + usize::from(length >= arrival.len());
             assert_eq!(arrived(&heard), vec![(5, 10); times], "{length}");
@@ -273,7 +283,7 @@ mod tests {
     #[test]
     fn missing_packets_are_bounded() {
         let many = nack(0..200);
-        let heard = Feedback::new().read(&[&many[..], &many, &many].concat());
+        let heard = Feedback::new(Congestion::None).read(&[&many[..], &many, &many].concat());
         assert_eq!(heard.missing.len(), MOST_MISSING);
         assert!(
             heard.missing[..200]
@@ -290,8 +300,81 @@ mod tests {
         let last = report(5, &[Some(at(10))]);
         let heard = |reports| {
             let compound = [longest.repeat(reports), last.clone()].concat();
-            arrived(&Feedback::new().read(&compound)).len()
+            arrived(&Feedback::new(Congestion::None).read(&compound)).len()
         };
         assert_eq!([1, 2, 30].map(heard), [1, 0, 0]);
+    }
+
+    const MEDIA: u32 = 5;
+    const REPAIRS: u32 = 7;
+
+    /// A reader of reports that come alone, on two streams of four packets each, sent alternately.
+    fn alone() -> Feedback {
+        let mut feedback = Feedback::new(Congestion::Alone);
+        for ssrc in [MEDIA, REPAIRS] {
+            feedback.name(ssrc);
+        }
+        for number in 0..4 {
+            let first = TransportSequence(65_534).plus(2 * number);
+            feedback.sent(MEDIA, 100 + number, first);
+            feedback.sent(REPAIRS, 200 + number, first.plus(1));
+        }
+        feedback
+    }
+
+    /// A report of RFC 8888, made at 64 s, on the packets of streams from a number on: an ECN field,
+    /// or nothing.
+    fn congestion(parts: &[(u32, u16, &[Option<Ecn>])]) -> Vec<u8> {
+        let time = ReportTime::not_before(at(64_000));
+        let parts = parts.iter().map(|(ssrc, begin, fields)| {
+            let metric = |field: &Option<Ecn>| field.map(|ecn| Metric::of(at(64_000), ecn, time));
+            let metrics = fields.iter().map(metric).collect();
+            StreamReport::new(*ssrc, *begin, metrics).unwrap()
+        });
+        let packets = CongestionFeedback::packets(1, time, parts, 1_100);
+        packets[0].to_bytes()
+    }
+
+    #[test]
+    fn reports_that_come_alone_are_about_the_senders_numbers() {
+        let mut feedback = alone();
+        let bytes = congestion(&[
+            (MEDIA, 100, &[Some(Ecn::Ect1), None, Some(Ecn::Ce)]),
+            (REPAIRS, 200, &[Some(Ecn::NotEct)]),
+            (99, 0, &[Some(Ecn::Ect1)]),
+        ]);
+        let heard = feedback.read(&[&RECEIVER_REPORT[..], &bytes].concat());
+        assert_eq!(
+            arrived(&heard),
+            [(65_534, 64_000), (2, 64_000), (65_535, 64_000)]
+        );
+        let report = heard.report.unwrap();
+        let fields: Vec<_> = report.arrivals.iter().map(|arrival| arrival.ecn).collect();
+        assert_eq!(fields, [Ecn::Ect1, Ecn::Ce, Ecn::NotEct]);
+        let absences = report.absences.unwrap();
+        assert_eq!(absences.missing, [TransportSequence(0)]);
+        assert!(absences.unknown.is_empty());
+        // The report on the second and third repair packet is lost.
+        let bytes = congestion(&[(REPAIRS, 203, &[Some(Ecn::Ect1)])]);
+        let absences = feedback.read(&bytes).report.unwrap().absences.unwrap();
+        assert!(absences.missing.is_empty());
+        assert_eq!(absences.unknown, [3, 1].map(TransportSequence));
+    }
+
+    #[test]
+    fn a_report_on_sound_alone_is_none() {
+        let sound = congestion(&[(99, 0, &[Some(Ecn::NotEct)])]);
+        assert!(alone().read(&sound).report.is_none());
+        let video = congestion(&[(MEDIA, 100, &[None])]);
+        assert!(
+            alone()
+                .read(&[&video[..], &sound].concat())
+                .report
+                .is_some()
+        );
+        // Who has not agreed to such reports does not read them.
+        let mut others = Feedback::new(Congestion::None);
+        others.name(MEDIA);
+        assert!(others.read(&video).report.is_none());
     }
 }

@@ -24,6 +24,7 @@ mod numbers;
 mod paths;
 mod peer;
 pub mod plain;
+mod reports;
 mod rtc;
 mod sdp;
 mod sound;

@@ -17,13 +17,14 @@ use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 use crate::config::configure;
 use crate::ends::{Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
 use crate::error::OfferError;
+use crate::feedback::Congestion;
 use crate::numbers::StreamNumbers;
 use crate::paths::{Destination, Sources, check_candidate, is_stun};
-use crate::rtc::{Channels, cause, received};
-use crate::sdp::{
-    Beside, Offer, RepairOffer, add_congestion_feedback, add_repairs, add_stream, rename,
-    transport_extension,
+use crate::reports::{
+    Numbers, add_congestion_feedback, transport_extension, without_transport_wide,
 };
+use crate::rtc::{Channels, cause, received};
+use crate::sdp::{Beside, Offer, RepairOffer, add_repairs, add_stream, rename};
 use crate::sound::Sound;
 use crate::sound_section::add_redundancy;
 use crate::store::{Repairs, Stream};
@@ -102,6 +103,11 @@ impl Peer {
         let refused = |error: &dyn std::fmt::Display| OfferError::Refused {
             reason: error.to_string(),
         };
+        let congestion = match (offer.feedback, offer.numbers) {
+            (FeedbackKind::CongestionControl, Numbers::None) => Congestion::Alone,
+            (FeedbackKind::CongestionControl, _) => Congestion::Beside,
+            _ => Congestion::None,
+        };
         let mut rtc = configure(&offer).build(instant(now));
         for &address in addresses {
             let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
@@ -120,6 +126,7 @@ impl Peer {
                 offer.codec.codec,
                 numbers.first_sequence(),
                 offer.rtx.is_some(),
+                congestion,
             ),
             kind: offer.feedback,
             video: offer.media.as_str().into(),
@@ -139,8 +146,11 @@ impl Peer {
         peer.drain();
         let mid = peer.video;
         let mut text = answer.to_sdp_string();
-        if offer.feedback == FeedbackKind::CongestionControl {
-            text = add_congestion_feedback(&text, offer.codec.payload_type);
+        if congestion != Congestion::None {
+            text = add_congestion_feedback(&text);
+        }
+        if congestion == Congestion::Alone {
+            text = without_transport_wide(&text);
         }
         // str0m has drawn a name for the stream, and written it into the answer.
         let mut api = peer.rtc.direct_api();
@@ -159,10 +169,6 @@ impl Peer {
             let name = Some(RETRANSMISSIONS.into());
             api.declare_stream_tx(second.into(), None, mid, name);
             peer.packets.name(Stream::Retransmission, second);
-            if offer.feedback == FeedbackKind::CongestionControl {
-                peer.packets.feedback.name(media, Stream::Media);
-                peer.packets.feedback.name(second, Stream::Retransmission);
-            }
             peer.rtx = Some(rtx.into());
             let beside = Beside::retransmissions(rtx, offer.codec.payload_type, second);
             text = add_stream(&text, media, &beside);

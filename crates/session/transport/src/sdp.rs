@@ -9,8 +9,9 @@
 //!   second stream, which this crate fills.
 //! - *RED* (RFC 2198): how many frames a packet repeats depends on the loss. str0m negotiates Opus
 //!   without RED, and the answer gets the lines for it.
-//! - *RFC 8888*: str0m does not know its reports. The native client offers them, and the answer
-//!   gets the line that accepts them.
+//! - *RFC 8888*: str0m does not know its reports. Where they are offered, the answer gets the lines
+//!   that accept them. A browser then reports in no other format, and gets no transport-wide numbers;
+//!   the native client, which offers transport-wide-cc-02 by itself, reports in both.
 //! - *`FlexFEC`*: str0m does not know it. The answer gets the lines for a third stream.
 //! - *Repair packets* of our own format: a line announces them that str0m ignores.
 //!
@@ -31,14 +32,9 @@ use mimosa_rtp::repair;
 use crate::codecs::{CodecOffer, described, first_offered};
 use crate::error::OfferError;
 use crate::paths::is_candidate;
+use crate::reports::{Numbers, TRANSPORT_CC_02, agree, is_numbers};
 use crate::sound_section::{self, SoundOffer};
 
-/// URI of transport-wide-cc-02.
-pub(crate) const TRANSPORT_CC_02: &str =
-    "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02";
-/// URI of transport-wide-cc-01.
-pub(crate) const TRANSPORT_CC_01: &str =
-    "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
 /// Longest offer that is read, in bytes; a browser's has about 8 KiB.
 const LONGEST: usize = 64 * 1024;
 
@@ -67,8 +63,10 @@ pub(crate) struct Offer {
     pub(crate) bears_gaps: bool,
     /// The format of repair packets that the receiver supports.
     pub(crate) repairs: RepairOffer,
-    /// The feedback that `text` asks for.
+    /// The feedback that is agreed on.
     pub(crate) feedback: FeedbackKind,
+    /// The transport-wide numbers that `text` asks for.
+    pub(crate) numbers: Numbers,
     /// The sound section, if there is one in which the host can send.
     pub(crate) sound: Option<SoundOffer>,
 }
@@ -103,35 +101,23 @@ impl Offer {
             .ok_or(OfferError::NoVideo)?;
         let rtx = retransmissions_of(section, payload_type);
         let offered = |uri| section.iter().any(|line| extension(line, uri));
-        // RFC 8888's times are too coarse to be used without transport-wide-cc-02.
-        let both = offered(TRANSPORT_CC_02) && has_congestion_feedback(text, payload_type);
-        let feedback = match wanted {
-            Some(FeedbackKind::CongestionControl) if !both => FeedbackKind::OnRequest,
-            Some(wanted) => wanted,
-            None if both => FeedbackKind::CongestionControl,
-            None if offered(TRANSPORT_CC_02) => FeedbackKind::OnRequest,
-            None if offered(TRANSPORT_CC_01) => FeedbackKind::Periodic,
-            None => FeedbackKind::None,
-        };
-        let feedback = if feedback == FeedbackKind::Periodic && !offered(TRANSPORT_CC_01) {
-            FeedbackKind::None
-        } else {
-            feedback
-        };
         let sound = sound_section::find(&lines);
         let offer = sound.clone().and_then(|sound| {
             let taken = [Some(payload_type), rtx];
             sound_section::read(&lines[sound], |number| taken.contains(&Some(number)))
         });
         let audio = sound.zip(offer.as_ref().map(|sound| sound.agreed.opus));
+        let spoken = audio.clone().map(|(sound, opus)| (&lines[sound], opus));
+        let (feedback, numbers) = agree(wanted, (section, payload_type), spoken);
         Ok(Self {
             bears_gaps: offered(DEPENDENCY_DESCRIPTOR),
             repairs: rtx.map_or(RepairOffer::None, |_| repairs_of(section)),
-            text: for_str0m(&lines, video, feedback, audio.as_ref()),
+            text: for_str0m(&lines, video, numbers, audio.as_ref()),
             media: media.to_owned(),
             codec,
             rtx,
             feedback,
+            numbers,
             sound: offer,
         })
     }
@@ -202,7 +188,7 @@ pub(crate) fn attribute<'a>(line: &'a str, name: &str, payload_type: u8) -> Opti
 }
 
 /// The number of the header extension that this line offers.
-fn extension_number(line: &str) -> Option<u8> {
+pub(crate) fn extension_number(line: &str) -> Option<u8> {
     let rest = line.strip_prefix("a=extmap:")?;
     rest.split([' ', '/']).next()?.parse().ok()
 }
@@ -212,13 +198,13 @@ pub(crate) fn extension(line: &str, uri: &str) -> bool {
     line.starts_with("a=extmap:") && line.split(' ').nth(1) == Some(uri)
 }
 
-/// The offer for str0m to answer: with exactly the lines for `feedback` in its video section, and
+/// The offer for str0m to answer: with exactly the line for `numbers` in its video section, and
 /// without retransmissions there, because str0m accepts all that it is offered. Of the sound
 /// section, only the lines about this payload type remain.
 fn for_str0m(
     lines: &[&str],
     video: Range<usize>,
-    feedback: FeedbackKind,
+    numbers: Numbers,
     sound: Option<&(Range<usize>, u8)>,
 ) -> String {
     let section = &lines[video.clone()];
@@ -232,16 +218,8 @@ fn for_str0m(
         number.is_some_and(|number| resent.contains(&number))
     };
     let is_unwanted = |line: &str| {
-        is_about_resent(line)
-            || match feedback {
-                FeedbackKind::CongestionControl | FeedbackKind::OnRequest => {
-                    extension(line, TRANSPORT_CC_01)
-                }
-                FeedbackKind::Periodic => extension(line, TRANSPORT_CC_02),
-                FeedbackKind::None => {
-                    extension(line, TRANSPORT_CC_01) || extension(line, TRANSPORT_CC_02)
-                }
-            }
+        let is_other = is_numbers(line) && !numbers.uri().is_some_and(|uri| extension(line, uri));
+        is_about_resent(line) || is_other
     };
     let mut kept: Vec<String> = section
         .iter()
@@ -255,7 +233,7 @@ fn for_str0m(
         *first = parts.map(|(_, part)| part).collect::<Vec<_>>().join(" ");
     }
     let is_named = section.iter().any(|line| extension(line, TRANSPORT_CC_02));
-    if feedback == FeedbackKind::OnRequest && !is_named {
+    if numbers == Numbers::Second && !is_named {
         // A number means the same extension in all sections of a bundle (RFC 8843, section 7.1.2),
         // so that the new one must be free in all of them.
         let taken: Vec<u8> = lines
@@ -293,30 +271,6 @@ fn for_str0m(
         }
     }
     text
-}
-
-/// The line that asks for reports of RFC 8888 (its section 6) on this payload type.
-fn congestion_feedback(payload_type: u8) -> String {
-    format!("a=rtcp-fb:{payload_type} ack ccfb")
-}
-
-/// Whether an offer or an answer has reports of RFC 8888 on this payload type, or on all types.
-pub(crate) fn has_congestion_feedback(text: &str, payload_type: u8) -> bool {
-    let own = congestion_feedback(payload_type);
-    let mut lines = text.lines().map(str::trim_end);
-    lines.any(|line| line == own || line == "a=rtcp-fb:* ack ccfb")
-}
-
-/// Adds reports of RFC 8888 on this payload type to an offer or an answer.
-pub(crate) fn add_congestion_feedback(text: &str, payload_type: u8) -> String {
-    let mut added = String::new();
-    for line in text.lines().map(str::trim_end) {
-        let _ = write!(added, "{line}\r\n");
-        if attribute(line, "rtpmap:", payload_type).is_some() {
-            let _ = write!(added, "{}\r\n", congestion_feedback(payload_type));
-        }
-    }
-    added
 }
 
 /// Adds the line for our own repair packets to the video section of an offer or an answer.
@@ -417,16 +371,11 @@ pub(crate) fn add_stream(answer: &str, media_ssrc: u32, beside: &Beside) -> Stri
     text
 }
 
-/// The number of the header extension for transport-wide numbers in an answer; zero without one.
-pub(crate) fn transport_extension(answer: &str) -> u8 {
-    let is_its = |line: &&str| extension(line, TRANSPORT_CC_02) || extension(line, TRANSPORT_CC_01);
-    let found = answer.lines().map(str::trim_end).find(is_its);
-    found.and_then(extension_number).unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use crate::reports::TRANSPORT_CC_01;
 
     const CHROMIUM: &str = include_str!("../tests/offers/chromium-156.sdp");
 

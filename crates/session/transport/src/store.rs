@@ -38,26 +38,6 @@ pub(crate) enum Stream {
     Repair,
 }
 
-impl Stream {
-    /// The stream to which this number belongs.
-    pub(crate) const fn of(sequence: StreamSequence) -> Self {
-        match sequence {
-            StreamSequence::Media(_) => Self::Media,
-            StreamSequence::Rtx(_) => Self::Retransmission,
-            StreamSequence::Fec(_) => Self::Repair,
-        }
-    }
-
-    /// This number as one of the stream.
-    pub(crate) const fn sequence(self, number: u16) -> StreamSequence {
-        match self {
-            Self::Media => StreamSequence::Media(MediaSequence(number)),
-            Self::Retransmission => StreamSequence::Rtx(RtxSequence(number)),
-            Self::Repair => StreamSequence::Fec(FecSequence(number)),
-        }
-    }
-}
-
 /// The format of repair packets.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Repairs {

@@ -8,7 +8,7 @@ use mimosa_rtp::transport_cc::TransportExtension;
 use mimosa_stream::Outgoing;
 
 use crate::ends::{Left, PeerEvent};
-use crate::feedback::Feedback;
+use crate::feedback::{Congestion, Feedback};
 use crate::store::{Packet, Store, Stream};
 
 /// Number of frames that each report covers, so that the loss of two reports in a row costs
@@ -37,10 +37,15 @@ pub(crate) struct Video {
 
 impl Video {
     /// The state before the first packet. RTP numbers begin at `first_sequence`.
-    pub(crate) fn new(codec: Codec, first_sequence: u16, has_retransmissions: bool) -> Self {
+    pub(crate) fn new(
+        codec: Codec,
+        first_sequence: u16,
+        has_retransmissions: bool,
+        congestion: Congestion,
+    ) -> Self {
         Self {
             store: Store::new(codec, first_sequence, has_retransmissions),
-            feedback: Feedback::new(),
+            feedback: Feedback::new(congestion),
             opened: VecDeque::new(),
             ssrcs: [0; 3],
         }
@@ -49,6 +54,7 @@ impl Video {
     /// Sets the SSRC of a stream.
     pub(crate) fn name(&mut self, stream: Stream, ssrc: u32) {
         self.ssrcs[stream as usize] = ssrc;
+        self.feedback.name(ssrc);
     }
 
     /// SSRC of a stream.
@@ -75,7 +81,9 @@ impl Video {
             }
             self.opened.push_back((outgoing.frame, outgoing.sequence));
         }
-        self.feedback.sent(packet.number(), outgoing.sequence);
+        let sequence = packet.number().get();
+        let ssrc = self.ssrc(packet.stream);
+        self.feedback.sent(ssrc, sequence, outgoing.sequence);
         let number = TransportExtension {
             sequence: outgoing.sequence,
             request: outgoing.asks_feedback.then(|| self.report_length(outgoing)),

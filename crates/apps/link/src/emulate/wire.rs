@@ -188,7 +188,10 @@ mod tests {
         };
         for (count, parts) in [(1, 1), (127, 1), (128, 2), (400, 4)] {
             let arrivals: Vec<_> = (0..count).map(arrival).collect();
-            let report = ArrivalReport { arrivals };
+            let report = ArrivalReport {
+                arrivals,
+                absences: None,
+            };
             let written = write_report(&report);
             assert_eq!(written.len(), parts);
             assert!(written.iter().all(|part| part.len() <= 1_472));

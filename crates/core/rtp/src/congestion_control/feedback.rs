@@ -60,6 +60,18 @@ impl StreamReport {
         self.ssrc
     }
 
+    /// Sequence number of the first packet.
+    #[must_use]
+    pub const fn begin_sequence(&self) -> u16 {
+        self.begin_sequence
+    }
+
+    /// Number of packets, which is at most 16384.
+    #[must_use]
+    pub fn covered(&self) -> u16 {
+        u16::try_from(self.metrics.len()).unwrap_or(u16::MAX)
+    }
+
     /// Sequence number and metric of each packet.
     pub fn metrics(&self) -> impl Iterator<Item = (u16, Option<Metric>)> {
         let numbers = (0..=u16::MAX).map(|index| self.begin_sequence.wrapping_add(index));
@@ -84,8 +96,7 @@ impl StreamReport {
     fn write(&self, contents: &mut Vec<u8>) {
         contents.extend_from_slice(&self.ssrc.to_be_bytes());
         contents.extend_from_slice(&self.begin_sequence.to_be_bytes());
-        let count = u16::try_from(self.metrics.len()).unwrap_or(u16::MAX);
-        contents.extend_from_slice(&count.to_be_bytes());
+        contents.extend_from_slice(&self.covered().to_be_bytes());
         for metric in &self.metrics {
             contents.extend_from_slice(&Metric::to_bits(*metric).to_be_bytes());
         }

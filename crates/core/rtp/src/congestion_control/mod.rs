@@ -2,7 +2,7 @@
 //! and with which ECN field.
 //!
 //! The RTCP packet is [`CongestionFeedback`] (section 3.1); [`ReportClock`] puts its times
-//! on one clock.
+//! on one clock. [`Coverage`] tells lost reports from lost packets.
 //!
 //! ```
 //! use mimosa_units::{Ecn, PeerTime};
@@ -29,11 +29,13 @@
 //! ```
 
 mod clock;
+mod coverage;
 mod error;
 mod feedback;
 mod metric;
 
 pub use clock::{Arrived, ReportClock, Status};
+pub use coverage::{Coverage, Joint};
 pub use error::CongestionError;
 pub use feedback::{CongestionFeedback, StreamReport};
 pub use metric::{ArrivalOffset, Metric, ReportTime};

@@ -266,6 +266,14 @@ impl EcnPolicy {
         }
     }
 
+    /// Nothing will become known of a packet that left at `sent` as `sent_as`: another one takes its
+    /// place in a trial.
+    pub fn unknown(&mut self, sent: Time, sent_as: Ecn) {
+        if self.state == EcnState::Trying && sent_as == Ecn::Ect1 && !self.is_old(sent) {
+            self.trial.sent = self.trial.sent.saturating_sub(1);
+        }
+    }
+
     /// Whether a packet that left at `sent` says nothing about the current state.
     fn is_old(&self, sent: Time) -> bool {
         sent < self.since || !matches!(self.state, EcnState::Trying | EcnState::Capable)

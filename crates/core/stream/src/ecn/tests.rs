@@ -111,6 +111,34 @@ fn a_trial_marks_every_other_packet_ten_times_and_waits() {
     assert_eq!(stream.capable(), 10);
 }
 
+/// A packet of a trial whose report is lost is no news, and another one is sent in its place.
+#[test]
+fn a_trial_does_without_packets_of_lost_reports() {
+    let mut stream = Stream::new();
+    stream.run(20, kept);
+    for (index, ecn) in (0..).zip(stream.sent.clone()) {
+        let sent = Time::ZERO + MS * index;
+        if index < 8 {
+            stream.policy.unknown(sent, ecn);
+        } else {
+            stream.policy.arrived(stream.now, sent, ecn, Some(ecn));
+        }
+    }
+    assert_eq!(stream.policy.state(), EcnState::Trying, "of six packets");
+    let capable = stream.capable();
+    assert_eq!(stream.run(20, kept), EcnState::Trying);
+    assert_eq!(
+        stream.capable() - capable,
+        4,
+        "in place of the unknown ones"
+    );
+    for (index, ecn) in (20..).zip(stream.sent.split_off(20)) {
+        let sent = Time::ZERO + MS * index;
+        stream.policy.arrived(stream.now, sent, ecn, Some(ecn));
+    }
+    assert_eq!(stream.policy.state(), EcnState::Capable);
+}
+
 #[test]
 fn a_path_that_keeps_the_field_is_used() {
     let mut stream = Stream::new();

@@ -1,19 +1,20 @@
 //! The sending end: controller, pacer, and the memory of what was sent.
 
 mod recovery;
+mod whole;
 
 use std::collections::VecDeque;
 
 use mimosa_facts::{
     ArrivalReport, BucketChange, Controller, Decision, Event, FrameEnd, FrameGrant, FrameId,
-    FrameLife, Pacing, PacketKind, PacketReport, SentPacket, Sequence, TransportSequence,
+    FrameLife, Pacing, PacketKind, SentPacket, Sequence, TransportSequence,
 };
-use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 use self::recovery::{end, frame_in};
 use crate::config::SenderConfig;
 use crate::ecn::EcnState;
-use crate::history::{History, Media};
+use crate::history::{History, News};
 use crate::pace::{Pacer, Rule};
 use crate::protection::{Again, Guard};
 use crate::retransmission::Outdated;
@@ -113,10 +114,14 @@ pub struct Sender {
     next: Time,
     due: Option<Due>,
     interval: TimeDelta,
+    /// Frames that the receiver has decoded before all of their packets were accounted for.
+    decoded: Vec<FrameId>,
+    /// Frames with packets of which nothing will become known, until the controller is told.
+    unheard: Vec<FrameId>,
+    /// The newest frame of which a packet has left.
+    newest_left: FrameId,
     /// Buffers that are reused to save allocations.
-    reports: Vec<PacketReport>,
-    delivered: Vec<(Media, PeerTime)>,
-    lost: Vec<Media>,
+    news: News,
     again: Vec<Again>,
     given_up: Vec<FrameId>,
 }
@@ -143,9 +148,10 @@ impl Sender {
             next_frame: FrameId(0),
             due: None,
             interval: TimeDelta::ZERO,
-            reports: Vec::new(),
-            delivered: Vec::new(),
-            lost: Vec::new(),
+            decoded: Vec::new(),
+            unheard: Vec::new(),
+            newest_left: FrameId(0),
+            news: News::default(),
             again: Vec::new(),
             given_up: Vec::new(),
         }
@@ -310,6 +316,9 @@ impl Sender {
             sent: now,
         };
         let ecn = self.history.sent(packet, index, origin);
+        if kind == PacketKind::Media {
+            self.newest_left = self.newest_left.max(packet.frame);
+        }
         let opens_or_closes = index == 0 || released.last;
         if (released.kind == PacketKind::Media && opens_or_closes
             || released.kind == PacketKind::Retransmission)
@@ -339,14 +348,8 @@ impl Sender {
 
     /// Takes in a receiver report.
     pub fn feedback(&mut self, now: Time, report: &ArrivalReport) {
-        self.history.feedback(
-            now,
-            report,
-            &mut self.reports,
-            &mut self.delivered,
-            &mut self.lost,
-        );
-        for &(ref media, at) in &self.delivered {
+        self.history.feedback(now, report, &mut self.news);
+        for &(ref media, at) in &self.news.delivered {
             if let Some(life) = frame_in(&mut self.frames, media.frame) {
                 life.arrived += 1;
                 life.first_arrival = Some(life.first_arrival.map_or(at, |first| first.min(at)));
@@ -361,23 +364,23 @@ impl Sender {
                 }
             }
         }
-        self.delivered.clear();
+        self.news.delivered.clear();
         self.settle(now);
     }
 
     /// The receiver says that it lacks packet `index` of `frame` (a NACK, RFC 4585, section 6.2.1):
     /// the packet is sent again while its frame can be on time.
     pub fn missing(&mut self, now: Time, frame: FrameId, index: u32) {
-        self.history
-            .missing(now, frame, index, &mut self.reports, &mut self.lost);
-        if !self.reports.is_empty() {
+        self.history.missing(now, frame, index, &mut self.news);
+        if !self.news.is_empty() {
             self.settle(now);
         }
     }
 
-    /// The receiver says that it has decoded a frame, ahead of any report of its
-    /// packets.
+    /// The receiver says that it has decoded a frame, ahead of any report of its packets. Where a
+    /// lost report leaves packets of the frame unknown, this acknowledges the frame.
     pub fn decoded(&mut self, now: Time, frame: FrameId) {
+        self.note_decoded(now, frame);
         if self.decide(now, Event::FrameDecoded { frame }) {
             self.refresh();
         }
@@ -434,13 +437,21 @@ impl Sender {
     /// ended.
     fn settle(&mut self, now: Time) {
         if let Some(guard) = &mut self.guard {
-            guard.learn(now, &self.reports);
+            guard.learn(now, &self.news);
         }
-        let mut changed = !self.lost.is_empty();
+        let mut changed = !self.news.lost.is_empty();
         if changed {
             self.retransmit(now);
         }
-        let mut reports = std::mem::take(&mut self.reports);
+        let mut unknown = std::mem::take(&mut self.news.unknown);
+        if !unknown.is_empty() {
+            changed |= self.decide(now, Event::Unknown { packets: &unknown });
+            self.note_unheard(&unknown);
+            unknown.clear();
+            self.end_decoded(now);
+        }
+        self.news.unknown = unknown;
+        let mut reports = std::mem::take(&mut self.news.reports);
         changed |= self.decide(
             now,
             Event::Feedback {
@@ -449,7 +460,8 @@ impl Sender {
             },
         );
         reports.clear();
-        self.reports = reports;
+        self.news.reports = reports;
+        changed |= self.tell_unheard(now);
         if changed {
             self.refresh();
         }

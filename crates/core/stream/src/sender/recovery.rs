@@ -14,11 +14,15 @@ impl Sender {
     pub(super) fn retransmit(&mut self, now: Time) {
         let deadline = self.config.retransmission_deadline;
         let retransmits = self.config.protection.retransmits();
-        for media in self.lost.drain(..) {
+        for media in self.news.lost.drain(..) {
             let Some(life) = frame_in(&mut self.frames, media.frame) else {
                 continue;
             };
             life.lost += 1;
+            // A decoded frame needs nothing, though some of its packets never came.
+            if matches!(life.end, Some(FrameEnd::Acknowledged(_))) {
+                continue;
+            }
             if self.outdated.has(media.frame) {
                 continue;
             }
@@ -103,9 +107,8 @@ impl Sender {
             }
             end(life, FrameEnd::GivenUp, &mut self.guard, &mut self.ended);
         }
-        self.history
-            .declare_lost(now, &mut self.reports, &mut self.lost);
-        if !self.reports.is_empty() || self.frames.front().is_some_and(|life| life.end.is_some()) {
+        self.history.declare_lost(now, &mut self.news);
+        if !self.news.is_empty() || self.frames.front().is_some_and(|life| life.end.is_some()) {
             self.settle(now);
         }
     }

@@ -121,8 +121,8 @@ impl Role {
 /// How the receiver reports arrivals to the host.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum FeedbackKind {
-    /// RFC 8888, which carries marks, and beside it transport-wide-cc-02, whose times are finer.
-    /// The receiver decides when to report.
+    /// RFC 8888, which carries marks: alone from a browser, and from the native client beside
+    /// transport-wide-cc-02, whose times are finer. The receiver decides when to report.
     #[serde(rename = "rfc8888")]
     CongestionControl,
     /// transport-wide-cc-02: the receiver reports when a packet asks for it.

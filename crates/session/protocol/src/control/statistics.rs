@@ -11,6 +11,9 @@ pub struct Statistics {
     pub time: Millis,
     /// How arrivals are reported.
     pub feedback: FeedbackKind,
+    /// Number of reports of arrivals that have come.
+    #[serde(default)]
+    pub reports: u64,
     /// Numbers of frames by how far they came.
     pub frames: Frames,
     /// The controller's target.

@@ -21,6 +21,7 @@ impl Session {
                 }
                 PeerEvent::Feedback(report) => {
                     self.has_feedback = true;
+                    self.statistics.reports += 1;
                     self.sender.feedback(now, &report);
                 }
                 PeerEvent::Missing { frame, index } => self.sender.missing(now, frame, index),

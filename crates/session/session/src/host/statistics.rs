@@ -63,6 +63,7 @@ pub(crate) struct Statistics {
     pub(crate) keyframes: u64,
     pub(crate) stalls: u64,
     pub(crate) retransmissions: u64,
+    pub(crate) reports: u64,
     pub(crate) quantiser: Option<f32>,
     pub(crate) round_trip: Option<TimeDelta>,
     delays: Window<TimeDelta>,
@@ -102,6 +103,7 @@ impl Statistics {
             keyframes: 0,
             stalls: 0,
             retransmissions: 0,
+            reports: 0,
             quantiser: None,
             round_trip: None,
             delays: Window::new(LONG),
@@ -199,6 +201,7 @@ impl Statistics {
         Message {
             time: Millis(now.since(begun)),
             feedback,
+            reports: self.reports,
             frames: Frames {
                 captured: self.captured,
                 encoded: self.encoded,

@@ -14,6 +14,7 @@ use super::link::{Heard, Link};
 use super::wire::{Kind, write_rtp};
 use crate::ends::{Agreed, Carries, Channel, Datagram, HostTransport, Incoming, Left, PeerEvent};
 use crate::error::OfferError;
+use crate::feedback::Congestion;
 use crate::sound::{Agreed as AgreedSound, Sound};
 use crate::store::{Repairs, Stream};
 use crate::video::Video;
@@ -42,13 +43,16 @@ impl Host {
             agreed.codec,
             terms.first_sequence,
             agreed.has_retransmissions,
+            // The viewer reports in both formats.
+            match agreed.feedback {
+                FeedbackKind::CongestionControl => Congestion::Beside,
+                FeedbackKind::OnRequest | FeedbackKind::Periodic | FeedbackKind::None => {
+                    Congestion::None
+                }
+            },
         );
         packets.name(Stream::Media, MEDIA);
         packets.name(Stream::Retransmission, REPEATS);
-        if agreed.feedback == FeedbackKind::CongestionControl {
-            packets.feedback.name(MEDIA, Stream::Media);
-            packets.feedback.name(REPEATS, Stream::Retransmission);
-        }
         if agreed.repairs == Some(Code::ReedSolomon) {
             packets.store.set_repairs(Repairs::Own);
         }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use mimosa_rtp::enclosed;
 use mimosa_transport::Datagram;
 use mimosa_units::{Ecn, Time};
 use str0m::change::{SdpAnswer, SdpPendingOffer};
@@ -32,6 +33,8 @@ fn time(instant: Instant) -> Time {
     Time::from_nanos(u64::try_from(since).unwrap_or(u64::MAX))
 }
 
+/// SSRC from which it reports.
+const NAME: u32 = 9;
 /// Payload types of its H.264 and of the retransmissions.
 pub(crate) const H264: u8 = 116;
 pub(crate) const RTX: u8 = 117;
@@ -157,6 +160,14 @@ impl Browser {
         let mut api = self.rtc.direct_api();
         let stream = api.stream_rx_by_mid(self.mid, None).unwrap();
         stream.request_keyframe(KeyframeRequestKind::Pli);
+        self.drain(now);
+    }
+
+    /// Sends RTCP that str0m does not know, in an enclosure.
+    pub(crate) fn report(&mut self, now: Time, compound: &[u8]) {
+        let contents = enclosed::write(compound);
+        let mut api = self.rtc.direct_api();
+        api.send_app_specific_feedback(NAME.into(), NAME.into(), contents);
         self.drain(now);
     }
 

@@ -1,12 +1,16 @@
-//! Transport-wide feedback, from the numbers on our packets to the report.
+//! Feedback, from the numbers on our packets to the report.
 
 use std::collections::BTreeMap;
 
 use mimosa_facts::{Arrival, FrameId, PacketKind, TransportSequence};
 use mimosa_protocol::control::FeedbackKind;
+use mimosa_rtp::congestion_control::{
+    ArrivalOffset, CongestionFeedback, Metric, ReportTime, StreamReport,
+};
 use mimosa_transport::{HostTransport, PeerEvent};
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{Ecn, PeerTime, Time, TimeDelta};
 
+use crate::browser::H264;
 use crate::rtp::{Kind, Rtp, kind};
 use crate::world::{DELAY, MS, World, frame, outgoing};
 
@@ -121,6 +125,64 @@ fn feedback_on_request_is_about_the_senders_numbers() {
     assert_eq!(world.peer.agreed().feedback, FeedbackKind::OnRequest);
     let sent = stream(&mut world, 300, 14);
     check(&world, &sent);
+}
+
+/// Reports of RFC 8888 name packets by their streams; packets carry no transport-wide numbers.
+#[test]
+fn congestion_control_feedback_is_about_the_senders_numbers() {
+    let accept = |offer: String| {
+        let line = format!("a=rtpmap:{H264} ");
+        offer.replacen(&line, &format!("a=rtcp-fb:{H264} ack ccfb\r\n{line}"), 1)
+    };
+    let mut world = World::connected_by(FeedbackKind::CongestionControl, 65_534, accept);
+    assert_eq!(
+        world.peer.agreed().feedback,
+        FeedbackKind::CongestionControl
+    );
+    world.peer.insert(FrameId(0), 0, None, frame(0, 4), 0);
+    let mut sent = Vec::new();
+    for (sequence, (kind, index)) in (300..).zip([
+        (PacketKind::Media, 0),
+        (PacketKind::Media, 1),
+        (PacketKind::Probe, 0),
+        (PacketKind::Media, 2),
+        (PacketKind::Retransmission, 1),
+        (PacketKind::Media, 3),
+    ]) {
+        let packet = world.send(&outgoing(kind, sequence, 0, index));
+        assert!(!packet.extensions.contains_key(&4) && !packet.extensions.contains_key(&14));
+        sent.push(packet);
+    }
+    world.run(MS * 20);
+    let (media, again) = (sent[0].ssrc, sent[2].ssrc);
+    assert_eq!([sent[4].ssrc, sent[5].ssrc], [again, media]);
+    assert_eq!(
+        [sent[0].sequence, sent[5].sequence],
+        [65_534, 1],
+        "it wraps"
+    );
+    // The second packet of the frame and the probe are missing.
+    let now = ReportTime::not_before(PeerTime::from_nanos(1_000_000_000));
+    let metric = |ecn| {
+        let offset = ArrivalOffset::Units(0);
+        Some(Metric { ecn, offset })
+    };
+    let parts = [
+        (media, vec![metric(Ecn::Ect1), None, metric(Ecn::Ce)]),
+        (again, vec![None, metric(Ecn::NotEct)]),
+    ];
+    let parts = parts.map(|(ssrc, metrics)| StreamReport::new(ssrc, 65_534, metrics).unwrap());
+    let report = CongestionFeedback::packets(9, now, parts, 1_100);
+    world.browser.report(world.now, &report[0].to_bytes());
+    world.run(MS * 20);
+    let heard: Vec<u64> = arrivals(&world).iter().map(|(number, _)| *number).collect();
+    assert_eq!(heard, [300, 303, 304]);
+    let reports = world.events.iter().filter_map(|event| match event {
+        PeerEvent::Feedback(report) => report.absences.as_ref(),
+        _ => None,
+    });
+    let missing: Vec<_> = reports.flat_map(|absences| &absences.missing).collect();
+    assert_eq!(missing, [&TransportSequence(301), &TransportSequence(302)]);
 }
 
 #[test]

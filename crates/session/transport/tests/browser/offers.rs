@@ -9,6 +9,8 @@ use proptest::sample::Index;
 use crate::world::{NUMBERS, beginning, host_address};
 
 const CHROMIUM: &str = include_str!("../offers/chromium-156.sdp");
+/// The same browser's with reports of RFC 8888, and with sound.
+const REPORTING: &str = include_str!("../offers/chromium-156-ccfb.sdp");
 
 /// What a host that has every codec sends with pleasure.
 const ALL: &[Codec] = &[Codec::Av1, Codec::H265, Codec::H264];
@@ -40,6 +42,7 @@ fn answer(
 fn wanted() -> impl Strategy<Value = Option<FeedbackKind>> {
     prop::sample::select(vec![
         None,
+        Some(FeedbackKind::CongestionControl),
         Some(FeedbackKind::OnRequest),
         Some(FeedbackKind::Periodic),
         Some(FeedbackKind::None),
@@ -133,12 +136,13 @@ proptest! {
 
     #[test]
     fn a_changed_offer_is_answered_or_refused(
+        offer in prop::sample::select(vec![CHROMIUM, REPORTING]),
         edits in prop::collection::vec(edit(), 1..8),
         wanted in wanted(),
         codecs in codecs(),
         ending in prop::sample::select(vec!["\r\n", "\n"]),
     ) {
-        let mut lines: Vec<String> = CHROMIUM.lines().map(str::to_owned).collect();
+        let mut lines: Vec<String> = offer.lines().map(str::to_owned).collect();
         for edit in edits {
             edit.apply(&mut lines);
         }
@@ -176,6 +180,86 @@ fn a_browsers_offer_is_answered() {
     }
     let text = answer(CHROMIUM, H264, Some(FeedbackKind::None)).unwrap();
     assert!(!text.contains("transport-wide-cc"));
+}
+
+/// The sections of an answer: video, sound, data.
+fn sections(text: &str) -> [&str; 3] {
+    let (_, rest) = text.split_once("m=video ").unwrap();
+    let (video, rest) = rest.split_once("m=audio ").unwrap();
+    let (sound, data) = rest.split_once("m=application ").unwrap();
+    [video, sound, data]
+}
+
+#[test]
+fn reports_of_rfc_8888_are_accepted_in_every_section_and_alone() {
+    for wanted in [None, Some(FeedbackKind::CongestionControl)] {
+        let text = answer(REPORTING, H264, wanted).unwrap();
+        let [video, sound, data] = sections(&text);
+        for section in [video, sound] {
+            assert!(section.starts_with("9 "), "it is not refused: {section}");
+            assert_eq!(section.matches("ccfb").count(), 1);
+            assert!(section.contains("\r\na=rtcp-fb:* ack ccfb\r\n"));
+        }
+        assert!(!data.contains("ccfb"));
+        assert!(!text.contains("transport-wide-cc") && !text.contains("transport-cc"));
+        // Other feedback stays as it is.
+        assert!(video.contains("a=rtcp-fb:116 nack pli\r\n"));
+        assert!(video.contains(" rtx/90000") && video.contains(" flexfec-03/90000"));
+        assert!(sound.contains("a=rtpmap:63 red/48000/2\r\n"));
+    }
+}
+
+#[test]
+fn what_is_wanted_comes_before_reports_of_rfc_8888() {
+    for (wanted, has) in [
+        (FeedbackKind::OnRequest, "-02"),
+        (FeedbackKind::Periodic, "-01"),
+    ] {
+        let text = answer(REPORTING, H264, Some(wanted)).unwrap();
+        let mut lines = text.lines();
+        assert!(lines.any(|line| line.contains("transport-wide-cc") && line.ends_with(has)));
+        assert!(!text.contains("ccfb") && text.contains(" transport-cc"));
+    }
+    // A browser that does not offer them is asked for the next best.
+    let asked = Some(FeedbackKind::CongestionControl);
+    let text = answer(CHROMIUM, H264, asked).unwrap();
+    assert!(text.contains("transport-wide-cc-02") && !text.contains("ccfb"));
+}
+
+/// Chromium reports only if all sections agree, so that an offer without them in one is one
+/// without them.
+#[test]
+fn reports_of_rfc_8888_are_on_all_sections_or_none() {
+    let asked = Some(FeedbackKind::CongestionControl);
+    for silent in ["a=rtcp-fb:111 ack ccfb\n", "a=rtcp-fb:116 ack ccfb\n"] {
+        let offer = REPORTING.replace(silent, "");
+        assert!(offer.len() < REPORTING.len());
+        let text = answer(&offer, H264, asked).unwrap();
+        assert!(!text.contains("ccfb") && text.contains("transport-wide-cc-02"));
+        let text = answer(&offer, H264, None).unwrap();
+        assert!(!text.contains("ccfb") && text.contains("extensions-01"));
+    }
+    // A wildcard is as good, and a refused section has no say.
+    let line = |line: &str| {
+        let is_its =
+            line.ends_with(" ack ccfb") && !line.contains(":116 ") && !line.contains(":111 ");
+        let line = if line.ends_with(" ack ccfb") {
+            "a=rtcp-fb:* ack ccfb"
+        } else {
+            line
+        };
+        (!is_its).then(|| format!("{line}\n"))
+    };
+    let wild: String = REPORTING.lines().filter_map(line).collect();
+    assert_eq!(wild.matches("a=rtcp-fb:* ack ccfb\n").count(), 2);
+    let silent = REPORTING
+        .replace("m=audio 9 ", "m=audio 0 ")
+        .replace("a=rtcp-fb:111 ack ccfb\n", "");
+    for offer in [wild, silent] {
+        let text = answer(&offer, H264, asked).unwrap();
+        assert!(text.contains("a=rtcp-fb:* ack ccfb") && !text.contains("transport-wide-cc"));
+        assert!(!text.contains("\r\nm=audio 0 ") || sections(&text)[1].find("ccfb").is_none());
+    }
 }
 
 /// A second video section is answered, but nothing is sent on it.
