@@ -167,7 +167,9 @@ fn run(seed: u64, rates: [u64; 3], frames: u64) -> (World, BTreeSet<u64>, usize)
         unknown: Arc::clone(&unknown),
     };
     let mut reader = StreamReader::new();
-    SSRCS.into_iter().for_each(|ssrc| reader.add(ssrc));
+    for ssrc in SSRCS {
+        reader.add(ssrc);
+    }
     let mut world = World {
         sender: Sender::new(SenderConfig::default(), Box::new(puppet)),
         reader,

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use mimosa_facts::{ArrivalReport, MediaSequence, TransportSequence};
+use mimosa_protocol::control::FeedbackKind;
 use mimosa_rtp::congestion_control::CongestionFeedback;
 use mimosa_rtp::nack::Nack;
 use mimosa_rtp::transport_cc::TransportFeedback;
 use mimosa_rtp::{enclosed, rtcp};
 use mimosa_stream::{ReportReader, StreamReader};
 use mimosa_units::Ecn;
+
+use crate::reports::Numbers;
 
 /// Most missing packets that are taken from one compound packet. A browser asks for a few frames'
 /// packets at most; more would only cost time.
@@ -29,6 +32,19 @@ pub(crate) enum Congestion {
     Beside,
     /// Such reports come alone, and each packet is in one.
     Alone,
+}
+
+impl Congestion {
+    /// How such reports come with this feedback, on packets that carry these numbers.
+    pub(crate) const fn of(feedback: FeedbackKind, numbers: Numbers) -> Self {
+        match (feedback, numbers) {
+            (FeedbackKind::CongestionControl, Numbers::None) => Self::Alone,
+            (FeedbackKind::CongestionControl, Numbers::First | Numbers::Second) => Self::Beside,
+            (FeedbackKind::OnRequest | FeedbackKind::Periodic | FeedbackKind::None, _) => {
+                Self::None
+            }
+        }
+    }
 }
 
 /// Reads feedback, and unwraps the receiver's clock.

@@ -20,9 +20,7 @@ use crate::error::OfferError;
 use crate::feedback::Congestion;
 use crate::numbers::StreamNumbers;
 use crate::paths::{Destination, Sources, check_candidate, is_stun};
-use crate::reports::{
-    Numbers, add_congestion_feedback, transport_extension, without_transport_wide,
-};
+use crate::reports::{accept, transport_extension};
 use crate::rtc::{Channels, cause, received};
 use crate::sdp::{Beside, Offer, RepairOffer, add_repairs, add_stream, rename};
 use crate::sound::Sound;
@@ -103,11 +101,7 @@ impl Peer {
         let refused = |error: &dyn std::fmt::Display| OfferError::Refused {
             reason: error.to_string(),
         };
-        let congestion = match (offer.feedback, offer.numbers) {
-            (FeedbackKind::CongestionControl, Numbers::None) => Congestion::Alone,
-            (FeedbackKind::CongestionControl, _) => Congestion::Beside,
-            _ => Congestion::None,
-        };
+        let congestion = Congestion::of(offer.feedback, offer.numbers);
         let mut rtc = configure(&offer).build(instant(now));
         for &address in addresses {
             let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
@@ -145,13 +139,7 @@ impl Peer {
         };
         peer.drain();
         let mid = peer.video;
-        let mut text = answer.to_sdp_string();
-        if congestion != Congestion::None {
-            text = add_congestion_feedback(&text);
-        }
-        if congestion == Congestion::Alone {
-            text = without_transport_wide(&text);
-        }
+        let mut text = accept(answer.to_sdp_string(), congestion);
         // str0m has drawn a name for the stream, and written it into the answer.
         let mut api = peer.rtc.direct_api();
         let drawn = *api

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use mimosa_protocol::control::FeedbackKind;
 
+use crate::feedback::Congestion;
 use crate::sdp::{attribute, extension, extension_number, is_begun};
 
 /// URI of transport-wide-cc-02.
@@ -109,8 +110,17 @@ pub(crate) fn add_congestion_feedback(text: &str) -> String {
     added
 }
 
+/// An answer with the reports of RFC 8888 that it accepts.
+pub(crate) fn accept(answer: String, congestion: Congestion) -> String {
+    match congestion {
+        Congestion::None => answer,
+        Congestion::Beside => add_congestion_feedback(&answer),
+        Congestion::Alone => without_transport_wide(&add_congestion_feedback(&answer)),
+    }
+}
+
 /// Removes transport-wide feedback from an answer, in which RFC 8888 takes its place.
-pub(crate) fn without_transport_wide(answer: &str) -> String {
+fn without_transport_wide(answer: &str) -> String {
     let is_kept =
         |line: &&str| !(line.starts_with("a=rtcp-fb:") && line.ends_with(" transport-cc"));
     let mut kept = String::new();

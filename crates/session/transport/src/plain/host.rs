@@ -15,6 +15,7 @@ use super::wire::{Kind, write_rtp};
 use crate::ends::{Agreed, Carries, Channel, Datagram, HostTransport, Incoming, Left, PeerEvent};
 use crate::error::OfferError;
 use crate::feedback::Congestion;
+use crate::reports::Numbers;
 use crate::sound::{Agreed as AgreedSound, Sound};
 use crate::store::{Repairs, Stream};
 use crate::video::Video;
@@ -44,12 +45,7 @@ impl Host {
             terms.first_sequence,
             agreed.has_retransmissions,
             // The viewer reports in both formats.
-            match agreed.feedback {
-                FeedbackKind::CongestionControl => Congestion::Beside,
-                FeedbackKind::OnRequest | FeedbackKind::Periodic | FeedbackKind::None => {
-                    Congestion::None
-                }
-            },
+            Congestion::of(agreed.feedback, Numbers::Second),
         );
         packets.name(Stream::Media, MEDIA);
         packets.name(Stream::Retransmission, REPEATS);
