@@ -299,7 +299,11 @@ impl Mimosa {
             // serves it.
             Some(link) if self.others < config.alone => {
                 let own = link.transmit_time(size).ratio(interval);
-                let gain = if is_marked { 1.0 } else { config.alone_pace_gain };
+                let gain = if is_marked {
+                    1.0
+                } else {
+                    config.alone_pace_gain
+                };
                 (own.min(load * larger), gain)
             }
             // The more evenly a frame's packets come to the queue, the fewer of them it marks.

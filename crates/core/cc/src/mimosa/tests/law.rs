@@ -288,7 +288,10 @@ fn two_and_a_half_marks_in_a_virtual_round_trip_are_a_flows_part() {
     is(beside_marks(4_800, 6).factor(ROUND, 1.2).0, 1.1 - 0.024);
     // A longer round counts for as much more, and a longer round trip for as much less.
     let later = Time::from_millis(1_025);
-    is(beside_marks(9_600, 26).factor(later, 1.2).0, 1.0 - 2.0 * 0.054);
+    is(
+        beside_marks(9_600, 26).factor(later, 1.2).0,
+        1.0 - 2.0 * 0.054,
+    );
     let mut marks = beside_marks(9_600, 26).marks;
     let factor = marks.answer(ROUND, Rate::from_kbps(9_600), MS(50));
     is(factor, 1.0 + 0.5 * (0.025 - 0.104));
