@@ -132,7 +132,8 @@ def coexistence(results: Path) -> None:
     page = run("coexistence", results)
     # Title, conditions and purpose are the first three paragraphs.
     chapters = {"conditions": page.split("\n\n")[1]}
-    chapters |= dict(re.findall(r"^## (\S+): .*\n\n.*\n((?:(?!## ).*\n)*)", page, re.M))
+    chapter = re.compile(r"^## (\S+): .*\n\n.*\n((?:(?!## ).*\n)*)", re.MULTILINE)
+    chapters |= dict(chapter.findall(page))
 
     def again(match: re.Match[str]) -> str:
         text = chapters[match.group(2)].strip().replace("](figures/", "](coexistence/")
