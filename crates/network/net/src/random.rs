@@ -3,6 +3,8 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use mimosa_units::TimeDelta;
+
 /// A stream of random numbers.
 ///
 /// The generator is xoshiro256++, whose output is fixed by its specification.
@@ -41,6 +43,12 @@ impl Random {
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();
         radius * libm::cos(std::f64::consts::TAU * self.uniform())
+    }
+
+    /// A time from the exponential distribution with this mean, of at least a microsecond.
+    pub fn exponential(&mut self, mean: TimeDelta) -> TimeDelta {
+        let drawn = mean.scale(-libm::log(1.0 - self.uniform()));
+        drawn.max(TimeDelta::from_micros(1))
     }
 
     /// A number from the Laplace distribution with mean 0 and scale `b`.

@@ -69,7 +69,7 @@ impl<P: Packet> Ticks<P> {
         self.ready = now;
     }
 
-    /// The first tick at or after `at` that was not looked at.
+    /// Returns the first tick at or after `at` that was not looked at.
     fn tick_from(&self, at: Time) -> Time {
         let tick = self.tick.as_nanos().unsigned_abs();
         let ticks = at.as_nanos().div_ceil(tick);

@@ -110,7 +110,7 @@ impl Link {
         )
     }
 
-    /// The first key about the link's rate that is given, with its place; `None` if none is.
+    /// Finds the first key about the link's rate that is given, with its place; `None` if none is.
     pub(super) fn rate_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
         first!(self, rate, steps, trace, tick)
     }

@@ -81,7 +81,7 @@ impl Slots {
             had: LEAST_HAD,
             wants: others.periods.is_none(),
             until: match others.periods {
-                Some((_, off)) => Time::ZERO + exponential(random, off),
+                Some((_, off)) => Time::ZERO + random.exponential(off),
                 None => Time::MAX,
             },
         };
@@ -112,7 +112,7 @@ impl Slots {
             while other.until <= now {
                 other.wants = !other.wants;
                 let mean = if other.wants { on } else { off };
-                other.until += exponential(&mut self.random, mean);
+                other.until += self.random.exponential(mean);
             }
             if !other.wants {
                 continue;
@@ -134,10 +134,4 @@ impl Slots {
     pub(super) fn had(&mut self, size: Bytes) {
         self.had += Rate::of(size, FAIR).as_bps() as f64;
     }
-}
-
-/// A duration from the exponential distribution with this mean, of at least a microsecond.
-pub(super) fn exponential(random: &mut Random, mean: TimeDelta) -> TimeDelta {
-    let drawn = mean.scale(-libm::log(1.0 - random.uniform()));
-    drawn.max(TimeDelta::from_micros(1))
 }

@@ -23,7 +23,7 @@ use std::fmt::Debug;
 
 use mimosa_units::{Bytes, Rate, Time};
 
-use channel::{Radio, Slots, exponential};
+use channel::{Radio, Slots};
 pub use config::{CellConfig, Handovers, Others, Rates, Slot};
 use way::Way;
 
@@ -77,7 +77,7 @@ impl<P: Packet + Debug + Send + 'static> Cell<P> {
 
     fn plan_handover(&mut self, from: Time) {
         if let Some(Handovers { every, length }) = self.config.handovers {
-            let begin = from + exponential(&mut self.handovers, every);
+            let begin = from + self.handovers.exponential(every);
             self.handover = (begin, begin + length);
         }
     }

@@ -76,11 +76,7 @@ impl Reception {
     fn rate(&mut self, now: Time) -> Rate {
         let rates = &self.signal.rates;
         if rates.len() > 1 && now >= self.until {
-            let length = self
-                .signal
-                .hold
-                .scale(-libm::log(1.0 - self.random.uniform()));
-            self.until = now + length.max(TimeDelta::from_nanos(1));
+            self.until = now + self.random.exponential(self.signal.hold);
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -101,7 +97,7 @@ enum Sender {
     Neighbour(usize),
 }
 
-/// What is sent.
+/// A transmission.
 #[derive(Debug)]
 enum Sent {
     Packets(Aggregate),
@@ -469,7 +465,7 @@ impl<P: Packet + Debug + Send + 'static> Wifi<P> {
         nodes.fold(Bytes::ZERO, |sum, one| sum + one)
     }
 
-    /// Those that send over one of the two links.
+    /// The nodes that send over one of the two links.
     fn nodes_of(&self, port: Port) -> &[Node<P>] {
         let (access_point, stations) = self.nodes.split_at(1);
         match port {

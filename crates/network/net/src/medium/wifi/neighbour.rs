@@ -62,7 +62,7 @@ impl Transmits {
     pub(super) fn new(neighbour: &Neighbour, timing: &Timing, seed: u64, name: &str) -> Self {
         let mut lengths = Random::new(seed, &format!("{name} periods"));
         let (is_on, until) = match neighbour.load {
-            Load::OnOff { off, .. } => (false, Time::ZERO + exponential(&mut lengths, off)),
+            Load::OnOff { off, .. } => (false, Time::ZERO + lengths.exponential(off)),
             _ => (true, Time::MAX),
         };
         let mut made = Self {
@@ -90,7 +90,7 @@ impl Transmits {
                 Load::OnOff { off, .. } => off,
                 _ => TimeDelta::ZERO,
             };
-            self.until = at + exponential(&mut self.lengths, mean);
+            self.until = at + self.lengths.exponential(mean);
         }
         self.count(now);
         if self.waits >= PACKET {
@@ -158,10 +158,4 @@ impl Transmits {
     pub(super) const fn waiting(&self) -> Bytes {
         self.waits
     }
-}
-
-/// A duration from the exponential distribution with this mean, of at least a microsecond.
-fn exponential(random: &mut Random, mean: TimeDelta) -> TimeDelta {
-    let drawn = mean.scale(-libm::log(1.0 - random.uniform()));
-    drawn.max(TimeDelta::from_micros(1))
 }
