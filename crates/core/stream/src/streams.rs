@@ -24,6 +24,13 @@ struct Stream {
 }
 
 impl Stream {
+    /// Whether all packets that a report is about have been sent. A report on others is wrong, and
+    /// would have the reader go through gaps without end.
+    fn has_sent(&self, report: &StreamReport) -> bool {
+        let end = report.begin_sequence().wrapping_add(report.covered());
+        !self.next.wrapping_sub(end).cast_signed().is_negative()
+    }
+
     fn number(&self, sequence: u16) -> Option<TransportSequence> {
         let back = usize::from(self.next.wrapping_sub(sequence));
         let index = self.numbers.len().checked_sub(back)?;
@@ -90,12 +97,15 @@ impl StreamReader {
 
     /// Adds to `report` the news of a report that its receiver does not repeat: packets that have
     /// arrived, packets that are missing, and packets that were in a lost report. Returns the number
-    /// of packets that the news is about; zero if the report is about other streams alone.
+    /// of packets that the news is about; zero if the report is about other streams alone, or about
+    /// packets that have not been sent.
     pub fn read(&mut self, feedback: &CongestionFeedback, report: &mut ArrivalReport) -> usize {
         let mut covered = 0;
         let absences = report.absences.get_or_insert_default();
         for part in feedback.streams() {
-            if let Some(Some(stream)) = self.streams.get_mut(&part.ssrc()) {
+            if let Some(Some(stream)) = self.streams.get_mut(&part.ssrc())
+                && stream.has_sent(part)
+            {
                 covered += absent(stream, part, absences);
             }
         }
@@ -281,14 +291,37 @@ mod tests {
     fn no_gap_is_longer_than_the_memory() {
         let mut reader = StreamReader::new();
         reader.add(MEDIA);
-        for number in 0..40_000 {
+        reader.sent(MEDIA, 0, TransportSequence(0));
+        told(&mut reader, vec![part(MEDIA, 0, &[true])]);
+        for number in 1..40_000 {
             reader.sent(MEDIA, number, TransportSequence(number));
         }
-        told(&mut reader, vec![part(MEDIA, 0, &[true])]);
         let mut report = ArrivalReport::default();
         let far = feedback([part(MEDIA, 32_000, &[true])]);
         assert_eq!(reader.read(&far, &mut report), REMEMBERED + 1);
         assert_eq!(report.absences.unwrap().unknown.len(), 192, "from 31808 on");
+    }
+
+    /// Each packet is in one gap at most, whatever a receiver sends.
+    #[test]
+    fn a_report_on_packets_that_have_not_been_sent_opens_no_gap() {
+        let mut reader = StreamReader::new();
+        reader.add(MEDIA);
+        for number in 0..8_192 {
+            reader.sent(MEDIA, number, TransportSequence(number));
+        }
+        let all = [0, 8_191, 16_000, 30_000, 50_000, 65_535, 8_190, 20_000].repeat(100);
+        let mut covered = 0;
+        let mut unknown = 0;
+        for begin in all {
+            let mut report = ArrivalReport::default();
+            covered += reader.read(&feedback([part(MEDIA, begin, &[true])]), &mut report);
+            unknown += report.absences.unwrap().unknown.len();
+        }
+        assert_eq!(unknown, 8_190, "1 to 8190");
+        assert!(covered < 8_190 + 800, "{covered}");
+        let ahead = part(MEDIA, 8_191, &[true, false]);
+        assert_eq!(told(&mut reader, vec![ahead]), [vec![8_191], vec![], vec![]]);
     }
 
     #[test]
