@@ -29,6 +29,8 @@ enum State {
     InFlight,
     Arrived,
     Lost,
+    /// The report on the packet was lost.
+    Unknown,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -236,6 +238,24 @@ impl Connection {
         }
     }
 
+    /// Takes packets out of the flight of which nothing will become known. They say nothing about the
+    /// path: neither the window nor the measured rate changes.
+    pub(super) fn unknown(&mut self, packets: &[SentPacket]) {
+        for packet in packets {
+            let Some(index) = self.index(packet.sequence.0) else {
+                continue;
+            };
+            let entry = &mut self.entries[index];
+            if entry.state == State::InFlight {
+                entry.state = State::Unknown;
+                self.in_flight -= entry.length;
+            }
+        }
+        if self.in_flight == 0 {
+            self.timeout_at = None;
+        }
+    }
+
     /// Handles the timeout: nothing has arrived for too long, and everything in flight
     /// counts as lost.
     pub(super) fn time_out(&mut self, now: Time) {
@@ -274,7 +294,7 @@ impl Connection {
             match entry.state {
                 State::Arrived => continue,
                 State::InFlight => self.in_flight -= entry.length,
-                State::Lost => {}
+                State::Lost | State::Unknown => {}
             }
             entry.state = State::Arrived;
             self.arrived.push((entry.length, entry.last));
@@ -296,11 +316,12 @@ impl Connection {
                 continue;
             };
             let entry = &mut self.entries[index];
-            if entry.state != State::InFlight {
-                continue;
+            match entry.state {
+                State::Arrived | State::Lost => continue,
+                State::InFlight => self.in_flight -= entry.length,
+                State::Unknown => {}
             }
             entry.state = State::Lost;
-            self.in_flight -= entry.length;
             is_new |= Some(entry.last.number) > self.phase_end;
             lose(&mut *self.congestion, &mut self.delivery, now, entry);
         }
@@ -354,7 +375,7 @@ impl Connection {
             let is_settled = match first.state {
                 State::InFlight => false,
                 State::Arrived => true,
-                State::Lost => now > first.last.at + REMEMBERED_FOR,
+                State::Lost | State::Unknown => now > first.last.at + REMEMBERED_FOR,
             };
             if !is_settled {
                 break;

@@ -194,6 +194,13 @@ impl Windowed {
         self.decide(cause);
     }
 
+    fn unknown(&mut self, packets: &[SentPacket]) {
+        let size = packets.iter().map(|packet| packet.size);
+        self.reported -= size.fold(Bytes::ZERO, |sum, size| sum + size);
+        self.connection.unknown(packets);
+        self.decide(self.decision.cause);
+    }
+
     /// The rule behind the present decision, if the window was `before` until this feedback.
     fn cause(&self, news: &News, before: Bytes) -> Cause {
         let congestion = self.connection.congestion();
@@ -236,6 +243,7 @@ impl Controller for Windowed {
             Event::FrameGivenUp { frame } => self.unsent.given_up(frame),
             Event::PacketSent(packet) => self.packet_sent(now, &packet),
             Event::Feedback { reports, in_flight } => self.feedback(now, reports, in_flight),
+            Event::Unknown { packets } => self.unknown(packets),
             Event::Timer => self.timer(now),
             _ => {}
         }

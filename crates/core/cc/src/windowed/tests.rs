@@ -178,6 +178,39 @@ fn the_bandwidth_is_the_rate_of_delivery() {
 }
 
 #[test]
+fn unknown_packets_leave_the_flight_and_nothing_else() {
+    let mut stream = Stream::new(Algorithm::Prague);
+    let packets: Vec<_> = (0..10).map(|_| stream.send()).collect();
+    stream.now += RTT;
+    let (window, due) = (stream.window(), stream.timeout_ms());
+    stream.give(Event::Unknown {
+        packets: &packets[..4],
+    });
+    stream.in_flight -= 4 * PACKET.get();
+    assert_eq!(stream.windowed.connection.in_flight(), Bytes::new(7_200));
+    assert_eq!(stream.window(), window, "nothing is said of the path");
+    assert!((stream.timeout_ms() - due).abs() < 1e-9);
+    // Late news: the first has arrived, and the second is lost after all.
+    stream.report(&[(packets[9], ARRIVED), (packets[0], ARRIVED)]);
+    stream.in_flight += PACKET.get();
+    assert_eq!(stream.windowed.connection.in_flight(), Bytes::new(6_000));
+    assert_eq!(stream.windowed.connection.delivered(), Bytes::new(2_400));
+    let before = stream.window();
+    let lost = (packets[1], PacketOutcome::Lost);
+    stream.report(&[lost, lost]);
+    stream.in_flight += 2 * PACKET.get();
+    assert_eq!(stream.windowed.connection.in_flight(), Bytes::new(6_000));
+    assert_eq!(stream.cause(), Cause::Loss);
+    assert!(stream.window() < before);
+    // With nothing in flight there is no timeout.
+    stream.give(Event::Unknown {
+        packets: &packets[2..],
+    });
+    assert_eq!(stream.windowed.connection.in_flight(), Bytes::ZERO);
+    assert_eq!(stream.windowed.deadline(), None);
+}
+
+#[test]
 fn losses_of_one_flight_halve_the_window_once() {
     let mut stream = Stream::new(Algorithm::Prague);
     let packets: Vec<_> = (0..6).map(|_| stream.send()).collect();
