@@ -127,9 +127,10 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     #[must_use]
     pub fn packets(&self) -> usize {
         match self {
-            Self::Wire(link) => link.packets(),
-            Self::Ticks(link) => link.packets(),
-            _ => self.packets_of(Port::There) + self.packets_of(Port::Back),
+            Self::Wire(_) | Self::Ticks(_) => self.packets_of(Port::There),
+            Self::Wifi(_) | Self::Cell(_) => {
+                self.packets_of(Port::There) + self.packets_of(Port::Back)
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use mimosa_net::medium::MediumConfig;
 use mimosa_net::queue::{Classes, DropTailConfig, QueueConfig};
-use mimosa_net::{KeyProblem, Schedule};
+use mimosa_net::{KeyProblem, Schedule, Table};
 use mimosa_units::{Bytes, Rate};
 use toml::Spanned;
 
@@ -91,9 +91,8 @@ impl Reader<'_> {
             );
             return Err(self.error(medium.span(), KeyProblem::KeyNotFor { key, kind }));
         }
-        let media = std::iter::once(link).chain(next_links(link).iter().map(Spanned::get_ref));
-        let shares = media.into_iter().any(|link| link.medium.is_some());
-        if let Some((key, at)) = own.rate_key().filter(|_| shares) {
+        let shares = || media(link).next().is_some();
+        if let Some((key, at)) = own.rate_key().filter(|_| shares()) {
             let kind = "`[link.reverse]` beside a `medium`, which serves both ways";
             return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
         }
@@ -123,21 +122,16 @@ impl Reader<'_> {
         first: &LinkConfig,
     ) -> Read<(Vec<LinkConfig>, Option<LinkConfig>)> {
         let mut next = Vec::new();
+        let names: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
         for (number, raw) in (1..).zip(next_links(link)) {
             let kind = "`[[link.next]]`, which has a rate and a queue; say it of `[link]`";
             if let Some((key, at)) = raw.get_ref().path_key() {
                 return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
             }
             let queue = self.plain_queue(raw.get_ref(), number, flows)?;
-            let names: Vec<_> = flows.iter().map(|flow| flow.name.clone()).collect();
             next.push(self.service(raw.get_ref(), raw.span(), queue, &names)?);
         }
-        let mut media = [link.medium.as_ref()].into_iter().chain(
-            next_links(link)
-                .iter()
-                .map(|next| next.get_ref().medium.as_ref()),
-        );
-        if let Some(second) = media.by_ref().flatten().nth(1) {
+        if let Some(second) = media(link).nth(1) {
             let (key, kind) = (
                 "medium",
                 "a second link; one medium serves one way there and back",
@@ -196,11 +190,16 @@ fn carried<'a>(first: &'a LinkConfig, next: &'a [LinkConfig]) -> Option<&'a Medi
     links.find_map(|link| link.medium.as_ref())
 }
 
+/// The tables of media: that of `[link]`, and those of the links after it.
+fn media(link: &raw::Link) -> impl Iterator<Item = &Spanned<Table>> {
+    let next = next_links(link).iter().map(Spanned::get_ref);
+    let links = std::iter::once(link).chain(next);
+    links.filter_map(|link| link.medium.as_ref())
+}
+
 /// Whether there is a link of the return path: a table of its own, or a medium.
 fn has_way_back(link: &raw::Link) -> bool {
-    let next = next_links(link).iter().map(Spanned::get_ref);
-    let mut links = std::iter::once(link).chain(next);
-    link.reverse.is_some() || links.any(|link| link.medium.is_some())
+    link.reverse.is_some() || media(link).next().is_some()
 }
 
 fn next_links(link: &raw::Link) -> &[Spanned<raw::Link>] {

@@ -7,17 +7,27 @@ mod cell;
 mod wifi;
 
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 
-use mimosa_units::Rate;
+use mimosa_units::{Rate, TimeDelta};
 use toml::Spanned;
 
 use crate::channel::Channel;
-use crate::keys::{KIND, KeyError, Keys, Table};
+use crate::keys::{KIND, KeyError, Keys, Read, Table};
 use crate::packet::Packet;
 use crate::queue::QueueConfig;
 
 pub use cell::{Cell, CellConfig, Handovers, Others, Rates, Slot};
 pub use wifi::{Load, Neighbour, Signal, Standard, Station, Wifi, WifiConfig};
+
+/// Lengths that the mean of a random time may have.
+const MEANS: RangeInclusive<TimeDelta> =
+    TimeDelta::from_micros(100)..=TimeDelta::from_millis(3_600_000);
+
+/// Reads the mean length of a random time; `None` if the key is not given.
+fn mean(keys: &mut Keys<'_>, key: &'static str) -> Read<Option<TimeDelta>> {
+    keys.valid(key, |time| MEANS.contains(time), "from 100us to 1h")
+}
 
 /// One of the two links of a medium.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

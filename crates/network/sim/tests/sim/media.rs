@@ -296,6 +296,14 @@ fn a_medium_is_refused_where_it_means_nothing() {
             "medium = { kind = \"cell\", generation = \"lte\", handovers = { every = \"1s\", length = \"2s\" } }".to_owned(),
             "run.toml:3: `length` must be shorter than `every`",
         ),
+        (
+            "medium = { kind = \"cell\", generation = \"lte\", handovers = { every = \"1s\" } }".to_owned(),
+            "run.toml:3: `length` is missing; write `handovers = { every = \"4s\", length = \"60ms\" }`",
+        ),
+        (
+            "medium = { kind = \"cell\", generation = \"lte\", others = { off = \"1s\" } }".to_owned(),
+            "run.toml:3: `on` is missing; others that pause have `on = \"200ms\"` and `off = \"300ms\"`",
+        ),
     ] {
         assert_eq!(refused(&link), expected);
     }

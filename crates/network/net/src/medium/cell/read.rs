@@ -4,13 +4,12 @@ use mimosa_units::{Rate, TimeDelta};
 
 use super::config::{CellConfig, Handovers, Others, Rates, Slot};
 use crate::keys::{KeyProblem, Keys, Read};
+use crate::medium::mean;
 
 /// Most other stations.
 const MOST_OTHERS: usize = 64;
 /// Most slots of a pattern.
 const MOST_SLOTS: usize = 80;
-/// Longest mean of a random time.
-const LONGEST_MEAN: TimeDelta = TimeDelta::from_millis(3_600_000);
 /// Longest time that is counted in slots.
 const LONGEST: TimeDelta = TimeDelta::from_millis(1_000);
 
@@ -81,14 +80,6 @@ fn most_of(keys: &mut Keys<'_>, key: &'static str, otherwise: f64) -> Read<f64> 
     Ok(given.unwrap_or(otherwise))
 }
 
-/// Reads a mean length of time, which must be given.
-fn mean(keys: &mut Keys<'_>, key: &'static str) -> Read<TimeDelta> {
-    let length: TimeDelta = keys.field(key)?;
-    let valid = (TimeDelta::from_micros(100)..=LONGEST_MEAN).contains(&length);
-    keys.check(key, valid, "from 100us to 1h")?;
-    Ok(length)
-}
-
 impl Rates {
     fn read(keys: &mut Keys<'_>, [list, hold]: [&'static str; 2], otherwise: Self) -> Read<Self> {
         let valid = |rates: &Vec<Rate>| {
@@ -97,11 +88,9 @@ impl Rates {
         let must =
             "a list of up to a hundred rates that rise to more than zero, e.g. [\"30Mbit/s\"]";
         let rates = keys.valid(list, valid, must)?.unwrap_or(otherwise.rates);
-        let above = |time: &TimeDelta| (TimeDelta::from_micros(100)..=LONGEST_MEAN).contains(time);
-        let hold = keys.valid(hold, above, "from 100us to 1h")?;
         Ok(Self {
             rates,
-            hold: hold.unwrap_or(otherwise.hold),
+            hold: mean(keys, hold)?.unwrap_or(otherwise.hold),
         })
     }
 }
@@ -109,12 +98,14 @@ impl Rates {
 impl Others {
     fn read(mut keys: Keys<'_>) -> Read<Self> {
         let count = keys.number("count", 1, 1..=MOST_OTHERS)?;
-        let pauses =
-            keys.given::<TimeDelta>("on")?.is_some() || keys.given::<TimeDelta>("off")?.is_some();
-        let periods = if pauses {
-            Some((mean(&mut keys, "on")?, mean(&mut keys, "off")?))
-        } else {
-            None
+        let (on, off) = (mean(&mut keys, "on")?, mean(&mut keys, "off")?);
+        let mend = "others that pause have `on = \"200ms\"` and `off = \"300ms\"`";
+        let missing = |key| keys.error(KeyProblem::Missing { key, mend });
+        let periods = match (on, off) {
+            (None, None) => None,
+            (Some(on), Some(off)) => Some((on, off)),
+            (None, Some(_)) => return Err(missing("on")),
+            (Some(_), None) => return Err(missing("off")),
         };
         keys.finish()?;
         Ok(Self { count, periods })
@@ -123,8 +114,11 @@ impl Others {
 
 impl Handovers {
     fn read(mut keys: Keys<'_>) -> Read<Self> {
-        let every = mean(&mut keys, "every")?;
-        let length = mean(&mut keys, "length")?;
+        let (every, length) = (mean(&mut keys, "every")?, mean(&mut keys, "length")?);
+        let mend = "write `handovers = { every = \"4s\", length = \"60ms\" }`";
+        let missing = |key| keys.error(KeyProblem::Missing { key, mend });
+        let every = every.ok_or_else(|| missing("every"))?;
+        let length = length.ok_or_else(|| missing("length"))?;
         keys.check("length", length < every, "shorter than `every`")?;
         keys.finish()?;
         Ok(Self { every, length })

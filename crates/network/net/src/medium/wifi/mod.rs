@@ -448,14 +448,9 @@ impl<P: Packet + Debug + Send + 'static> Wifi<P> {
     /// [`Queue::lane`](crate::queue::Queue::lane).
     #[must_use]
     pub fn lane(&self, port: Port, packet: &P) -> usize {
-        let node = match port {
-            Port::There => 0,
-            Port::Back => {
-                let station = self.addresses.get(&packet.header().source);
-                station.map_or(0, |station| 1 + station)
-            }
-        };
-        self.nodes[node].lane(packet)
+        // All stations have the same queues, so that any of them tells for one that is still to come.
+        let own = self.nodes_of(port);
+        own.first().map_or(0, |node| node.lane(packet))
     }
 
     /// Data that wait for the air in one direction, with those that the radios hold.
@@ -472,12 +467,6 @@ impl<P: Packet + Debug + Send + 'static> Wifi<P> {
             Port::There => access_point,
             Port::Back => stations,
         }
-    }
-
-    /// Number of packets in the network, in both directions.
-    #[must_use]
-    pub fn packets(&self) -> usize {
-        self.packets_of(Port::There) + self.packets_of(Port::Back)
     }
 
     /// Number of packets in the network in one direction.

@@ -7,13 +7,12 @@ use super::config::{Signal, Station, WifiConfig};
 use super::neighbour::{Load, Neighbour};
 use super::standard::Standard;
 use crate::keys::{KeyError, KeyProblem, Keys, Read};
+use crate::medium::mean;
 
 /// Most neighbours, of all tables together.
 const MOST_NEIGHBOURS: usize = 256;
 /// Most packets that a radio may hold.
 const MOST_HELD: usize = 10_000;
-/// Longest time for which a physical rate, a period or a pause may last in the mean.
-const LONGEST_MEAN: TimeDelta = TimeDelta::from_millis(3_600_000);
 
 impl WifiConfig {
     /// Reads the keys. `flows` are the names of the scenario's flows.
@@ -76,12 +75,6 @@ impl Signal {
             lost: keys.share("lost")?.unwrap_or(otherwise.lost),
         })
     }
-}
-
-/// Reads a mean length of time; `None` if the key is not given.
-fn mean(keys: &mut Keys<'_>, key: &'static str) -> Read<Option<TimeDelta>> {
-    let valid = |time: &TimeDelta| (TimeDelta::from_micros(1)..=LONGEST_MEAN).contains(time);
-    keys.valid(key, valid, "from 1us to 1h")
 }
 
 impl Station {

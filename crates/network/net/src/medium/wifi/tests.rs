@@ -152,7 +152,7 @@ fn every_packet_passes_once_and_in_order_whatever_is_lost() {
         // Up to eight attempts, each of which fails with two in five or more.
         assert!(dropped < packets.len() / 50, "seed {seed}: {dropped}");
         assert_eq!(
-            (wifi.packets(), wifi.backlog(Port::There)),
+            (wifi.packets_of(Port::There), wifi.backlog(Port::There)),
             (0, Bytes::ZERO)
         );
     }
