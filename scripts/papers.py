@@ -4,9 +4,9 @@ In docs/results/papers.md, `<!-- claims: SUITE -->` is followed by the claims of
 came of them, up to `<!-- end -->`. Figures and numbers are copied from the suite's results.
 In docs/embed/feedback.md, `<!-- feedback: CASE -->` is followed by the table of that case, and in
 docs/how-it-works/loss.md `<!-- loss: CONTROLLER LINK DEADLINE -->` by the table of those. In
-docs/results/coexistence.md `<!-- coexistence: CASE -->` is followed by what the page of that suite has
-of the case, and `<!-- coexistence: conditions -->` by its seeds and controllers. Of the suites in RESULTS the whole page becomes a document. With names of suites as
-arguments, only these are run.
+docs/results/coexistence.md `<!-- coexistence: CASE -->` is followed by what the page of that suite
+has of the case, and `<!-- coexistence: conditions -->` by its seeds and controllers. Of the suites
+in RESULTS the whole page becomes a document. With names of suites as arguments, only these are run.
 """
 
 import json

@@ -151,10 +151,10 @@ impl Call {
             video: self.video,
             codec,
             name: self.name.into(),
-            reads_congestion: {
-                let lines: Vec<&str> = answer.lines().map(str::trim_end).collect();
-                has_congestion_feedback(&lines, payload_type)
-            },
+            reads_congestion: has_congestion_feedback(
+                answer.lines().map(str::trim_end),
+                payload_type,
+            ),
             channels: Channels::default(),
             datagrams: VecDeque::new(),
             events: VecDeque::new(),

@@ -24,9 +24,9 @@ pub(crate) const TRANSPORT_CC_01: &str =
 pub(crate) enum Numbers {
     /// Packets carry none.
     None,
-    /// Those of transport-wide-cc-01.
+    /// Packets carry the numbers of transport-wide-cc-01.
     First,
-    /// Those of transport-wide-cc-02, with which a packet can ask for a report.
+    /// Packets carry the numbers of transport-wide-cc-02, with which a packet can ask for a report.
     Second,
 }
 
@@ -60,8 +60,10 @@ pub(crate) fn agree(
     let offered = |uri| video.0.iter().any(|line| extension(line, uri));
     let [first, second] = [TRANSPORT_CC_01, TRANSPORT_CC_02].map(offered);
     // Reports beside transport-wide ones need not be about the sound.
-    let has_reports = has_congestion_feedback(video.0, video.1)
-        && (second || sound.is_none_or(|(lines, opus)| has_congestion_feedback(lines, opus)));
+    let reports = |(lines, payload_type): Spoken<'_>| {
+        has_congestion_feedback(lines.iter().copied(), payload_type)
+    };
+    let has_reports = reports(video) && (second || sound.is_none_or(reports));
     let feedback = match wanted {
         Some(FeedbackKind::CongestionControl) | None if has_reports => {
             FeedbackKind::CongestionControl
@@ -85,12 +87,16 @@ pub(crate) fn agree(
 /// The line that asks for reports of RFC 8888 (its section 6), which are on all payload types.
 const CONGESTION_FEEDBACK: &str = "a=rtcp-fb:* ack ccfb";
 
-/// Whether a section has reports of RFC 8888 on this payload type, or on all types. Chromium offers
-/// them for each type.
-pub(crate) fn has_congestion_feedback(section: &[&str], payload_type: u8) -> bool {
-    let of_type = |line| attribute(line, "rtcp-fb:", payload_type) == Some("ack ccfb");
-    let mut lines = section.iter();
-    lines.any(|line| *line == CONGESTION_FEEDBACK || of_type(line))
+/// Whether these lines have reports of RFC 8888 on this payload type, or on all types. Chromium
+/// offers them for each type.
+pub(crate) fn has_congestion_feedback<'a>(
+    mut lines: impl Iterator<Item = &'a str>,
+    payload_type: u8,
+) -> bool {
+    lines.any(|line| {
+        let own = attribute(line, "rtcp-fb:", payload_type);
+        line == CONGESTION_FEEDBACK || own == Some("ack ccfb")
+    })
 }
 
 /// Adds reports of RFC 8888 to each section of an offer or an answer that has RTP and is not

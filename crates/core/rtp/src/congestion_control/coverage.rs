@@ -72,7 +72,7 @@ impl Coverage {
 mod tests {
     use super::*;
 
-    /// What is skipped and repeated by a report on `count` packets from `begin` on.
+    /// The numbers of packets that a report on `count` packets from `begin` on skips and repeats.
     fn join(coverage: &mut Coverage, begin: u16, count: usize) -> (u16, u16) {
         let report = StreamReport::new(7, begin, vec![None; count]).unwrap();
         let joint = coverage.join(&report);

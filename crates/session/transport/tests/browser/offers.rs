@@ -9,7 +9,7 @@ use proptest::sample::Index;
 use crate::world::{NUMBERS, beginning, host_address};
 
 const CHROMIUM: &str = include_str!("../offers/chromium-156.sdp");
-/// The same browser's with reports of RFC 8888, and with sound.
+/// The offer of a Chromium that reports in RFC 8888 and plays sound.
 const REPORTING: &str = include_str!("../offers/chromium-156-ccfb.sdp");
 
 /// What a host that has every codec sends with pleasure.
