@@ -20,11 +20,14 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 const FULL: Bytes = Bytes::new(1_500);
 /// The least virtual round trip (`udp_prague`: reference RTT).
 const REFERENCE: TimeDelta = TimeDelta::from_millis(25);
-/// Averaging times since the newest mark after which marks say nothing about the flow's part.
+/// Averaging times since the newest mark after which marks say nothing about the flow's part. Our
+/// choice: a mark then has a twentieth of its weight.
 const RECENT: u32 = 3;
-/// Time since the newest mark after which the path counts as one without a queue that marks.
+/// Time since the newest mark after which the path counts as one without a queue that marks. Our
+/// choice: a flow that rests below the link's rate may go without a mark for many seconds.
 const FORGOTTEN: TimeDelta = TimeDelta::from_millis(60_000);
-/// Most virtual round trips that a round counts for.
+/// Most virtual round trips that a round counts for. Our choice: a round that a pause makes longer
+/// is no reason to grow by more.
 const LONGEST_ROUND: f64 = 4.0;
 
 /// The marks of the newest packets.

@@ -20,6 +20,7 @@ mod base;
 mod busy;
 mod config;
 mod intervals;
+mod law;
 mod marks;
 mod release;
 mod reports;
@@ -49,11 +50,6 @@ use reports::{Fill, ReportGap};
 use service::Service;
 use train::Trains;
 
-/// Lowest load that the law is given. A lower one cannot be told from that of an idle link.
-const LOWEST_SHARE: f64 = 0.01;
-/// Least factor by which one round changes the bitrate. `GREATEST_FACTOR` is the greatest.
-const LEAST_FACTOR: f64 = 0.7;
-const GREATEST_FACTOR: f64 = 2.0;
 /// A frame is made smaller if it is larger by more than this factor than the link carries in a
 /// frame's time.
 const BEYOND: f64 = 1.1;
@@ -477,91 +473,6 @@ impl Mimosa {
         };
         self.decision.evidence.utilization = Some(load);
         self.adapt(now, id, &reference);
-    }
-
-    /// Applies the law, with one change of the bitrate in a feedback round.
-    fn adapt(&mut self, now: Time, newest: FrameId, reference: &Reference) {
-        let since = now - self.config.smoothing_window;
-        let expected = self.rate.scale(self.fill.get());
-        let Some(share) = self.intervals.smoothed(since, expected, reference) else {
-            return;
-        };
-        self.decision.evidence.smoothed_utilization = Some(share);
-        if newest < self.hold_until {
-            self.set_cause(Cause::AwaitFeedback);
-            return;
-        }
-        let lost = f64::from(self.lost) / f64::from(self.accounted.max(1));
-        (self.lost, self.accounted) = (0, 0);
-        let (rate, cause) = if lost > self.config.loss {
-            (self.rate.scale(1.0 - lost / 2.0), Cause::Loss)
-        } else {
-            let (factor, cause) = self.factor(now, share.max(LOWEST_SHARE));
-            (self.rate.scale(factor), cause)
-        };
-        // A small frame says little about a rate many times its own.
-        let tried = self.intervals.get_mut(newest).map(|each| each.bitrate());
-        let bound = tried.map_or(Rate::MAX, |tried| {
-            tried.scale(self.config.application_headroom / self.fill.get())
-        });
-        if rate >= self.rate && bound <= self.rate {
-            self.set_cause(Cause::ApplicationLimited);
-            return;
-        }
-        let is_highest = self.rate == self.limits.max() && rate >= self.rate;
-        self.set_rate(
-            rate.min(bound.max(self.rate)),
-            if is_highest { Cause::AtMaximum } else { cause },
-        );
-        self.hold_until = self.next_frame;
-    }
-
-    /// Factor by which a round that ends at `now` changes the bitrate at the averaged load `load`,
-    /// and the rule behind it. Also sets `others`.
-    fn factor(&mut self, now: Time, load: f64) -> (f64, Cause) {
-        let sent = self.rate.scale(self.fill.get());
-        let (factor, is_alone) = self.by_load(load, sent);
-        let (factor, cause) = match self.by_marks(now, sent) {
-            // Beside others, marks say what the flow's part is, and the load does not.
-            Some(marked) if !is_alone || marked < factor => (marked, Cause::Marked),
-            _ => (factor, Cause::AboveQueueTarget),
-        };
-        let cause = if factor >= 1.0 {
-            Cause::BelowQueueTarget
-        } else {
-            cause
-        };
-        (factor.clamp(LEAST_FACTOR, GREATEST_FACTOR), cause)
-    }
-
-    /// The factor by the load of the link, of a flow that sends `sent`, and whether the flow counts
-    /// as alone. Also sets `others`.
-    fn by_load(&mut self, load: f64, sent: Rate) -> (f64, bool) {
-        let config = &self.config;
-        let link = self.trains.rate();
-        let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
-        self.others = (1.0 - own / load.min(1.0)).clamp(0.0, 1.0);
-        // A link whose rate varies looks as if other flows were there.
-        let alone = config.alone + config.spread_part * self.trains.spread();
-        let beside = (self.others - alone) / (config.shared_from - config.alone);
-        let reserve = config.shared_drop * beside.clamp(0.0, 1.0);
-        let target = config.target_share - reserve;
-        let gain = if load < config.knee * target {
-            config.far_gain
-        } else {
-            config.near_gain
-        };
-        let pull = libm::exp(config.pull * (1.0 - own));
-        (libm::pow(target / load, gain) * pull, self.others < alone)
-    }
-
-    /// The factor by marks, of a flow that sends `sent`; `None` where marks are not recent, or
-    /// where the queue that stands is longer than one that marks early keeps it.
-    fn by_marks(&mut self, now: Time, sent: Rate) -> Option<f64> {
-        let round_trip = self.base.round_trip().unwrap_or(TimeDelta::ZERO);
-        let factor = self.marks.answer(now, sent, round_trip);
-        let is_short = self.base.standing() <= self.config.marked_queue;
-        (self.marks.are_recent(now) && is_short).then_some(factor)
     }
 
     fn set_rate(&mut self, rate: Rate, cause: Cause) {
