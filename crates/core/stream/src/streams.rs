@@ -321,7 +321,10 @@ mod tests {
         assert_eq!(unknown, 8_190, "1 to 8190");
         assert!(covered < 8_190 + 800, "{covered}");
         let ahead = part(MEDIA, 8_191, &[true, false]);
-        assert_eq!(told(&mut reader, vec![ahead]), [vec![8_191], vec![], vec![]]);
+        assert_eq!(
+            told(&mut reader, vec![ahead]),
+            [vec![8_191], vec![], vec![]]
+        );
     }
 
     #[test]

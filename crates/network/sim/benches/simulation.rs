@@ -37,6 +37,63 @@ fn scenario(seconds: u32, flows: u32, feedback: &str) -> Scenario {
         .1
 }
 
+/// A stream of 20 Mbit/s over what `link` says.
+fn over(link: &str) -> Scenario {
+    let text = format!(
+        "duration = \"60s\"\n[link]\nqueue = {{ kind = \"droptail\", limit = \"1MB\" }}\n{link}\n\
+         [[flow]]\ncontroller = \"fixed\"\nstart_bitrate = \"20Mbit/s\"\nfeedback = \"frame\"\n"
+    );
+    load(&text, "benchmark", &mut ())
+        .unwrap()
+        .variants
+        .remove(0)
+        .1
+}
+
+/// Prints what a packet costs over each medium, and how much more that is than over a link of its
+/// own. The transmissions of neighbours count with it.
+fn media(reference: f64) {
+    let each = |link: &str| {
+        let scenario = over(link);
+        let (took, figures) = time(|| run(&scenario));
+        took * 1e9 / figures.balance.offered as f64
+    };
+    let mut wire = None;
+    println!("\n| medium | ns per packet | more than the link | times the reference |");
+    println!("|---|--:|--:|--:|");
+    for (name, link) in [
+        ("a link of 100 Mbit/s", "rate = \"100Mbit/s\""),
+        (
+            "that link at ticks of 1 ms",
+            "rate = \"100Mbit/s\"\ntick = \"1ms\"",
+        ),
+        (
+            "802.11n alone",
+            "medium = { kind = \"wifi\", standard = \"n\" }",
+        ),
+        (
+            "802.11ac beside four saturated neighbours",
+            "medium = { kind = \"wifi\", standard = \"ac\", neighbour = [{ count = 4 }] }",
+        ),
+        (
+            "LTE alone",
+            "medium = { kind = \"cell\", generation = \"lte\" }",
+        ),
+        (
+            "NR beside four others",
+            "medium = { kind = \"cell\", generation = \"nr\", others = { count = 4 } }",
+        ),
+    ] {
+        let own = each(link);
+        let wire = *wire.get_or_insert(own);
+        println!(
+            "| {name} | {own:.0} | {:.0} | {:.1} |",
+            own - wire,
+            own / reference
+        );
+    }
+}
+
 /// Runs `scenario` with its figures, as `mimosa sim` does.
 fn run(scenario: &Scenario) -> RunFigures {
     measure(scenario, Window::WHOLE, &mut (), |observer| {
@@ -113,6 +170,7 @@ fn main() {
             each / reference,
         );
     }
+    media(reference);
     let before = peak_megabytes();
     let hour = scenario(3600, 1, "packet");
     let begin = Instant::now();
