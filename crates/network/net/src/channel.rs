@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::link::{Link, Served};
-use crate::medium::{Cell, Port, Wifi};
+use crate::medium::{Cell, Docsis, Port, Wifi};
 use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::schedule::Schedule;
@@ -22,6 +22,8 @@ pub enum Channel<P> {
     Wifi(Box<Wifi<P>>),
     /// A cell, in both directions.
     Cell(Box<Cell<P>>),
+    /// A cable, in both directions.
+    Docsis(Box<Docsis<P>>),
 }
 
 impl<P: Packet + Debug + Send + 'static> Channel<P> {
@@ -40,7 +42,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
         match self {
             Self::Wire(link) => link.set_schedule(now, schedule),
             Self::Ticks(link) => link.set_schedule(now, schedule),
-            Self::Wifi(_) | Self::Cell(_) => {}
+            Self::Wifi(_) | Self::Cell(_) | Self::Docsis(_) => {}
         }
     }
 
@@ -52,6 +54,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Ticks(link) => link.offer(now, packet, dropped),
             Self::Wifi(wifi) => wifi.offer(now, port, packet, dropped),
             Self::Cell(cell) => cell.offer(now, port, packet, dropped),
+            Self::Docsis(cable) => cable.offer(now, port, packet, dropped),
         }
     }
 
@@ -63,6 +66,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Ticks(link) => link.deadline(),
             Self::Wifi(wifi) => wifi.deadline(),
             Self::Cell(cell) => cell.deadline(),
+            Self::Docsis(cable) => cable.deadline(),
         }
     }
 
@@ -75,6 +79,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Ticks(link) => Some((Port::There, link.poll(now, dropped)?)),
             Self::Wifi(wifi) => wifi.poll(now, dropped),
             Self::Cell(cell) => cell.poll(now, dropped),
+            Self::Docsis(cable) => cable.poll(now, dropped),
         }
     }
 
@@ -85,7 +90,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
         match self {
             Self::Wire(link) => link.conditions(),
             Self::Ticks(link) => link.conditions(),
-            Self::Wifi(_) | Self::Cell(_) => (None, None),
+            Self::Wifi(_) | Self::Cell(_) | Self::Docsis(_) => (None, None),
         }
     }
 
@@ -97,6 +102,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Ticks(link) => link.rate(),
             Self::Wifi(wifi) => wifi.capacity(),
             Self::Cell(cell) => cell.capacity(),
+            Self::Docsis(cable) => cable.capacity(),
         }
     }
 
@@ -109,6 +115,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Ticks(link) => link.lane(packet),
             Self::Wifi(wifi) => wifi.lane(port, packet),
             Self::Cell(cell) => cell.lane(port, packet),
+            Self::Docsis(cable) => cable.lane(port, packet),
         }
     }
 
@@ -120,6 +127,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Ticks(link) => link.backlog(),
             Self::Wifi(wifi) => wifi.backlog(port),
             Self::Cell(cell) => cell.backlog(port),
+            Self::Docsis(cable) => cable.backlog(port),
         }
     }
 
@@ -128,7 +136,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn packets(&self) -> usize {
         match self {
             Self::Wire(_) | Self::Ticks(_) => self.packets_of(Port::There),
-            Self::Wifi(_) | Self::Cell(_) => {
+            Self::Wifi(_) | Self::Cell(_) | Self::Docsis(_) => {
                 self.packets_of(Port::There) + self.packets_of(Port::Back)
             }
         }
@@ -142,6 +150,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Ticks(link) => link.packets(),
             Self::Wifi(wifi) => wifi.packets_of(port),
             Self::Cell(cell) => cell.packets_of(port),
+            Self::Docsis(cable) => cable.packets_of(port),
         }
     }
 }

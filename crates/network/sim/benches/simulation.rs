@@ -83,6 +83,10 @@ fn media(reference: f64) {
             "NR beside four others",
             "medium = { kind = \"cell\", generation = \"nr\", others = { count = 4 } }",
         ),
+        (
+            "cable beside other modems",
+            "medium = { kind = \"docsis\", others = { share = 0.5 } }",
+        ),
     ] {
         let own = each(link);
         let wire = *wire.get_or_insert(own);

@@ -1,40 +1,37 @@
 //! Media that serve packets in their own time: not one after the other at a rate, but in
 //! opportunities that others take as well.
 //!
-//! A medium carries two links, the one there and the one back, which share its air.
+//! A medium carries two links, the one there and the one back, which share its air or its cable.
 
 mod cell;
+mod docsis;
+mod passed;
+mod periods;
+mod read;
+#[cfg(test)]
+mod testing;
 mod wifi;
 
 use std::fmt::Debug;
-use std::ops::RangeInclusive;
 
-use mimosa_units::{Rate, TimeDelta};
+use mimosa_units::Rate;
 use toml::Spanned;
 
 use crate::channel::Channel;
-use crate::keys::{KIND, KeyError, Keys, Read, Table};
+use crate::keys::{KIND, KeyError, Keys, Table};
 use crate::packet::Packet;
 use crate::queue::QueueConfig;
 
 pub use cell::{Cell, CellConfig, Handovers, Others, Rates, Slot};
+pub use docsis::{Docsis, DocsisConfig, OtherModems};
 pub use wifi::{Load, Neighbour, Signal, Standard, Station, Wifi, WifiConfig};
-
-/// Lengths that the mean of a random time may have.
-const MEANS: RangeInclusive<TimeDelta> =
-    TimeDelta::from_micros(100)..=TimeDelta::from_millis(3_600_000);
-
-/// Reads the mean length of a random time; `None` if the key is not given.
-fn mean(keys: &mut Keys<'_>, key: &'static str) -> Read<Option<TimeDelta>> {
-    keys.valid(key, |time| MEANS.contains(time), "from 100us to 1h")
-}
 
 /// One of the two links of a medium.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Port {
-    /// The link there: from the access point or the base station to the stations.
+    /// The link there: from the network's side to the stations, the modem or the terminal.
     There,
-    /// The link back: from the stations.
+    /// The link back: from the stations, the modem or the terminal.
     Back,
 }
 
@@ -45,11 +42,13 @@ pub enum MediumConfig {
     Wifi(WifiConfig),
     /// A cell of LTE or NR: slots, repeats, grants and handovers.
     Cell(CellConfig),
+    /// Cable, DOCSIS 3.1: a serialiser there, and requests and grants back.
+    Docsis(DocsisConfig),
 }
 
 impl MediumConfig {
     /// The names of all media in files.
-    pub const NAMES: &'static [&'static str] = &["wifi", "cell"];
+    pub const NAMES: &'static [&'static str] = &["wifi", "cell", "docsis"];
 
     /// Reads the medium whose keys are in `table`. `flows` are the names of the scenario's flows.
     ///
@@ -61,6 +60,7 @@ impl MediumConfig {
         let (kind, mut keys) = keys.of_kind("medium")?;
         let medium = match kind {
             "cell" => Self::Cell(CellConfig::read(&mut keys)?),
+            "docsis" => Self::Docsis(DocsisConfig::read(&mut keys)?),
             "wifi" => Self::Wifi(WifiConfig::read(&mut keys, flows)?),
             name => {
                 let known = Self::NAMES.iter().copied();
@@ -77,6 +77,7 @@ impl MediumConfig {
         match self {
             Self::Wifi(wifi) => wifi.capacity(),
             Self::Cell(cell) => cell.capacity(),
+            Self::Docsis(cable) => cable.rate,
         }
     }
 
@@ -92,6 +93,9 @@ impl MediumConfig {
         match self {
             Self::Wifi(wifi) => Channel::Wifi(Box::new(Wifi::new(wifi.clone(), there, back, seed))),
             Self::Cell(cell) => Channel::Cell(Box::new(Cell::new(cell.clone(), there, back, seed))),
+            Self::Docsis(cable) => {
+                Channel::Docsis(Box::new(Docsis::new(cable.clone(), there, back, seed)))
+            }
         }
     }
 }

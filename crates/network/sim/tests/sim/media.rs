@@ -1,4 +1,4 @@
-//! Whole runs over media: Wi-Fi and cells.
+//! Whole runs over media: Wi-Fi, cells and cables.
 
 use mimosa_scenario::load;
 use mimosa_units::TimeDelta;
@@ -61,6 +61,30 @@ const CELL: &str = r#"
     start = "2s"
     "#;
 
+/// A cable with an upload, whose modem meets collisions and other modems.
+const CABLE: &str = r#"
+    duration = "12s"
+    [link]
+    one_way_delay = "10ms"
+    queue = { kind = "pie" }
+    [link.medium]
+    kind = "docsis"
+    rate = "40Mbit/s"
+    rate_back = "10Mbit/s"
+    collisions = 0.2
+    others = { share = 0.5, on = "200ms", off = "300ms" }
+    [link.reverse]
+    queue = { kind = "droptail", limit = "50kB" }
+    [[flow]]
+    name = "game"
+    feedback = "rfc8888"
+    [[flow]]
+    name = "backup"
+    kind = "tcp"
+    direction = "back"
+    start = "2s"
+    "#;
+
 /// A link in turns of 10 ms, there and back.
 const TURNS: &str = r#"
     duration = "12s"
@@ -83,7 +107,7 @@ const TURNS: &str = r#"
 /// Every packet has one fate, and the same seed gives the same run.
 #[test]
 fn packets_of_both_directions_are_conserved_and_runs_repeat() {
-    for text in [HOME, CELL, TURNS] {
+    for text in [HOME, CELL, CABLE, TURNS] {
         let scenario = scenario(text);
         let course = |seed| {
             let log = Log::of(&scenario, seed);
@@ -204,6 +228,44 @@ fn a_cells_repeats_and_grants_delay_frames() {
     }
 }
 
+/// The cause of the delay is the wait for grants: proactive ones shorten it, and collisions and
+/// longer intervals lengthen it.
+#[test]
+fn a_cables_reports_wait_for_their_grants() {
+    let cable = |keys: &str| {
+        format!(
+            r#"
+            duration = "10s"
+            [link]
+            one_way_delay = "10ms"
+            queue = {{ kind = "droptail", limit = "500kB" }}
+            medium = {{ kind = "docsis"{keys} }}
+            [[flow]]
+            name = "game"
+            controller = "fixed"
+            start_bitrate = "5Mbit/s"
+            feedback = "frame"
+            "#
+        )
+    };
+    for seed in 1..=3 {
+        let mean = |keys: &str| {
+            let (mean, _, rate) = figures(&cable(keys), seed);
+            assert!((4.9..5.3).contains(&rate), "seed {seed}: {rate}");
+            mean
+        };
+        let plain = mean("");
+        // 20 ms of propagation, 2 of latency and serialisation, and 5 ms of the grant.
+        assert!((25.0..33.0).contains(&plain), "seed {seed}: {plain} ms");
+        let saved = plain - mean(", proactive = \"1Mbit/s\"");
+        assert!((3.5..4.5).contains(&saved), "seed {seed}: {saved} ms");
+        let added = mean(", interval = \"4ms\"") - plain;
+        assert!((4.0..6.0).contains(&added), "seed {seed}: {added} ms");
+        let added = mean(", collisions = 0.3") - plain;
+        assert!((1.5..4.5).contains(&added), "seed {seed}: {added} ms");
+    }
+}
+
 /// What a link in turns adds to each frame: the wait for the turn, and for that of its report.
 #[test]
 fn a_link_in_turns_adds_the_waits_for_them() {
@@ -240,12 +302,14 @@ fn a_link_in_turns_adds_the_waits_for_them() {
     }
 }
 
+/// Why a scenario with this link is refused.
+fn refused(link: &str) -> String {
+    let text = format!("duration = \"1s\"\n[link]\n{link}\n[[flow]]\nname = \"game\"\n");
+    load(&text, "run.toml", &mut ()).unwrap_err().to_string()
+}
+
 #[test]
 fn a_medium_is_refused_where_it_means_nothing() {
-    let refused = |link: &str| {
-        let text = format!("duration = \"1s\"\n[link]\n{link}\n[[flow]]\nname = \"game\"\n");
-        load(&text, "run.toml", &mut ()).unwrap_err().to_string()
-    };
     let wifi = "medium = { kind = \"wifi\", standard = \"n\" }";
     for (link, expected) in [
         (
@@ -270,7 +334,7 @@ fn a_medium_is_refused_where_it_means_nothing() {
         ),
         (
             "medium = { kind = \"air\" }".to_owned(),
-            "run.toml:3: there is no medium `air`; there is wifi, cell",
+            "run.toml:3: there is no medium `air`; there is wifi, cell, docsis",
         ),
         (
             "medium = { kind = \"wifi\" }".to_owned(),
@@ -307,6 +371,53 @@ fn a_medium_is_refused_where_it_means_nothing() {
     ] {
         assert_eq!(refused(&link), expected);
     }
+}
+
+/// Each of these keys of a medium is refused with this message.
+fn keys_are_refused(kind: &str, all: &[(&str, &str)]) {
+    for (keys, expected) in all {
+        let message = refused(&format!("medium = {{ kind = \"{kind}\", {keys} }}"));
+        assert_eq!(message, format!("run.toml:3: {expected}"));
+    }
+}
+
+#[test]
+fn keys_of_a_cable_are_refused_with_what_to_write() {
+    let refused = [
+        (
+            "rates = []",
+            "`rates` means nothing for a medium of kind \"docsis\", which has rate, rate_back, latency, interval, answer, collisions, others, proactive",
+        ),
+        ("rate = \"0bit/s\"", "`rate` must be above zero"),
+        (
+            "rate_back = \"1kbit/s\"",
+            "`rate_back` must be a byte or more in each interval",
+        ),
+        ("latency = \"2s\"", "`latency` must be from 0s to 1s"),
+        ("interval = \"10us\"", "`interval` must be from 100us to 1s"),
+        ("answer = 0", "`answer` must be a number from 1 to 100"),
+        (
+            "collisions = 1.0",
+            "`collisions` must be a share from 0 to 0.9",
+        ),
+        (
+            "others = {}",
+            "`share` is missing; write `others = { share = 0.5 }`",
+        ),
+        (
+            "others = { share = 0.95 }",
+            "`share` must be a share above 0, up to 0.9",
+        ),
+        (
+            "others = { share = 0.5, on = \"1s\" }",
+            "`off` is missing; others that pause have `on = \"200ms\"` and `off = \"300ms\"`",
+        ),
+        (
+            "proactive = \"30Mbit/s\"",
+            "`proactive` must be at most `rate_back`",
+        ),
+    ];
+    keys_are_refused("docsis", &refused);
 }
 
 /// A medium is the last hop of a path whose first link is a serialiser.

@@ -3,6 +3,7 @@
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::config::{Others, Rates};
+use crate::medium::periods::Periods;
 use crate::random::Random;
 
 /// Time over which proportional fairness counts what a station had: 100 slots of 1 ms, a common
@@ -58,8 +59,7 @@ impl Radio {
 struct Other {
     radio: Radio,
     had: f64,
-    wants: bool,
-    until: Time,
+    wants: Periods,
 }
 
 /// The slots of the link there, which are given by proportional fairness: to the station whose
@@ -67,7 +67,6 @@ struct Other {
 #[derive(Debug)]
 pub(super) struct Slots {
     others: Vec<Other>,
-    periods: Option<(TimeDelta, TimeDelta)>,
     had: f64,
     at: Time,
     random: Random,
@@ -79,17 +78,12 @@ impl Slots {
         let other = |random: &mut Random, number| Other {
             radio: Radio::new(rates.clone(), seed, &format!("cell other {number}")),
             had: LEAST_HAD,
-            wants: others.periods.is_none(),
-            until: match others.periods {
-                Some((_, off)) => Time::ZERO + random.exponential(off),
-                None => Time::MAX,
-            },
+            wants: Periods::new(others.periods, random),
         };
         Self {
             others: (0..others.count)
                 .map(|number| other(&mut random, number))
                 .collect(),
-            periods: others.periods,
             had: LEAST_HAD,
             at: Time::ZERO,
             random,
@@ -101,7 +95,6 @@ impl Slots {
         if self.others.is_empty() {
             return true;
         }
-        let (on, off) = self.periods.unwrap_or_default();
         let kept = libm::exp(-now.since(self.at).ratio(FAIR));
         self.at = now;
         self.had *= kept;
@@ -109,12 +102,7 @@ impl Slots {
         let mut chosen = None;
         for (number, other) in self.others.iter_mut().enumerate() {
             other.had *= kept;
-            while other.until <= now {
-                other.wants = !other.wants;
-                let mean = if other.wants { on } else { off };
-                other.until += self.random.exponential(mean);
-            }
-            if !other.wants {
+            if !other.wants.is_on(now, &mut self.random) {
                 continue;
             }
             let theirs = other.radio.rate(now).as_bps() as f64;

@@ -3,16 +3,12 @@
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::*;
+use crate::channel::Channel;
+use crate::medium::MediumConfig;
+use crate::medium::testing::{served, unlimited};
 use crate::packet::TestPacket;
-use crate::queue::{DropTailConfig, Limit};
 
 const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
-
-fn unlimited() -> QueueConfig {
-    QueueConfig::DropTail(DropTailConfig {
-        limit: Limit::Unlimited,
-    })
-}
 
 /// A cell in which nothing is left to chance: 10 Mbit/s, 1250 bytes a slot.
 fn plain() -> CellConfig {
@@ -29,37 +25,8 @@ fn plain() -> CellConfig {
     }
 }
 
-fn cell(config: CellConfig, seed: u64) -> Cell<TestPacket> {
-    Cell::new(config, &unlimited(), &unlimited(), seed)
-}
-
-/// What passes a cell that gets these packets by `until`.
-fn served(
-    cell: &mut Cell<TestPacket>,
-    packets: &[(Time, Port, u64)],
-    until: Time,
-) -> Vec<(Port, Served<TestPacket>)> {
-    let mut dropped = Vec::new();
-    let mut passed = Vec::new();
-    let mut run = |cell: &mut Cell<TestPacket>, until: Time| {
-        while cell.deadline() <= until {
-            let now = cell.deadline();
-            while let Some(one) = cell.poll(now, &mut dropped) {
-                assert_eq!(one.1.finished, now);
-                passed.push(one);
-            }
-        }
-    };
-    for (number, (at, port, size)) in (0..).zip(packets) {
-        run(cell, *at);
-        let packet = TestPacket {
-            number,
-            ..TestPacket::sized(*size)
-        };
-        cell.offer(*at, *port, packet, &mut Vec::new());
-    }
-    run(cell, until);
-    passed
+fn cell(config: CellConfig, seed: u64) -> Channel<TestPacket> {
+    MediumConfig::Cell(config).build(&unlimited(), &unlimited(), seed)
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::config::{Signal, Station, WifiConfig};
 use super::neighbour::{Load, Neighbour};
 use super::standard::Standard;
 use crate::keys::{KeyError, KeyProblem, Keys, Read};
-use crate::medium::mean;
+use crate::medium::read::{mean, rate};
 
 /// Most neighbours, of all tables together.
 const MOST_NEIGHBOURS: usize = 256;
@@ -34,11 +34,9 @@ impl WifiConfig {
             beacons: keys.or("beacons", default.beacons)?,
             at_once: keys.or("at_once", default.at_once)?,
             answers_at_once: keys.or("answers_at_once", default.answers_at_once)?,
-            carries: keys.given("carries")?,
+            carries: rate(keys, "carries")?,
             ..default
         };
-        let valid = read.carries.is_none_or(|rate| rate > Rate::ZERO);
-        keys.check("carries", valid, "above zero")?;
         let mut stations: Vec<Station> = Vec::new();
         for table in keys.tables("station")? {
             let station = Station::read(table, &signal, flows, &stations)?;
@@ -132,8 +130,7 @@ impl Neighbour {
     /// Reads neighbours that are alike, and how many there are.
     fn read(mut keys: Keys<'_>) -> Read<(usize, Self)> {
         let count = keys.number("count", 1, 1..=MOST_NEIGHBOURS)?;
-        let above = |rate: &Rate| *rate > Rate::ZERO;
-        let sends = keys.valid("sends", above, "above zero")?;
+        let sends = rate(&mut keys, "sends")?;
         let (on, off) = (mean(&mut keys, "on")?, mean(&mut keys, "off")?);
         let load = match (sends, on, off) {
             (None, None, None) => Load::Saturated,
@@ -151,7 +148,7 @@ impl Neighbour {
                 return Err(keys.error(KeyProblem::Missing { key, mend }));
             }
         };
-        let rate = keys.valid("rate", above, "above zero")?;
+        let rate = rate(&mut keys, "rate")?;
         keys.finish()?;
         Ok((count, Self { load, rate }))
     }

@@ -1,9 +1,12 @@
-//! Media beside records made with ns-3: the table of `docs/how-it-works/media.md`.
+//! Media beside records made with ns-3 and beside published figures: the tables of
+//! `docs/how-it-works/media.md`.
 //!
-//! `cargo test -p mimosa-net --test media -- --nocapture` prints the table, and fails when the page
-//! has another one, or when a figure is farther from its record than the page says.
+//! `cargo test -p mimosa-net --test media -- --nocapture` prints the tables, and fails when the page
+//! has others, or when a figure is farther from its record than the page says.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
+
+mod published;
 
 use std::fmt::Write;
 
