@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::link::{Link, Served};
-use crate::medium::{Cell, Docsis, Port, Wifi};
+use crate::medium::{Cell, Docsis, Port, Satellite, Wifi};
 use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::schedule::Schedule;
@@ -24,6 +24,8 @@ pub enum Channel<P> {
     Cell(Box<Cell<P>>),
     /// A cable, in both directions.
     Docsis(Box<Docsis<P>>),
+    /// A satellite link, in both directions.
+    Satellite(Box<Satellite<P>>),
 }
 
 impl<P: Packet + Debug + Send + 'static> Channel<P> {
@@ -42,7 +44,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
         match self {
             Self::Wire(link) => link.set_schedule(now, schedule),
             Self::Ticks(link) => link.set_schedule(now, schedule),
-            Self::Wifi(_) | Self::Cell(_) | Self::Docsis(_) => {}
+            Self::Wifi(_) | Self::Cell(_) | Self::Docsis(_) | Self::Satellite(_) => {}
         }
     }
 
@@ -55,6 +57,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Wifi(wifi) => wifi.offer(now, port, packet, dropped),
             Self::Cell(cell) => cell.offer(now, port, packet, dropped),
             Self::Docsis(cable) => cable.offer(now, port, packet, dropped),
+            Self::Satellite(link) => link.offer(now, port, packet, dropped),
         }
     }
 
@@ -67,6 +70,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Wifi(wifi) => wifi.deadline(),
             Self::Cell(cell) => cell.deadline(),
             Self::Docsis(cable) => cable.deadline(),
+            Self::Satellite(link) => link.deadline(),
         }
     }
 
@@ -80,6 +84,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Wifi(wifi) => wifi.poll(now, dropped),
             Self::Cell(cell) => cell.poll(now, dropped),
             Self::Docsis(cable) => cable.poll(now, dropped),
+            Self::Satellite(link) => link.poll(now, dropped),
         }
     }
 
@@ -90,7 +95,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
         match self {
             Self::Wire(link) => link.conditions(),
             Self::Ticks(link) => link.conditions(),
-            Self::Wifi(_) | Self::Cell(_) | Self::Docsis(_) => (None, None),
+            Self::Wifi(_) | Self::Cell(_) | Self::Docsis(_) | Self::Satellite(_) => (None, None),
         }
     }
 
@@ -103,6 +108,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Wifi(wifi) => wifi.capacity(),
             Self::Cell(cell) => cell.capacity(),
             Self::Docsis(cable) => cable.capacity(),
+            Self::Satellite(link) => link.capacity(),
         }
     }
 
@@ -116,6 +122,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Wifi(wifi) => wifi.lane(port, packet),
             Self::Cell(cell) => cell.lane(port, packet),
             Self::Docsis(cable) => cable.lane(port, packet),
+            Self::Satellite(link) => link.lane(port, packet),
         }
     }
 
@@ -128,6 +135,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Wifi(wifi) => wifi.backlog(port),
             Self::Cell(cell) => cell.backlog(port),
             Self::Docsis(cable) => cable.backlog(port),
+            Self::Satellite(link) => link.backlog(port),
         }
     }
 
@@ -136,7 +144,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
     pub fn packets(&self) -> usize {
         match self {
             Self::Wire(_) | Self::Ticks(_) => self.packets_of(Port::There),
-            Self::Wifi(_) | Self::Cell(_) | Self::Docsis(_) => {
+            Self::Wifi(_) | Self::Cell(_) | Self::Docsis(_) | Self::Satellite(_) => {
                 self.packets_of(Port::There) + self.packets_of(Port::Back)
             }
         }
@@ -151,6 +159,7 @@ impl<P: Packet + Debug + Send + 'static> Channel<P> {
             Self::Wifi(wifi) => wifi.packets_of(port),
             Self::Cell(cell) => cell.packets_of(port),
             Self::Docsis(cable) => cable.packets_of(port),
+            Self::Satellite(link) => link.packets_of(port),
         }
     }
 }

@@ -87,6 +87,7 @@ fn media(reference: f64) {
             "cable beside other modems",
             "medium = { kind = \"docsis\", others = { share = 0.5 } }",
         ),
+        ("satellite link", "medium = { kind = \"satellite\" }"),
     ] {
         let own = each(link);
         let wire = *wire.get_or_insert(own);

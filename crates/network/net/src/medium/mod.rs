@@ -8,6 +8,7 @@ mod docsis;
 mod passed;
 mod periods;
 mod read;
+mod satellite;
 #[cfg(test)]
 mod testing;
 mod wifi;
@@ -24,6 +25,7 @@ use crate::queue::QueueConfig;
 
 pub use cell::{Cell, CellConfig, Handovers, Others, Rates, Slot};
 pub use docsis::{Docsis, DocsisConfig, OtherModems};
+pub use satellite::{Satellite, SatelliteConfig};
 pub use wifi::{Load, Neighbour, Signal, Standard, Station, Wifi, WifiConfig};
 
 /// One of the two links of a medium.
@@ -44,11 +46,13 @@ pub enum MediumConfig {
     Cell(CellConfig),
     /// Cable, DOCSIS 3.1: a serialiser there, and requests and grants back.
     Docsis(DocsisConfig),
+    /// A satellite in a low orbit: changes of the satellite, and radio frames back.
+    Satellite(SatelliteConfig),
 }
 
 impl MediumConfig {
     /// The names of all media in files.
-    pub const NAMES: &'static [&'static str] = &["wifi", "cell", "docsis"];
+    pub const NAMES: &'static [&'static str] = &["wifi", "cell", "docsis", "satellite"];
 
     /// Reads the medium whose keys are in `table`. `flows` are the names of the scenario's flows.
     ///
@@ -61,6 +65,7 @@ impl MediumConfig {
         let medium = match kind {
             "cell" => Self::Cell(CellConfig::read(&mut keys)?),
             "docsis" => Self::Docsis(DocsisConfig::read(&mut keys)?),
+            "satellite" => Self::Satellite(SatelliteConfig::read(&mut keys)?),
             "wifi" => Self::Wifi(WifiConfig::read(&mut keys, flows)?),
             name => {
                 let known = Self::NAMES.iter().copied();
@@ -78,6 +83,7 @@ impl MediumConfig {
             Self::Wifi(wifi) => wifi.capacity(),
             Self::Cell(cell) => cell.capacity(),
             Self::Docsis(cable) => cable.rate,
+            Self::Satellite(satellite) => satellite.capacity(),
         }
     }
 
@@ -95,6 +101,10 @@ impl MediumConfig {
             Self::Cell(cell) => Channel::Cell(Box::new(Cell::new(cell.clone(), there, back, seed))),
             Self::Docsis(cable) => {
                 Channel::Docsis(Box::new(Docsis::new(cable.clone(), there, back, seed)))
+            }
+            Self::Satellite(satellite) => {
+                let satellite = Satellite::new(satellite.clone(), there, back, seed);
+                Channel::Satellite(Box::new(satellite))
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::keys::{KeyProblem, Keys, Read};
 const MEANS: RangeInclusive<TimeDelta> =
     TimeDelta::from_micros(100)..=TimeDelta::from_millis(3_600_000);
 /// The longest time of a medium's own clock: a slot, an interval, or a latency.
-const LONGEST: TimeDelta = TimeDelta::from_millis(1_000);
+pub(super) const LONGEST: TimeDelta = TimeDelta::from_millis(1_000);
 
 /// Reads the mean length of a random time; `None` if the key is not given.
 pub(super) fn mean(keys: &mut Keys<'_>, key: &'static str) -> Read<Option<TimeDelta>> {
@@ -43,6 +43,15 @@ pub(super) fn length(
 /// Reads a rate above zero; `None` if the key is not given.
 pub(super) fn rate(keys: &mut Keys<'_>, key: &'static str) -> Read<Option<Rate>> {
     keys.valid(key, |rate| *rate > Rate::ZERO, "above zero")
+}
+
+/// Reads a list of rates above zero; `None` if the key is not given.
+pub(super) fn rates(keys: &mut Keys<'_>, key: &'static str) -> Read<Option<Vec<Rate>>> {
+    let valid = |rates: &Vec<Rate>| {
+        !rates.is_empty() && rates.len() <= 100 && rates.iter().all(|rate| *rate > Rate::ZERO)
+    };
+    let must = "a list of one to a hundred rates above zero, e.g. [\"130Mbit/s\"]";
+    keys.valid(key, valid, must)
 }
 
 /// Reads a share of what fails, of which something must come through.

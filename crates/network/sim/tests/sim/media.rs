@@ -1,4 +1,4 @@
-//! Whole runs over media: Wi-Fi, cells and cables.
+//! Whole runs over media: Wi-Fi, cells, cables and satellites.
 
 use mimosa_scenario::load;
 use mimosa_units::TimeDelta;
@@ -85,6 +85,28 @@ const CABLE: &str = r#"
     start = "2s"
     "#;
 
+/// A satellite link with more changes than a real one has.
+const SATELLITE: &str = r#"
+    duration = "12s"
+    [link]
+    one_way_delay = "5ms"
+    queue = { kind = "droptail", limit = "500kB" }
+    [link.medium]
+    kind = "satellite"
+    period = "2s"
+    gap = "60ms"
+    [link.reverse]
+    queue = { kind = "droptail", limit = "50kB" }
+    [[flow]]
+    name = "game"
+    feedback = "rfc8888"
+    [[flow]]
+    name = "backup"
+    kind = "tcp"
+    direction = "back"
+    start = "2s"
+    "#;
+
 /// A link in turns of 10 ms, there and back.
 const TURNS: &str = r#"
     duration = "12s"
@@ -107,7 +129,7 @@ const TURNS: &str = r#"
 /// Every packet has one fate, and the same seed gives the same run.
 #[test]
 fn packets_of_both_directions_are_conserved_and_runs_repeat() {
-    for text in [HOME, CELL, CABLE, TURNS] {
+    for text in [HOME, CELL, CABLE, SATELLITE, TURNS] {
         let scenario = scenario(text);
         let course = |seed| {
             let log = Log::of(&scenario, seed);
@@ -266,6 +288,49 @@ fn a_cables_reports_wait_for_their_grants() {
     }
 }
 
+/// The causes of the delay are radio frames and gaps: longer radio frames delay reports, and gaps
+/// delay what is sent in them.
+#[test]
+fn a_satellites_radio_frames_and_gaps_delay_a_stream() {
+    let satellite = |keys: &str| {
+        format!(
+            r#"
+            duration = "30s"
+            [link]
+            one_way_delay = "0s"
+            queue = {{ kind = "droptail", limit = "5MB" }}
+            medium = {{ kind = "satellite", period = "2s", latency = ["20ms", "20ms"]{keys} }}
+            [[flow]]
+            name = "game"
+            controller = "fixed"
+            start_bitrate = "5Mbit/s"
+            feedback = "frame"
+            "#
+        )
+    };
+    for seed in 1..=3 {
+        let (calm, late, rate) = figures(&satellite(", gap = \"0s\""), seed);
+        assert!((4.9..5.3).contains(&rate), "seed {seed}: {rate}");
+        // 20 ms each way, the time over which a frame is paced, and half a radio frame.
+        assert!((45.0..51.0).contains(&calm), "seed {seed}: {calm} ms");
+        assert!((calm..53.0).contains(&late), "seed {seed}: {late} ms");
+        let (slow, ..) = figures(&satellite(", gap = \"0s\", frame = \"20ms\""), seed);
+        let added = slow - calm;
+        assert!((6.5..9.5).contains(&added), "seed {seed}: {added} ms");
+        let gaps = ", gap = \"200ms\", lost = 0.0";
+        let (held, very_late, rate) = figures(&satellite(gaps), seed);
+        assert!((4.8..5.3).contains(&rate), "seed {seed}: {rate}");
+        assert!(
+            (calm + 3.0..calm + 45.0).contains(&held),
+            "seed {seed}: {held} ms"
+        );
+        assert!(
+            (100.0..600.0).contains(&very_late),
+            "seed {seed}: {very_late} ms"
+        );
+    }
+}
+
 /// What a link in turns adds to each frame: the wait for the turn, and for that of its report.
 #[test]
 fn a_link_in_turns_adds_the_waits_for_them() {
@@ -334,7 +399,7 @@ fn a_medium_is_refused_where_it_means_nothing() {
         ),
         (
             "medium = { kind = \"air\" }".to_owned(),
-            "run.toml:3: there is no medium `air`; there is wifi, cell, docsis",
+            "run.toml:3: there is no medium `air`; there is wifi, cell, docsis, satellite",
         ),
         (
             "medium = { kind = \"wifi\" }".to_owned(),
@@ -418,6 +483,41 @@ fn keys_of_a_cable_are_refused_with_what_to_write() {
         ),
     ];
     keys_are_refused("docsis", &refused);
+}
+
+#[test]
+fn keys_of_a_satellite_are_refused_with_what_to_write() {
+    let refused = [
+        (
+            "rate = \"5Mbit/s\"",
+            "`rate` means nothing for a medium of kind \"satellite\", which has period, offset, latency, rates, rates_back, gap, lost, frame",
+        ),
+        ("period = \"500ms\"", "`period` must be from 1s to 1h"),
+        (
+            "offset = \"15s\"",
+            "`offset` must be from 0s on and shorter than `period`",
+        ),
+        (
+            "latency = [\"10ms\"]",
+            "`latency` must be the least and the most, from 0s to 1s, e.g. [\"10ms\", \"30ms\"]",
+        ),
+        (
+            "latency = [\"30ms\", \"10ms\"]",
+            "`latency` must be the least and the most, from 0s to 1s, e.g. [\"10ms\", \"30ms\"]",
+        ),
+        (
+            "rates = []",
+            "`rates` must be a list of one to a hundred rates above zero, e.g. [\"130Mbit/s\"]",
+        ),
+        (
+            "rates_back = [\"0bit/s\"]",
+            "`rates_back` must be a list of one to a hundred rates above zero, e.g. [\"130Mbit/s\"]",
+        ),
+        ("gap = \"2s\"", "`gap` must be from 0s to 1s"),
+        ("lost = 1.5", "`lost` must be a share between 0 and 1"),
+        ("frame = \"0s\"", "`frame` must be from 100us to 1s"),
+    ];
+    keys_are_refused("satellite", &refused);
 }
 
 /// A medium is the last hop of a path whose first link is a serialiser.

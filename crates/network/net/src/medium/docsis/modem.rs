@@ -153,22 +153,22 @@ impl<P: Packet + Debug> Modem<P> {
         // The others' grants lie before the modem's, after it, or both.
         let begin_of_ours = begin + length.scale(share * self.random.uniform());
         let most = self.config.rate_back.amount_in(length.scale(1.0 - share));
-        let unasked = self.config.proactive.map_or(Bytes::ZERO, |rate| {
+        let proactive = self.config.proactive.map_or(Bytes::ZERO, |rate| {
             // What is granted unasked does not depend on the others' load, as long as it fits.
             rate.amount_in(length).min(most)
         });
-        let granted = self.owed.min(most).max(unasked);
+        let granted = self.owed.min(most).max(proactive);
         self.owed -= granted;
         if granted > Bytes::ZERO {
             self.act = Some((begin_of_ours, Act::Send(granted)));
-        } else if self.unasked() > Bytes::ZERO && self.contends <= number {
+        } else if self.unrequested() > Bytes::ZERO && self.contends <= number {
             let at = begin + length.scale(self.random.uniform());
             self.act = Some((at, Act::Contend));
         }
     }
 
     /// Bytes that wait and that the modem has not asked for.
-    fn unasked(&self) -> Bytes {
+    fn unrequested(&self) -> Bytes {
         let left = self.leaving.as_ref().map(|leaving| leaving.left);
         let waits = self.queue.backlog() + left.unwrap_or(Bytes::ZERO);
         let asked: Bytes = self.requests.iter().map(|request| request.size).sum();
@@ -217,7 +217,7 @@ impl<P: Packet + Debug> Modem<P> {
 
     /// Asks for all that waits and that has not been asked for, without contention.
     fn ask(&mut self) {
-        let size = self.unasked();
+        let size = self.unrequested();
         if size > Bytes::ZERO {
             let answered = self.answered();
             self.requests.push_back(Request { answered, size });

@@ -1,13 +1,13 @@
 //! Reads a Wi-Fi network in a file: `[link.medium]` with `kind = "wifi"`.
 
 use mimosa_facts::Header;
-use mimosa_units::{Rate, TimeDelta};
+use mimosa_units::TimeDelta;
 
 use super::config::{Signal, Station, WifiConfig};
 use super::neighbour::{Load, Neighbour};
 use super::standard::Standard;
 use crate::keys::{KeyError, KeyProblem, Keys, Read};
-use crate::medium::read::{mean, rate};
+use crate::medium::read::{mean, rate, rates};
 
 /// Most neighbours, of all tables together.
 const MOST_NEIGHBOURS: usize = 256;
@@ -61,11 +61,7 @@ impl WifiConfig {
 impl Signal {
     /// Reads the keys of a signal; those that are not given have the values of `otherwise`.
     fn read(keys: &mut Keys<'_>, otherwise: &Self) -> Read<Self> {
-        let valid = |rates: &Vec<Rate>| {
-            !rates.is_empty() && rates.len() <= 100 && rates.iter().all(|r| *r > Rate::ZERO)
-        };
-        let must = "a list of one to a hundred rates above zero, e.g. [\"130Mbit/s\"]";
-        let rates = keys.valid("rates", valid, must)?;
+        let rates = rates(keys, "rates")?;
         Ok(Self {
             rates: rates.unwrap_or_else(|| otherwise.rates.clone()),
             hold: mean(keys, "hold")?.unwrap_or(otherwise.hold),
