@@ -157,14 +157,22 @@ export function problem(code: ProblemCode, message?: string): Problem {
  */
 export function noCodec(userAgent: string, message: string): Problem {
   const plugin = /\bFirefox\//.test(userAgent)
-    ? "Firefox needs its OpenH264 plugin for H.264: see about:addons, Plugins, and reload this " +
-      "page once it is there. "
+    ? "Firefox decodes AV1, which a host with --encoder svt-av1 sends, and H.264 once it has its " +
+      "OpenH264 plugin (see about:addons, Plugins, and reload this page): "
     : "";
   return problem("no-codec", `${plugin}${message}`);
 }
 
 /** HTTP got through and UDP did not; `endpoints` are those of the host's answer. */
 export function noUdp(endpoints: readonly string[]): Problem {
+  if (endpoints.length > 0 && endpoints.every(isLoopback)) {
+    return problem(
+      "no-udp",
+      `The host takes UDP on its machine's loopback only (${endpoints.join(", ")}): Firefox does ` +
+        "not send there, and no other machine can. Start the host with --bind 0.0.0.0 and open a " +
+        "link that it prints then.",
+    );
+  }
   const ports = [...new Set(endpoints.map((endpoint) => endpoint.replace(/^.*:/, "")))];
   const where =
     ports.length === 0
@@ -175,6 +183,10 @@ export function noUdp(endpoints: readonly string[]): Problem {
     `${where} Let that port through the host's firewall, forward it where a router is in ` +
       "between, and check that this network allows UDP and that the address is right.",
   );
+}
+
+function isLoopback(endpoint: string): boolean {
+  return endpoint.startsWith("127.") || endpoint.startsWith("[::1]");
 }
 
 /** What a page goes without that came neither over HTTPS nor from this machine. */

@@ -47,7 +47,7 @@ describe("refusals", () => {
   it("for want of a codec name the plugin that one browser needs", () => {
     const firefox = noCodec("Gecko/20100101 Firefox/153.0", "Nothing of H.264.");
     expect(firefox).toMatchObject({ code: "no-codec", remedies: ["retry"] });
-    expect(firefox.message).toMatch(/OpenH264 plugin.* Nothing of H\.264\.$/);
+    expect(firefox.message).toMatch(/--encoder svt-av1.*OpenH264 plugin.* Nothing of H\.264\.$/);
     expect(noCodec("Chrome/156.0.0.0", "Nothing of H.264.").message).toBe("Nothing of H.264.");
   });
 
@@ -123,4 +123,8 @@ it("names the host's UDP ports when nothing comes from them", () => {
   expect(endpoints).toEqual(["192.168.1.5:47998", "[fe80::1]:47998"]);
   expect(noUdp(endpoints).message).toContain("UDP port 47998 (192.168.1.5:47998, [fe80::1]:47998)");
   expect(noUdp([]).message).toContain("named no UDP address");
+  // Firefox uses no loopback addresses.
+  const loopback = ["127.0.0.1:47998", "[::1]:47998"];
+  expect(noUdp(loopback).message).toMatch(/127\.0\.0\.1:47998, \[::1\]:47998.*--bind 0\.0\.0\.0/);
+  expect(noUdp([...loopback, ...endpoints]).message).not.toContain("--bind");
 });
