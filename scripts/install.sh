@@ -50,6 +50,7 @@ opus.pc        libopus-dev   check play client all
 libclang.so    libclang-dev  check play client all
 shellcheck     shellcheck    check
 chromium       chromium      check
+firefox-esr    firefox-esr   check
 ffmpeg         ffmpeg        check
 Xvfb           xvfb          check play all
 xdpyinfo       x11-utils     check
@@ -135,6 +136,7 @@ is_there() {
     *.so) [ -n "${LIBCLANG_PATH:-}" ] || has_file "${1%.so}[.-][s0-9]*" /usr/lib /usr/lib64 ;;
     *.wad) has_file "$1" /usr/share /usr/local/share ;;
     chromium) has "${CHROMIUM:-chromium}" ;;
+    firefox-esr) has "${FIREFOX:-firefox-esr}" ;;
     *) has "$1" ;;
     esac
 }

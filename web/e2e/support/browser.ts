@@ -9,7 +9,7 @@ import { onTestFinished } from "vitest";
 import type { Surface } from "../../src/surface";
 import { outFile } from "./out";
 import { at, type Place } from "./place";
-import { listen } from "./probe";
+import { listen, type Tab } from "./probe";
 import { until } from "./wait";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -122,7 +122,7 @@ export async function startBrowser(options: BrowserOptions = {}): Promise<Browse
 /** `window.mimosa` as it is now. */
 export type Snapshot = Omit<Surface, "pc">;
 
-export function look(page: Page): Promise<Snapshot> {
+export function look(page: Tab): Promise<Snapshot> {
   return page.evaluate(() => {
     const { state, error, role, session, statistics, client, shown, reconnects, taken } =
       window.mimosa;
@@ -131,12 +131,12 @@ export function look(page: Page): Promise<Snapshot> {
 }
 
 /** Presses one of the card's buttons. */
-export async function press(page: Page, action: "play" | "watch" | "retry"): Promise<void> {
-  await page.locator(`#card-actions button[data-action=${action}]`).click();
+export async function press(page: Tab, action: "play" | "watch" | "retry"): Promise<void> {
+  await page.click(`#card-actions button[data-action=${action}]`);
 }
 
 /** Waits for a state. */
-export async function reach(page: Page, state: Surface["state"]): Promise<Snapshot> {
+export async function reach(page: Tab, state: Surface["state"]): Promise<Snapshot> {
   return until(`the page's state is ${state}`, async () => {
     const now = await look(page);
     if (now.state === "failed" && state !== "failed") {
@@ -148,7 +148,7 @@ export async function reach(page: Page, state: Surface["state"]): Promise<Snapsh
 }
 
 /** Waits for so many frames more than have been shown by now. */
-export async function watchFrames(page: Page, count: number): Promise<void> {
+export async function watchFrames(page: Tab, count: number): Promise<void> {
   const { shown, session } = await look(page);
   await until(`${count} frames more are shown`, async () => {
     const now = await look(page);
@@ -157,7 +157,7 @@ export async function watchFrames(page: Page, count: number): Promise<void> {
 }
 
 /** What getStats() says of the picture's stream, and of its codec `mimeType`. */
-export function inbound(page: Page): Promise<Record<string, unknown>> {
+export function inbound(page: Tab): Promise<Record<string, unknown>> {
   return page.evaluate(async () => {
     const report = await window.mimosa.pc?.getStats();
     let found = {};

@@ -5,6 +5,13 @@
 
 import type { Page } from "playwright-core";
 
+/** A page, whichever browser it is in. */
+export interface Tab {
+  /** What `code` comes to in the page. */
+  evaluate<T>(code: () => T | Promise<T>): Promise<T>;
+  click(selector: string): Promise<void>;
+}
+
 /** A frame, as requestVideoFrameCallback told of it. */
 export interface Seen {
   /** When it was handed to the compositor, on the page's clock. */
@@ -74,7 +81,7 @@ export function listen(): void {
 }
 
 /** Notes every frame from now on, with its marker. */
-export function follow(page: Page): Promise<void> {
+export function follow(page: Tab): Promise<void> {
   return page.evaluate(() => {
     const CELLS = 34;
     const BITS = 16;
@@ -151,7 +158,7 @@ export function seen(page: Page): Promise<Seen[]> {
 }
 
 /** The newest frame with a marker. */
-export function newest(page: Page): Promise<Seen | undefined> {
+export function newest(page: Tab): Promise<Seen | undefined> {
   return page.evaluate(() => window.probe.seen.findLast(({ actions }) => actions !== null));
 }
 
@@ -165,7 +172,7 @@ export function keysDown(page: Page): Promise<number[]> {
 }
 
 /** The picture below the marker: a hash, and how many colours it has. */
-export function fingerprint(page: Page): Promise<{ hash: number; colours: number }> {
+export function fingerprint(page: Tab): Promise<{ hash: number; colours: number }> {
   return page.evaluate(() => {
     const video = document.querySelector("video");
     const canvas = document.createElement("canvas");
