@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { look, press, reach, screenshot, startBrowser, watchFrames } from "./support/browser";
 import { foreignPage } from "./support/foreign";
-import { startHost } from "./support/host";
+import { SMALL, startHost } from "./support/host";
 import { ask } from "./support/http";
 import { until } from "./support/wait";
 
@@ -81,7 +81,7 @@ test("a browser that takes the stream and decodes none of it says so", async () 
 });
 
 test("a decoder that stops is replaced, and given up the second time", async () => {
-  const host = await startHost({ name: "stalled", args: ["--log", "debug"] });
+  const host = await startHost({ name: "stalled", args: ["--log", "debug", ...SMALL] });
   const browser = await startBrowser();
   const page = await spoiled(await browser.window(), host.play);
   await press(page, "play");

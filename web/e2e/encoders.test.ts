@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { inbound, look, press, reach, startBrowser, watchFrames } from "./support/browser";
-import { startHost } from "./support/host";
+import { SMALL, startHost } from "./support/host";
 import { fingerprint, follow, newest, since } from "./support/probe";
 import { until } from "./support/wait";
 
@@ -10,7 +10,7 @@ test.each([
   { encoder: "openh264", codec: "H264", mime: "video/H264", shown: /encoder OpenH264 \d+\.\d+/ },
   { encoder: "svt-av1", codec: "AV1", mime: "video/AV1", shown: /encoder SVT-AV1 v?\d+\.\d+/ },
 ])("the page plays what $encoder codes", async ({ encoder, codec, mime, shown }) => {
-  const host = await startHost({ name: encoder, args: ["--encoder", encoder] });
+  const host = await startHost({ name: encoder, args: ["--encoder", encoder, ...SMALL] });
   const browser = await startBrowser();
   const page = await browser.play(host.play);
   await follow(page);
@@ -49,7 +49,7 @@ test.each([
 });
 
 test("a browser without AV1 gets H.264 from a host of AV1", async () => {
-  const host = await startHost({ name: "av1-fallback", args: ["--encoder", "svt-av1"] });
+  const host = await startHost({ name: "av1-fallback", args: ["--encoder", "svt-av1", ...SMALL] });
   const browser = await startBrowser();
   const page = await browser.window();
   await page.addInitScript(() => {

@@ -15,7 +15,7 @@ import { sleep } from "./support/wait";
 
 const why = noLink();
 /** How long the stream is watched. */
-const WATCHED = 20_000;
+const WATCHED = 12_000;
 const TOKEN = "link-link-link-link";
 
 /** The longest of the trace: `mimosa trace inspect traces/wifi.txt`. */

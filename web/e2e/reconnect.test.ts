@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { look, reach, screenshot, startBrowser, watchFrames } from "./support/browser";
-import { type Host, startHost } from "./support/host";
+import { type Host, SMALL, startHost } from "./support/host";
 import { HOST_ADDRESS, noPath, Path } from "./support/path";
 import { fingerprint } from "./support/probe";
 import { sleep, until } from "./support/wait";
@@ -16,7 +16,7 @@ async function playing(name: string): Promise<{ path: Path; host: Host; page: Pa
   const host = await startHost({
     name,
     place: path.host,
-    args: ["--bind", HOST_ADDRESS, "--token", "reconnect-reconnect"],
+    args: ["--bind", HOST_ADDRESS, "--token", "reconnect-reconnect", ...SMALL],
   });
   const browser = await startBrowser({ place: path.browser });
   const page = await browser.play(host.play);
@@ -74,7 +74,7 @@ describe.skipIf(why !== undefined && !process.env.CI)("a network that breaks", (
 });
 
 test("the host survives a browser that is killed", async () => {
-  const host = await startHost({ name: "killed" });
+  const host = await startHost({ name: "killed", args: SMALL });
   const first = await startBrowser();
   const page = await first.play(host.play);
   await watchFrames(page, 30);

@@ -1,11 +1,12 @@
 // Reports of RFC 8888 from a Chromium that has them, and one that only says so.
 
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { inbound, look, press, reach, startBrowser, watchFrames } from "./support/browser";
-import { startHost } from "./support/host";
+import { inbound, look, press, reach, startBrowser, TRIAL, watchFrames } from "./support/browser";
+import { SMALL, startHost } from "./support/host";
 import { Link, noLink, SENDER_ADDRESS } from "./support/link";
-import { writeFigures } from "./support/out";
+import { ROOT, writeFigures } from "./support/out";
 import { messages } from "./support/probe";
 import { until } from "./support/wait";
 
@@ -15,7 +16,7 @@ const TOKEN = "reports-reports-reports";
 const DECODED = 33;
 
 test("a browser that reports otherwise than it offered gets what it can", async () => {
-  const host = await startHost({ name: "reports-munged" });
+  const host = await startHost({ name: "reports-munged", args: SMALL });
   const browser = await startBrowser();
   const page = await browser.open(host.play);
   const asked: string[] = [];
@@ -47,6 +48,12 @@ test("a browser that reports otherwise than it offered gets what it can", async 
   const over = logged(host.log, /does not report arrivals as asked fallback="twcc-02"/);
   expect(over - begun).toBeGreaterThan(1_000);
   expect(host.log.match(/does not report arrivals/g)).toHaveLength(1);
+});
+
+test("the guide has the argument that the page's help names", () => {
+  expect(TRIAL).toMatch(/^--force-fieldtrials=WebRTC-RFC8888/);
+  const guide = readFileSync(`${ROOT}docs/use/host.md`, "utf8");
+  expect(guide.match(/--force-fieldtrials=[^"\n]+/g)).toEqual([TRIAL, TRIAL]);
 });
 
 describe.skipIf(why !== undefined && !process.env.CI)("an emulated link", () => {
@@ -147,11 +154,10 @@ async function play(name: string, args: string[], network: Record<string, string
   const quoted = (text: string) => (/^[{\d.]+$|^\{/.test(text) ? text : `"${text}"`);
   const lines = Object.entries(network).map(([key, value]) => `${key} = ${quoted(value)}`);
   const link = new Link(name, `[link]\n${lines.join("\n")}\n`);
-  const size = ["--size", "640x360"];
   const host = await startHost({
     name,
     place: link.sender,
-    args: ["--bind", SENDER_ADDRESS, "--token", TOKEN, ...size, ...args],
+    args: ["--bind", SENDER_ADDRESS, "--token", TOKEN, ...SMALL, ...args],
   });
   const browser = await startBrowser({ place: link.receiver, reports: true });
   const page = await browser.play(host.play);

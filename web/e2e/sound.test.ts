@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { look, screenshot, startBrowser, watchFrames } from "./support/browser";
 import { forget, hear, level, loudest } from "./support/ear";
-import { startHost } from "./support/host";
+import { SMALL, startHost } from "./support/host";
 import { outFile, writeFigures } from "./support/out";
 import { report } from "./support/report";
 import { sleep, until } from "./support/wait";
@@ -17,7 +17,7 @@ const PULSE_HERTZ = 1_000;
 const ACTION_HERTZ = 660;
 
 test("the demo is heard without a gap, and how far it is from the picture is known", async () => {
-  const host = await startHost({ name: "sound" });
+  const host = await startHost({ name: "sound", args: SMALL });
   const browser = await startBrowser();
   const page = await browser.play(host.play);
   await hear(page);
@@ -64,7 +64,7 @@ test("the demo is heard without a gap, and how far it is from the picture is kno
 });
 
 test("a browser that cannot hand the sound over plays it itself", async () => {
-  const host = await startHost({ name: "sound-browser" });
+  const host = await startHost({ name: "sound-browser", args: SMALL });
   // It has no way at all, or one that turns out not to work.
   for (const lacks of ["transform", "worklet"]) {
     const browser = await startBrowser();
@@ -92,7 +92,7 @@ test("a browser that cannot hand the sound over plays it itself", async () => {
 });
 
 test("a loudspeaker that runs out gets more at a time", async () => {
-  const host = await startHost({ name: "sound-loudspeaker" });
+  const host = await startHost({ name: "sound-loudspeaker", args: SMALL });
   const browser = await startBrowser();
   await browser.context.addInitScript(() => {
     let underrunEvents = 0;
@@ -120,7 +120,7 @@ test("a loudspeaker that runs out gets more at a time", async () => {
 });
 
 test("without sound there is the picture, and nothing to mute", async () => {
-  const host = await startHost({ name: "silent", args: ["--sound", "off"] });
+  const host = await startHost({ name: "silent", args: ["--sound", "off", ...SMALL] });
   const browser = await startBrowser();
   const page = await browser.play(host.play);
   await watchFrames(page, 30);
@@ -138,7 +138,7 @@ test("what a launched game plays is heard", async () => {
   const game = `pacat --raw --rate=48000 --channels=2 <'${tone}' & sleep 300`;
   const host = await startHost({
     name: "sound-game",
-    args: ["--launch", game, "--size", "640x360"],
+    args: ["--launch", game, ...SMALL],
   });
   const browser = await startBrowser();
   const page = await browser.play(host.play);

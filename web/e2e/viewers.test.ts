@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { look, press, reach, screenshot, startBrowser, watchFrames } from "./support/browser";
 import { foreignOffer, foreignPage } from "./support/foreign";
-import { type Host, startHost } from "./support/host";
+import { type Host, SMALL, startHost } from "./support/host";
 import { ask } from "./support/http";
 import { fingerprint, follow, newest, since } from "./support/probe";
 import { sleep, until } from "./support/wait";
@@ -13,7 +13,7 @@ import { sleep, until } from "./support/wait";
 const SETTLE = 1_000;
 
 test("one plays, one watches, no more than that", async () => {
-  const host = await startHost({ name: "viewers", args: ["--viewers", "1"] });
+  const host = await startHost({ name: "viewers", args: ["--viewers", "1", ...SMALL] });
   const browser = await startBrowser();
   const player = await browser.play(host.play);
   await follow(player);
@@ -65,7 +65,7 @@ test("one plays, one watches, no more than that", async () => {
 });
 
 test("the host ignores a viewer's input", async () => {
-  const host = await startHost({ name: "viewers-input" });
+  const host = await startHost({ name: "viewers-input", args: SMALL });
   const browser = await startBrowser();
   // The counter is in every viewer's picture.
   const seeing = await browser.open(host.watch);

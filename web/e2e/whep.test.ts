@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { look, press, reach, startBrowser, watchFrames } from "./support/browser";
 import { foreignFrames, foreignOffer, foreignPage } from "./support/foreign";
-import { startHost } from "./support/host";
+import { SMALL, startHost } from "./support/host";
 import { fingerprint, messages } from "./support/probe";
 import { until } from "./support/wait";
 
@@ -12,7 +12,7 @@ const SHOWN = 32;
 const DECODED = 33;
 
 test("a WHEP player without our page's code watches", async () => {
-  const host = await startHost({ name: "whep" });
+  const host = await startHost({ name: "whep", args: SMALL });
   const browser = await startBrowser();
   const page = await foreignPage(browser, host);
   const { status, text, place } = await foreignOffer(page);
@@ -39,7 +39,7 @@ test("a WHEP player without our page's code watches", async () => {
 });
 
 test("the page plays with the older feedback", async () => {
-  const host = await startHost({ name: "feedback" });
+  const host = await startHost({ name: "feedback", args: SMALL });
   const browser = await startBrowser();
   const newest = await browser.play(host.play);
   await watchFrames(newest, 60);

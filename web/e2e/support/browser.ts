@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Surface } from "../../src/surface";
-import { outFile } from "./out";
+import { outFile, ROOT } from "./out";
 import { at, type Place } from "./place";
 import { listen, type Tab } from "./probe";
 import { until } from "./wait";
@@ -24,8 +24,10 @@ export interface BrowserOptions {
   readonly reports?: boolean;
 }
 
-/** The field trial that docs/use/host.md names. */
-const TRIAL = "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true,min_send_delta:1ms/";
+/** The argument that has Chromium offer reports of RFC 8888, as the page's help names it. */
+export const TRIAL = String(
+  readFileSync(`${ROOT}web/index.html`, "utf8").match(/--force-fieldtrials=[^<]+/),
+);
 
 export class Browser {
   readonly context: BrowserContext;
@@ -103,13 +105,17 @@ export async function startBrowser(options: BrowserOptions = {}): Promise<Browse
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
-      ...(reports ? [`--force-fieldtrials=${TRIAL}`] : []),
+      ...(reports ? [TRIAL] : []),
       ...(trusts ? [`--unsafely-treat-insecure-origin-as-secure=${trusts}`] : []),
     ],
   });
   const browser = new Browser(context, folder);
   onTestFinished(async () => {
-    // One that was killed has nothing to close.
+    // A page that closes ends its session, which a browser that ends does not; and one that was
+    // killed has nothing to close.
+    const contexts = context.browser()?.contexts() ?? [context];
+    const pages = contexts.flatMap((each) => each.pages());
+    await Promise.all(pages.map((page) => page.close().catch(() => {})));
     await context.close().catch(() => {});
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     if (browser.complaints.length > 0) {

@@ -40,7 +40,7 @@ mod x264;
 
 pub use codecs::{Codecs, OpenDecoder, OpenEncoder, PictureDecoder, digest};
 pub use fault::{Fault, FaultKind};
-pub use plan::{PersonPlan, Plan, TransportKind};
+pub use plan::{Discipline, PersonPlan, Plan, TransportKind};
 pub use rules::{Rule, Violation};
 pub use summary::Summary;
 pub use world::{run, run_with};
