@@ -12,6 +12,18 @@ const STEPPED: u32 = 16;
 /// Time for which a queue must have been there to count as standing, and not as that of
 /// one frame.
 const RECENT: TimeDelta = TimeDelta::from_millis(1_000);
+/// Time for which a queue must have been there to count as that of others: five round trips of 20 ms,
+/// as Copa counts (NSDI 2018, section 2.2).
+const SHORT: TimeDelta = TimeDelta::from_millis(100);
+/// Time for which the smallest delay counts where others may keep a queue: our choice, longer than
+/// TCP needs to come back after a loss.
+const LASTING: TimeDelta = TimeDelta::from_millis(30_000);
+/// Time between two packets from which on, and up to which, their delays are compared: packets that
+/// leave together meet the same queue, and in a longer time it changes.
+const APART: TimeDelta = TimeDelta::from_micros(300);
+const LATEST: TimeDelta = TimeDelta::from_micros(4_000);
+/// Number of packets over which the difference is averaged: our choice, about ten frames.
+const STEADY: u32 = 128;
 /// Largest delay above the smallest one with which a packet counts as having met no
 /// queue.
 const CLOSE: TimeDelta = TimeDelta::from_micros(500);
@@ -24,6 +36,13 @@ pub(super) struct Base {
     window: TimeDelta,
     /// The smallest one-way delay of the last second, the clocks' offset included.
     recent: WindowedMin,
+    /// The smallest one-way delay of 100 ms and of half a minute, the clocks' offset included.
+    short: WindowedMin,
+    lasting: WindowedMin,
+    /// Mean difference between the delays of consecutive packets that left one after another, and the
+    /// newest packet.
+    unsteady: TimeDelta,
+    newest: Option<(Time, TimeDelta)>,
     /// When the path was last seen without a queue.
     met: Time,
     /// Number of consecutive packets whose one-way delay grew more than their round
@@ -38,6 +57,10 @@ impl Base {
             round_trip: WindowedMin::new(window),
             window,
             recent: WindowedMin::new(RECENT),
+            short: WindowedMin::new(SHORT),
+            lasting: WindowedMin::new(LASTING),
+            unsteady: TimeDelta::ZERO,
+            newest: None,
             met: Time::ZERO,
             stepped: 0,
         }
@@ -53,6 +76,28 @@ impl Base {
     pub(super) fn standing(&self) -> TimeDelta {
         let recent = self.recent.get().unwrap_or(TimeDelta::ZERO);
         (recent - self.shortest()).max(TimeDelta::ZERO)
+    }
+
+    /// The smallest delay of the last 100 ms, above that of the last half minute: the queue that
+    /// stood throughout, also where no moment without a queue is remembered otherwise.
+    pub(super) fn lasting(&self) -> TimeDelta {
+        let least = self.short.get().zip(self.lasting.get());
+        least.map_or(TimeDelta::ZERO, |(recent, least)| recent - least)
+    }
+
+    /// Takes a packet that left at `sent` and arrived `delay` later.
+    pub(super) fn steady(&mut self, sent: Time, delay: TimeDelta) {
+        if let Some((before, other)) = self.newest.replace((sent, delay))
+            && (APART..LATEST).contains(&sent.since(before))
+        {
+            let differs = delay.max(other) - delay.min(other);
+            self.unsteady += (differs - self.unsteady) / STEADY;
+        }
+    }
+
+    /// How much the delays of consecutive packets differ, in the mean.
+    pub(super) const fn unsteady(&self) -> TimeDelta {
+        self.unsteady
     }
 
     /// The smallest round trip; `None` before the first packet.
@@ -77,6 +122,8 @@ impl Base {
             if self.stepped >= STEPPED {
                 self.delay.clear();
                 self.recent.clear();
+                self.short.clear();
+                self.lasting.clear();
                 self.stepped = 0;
             }
         } else {
@@ -91,6 +138,8 @@ impl Base {
     pub(super) fn unloaded(&mut self, now: Time, delay: TimeDelta) {
         self.delay.add(now, delay);
         self.recent.add(now, delay);
+        self.short.add(now, delay);
+        self.lasting.add(now, delay);
         if delay <= self.shortest() + CLOSE {
             self.met = now;
         }

@@ -98,9 +98,18 @@ pub struct Config {
     pub release: f64,
     /// Window of the smallest delay and of the smallest round trip.
     pub min_delay_window: TimeDelta,
-    /// Delay of a standing queue of others that is not answered, for the competitive mode.
-    /// Zero: every queue is answered.
+    /// Standing queue of others above which the flow competes for its part of the link: 2 ms is
+    /// more than an L4S queue lets stand.
+    pub others_queue: TimeDelta,
+    /// Standing queue of others above which the flow competes, as a multiple of the mean difference
+    /// between the delays of consecutive packets.
+    pub unsteady_gain: f64,
+    /// Standing queue of others up to which the flow begins to compete, and above which its bitrate
+    /// does not grow. Zero: the flow never competes.
     pub delay_budget: TimeDelta,
+    /// N of the competition at most: the connections of TCP as which a flow competes that has
+    /// little. Eight keep a third of the link beside one of BBR.
+    pub connections: f64,
     /// Multiple of the newest acknowledged frame's own bitrate beyond which the bitrate does
     /// not rise, as in Pudica.
     pub application_headroom: f64,
@@ -140,7 +149,10 @@ impl Default for Config {
             loss: 0.08,
             release: 1.6,
             min_delay_window: TimeDelta::from_millis(3_000),
-            delay_budget: TimeDelta::ZERO,
+            others_queue: TimeDelta::from_millis(2),
+            unsteady_gain: 4.0,
+            delay_budget: TimeDelta::from_millis(150),
+            connections: 8.0,
             application_headroom: 1.5,
         }
     }
@@ -179,12 +191,14 @@ impl Config {
             ("alone_pace_gain", self.alone_pace_gain),
             ("marked_pace_gain", self.marked_pace_gain),
             ("marks_at_rest", self.marks_at_rest),
+            ("connections", self.connections),
             ("release", self.release),
             ("application_headroom", self.application_headroom),
         ] {
             require((1.0..=100.0).contains(&times), key, "from 1 to 100")?;
         }
         for (key, intervals) in [
+            ("unsteady_gain", self.unsteady_gain),
             ("backlog_share", self.backlog_share),
             ("overdue", self.overdue),
             ("stalled", self.stalled),

@@ -2,13 +2,18 @@
 //! losses.
 
 use mimosa_facts::{Cause, FrameId};
-use mimosa_units::{Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::Mimosa;
+use super::beside::View;
 use super::busy::Reference;
 
 /// Lowest load that the law is given. A lower one cannot be told from that of an idle link.
 const LOWEST_SHARE: f64 = 0.01;
+/// Packets of others whose queue is no reason to compete, and their size: our choice. Three flows of
+/// this kind let as many stand on a slow link.
+const STANDING: u32 = 8;
+const PACKET: Bytes = Bytes::new(1_200);
 /// Least factor by which one round changes the bitrate. `GREATEST_FACTOR` is the greatest.
 const LEAST_FACTOR: f64 = 0.7;
 const GREATEST_FACTOR: f64 = 2.0;
@@ -22,6 +27,9 @@ impl Mimosa {
             return;
         };
         self.decision.evidence.smoothed_utilization = Some(share);
+        if self.compete(now, newest, share) {
+            return;
+        }
         if newest < self.hold_until {
             self.set_cause(Cause::AwaitFeedback);
             return;
@@ -34,6 +42,14 @@ impl Mimosa {
             let (factor, cause) = self.factor(now, share.max(LOWEST_SHARE));
             (self.rate.scale(factor), cause)
         };
+        if self.move_to(rate, cause, newest) {
+            self.hold_until = self.next_frame;
+        }
+    }
+
+    /// Sets the bitrate to `rate` for the reason `cause`, or to the most that the frame `newest` says
+    /// something about. Returns whether it was set.
+    fn move_to(&mut self, rate: Rate, cause: Cause, newest: FrameId) -> bool {
         // A small frame says little about a rate many times its own.
         let tried = self.intervals.get_mut(newest).map(|each| each.bitrate());
         let bound = tried.map_or(Rate::MAX, |tried| {
@@ -41,14 +57,56 @@ impl Mimosa {
         });
         if rate >= self.rate && bound <= self.rate {
             self.set_cause(Cause::ApplicationLimited);
-            return;
+            return false;
         }
         let is_highest = self.rate == self.limits.max() && rate >= self.rate;
         self.set_rate(
             rate.min(bound.max(self.rate)),
             if is_highest { Cause::AtMaximum } else { cause },
         );
+        true
+    }
+
+    /// Competes with others at the averaged load `load`, if the queue is theirs. Returns whether it
+    /// does.
+    fn compete(&mut self, now: Time, newest: FrameId, load: f64) -> bool {
+        let config = &self.config;
+        let (Some(link), Some(round_trip)) = (self.trains.rate(), self.base.round_trip()) else {
+            return false;
+        };
+        let share = self.rate.scale(self.fill.get()).ratio(link).min(1.0);
+        let view = View {
+            share,
+            is_alone: others(share, load) < self.alone(),
+            standing: self.base.lasting(),
+            round_trip,
+        };
+        // Where delays differ from packet to packet, the smallest of half a minute is far below those
+        // of most moments; and a few flows of one's own kind let that many packets stand.
+        let packets = link.transmit_time(PACKET) * STANDING;
+        let unsteady = self.base.unsteady().scale(config.unsteady_gain);
+        let least = config.others_queue.max(packets).max(unsteady);
+        self.beside.look(now, view, least, config.delay_budget);
+        if !self.beside.competes() {
+            return false;
+        }
+        self.others = others(share, load);
+        let (rate, is_lower) = self.beside.answer(
+            now,
+            self.rate,
+            view,
+            config.connections,
+            config.delay_budget,
+        );
+        let cause = if is_lower {
+            Cause::Loss
+        } else {
+            Cause::Competing
+        };
+        self.move_to(rate, cause, newest);
         self.hold_until = self.next_frame;
+        (self.lost, self.accounted) = (0, 0);
+        true
     }
 
     /// Factor by which a round that ends at `now` changes the bitrate at the averaged load `load`,
@@ -75,9 +133,8 @@ impl Mimosa {
         let config = &self.config;
         let link = self.trains.rate();
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
-        self.others = (1.0 - own / load.min(1.0)).clamp(0.0, 1.0);
-        // A link whose rate varies looks as if other flows were there.
-        let alone = config.alone + config.spread_part * self.trains.spread();
+        self.others = others(own, load);
+        let alone = self.alone();
         let beside = (self.others - alone) / (config.shared_from - config.alone);
         let reserve = config.shared_drop * beside.clamp(0.0, 1.0);
         let target = config.target_share - reserve;
@@ -90,6 +147,12 @@ impl Mimosa {
         (libm::pow(target / load, gain) * pull, self.others < alone)
     }
 
+    /// Part of the load brought by others up to which the flow counts as alone: a link whose rate
+    /// varies looks as if others were there.
+    fn alone(&self) -> f64 {
+        self.config.alone + self.config.spread_part * self.trains.spread()
+    }
+
     /// The factor by marks, of a flow that sends `sent`; `None` where marks are not recent, or
     /// where the queue that stands is longer than one that marks early keeps it.
     fn by_marks(&mut self, now: Time, sent: Rate) -> Option<f64> {
@@ -98,4 +161,9 @@ impl Mimosa {
         let is_short = self.base.standing() <= self.config.marked_queue;
         (self.marks.are_recent(now) && is_short).then_some(factor)
     }
+}
+
+/// The part of the averaged load `load` that others bring, from 0 to 1, where the flow's own is `own`.
+fn others(own: f64, load: f64) -> f64 {
+    (1.0 - own / load.min(1.0)).clamp(0.0, 1.0)
 }

@@ -17,6 +17,7 @@
 //! named as such where it is used.
 
 mod base;
+mod beside;
 mod busy;
 mod config;
 mod intervals;
@@ -42,6 +43,7 @@ use crate::needs::{Arrivals, Needs};
 use crate::parameter::ParameterError;
 
 use base::Base;
+use beside::Beside;
 use busy::{Interval, Reference};
 use intervals::Intervals;
 use marks::Marks;
@@ -73,6 +75,7 @@ pub struct Mimosa {
     service: Service,
     trains: Trains,
     base: Base,
+    beside: Beside,
     marks: Marks,
     report_gap: ReportGap,
     fill: Fill,
@@ -113,6 +116,7 @@ impl Mimosa {
             service: Service::default(),
             trains: Trains::default(),
             base: Base::new(config.min_delay_window),
+            beside: Beside::default(),
             marks: Marks::new(config.mark_window, config.marks_at_rest),
             report_gap: ReportGap::default(),
             fill: Fill::default(),
@@ -135,11 +139,11 @@ impl Mimosa {
         }
     }
 
-    /// The values with which delays are compared now: the smallest delay plus the standing
-    /// queue that is not answered, the noise and the link's rate.
+    /// The values with which delays are compared now: the smallest delay, the noise and the
+    /// link's rate.
     fn reference(&self) -> Reference {
         Reference {
-            shortest: self.base.shortest() + self.allowed(),
+            shortest: self.base.shortest(),
             noise: self.noise(),
             link: self.trains.rate(),
             standing_gain: self.config.standing_gain,
@@ -151,16 +155,6 @@ impl Mimosa {
         let most = self.interval.scale(self.config.most_noise);
         let noise = self.trains.uneven().scale(self.config.noise_gain);
         noise.min(most)
-    }
-
-    /// The part of a standing queue that is not answered, at most `delay_budget`.
-    fn allowed(&self) -> TimeDelta {
-        let budget = self.config.delay_budget;
-        if budget > TimeDelta::ZERO {
-            self.base.standing().min(budget)
-        } else {
-            TimeDelta::ZERO
-        }
     }
 
     /// Decides the size of the frame that the encoder asks for: smaller if there is a backlog,
@@ -225,18 +219,24 @@ impl Mimosa {
     /// the delay without it will soon be forgotten; `None` otherwise.
     fn seeing_the_path(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
         let is_busy = self.decision.evidence.smoothed_utilization? > self.config.target_share;
-        if !is_busy || !self.base.is_stale(now) {
+        if !is_busy || self.beside.competes() || !self.base.is_stale(now) {
             return None;
         }
         self.base.asked(now);
         Some(own.scale(0.5))
     }
 
-    /// Age of the oldest frame on its way, less the smallest round trip and the time for which
-    /// frames wait for infrequent reports. Zero if no frame is on its way.
+    /// Age of the oldest frame on its way, less the smallest round trip, the time for which
+    /// frames wait for infrequent reports, and beside a queue of others the delay allowed. Zero if no
+    /// frame is on its way.
     fn overdue(&mut self, now: Time) -> TimeDelta {
         let waits = (self.report_gap.get() - self.interval).max(TimeDelta::ZERO);
-        let expected = self.base.round_trip().unwrap_or(TimeDelta::ZERO) + waits;
+        let allowed = if self.beside.competes() {
+            self.config.delay_budget
+        } else {
+            TimeDelta::ZERO
+        };
+        let expected = self.base.round_trip().unwrap_or(TimeDelta::ZERO) + waits + allowed;
         let oldest = self.intervals.oldest_open().and_then(Interval::first_sent);
         oldest.map_or(TimeDelta::ZERO, |sent| now.since(sent) - expected)
     }
@@ -244,6 +244,9 @@ impl Mimosa {
     /// Size limit of the next frame by the backlog and by the link's rate; `None` if neither
     /// limits it. `own` is the frame's size by the bitrate.
     fn beside_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
+        if self.beside.competes() {
+            return None;
+        }
         let carried = self.trains.newest(now).map(|link| {
             let link = link
                 .scale(self.config.target_share)
@@ -380,6 +383,7 @@ impl Mimosa {
                     }
                 }
                 PacketOutcome::Lost => {
+                    self.beside.resolved(packet.sent, true);
                     self.lost = self.lost.saturating_add(1);
                     if is_first {
                         self.resolved(now, packet.frame);
@@ -399,10 +403,15 @@ impl Mimosa {
             self.newest = Some((packet.sent, packet.sent + busy));
         }
         self.marks.arrived(now, packet.size, is_marked);
+        self.beside.resolved(packet.sent, false);
+        if is_marked {
+            self.beside.congested(packet.sent);
+        }
         if packet.kind == PacketKind::Retransmission {
             return;
         }
         if packet.kind.is_first() {
+            self.base.steady(packet.sent, delay);
             let unqueued = self.base.shortest() + self.noise();
             self.service.arrived(packet.sent, at, packet.size, unqueued);
         }

@@ -11,6 +11,7 @@ mod both_ways;
 mod c3g;
 mod c3g_tables;
 mod common;
+mod competition;
 mod conditions;
 mod copa;
 mod determinism;

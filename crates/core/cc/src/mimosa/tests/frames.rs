@@ -290,30 +290,6 @@ fn a_path_that_is_being_forgotten_is_seen_by_one_small_frame() {
     assert_eq!(after(4_002, 1.1), Some(Bytes::new(5_000)));
 }
 
-/// Others let a queue stand for a second.
-#[test]
-fn a_queue_that_stands_is_ignored_up_to_the_budget() {
-    for (budget, stands, allowed) in [(0, 15, 0), (20, 15, 15), (20, 30, 20)] {
-        let config = Config {
-            delay_budget: MS(budget),
-            ..Config::default()
-        };
-        let mut mimosa = Stream::blind(config).mimosa;
-        mimosa.base.arrived(Time::from_secs(1), DELAY, MS(20));
-        for ms in (1_010..2_100).step_by(10) {
-            let (delay, round_trip) = (DELAY + MS(stands), MS(20 + stands));
-            mimosa
-                .base
-                .arrived(Time::from_millis(ms), delay, round_trip);
-        }
-        assert_eq!(mimosa.allowed(), MS(allowed));
-        assert_eq!(mimosa.reference().shortest, DELAY + MS(allowed));
-        // After one packet without a queue, no queue stands.
-        mimosa.base.arrived(Time::from_millis(2_110), DELAY, MS(20));
-        assert_eq!(mimosa.allowed(), TimeDelta::ZERO);
-    }
-}
-
 /// Only the last two packets of a frame are among those held up. The hold-up cannot be told
 /// before the packets of the next frame, which come with them.
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of each rule on packets whose arrivals the test decides, with numbers computed by
 //! hand.
 
+mod beside;
 mod frames;
 mod law;
 mod link;

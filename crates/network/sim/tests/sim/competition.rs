@@ -1,0 +1,134 @@
+//! The Mimosa controller behind a drop-tail queue that others fill, and after they have gone.
+
+use std::fmt::Write;
+
+use crate::common::{part, scenario, window};
+
+/// A scenario with streams of the Mimosa controller over a drop-tail queue of `queue_ms`, and `more`.
+fn behind_drop_tail(
+    (mbps, round_trip, queue_ms): (u32, u32, u32),
+    (streams, params): (usize, &str),
+    more: &str,
+) -> String {
+    let mut text = format!(
+        r#"
+        duration = "60s"
+        [link]
+        rate = "{mbps}Mbit/s"
+        one_way_delay = "{}ms"
+        queue = {{ kind = "droptail", limit = "{queue_ms}ms" }}
+        "#,
+        round_trip / 2
+    );
+    for number in 0..streams {
+        write!(
+            text,
+            r#"
+            [[flow]]
+            name = "game{number}"
+            controller = "mimosa"
+            params = {{ {params} }}
+            max_bitrate = "{}Mbit/s"
+            feedback = "frame"
+            "#,
+            mbps * 6 / 5,
+        )
+        .unwrap();
+    }
+    text + more
+}
+
+fn tcp(controller: &str, rest: &str) -> String {
+    format!(
+        "[[flow]]\nname = \"rival\"\nkind = \"tcp\"\ncontroller = \"{controller}\"\nstart = \"5s\"\n\
+         {rest}\n"
+    )
+}
+
+/// The parts of the link that a stream and a TCP connection have, and the stream's frame delay above
+/// the path's, p95 in ms. The queue holds a round trip.
+fn beside(rival: &str, mbps: u32, round_trip: u32, params: &str, seed: u64) -> (f64, f64, f64) {
+    let link = (mbps, round_trip, round_trip);
+    let text = behind_drop_tail(link, (1, params), &tcp(rival, ""));
+    let figures = part(&scenario(&text), seed, window(20_000, 60_000));
+    let of = |flow: usize| figures.flows[flow].throughput_mbps / f64::from(mbps);
+    let delay = figures.flows[0].frame_delay_ms.unwrap().p95;
+    (of(0), of(1), delay - f64::from(round_trip) / 2.0)
+}
+
+#[test]
+fn a_stream_and_a_connection_of_tcp_leave_each_other_their_part() {
+    let mut wrong = String::new();
+    for rival in ["cubic", "bbr", "bbr3"] {
+        for (mbps, round_trip) in [(30, 10), (30, 20), (30, 80), (100, 20)] {
+            for seed in 1..=2 {
+                let (ours, theirs, delay) = beside(rival, mbps, round_trip, "", seed);
+                // A frame waits for the queue and its interval, and may be sent again after a loss.
+                let most = f64::from(round_trip) * 3.0 + 60.0;
+                let parts = 0.27..0.73;
+                if !parts.contains(&ours) || !parts.contains(&theirs) || delay > most {
+                    writeln!(
+                        wrong,
+                        "{rival}, {mbps} Mbit/s, {round_trip} ms, seed {seed}: {ours:.2}, \
+                         {theirs:.2}, {delay:.0} ms"
+                    )
+                    .unwrap();
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The cause is the competition: without it the stream has half of that, or less.
+#[test]
+fn without_the_competition_tcp_takes_the_link() {
+    for seed in 1..=2 {
+        let (ours, theirs, _) = beside("cubic", 30, 40, "delay_budget = \"0s\"", seed);
+        assert!(ours < 0.2 && theirs > 0.8, "seed {seed}: {ours} {theirs}");
+        let (with, _, _) = beside("cubic", 30, 40, "", seed);
+        assert!(with > 2.0 * ours, "seed {seed}: {with}, without {ours}");
+    }
+}
+
+/// One stream takes no more from three connections than it needs, and two leave one its part.
+#[test]
+fn several_leave_each_other_something() {
+    let three = ["a", "b", "c"].map(|name| tcp("cubic", "").replace("rival", name));
+    for seed in 1..=2 {
+        for (streams, more) in [(1, three.concat()), (2, tcp("cubic", ""))] {
+            let text = behind_drop_tail((30, 40, 40), (streams, ""), &more);
+            let figures = part(&scenario(&text), seed, window(20_000, 60_000));
+            for (number, flow) in figures.flows.iter().enumerate() {
+                let part = flow.throughput_mbps / 30.0;
+                assert!(
+                    (0.12..0.5).contains(&part),
+                    "{streams} streams, flow {number}, seed {seed}: {part}"
+                );
+            }
+        }
+    }
+}
+
+/// Streams that TCP has left alone with a full queue empty it, use the link, and share it.
+#[test]
+fn when_tcp_has_gone_the_queue_goes() {
+    for (mbps, queue) in [(10, 40), (30, 100)] {
+        for seed in 1..=3 {
+            let left = tcp("cubic", "stop = \"25s\"");
+            let text = behind_drop_tail((mbps, 40, queue), (3, ""), &left);
+            let during = part(&scenario(&text), seed, window(15_000, 25_000));
+            let after = part(&scenario(&text), seed, window(50_000, 60_000));
+            let wait =
+                |figures: &mimosa_figures::RunFigures| figures.link.queue_delay_ms.unwrap().mean;
+            let (full, left) = (wait(&during), wait(&after));
+            let used = after.link.utilization.unwrap();
+            let at = format!("{mbps} Mbit/s, {queue} ms, seed {seed}");
+            assert!(full > 0.4 * f64::from(queue), "{at}: {full} ms");
+            // On 10 Mbit/s the same streams have 7 ms where they never met TCP.
+            assert!(left < 12.0, "{at}: {left} of {full} ms");
+            assert!(used > 0.9, "{at}: {used}");
+            assert!(after.jain.unwrap() > 0.9, "{at}: {:?}", after.jain);
+        }
+    }
+}
