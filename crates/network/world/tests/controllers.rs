@@ -52,6 +52,9 @@ fn every_controller_streams_and_follows_the_link() {
             );
         }
         let ratio = fast.bytes as f64 / slow.bytes as f64;
-        assert!(ratio > 1.2 || controller == "fixed", "{controller}: {ratio}");
+        assert!(
+            ratio > 1.2 || controller == "fixed",
+            "{controller}: {ratio}"
+        );
     }
 }

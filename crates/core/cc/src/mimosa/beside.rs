@@ -51,11 +51,10 @@ const SMALL: f64 = 0.33;
 const EVEN: f64 = 0.38;
 const HALF: f64 = 0.5;
 const LARGE: f64 = 0.6;
-/// Share of lost packets up to which N may be greatest, and from which on it is one at most: beyond
-/// what BBR causes, a twentieth, a connection of Reno has no five packets in a round trip left (RFC 5348,
-/// section 3.1).
-const FEW_LOST: f64 = 0.08;
-const MANY_LOST: f64 = 0.12;
+/// Share of lost packets up to which N may be greatest, and from which on it is one at most. Our choice:
+/// BBR causes a twentieth, and where a fifth is lost, too many compete to be many connections each.
+const FEW_LOST: f64 = 0.12;
+const MANY_LOST: f64 = 0.2;
 /// Number of packets over which that share is averaged.
 const PACKETS: f64 = 512.0;
 /// Most that the bitrate grows in a round trip, our choice: where few packets are on their way, one more

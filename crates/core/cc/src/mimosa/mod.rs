@@ -12,6 +12,8 @@
 //! next frame <= C R* L - backlog           while there is a backlog
 //! ```
 //!
+//! A queue that others keep, such as that of TCP, is answered in another way: see `beside.rs`.
+//!
 //! *Deviations*: none, because there is no paper. The estimate and the answer to falls come from
 //! experiments with Pudica's. A rule that is Pudica's (section 4 of S. Wang et al., NSDI 2024) is
 //! named as such where it is used.

@@ -155,7 +155,7 @@ fn where_much_is_lost_a_flow_is_one_connection() {
         (lost_of(20) - (1.0 - 0.3 / 4.0)).abs() < 1e-4,
         "a twentieth"
     );
-    assert!((lost_of(7) - 0.7).abs() < 1e-4, "a seventh");
+    assert!((lost_of(4) - 0.7).abs() < 1e-4, "a quarter");
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Tests of each rule on packets whose arrivals the test decides, with numbers computed by
 //! hand.
 
+#![allow(
+    clippy::large_types_passed_by_value,
+    reason = "a test makes a few configurations"
+)]
+
 mod beside;
 mod frames;
 mod law;
