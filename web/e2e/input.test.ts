@@ -4,7 +4,7 @@ import { loadavg } from "node:os";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { look, press, reach, startBrowser } from "./support/browser";
-import { SMALL, startHost } from "./support/host";
+import { startHost } from "./support/host";
 import { writeFigures } from "./support/out";
 import { follow, keysDown, newest, seen, since } from "./support/probe";
 import { sleep, until } from "./support/wait";
@@ -102,7 +102,7 @@ test("Ctrl+Alt+Shift+Z gives the keys back and takes them", async () => {
 
 /** A page that plays and has the keys, with the marker read. */
 async function playing(name: string): Promise<Page> {
-  const host = await startHost({ name, args: SMALL });
+  const host = await startHost({ name });
   const browser = await startBrowser();
   const page = await browser.open(host.play);
   await press(page, "play");
