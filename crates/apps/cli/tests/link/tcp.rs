@@ -226,12 +226,11 @@ fn the_kernels_connections_fill_the_queue_as_they_do_elsewhere() {
             return;
         }
     }
-    // The mean wait of BBR is between 3.4 and 11.7 ms, from run to run, a quarter of CUBIC's at most:
-    // the median of three counts.
-    // Two runs settle it where they agree.
+    // The mean wait of BBR is between 3.4 and 11.7 ms, from run to run: the median of five counts.
+    // Three runs settle it where they agree.
     let mut waits = Vec::new();
-    let is_short = |wait: &&f64| **wait < 15.0;
-    while waits.iter().filter(is_short).count() < 2 {
+    let is_short = |wait: &&f64| **wait < 10.0;
+    while waits.iter().filter(is_short).count() < 3 {
         let Some(seen) = download(&folder, "bbr", false) else {
             return;
         };
@@ -239,7 +238,7 @@ fn the_kernels_connections_fill_the_queue_as_they_do_elsewhere() {
         assert!(seen.goodput_mbps > 46.0, "{}", seen.goodput_mbps);
         waits.push(seen.mean_wait());
         let long = waits.len() - waits.iter().filter(is_short).count();
-        assert!(long < 2, "mean waits in ms: {waits:?}");
+        assert!(long < 3, "mean waits in ms: {waits:?}");
     }
 }
 

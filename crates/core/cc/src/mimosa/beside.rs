@@ -13,7 +13,8 @@
 //! N falls with the flow's share of the link: from the most for a flow that has a third of it, to one
 //! for a flow that has two fifths, to none for one that has three fifths. Nobody tells a flow how many
 //! others there are: beside one of them, however aggressive, N makes it rest near a third or above, and
-//! beside three of CUBIC at about as much.
+//! beside three of CUBIC at about as much. Three flows of this kind compete with one another as well, and
+//! leave one connection of CUBIC next to nothing; a lower `connections` avoids that.
 //!
 //! Copa (V. Arun and H. Balakrishnan, NSDI 2018, section 2.2) competes while a queue does not empty. A
 //! queue that empties here, or a flow that has most of the link, ends the competition as well. Flows of
@@ -45,8 +46,8 @@ const FALLING: TimeDelta = TimeDelta::from_millis(300);
 const LESS: f64 = 0.98;
 /// Shares of the link up to which N is greatest, between which it is one, and from which on it is zero.
 /// Found with one connection of CUBIC or BBR in a buffer of one round trip: N is greatest up to the
-/// least share that a flow shall have beside BBR, and falls so quickly that three flows of this kind
-/// rest where N is small.
+/// least share that a flow shall have beside BBR, and falls so quickly that one flow leaves CUBIC half.
+/// Three flows of this kind have less than that share each, and starve one of CUBIC.
 const SMALL: f64 = 0.33;
 const EVEN: f64 = 0.38;
 const HALF: f64 = 0.5;

@@ -31,7 +31,7 @@ pub(super) struct Change {
     pub(super) at: Time,
     /// When the gap ends.
     pub(super) ends: Time,
-    /// The other satellite.
+    /// The satellite to which the terminal changes.
     pub(super) to: Satellite,
 }
 
