@@ -9,6 +9,7 @@ type Embedding = (&'static str, &'static str);
 pub const SUITES: &[(&str, &[Embedding])] = &[
     ("coexistence", COEXISTENCE),
     ("feedback", FEEDBACK),
+    ("last-mile", LAST_MILE),
     ("loss-recovery", LOSS_RECOVERY),
     ("pudica-fig7", PUDICA_FIG7),
     ("pudica-fig12", PUDICA_FIG12),
@@ -43,6 +44,17 @@ const FEEDBACK: &[Embedding] = suite!("feedback":
     "suite.toml",
     "constant.toml",
     "steps.toml",
+);
+
+const LAST_MILE: &[Embedding] = suite!("last-mile":
+    "suite.toml",
+    "wifi.toml",
+    "cell.toml",
+    "cable.toml",
+    "cable-upload.toml",
+    "satellite.toml",
+    "turns.toml",
+    "jitter.toml",
 );
 
 const LOSS_RECOVERY: &[Embedding] = suite!("loss-recovery":

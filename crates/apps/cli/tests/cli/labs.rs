@@ -130,9 +130,9 @@ fn what_is_not_there_is_refused_with_what_is() {
     let here = folder("lab-refusals");
     assert_eq!(
         refusal(&here, "lab run rfc9999"),
-        "error: there is no suite `rfc9999`; there is coexistence, feedback, loss-recovery, pudica-fig7, \
-         pudica-fig12, pudica-fig13, pudica-fig15, pudica-fig16, pudica-fig17, pudica-fig18, rfc8867, rfc8869, \
-         robust, scoreboard, or name a folder with a suite.toml\n"
+        "error: there is no suite `rfc9999`; there is coexistence, feedback, last-mile, loss-recovery, \
+         pudica-fig7, pudica-fig12, pudica-fig13, pudica-fig15, pudica-fig16, pudica-fig17, pudica-fig18, \
+         rfc8867, rfc8869, robust, scoreboard, or name a folder with a suite.toml\n"
     );
     let error = refusal(&here, "lab run rfc8867 --controller pudicca");
     let known = "error: there is no controller `pudicca`; there is ";
