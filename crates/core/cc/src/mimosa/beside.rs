@@ -11,10 +11,10 @@
 //! ```
 //!
 //! N falls with the flow's share of the link: from the most for a flow that has a third of it, to one
-//! for a flow that has two fifths, to none for one that has three fifths. Nobody tells a flow how many
-//! others there are: beside one of them, however aggressive, N makes it rest near a third or above, and
-//! beside three of CUBIC at about as much. Three flows of this kind compete with one another as well, and
-//! leave one connection of CUBIC next to nothing; a lower `connections` avoids that.
+//! for a flow that has two fifths, to none for one that has three fifths. The most is two to begin with,
+//! which leaves others room where several flows of this kind compete. A flow that has less than a seventh
+//! of the link after some seconds of that is beside somebody whom losses do not impress, such as BBR, and
+//! the most is then eight, which makes it rest near a third. Nobody tells a flow how many others there are.
 //!
 //! Copa (V. Arun and H. Balakrishnan, NSDI 2018, section 2.2) competes while a queue does not empty. A
 //! queue that empties here, or a flow that has most of the link, ends the competition as well. Flows of
@@ -47,11 +47,19 @@ const LESS: f64 = 0.98;
 /// Shares of the link up to which N is greatest, between which it is one, and from which on it is zero.
 /// Found with one connection of CUBIC or BBR in a buffer of one round trip: N is greatest up to the
 /// least share that a flow shall have beside BBR, and falls so quickly that one flow leaves CUBIC half.
-/// Three flows of this kind have less than that share each, and starve one of CUBIC.
 const SMALL: f64 = 0.33;
 const EVEN: f64 = 0.38;
 const HALF: f64 = 0.5;
 const LARGE: f64 = 0.6;
+/// Time for which a flow competes as few connections before its share tells whether they are too few,
+/// the time over which the share is averaged, and the share below which they are: our choice. One flow has
+/// half of that beside BBR, and each of three beside one connection of CUBIC has more.
+const TRIAL: TimeDelta = TimeDelta::from_millis(4_000);
+const AVERAGED: TimeDelta = TimeDelta::from_millis(2_000);
+const LITTLE: f64 = 0.14;
+/// Time after a competition for which the next one begins with what it has told: our choice, longer than
+/// TCP needs to come back.
+const REMEMBERED: TimeDelta = TimeDelta::from_millis(30_000);
 /// Share of lost packets up to which N may be greatest, and from which on it is one at most. Our choice:
 /// BBR causes a twentieth, and where a fifth is lost, too many compete to be many connections each.
 const FEW_LOST: f64 = 0.12;
@@ -101,6 +109,36 @@ pub(super) struct Beside {
     drains: bool,
     /// Share of lost packets.
     lost: f64,
+    trial: Trial,
+}
+
+/// Whether few connections are too few.
+#[derive(Debug, Default)]
+struct Trial {
+    /// When the competition began; where there is none, when the last one ended.
+    since: Time,
+    /// The flow's share of the link, averaged.
+    share: f64,
+    has_little: bool,
+}
+
+impl Trial {
+    /// Takes the beginning or the end of a competition, with the flow's share of the link.
+    fn turned(&mut self, now: Time, competes: bool, share: f64) {
+        if competes {
+            self.has_little &= now.since(self.since) < REMEMBERED;
+            self.share = share;
+        }
+        self.since = now;
+    }
+
+    /// Whether few connections have proved too few, after a round of length `passed` with this share.
+    fn is_too_little(&mut self, now: Time, passed: TimeDelta, share: f64) -> bool {
+        let kept = libm::exp(-passed.ratio(AVERAGED));
+        self.share = kept * self.share + (1.0 - kept) * share;
+        self.has_little |= now.since(self.since) > TRIAL && self.share < LITTLE;
+        self.has_little
+    }
 }
 
 impl Beside {
@@ -148,23 +186,27 @@ impl Beside {
         let enough = if self.competes { SELDOM } else { MOSTLY };
         if (self.theirs > enough) != self.competes {
             self.competes = !self.competes;
+            self.trial.turned(now, self.competes, view.share);
             self.answered = now;
             self.lowered = now;
             self.congested = false;
         }
     }
 
-    /// The bitrate after a round that ends at `now`, and whether it was lowered. `connections` is the
-    /// greatest N; the bitrate does not grow while the queue is longer than `budget`.
+    /// The bitrate after a round that ends at `now`, and whether it was lowered. `connections` are the
+    /// greatest N to begin with, and once that has proved too little; the bitrate does not grow while
+    /// the queue is longer than `budget`.
     pub(super) fn answer(
         &mut self,
         now: Time,
         bitrate: Rate,
         view: View,
-        connections: f64,
+        (first, most): (f64, f64),
         budget: TimeDelta,
     ) -> (Rate, bool) {
         let before = std::mem::replace(&mut self.answered, now);
+        let is_little = self.trial.is_too_little(now, now.since(before), view.share);
+        let connections = if is_little { most } else { first.min(most) };
         let many = (self.lost - FEW_LOST) / (MANY_LOST - FEW_LOST);
         let most = connections + (1.0 - connections) * many.clamp(0.0, 1.0);
         let weight = weight(view.share, most);

@@ -4,6 +4,7 @@ use mimosa_facts::{FrameId, Sequence};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::train::Train;
+use super::turns::{self, Passage};
 use crate::frame_ring::Remembered;
 
 /// Most packets recorded of one frame and its probes; further packets are ignored.
@@ -30,6 +31,8 @@ pub(super) struct Reference {
     pub(super) noise: TimeDelta,
     /// The link's rate; `None` before it is known.
     pub(super) link: Option<Rate>,
+    /// Whether the link serves in turns.
+    pub(super) in_turns: bool,
     /// Share of a standing queue that is added to the load.
     pub(super) standing_gain: f64,
 }
@@ -185,6 +188,40 @@ impl Interval {
         })
     }
 
+    /// The frame's packets that arrived, in the order in which they left, and when they arrived, the
+    /// clocks' offset included. Probes are left out.
+    fn passed(&self) -> impl Iterator<Item = (&Sample, Time)> {
+        let count = usize::try_from(self.packets).unwrap_or(usize::MAX);
+        let packets = self.samples.iter().take(count);
+        packets.filter_map(|each| Some((each, each.sent + each.delay?)))
+    }
+
+    /// When the frame's last packet arrived, the clocks' offset included; `None` before.
+    fn end(&self) -> Option<Time> {
+        self.passed().map(|(_, at)| at).max()
+    }
+
+    /// How the frame's packets arrived. `None` if fewer than two did, or if the last one was not behind
+    /// the first.
+    pub(super) fn passage(&self) -> Option<Passage> {
+        let (_, begin) = self.passed().next()?;
+        let (_, end) = self.passed().last()?;
+        let later = || self.passed().skip(1);
+        let size = later().fold(Bytes::ZERO, |sum, (each, _)| sum + each.size);
+        if size == Bytes::ZERO || end < begin {
+            return None;
+        }
+        let span = end.since(begin);
+        let (mut pauses, mut before) = (TimeDelta::ZERO, begin);
+        for (each, at) in later() {
+            let even = span.scale(each.size.get() as f64 / size.get() as f64);
+            let gap = at.since(before);
+            pauses += (gap - turns::least(even)).max(TimeDelta::ZERO);
+            before = at;
+        }
+        Some(Passage { size, span, pauses })
+    }
+
     /// Delay of the frame's first packet, less the time that the packet needs to pass a link
     /// of `rate`; `None` while the delay is unknown.
     pub(super) fn unloaded(&self, rate: Rate) -> Option<TimeDelta> {
@@ -248,6 +285,12 @@ impl Interval {
         // they need.
         let own = reference.transmission(size).min(apparent);
         let came = (busy + end.queue - begin).max(own).ratio(self.length);
+        // A link that serves in turns lets packets wait that have no queue before them. Where it had
+        // served the frame before the next one came, there was none.
+        let left = self.end().map(|last| last - reference.shortest);
+        if reference.in_turns && left.is_some_and(|left| left <= end.at) {
+            return Some(reference.transmission(size).ratio(self.length));
+        }
         let stands = least.min(end.queue).ratio(self.length);
         Some(came + reference.standing_gain * stands)
     }

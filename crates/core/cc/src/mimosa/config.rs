@@ -78,6 +78,17 @@ pub struct Config {
     pub probe_share: f64,
     /// Backlog above which the next frame is smaller, as a part of a frame's size.
     pub backlog_share: f64,
+    /// Backlog above which the next frame is smaller where the link serves in turns, as a part of a
+    /// frame's size: some of what waits for a turn will go at once.
+    pub turns_backlog_share: f64,
+    /// Factor by which a frame's packets leave faster than the link serves them in the mean, where it
+    /// serves in turns: what has not come when a turn begins waits for the next one.
+    pub turns_pace_gain: f64,
+    /// Delay up to which a frame is in time, with the round trip: Pudica's evaluation counts those above
+    /// 50 ms as late. Frames are made for it where the link serves in turns. Zero: never.
+    pub deadline: TimeDelta,
+    /// How much being in time counts against the bitrate: n of the deadline's rule.
+    pub punctuality: f64,
     /// Age of the oldest frame on its way above which the next one is halved, in frame
     /// intervals above the smallest round trip. Pudica's open value: 2.
     pub overdue: f64,
@@ -107,6 +118,8 @@ pub struct Config {
     /// Standing queue of others up to which the flow begins to compete, and above which its bitrate
     /// does not grow. Zero: the flow never competes.
     pub delay_budget: TimeDelta,
+    /// N of the competition to begin with.
+    pub first_connections: f64,
     /// N of the competition at most: the connections of TCP as which a flow competes that has
     /// little. Eight keep a third of the link beside one of BBR.
     pub connections: f64,
@@ -142,6 +155,10 @@ impl Default for Config {
             probes: 6,
             probe_share: 0.05,
             backlog_share: 0.25,
+            turns_backlog_share: 0.5,
+            turns_pace_gain: 6.0,
+            deadline: TimeDelta::from_millis(50),
+            punctuality: 3.0,
             overdue: 2.0,
             stalled: 3.5,
             skipping: 6.0,
@@ -152,6 +169,7 @@ impl Default for Config {
             others_queue: TimeDelta::from_millis(2),
             unsteady_gain: 4.0,
             delay_budget: TimeDelta::from_millis(150),
+            first_connections: 2.0,
             connections: 8.0,
             application_headroom: 1.5,
         }
@@ -191,6 +209,9 @@ impl Config {
             ("alone_pace_gain", self.alone_pace_gain),
             ("marked_pace_gain", self.marked_pace_gain),
             ("marks_at_rest", self.marks_at_rest),
+            ("turns_pace_gain", self.turns_pace_gain),
+            ("punctuality", self.punctuality),
+            ("first_connections", self.first_connections),
             ("connections", self.connections),
             ("release", self.release),
             ("application_headroom", self.application_headroom),
@@ -200,6 +221,7 @@ impl Config {
         for (key, intervals) in [
             ("unsteady_gain", self.unsteady_gain),
             ("backlog_share", self.backlog_share),
+            ("turns_backlog_share", self.turns_backlog_share),
             ("overdue", self.overdue),
             ("stalled", self.stalled),
             ("skipping", self.skipping),

@@ -4,9 +4,9 @@
 use mimosa_facts::{Cause, FrameId};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-use super::Mimosa;
 use super::beside::View;
 use super::busy::Reference;
+use super::{Config, Mimosa};
 
 /// Lowest load that the law is given. A lower one cannot be told from that of an idle link.
 const LOWEST_SHARE: f64 = 0.01;
@@ -40,11 +40,34 @@ impl Mimosa {
             (self.rate.scale(1.0 - lost / 2.0), Cause::Loss)
         } else {
             let (factor, cause) = self.factor(now, share.max(LOWEST_SHARE));
-            (self.rate.scale(factor), cause)
+            let rate = self.rate.scale(factor);
+            match self.in_time() {
+                Some(bound) if bound < rate => (bound, Cause::DelayBudget),
+                _ => (rate, cause),
+            }
         };
         if self.move_to(rate, cause, newest) {
             self.hold_until = self.next_frame;
         }
+    }
+
+    /// The bitrate whose frames do best before the deadline. `None` where the link does not serve in
+    /// turns, where the path is too long for a frame of one interval to be in time, and while nothing
+    /// bounds it.
+    fn in_time(&self) -> Option<Rate> {
+        let Config {
+            deadline,
+            punctuality,
+            ..
+        } = self.config;
+        let shortest = self.base.round_trip()? + self.interval;
+        if !self.bottleneck.serves_in_turns() || shortest > deadline {
+            return None;
+        }
+        let link = self.bottleneck.rate()?;
+        let size = self.deadline.best(deadline, punctuality, link)?;
+        let rate = (self.interval > TimeDelta::ZERO).then(|| Rate::of(size, self.interval))?;
+        Some(rate.scale(1.0 / self.fill.get()))
     }
 
     /// Sets the bitrate to `rate` for the reason `cause`, or to the most that the frame `newest` says
@@ -71,7 +94,8 @@ impl Mimosa {
     /// does.
     fn compete(&mut self, now: Time, newest: FrameId, load: f64) -> bool {
         let config = &self.config;
-        let (Some(link), Some(round_trip)) = (self.trains.rate(), self.base.round_trip()) else {
+        let (Some(link), Some(round_trip)) = (self.bottleneck.rate(), self.base.round_trip())
+        else {
             return false;
         };
         let share = self.rate.scale(self.fill.get()).ratio(link).min(1.0);
@@ -95,7 +119,7 @@ impl Mimosa {
             now,
             self.rate,
             view,
-            config.connections,
+            (config.first_connections, config.connections),
             config.delay_budget,
         );
         let cause = if is_lower {
@@ -131,7 +155,7 @@ impl Mimosa {
     /// as alone. Also sets `others`.
     fn by_load(&mut self, load: f64, sent: Rate) -> (f64, bool) {
         let config = &self.config;
-        let link = self.trains.rate();
+        let link = self.bottleneck.rate();
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
         self.others = others(own, load);
         let alone = self.alone();
@@ -150,7 +174,7 @@ impl Mimosa {
     /// Part of the load brought by others up to which the flow counts as alone: a link whose rate
     /// varies looks as if others were there.
     fn alone(&self) -> f64 {
-        self.config.alone + self.config.spread_part * self.trains.spread()
+        self.config.alone + self.config.spread_part * self.bottleneck.spread()
     }
 
     /// The factor by marks, of a flow that sends `sent`; `None` where marks are not recent, or

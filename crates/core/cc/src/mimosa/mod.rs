@@ -12,7 +12,9 @@
 //! next frame <= C R* L - backlog           while there is a backlog
 //! ```
 //!
-//! A queue that others keep, such as that of TCP, is answered in another way: see `beside.rs`.
+//! A queue that others keep, such as that of TCP, is answered in another way: see `beside.rs`. Where the
+//! link serves packets in turns, as radios do (`turns.rs`), R is the flow's own part of what the link serves
+//! in the mean, frames leave as bursts, and their size is what does best before a deadline (`deadline.rs`).
 //!
 //! *Deviations*: none, because there is no paper. The estimate and the answer to falls come from
 //! experiments with Pudica's. A rule that is Pudica's (section 4 of S. Wang et al., NSDI 2024) is
@@ -20,8 +22,10 @@
 
 mod base;
 mod beside;
+mod bottleneck;
 mod busy;
 mod config;
+mod deadline;
 mod intervals;
 mod law;
 mod marks;
@@ -31,6 +35,7 @@ mod service;
 #[cfg(test)]
 mod tests;
 mod train;
+mod turns;
 
 pub use config::Config;
 
@@ -46,13 +51,13 @@ use crate::parameter::ParameterError;
 
 use base::Base;
 use beside::Beside;
+use bottleneck::Bottleneck;
 use busy::{Interval, Reference};
+use deadline::Deadline;
 use intervals::Intervals;
 use marks::Marks;
 use release::{Belief, HeldUp, Release};
 use reports::{Fill, ReportGap};
-use service::Service;
-use train::Trains;
 
 /// A frame is made smaller if it is larger by more than this factor than the link carries in a
 /// frame's time.
@@ -74,8 +79,8 @@ pub struct Mimosa {
     /// B of the law: the bitrate, apart from the sizes of single frames.
     rate: Rate,
     intervals: Intervals,
-    service: Service,
-    trains: Trains,
+    bottleneck: Bottleneck,
+    deadline: Deadline,
     base: Base,
     beside: Beside,
     marks: Marks,
@@ -115,8 +120,8 @@ impl Mimosa {
         Self {
             rate: limits.start(),
             intervals: Intervals::default(),
-            service: Service::default(),
-            trains: Trains::default(),
+            bottleneck: Bottleneck::default(),
+            deadline: Deadline::default(),
             base: Base::new(config.min_delay_window),
             beside: Beside::default(),
             marks: Marks::new(config.mark_window, config.marks_at_rest),
@@ -147,7 +152,8 @@ impl Mimosa {
         Reference {
             shortest: self.base.shortest(),
             noise: self.noise(),
-            link: self.trains.rate(),
+            link: self.bottleneck.rate(),
+            in_turns: self.bottleneck.serves_in_turns(),
             standing_gain: self.config.standing_gain,
         }
     }
@@ -155,7 +161,7 @@ impl Mimosa {
     /// The noise: mean time by which delays without a queue exceed the smallest one.
     fn noise(&self) -> TimeDelta {
         let most = self.interval.scale(self.config.most_noise);
-        let noise = self.trains.uneven().scale(self.config.noise_gain);
+        let noise = self.bottleneck.uneven().scale(self.config.noise_gain);
         noise.min(most)
     }
 
@@ -249,7 +255,7 @@ impl Mimosa {
         if self.beside.competes() {
             return None;
         }
-        let carried = self.trains.newest(now).map(|link| {
+        let carried = self.bottleneck.newest(now).map(|link| {
             let link = link
                 .scale(self.config.target_share)
                 .amount_in(self.interval);
@@ -269,12 +275,17 @@ impl Mimosa {
     /// is known. The backlog is the data in flight, less what the link has served since the
     /// newest packet that arrived left it.
     fn left_by_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
-        let service = self.service.rate()?;
+        let service = self.bottleneck.service.rate()?;
         let (_, left) = self.newest?;
         self.decision.evidence.service_rate = Some(service);
         let backlog = self.in_flight - service.amount_in(now.since(left));
         self.decision.evidence.backlog = Some(backlog);
-        let counts = own.scale(self.config.backlog_share).max(LEAST_BACKLOG);
+        let counts = if self.bottleneck.serves_in_turns() {
+            self.config.turns_backlog_share
+        } else {
+            self.config.backlog_share
+        };
+        let counts = own.scale(counts).max(LEAST_BACKLOG);
         let fits = service
             .scale(self.config.target_share)
             .amount_in(self.interval);
@@ -294,7 +305,7 @@ impl Mimosa {
         let larger = size.get() as f64 / before.get().max(1) as f64;
         let config = &self.config;
         let is_marked = self.marks.are_met(now);
-        let (share, gain) = match self.trains.rate() {
+        let (share, gain) = match self.bottleneck.rate() {
             // A frame of a flow that is alone needs its own transmission time, whatever noise
             // adds to the load. Where a queue marks what waits, it leaves no faster than the link
             // serves it.
@@ -314,6 +325,11 @@ impl Mimosa {
                 (load + more.ratio(interval), config.pace_gain)
             }
             None => (load, config.pace_gain),
+        };
+        let gain = if self.bottleneck.serves_in_turns() {
+            gain.max(self.config.turns_pace_gain)
+        } else {
+            gain
         };
         let spread = interval.scale(share.clamp(0.0, 1.0) / gain);
         self.decision.pacing = if share > 0.0 {
@@ -415,13 +431,14 @@ impl Mimosa {
         if packet.kind.is_first() {
             self.base.steady(packet.sent, delay);
             let unqueued = self.base.shortest() + self.noise();
-            self.service.arrived(packet.sent, at, packet.size, unqueued);
+            let service = &mut self.bottleneck.service;
+            service.arrived(packet.sent, at, packet.size, unqueued);
         }
         if let Some(interval) = self.intervals.get_mut(packet.frame) {
             interval.arrived(packet.sequence, delay);
         }
         if packet.kind.is_first() {
-            let link = self.trains.rate();
+            let link = self.bottleneck.rate();
             let soonest =
                 link.map(|link| link.scale(self.config.release).transmit_time(packet.size));
             let belief = Belief {
@@ -463,12 +480,18 @@ impl Mimosa {
             return;
         }
         interval.known = Some(now);
+        if let Some(passage) = interval.passage() {
+            self.bottleneck.frame(now, &passage);
+        }
+        if let Some((sent, link)) = interval.first_sent().zip(self.bottleneck.rate()) {
+            self.deadline.arrived(now.since(sent), interval.size, link);
+        }
         if let Some(train) = interval.train(together) {
-            self.trains.add(now, train);
+            self.bottleneck.train(now, train);
             // The rate of the train itself counts if it is higher: the link may have become
             // faster.
             let seen = self
-                .trains
+                .bottleneck
                 .rate()
                 .map(|link| train.rate().map_or(link, |rate| link.max(rate)));
             if let Some(delay) = seen.and_then(|rate| interval.unloaded(rate)) {

@@ -10,6 +10,10 @@ const LEAST_PACKETS: usize = 6;
 const WINDOW: TimeDelta = TimeDelta::from_millis(30);
 /// Time for which the rate of a busy period counts after its last packet.
 const FRESH: TimeDelta = TimeDelta::from_millis(100);
+/// Time of service over which the mean rate is averaged, and the least from which it is computed: our
+/// choice.
+const MEAN: TimeDelta = TimeDelta::from_millis(1_000);
+const LEAST_SERVED: TimeDelta = TimeDelta::from_millis(20);
 /// Most packets remembered.
 const MOST: usize = 2_048;
 
@@ -24,6 +28,8 @@ pub(super) struct Service {
     /// Arrival of the last packet from which `rate` was computed.
     told: Option<PeerTime>,
     newest: Option<PeerTime>,
+    /// Bytes served while others waited, and the seconds that took; older ones with less weight.
+    served: (f64, f64),
 }
 
 impl Service {
@@ -39,6 +45,11 @@ impl Service {
         if !waits {
             self.chain.clear();
             self.bytes = Bytes::ZERO;
+        } else if let Some((before, _)) = self.chain.back() {
+            let gap = at - *before;
+            let kept = libm::exp(-gap.ratio(MEAN));
+            self.served.0 = kept * self.served.0 + size.get() as f64;
+            self.served.1 = kept * self.served.1 + gap.as_secs();
         }
         self.chain.push_back((at, size));
         self.bytes += size;
@@ -68,5 +79,12 @@ impl Service {
     pub(super) fn rate(&self) -> Option<Rate> {
         let (told, newest) = self.told.zip(self.newest)?;
         self.rate.filter(|_| newest - told <= FRESH)
+    }
+
+    /// The mean rate at which packets are served while others wait. `None` before there is one.
+    pub(super) fn mean(&self) -> Option<Rate> {
+        let (bytes, seconds) = self.served;
+        let is_enough = seconds > LEAST_SERVED.as_secs();
+        is_enough.then(|| Rate::of(Bytes::from_f64(bytes), TimeDelta::from_secs(seconds)))
     }
 }

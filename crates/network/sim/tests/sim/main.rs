@@ -36,3 +36,4 @@ mod scream;
 mod scream_origins;
 mod sqp;
 mod tcp;
+mod turns;

@@ -108,11 +108,11 @@ fn factor(share: f64, standing: i64, congested: bool) -> f64 {
     let mut beside = competing();
     let sent = Rate::from_mbps(10.0);
     let now = view(share, standing);
-    let _ = beside.answer(at(10_000), sent, now, 4.0, BUDGET);
+    let _ = beside.answer(at(10_000), sent, now, (4.0, 4.0), BUDGET);
     if congested {
         beside.congested(at(10_010));
     }
-    let (rate, is_lower) = beside.answer(at(10_040), sent, now, 4.0, BUDGET);
+    let (rate, is_lower) = beside.answer(at(10_040), sent, now, (4.0, 4.0), BUDGET);
     assert_eq!(is_lower, congested);
     rate.ratio(sent)
 }
@@ -137,6 +137,43 @@ fn the_less_a_flow_has_the_more_connections_it_is() {
     near(factor(0.1, 151, true), 1.0 - 0.3 / 4.0);
 }
 
+/// N after so many seconds of competition with a share of the link, once 4 connections are allowed
+/// and one is to begin with.
+fn connections(beside: &mut Beside, from_ms: u64, seconds: u64, share: f64) -> u32 {
+    let sent = Rate::from_mbps(10.0);
+    let now = view(share, 20);
+    let until = from_ms + seconds * 1_000;
+    for ms in (from_ms..until).step_by(40) {
+        beside.look(at(ms), now, QUEUE, BUDGET);
+        let _ = beside.answer(at(ms), sent, now, (1.0, 4.0), BUDGET);
+    }
+    beside.congested(at(until - 10));
+    let (lower, _) = beside.answer(at(until), sent, now, (1.0, 4.0), BUDGET);
+    (0.3 / (1.0 - lower.ratio(sent))).round() as u32
+}
+
+#[test]
+fn a_flow_is_few_connections_until_that_has_proved_too_little() {
+    let after = |seconds: u64, share: f64| connections(&mut competing(), 10_000, seconds, share);
+    // The competition began at 2.2 s with a fifth; the share is averaged over 2 s.
+    assert_eq!(after(1, 0.05), 4);
+    assert_eq!(after(20, 0.15), 1);
+    let mut new = overflowed();
+    looked(&mut new, 1_000, 1_200, view(0.2, 20));
+    assert_eq!(connections(&mut new, 2_200, 3, 0.05), 1, "too early");
+    assert_eq!(connections(&mut new, 5_200, 2, 0.05), 4);
+    // What has been learnt stays for half a minute.
+    assert_eq!(connections(&mut new, 7_200, 20, 0.2), 4);
+    assert!(looked(&mut new, 28_000, 5_000, view(0.2, 0)).is_some());
+    new.resolved(at(50_000), true);
+    assert!(looked(&mut new, 50_000, 8_000, view(0.2, 20)).is_some());
+    assert_eq!(connections(&mut new, 58_000, 1, 0.2), 4);
+    assert!(looked(&mut new, 60_000, 5_000, view(0.2, 0)).is_some());
+    new.resolved(at(100_000), true);
+    assert!(looked(&mut new, 100_000, 8_000, view(0.2, 20)).is_some());
+    assert_eq!(connections(&mut new, 108_000, 1, 0.2), 1, "forgotten");
+}
+
 #[test]
 fn where_much_is_lost_a_flow_is_one_connection() {
     let lost_of = |every: u64| {
@@ -146,9 +183,9 @@ fn where_much_is_lost_a_flow_is_one_connection() {
         }
         let sent = Rate::from_mbps(10.0);
         let now = view(0.1, 20);
-        let _ = beside.answer(at(10_000), sent, now, 4.0, BUDGET);
+        let _ = beside.answer(at(10_000), sent, now, (4.0, 4.0), BUDGET);
         beside.congested(at(10_010));
-        let (rate, _) = beside.answer(at(10_040), sent, now, 4.0, BUDGET);
+        let (rate, _) = beside.answer(at(10_040), sent, now, (4.0, 4.0), BUDGET);
         rate.ratio(sent)
     };
     assert!(
@@ -168,7 +205,7 @@ fn nothing_is_added_while_the_queue_drains_or_is_gone() {
             let now = at(10_000 + 310 * number);
             let seen = view(0.1, standing);
             beside.look(now, seen, QUEUE, BUDGET);
-            rate = beside.answer(now, sent, seen, 4.0, BUDGET).0;
+            rate = beside.answer(now, sent, seen, (4.0, 4.0), BUDGET).0;
         }
         rate > sent
     };
@@ -185,7 +222,7 @@ fn what_left_before_an_answer_is_not_answered_again() {
     let mut answer = |lost: u64, now: u64| {
         beside.congested(at(10_000 + lost));
         beside
-            .answer(at(10_000 + now), sent, view(0.2, 20), 4.0, BUDGET)
+            .answer(at(10_000 + now), sent, view(0.2, 20), (4.0, 4.0), BUDGET)
             .1
     };
     assert!(answer(5, 50));

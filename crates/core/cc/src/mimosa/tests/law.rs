@@ -15,7 +15,7 @@ fn factor(own: u64, share: f64, is_known: bool) -> f64 {
     };
     for _ in 0..3 {
         if is_known {
-            mimosa.trains.add(Time::ZERO, train);
+            mimosa.bottleneck.train(Time::ZERO, train);
         }
     }
     mimosa.factor(Time::ZERO, share).0
@@ -130,9 +130,9 @@ fn a_link_whose_rate_varies_has_no_others_for_that() {
                 span: MS(span),
                 uneven: TimeDelta::ZERO,
             };
-            mimosa.trains.add(Time::ZERO, train);
+            mimosa.bottleneck.train(Time::ZERO, train);
         }
-        (mimosa.trains.spread(), mimosa.factor(Time::ZERO, 1.0).0)
+        (mimosa.bottleneck.spread(), mimosa.factor(Time::ZERO, 1.0).0)
     };
     let (spread, factor) = own([15; 5]);
     is(spread, 0.0);
@@ -256,7 +256,7 @@ fn beside_marks(kbps: u64, marked: u64) -> Mimosa {
         uneven: TimeDelta::ZERO,
     };
     for _ in 0..3 {
-        mimosa.trains.add(Time::ZERO, train);
+        mimosa.bottleneck.train(Time::ZERO, train);
     }
     mimosa.base.arrived(Time::from_millis(975), DELAY, MS(20));
     mimosa

@@ -1,6 +1,9 @@
 //! Tests of what is known of the link and the path: rate, delay and reports.
 
-use super::super::train::Train;
+use super::super::bottleneck::Bottleneck;
+use super::super::service::Service;
+use super::super::train::{Train, Trains};
+use super::super::turns::Passage;
 use super::*;
 
 fn even(size: u64, span: i64) -> Train {
@@ -136,7 +139,7 @@ fn gaps_that_are_uneven_tell_how_much_delays_are_without_a_queue() {
     // The median of the trains counts, and not one train that was held up.
     let mut stream = Stream::new(Config::default());
     let mut noise = |train: Train| {
-        stream.mimosa.trains.add(Time::ZERO, train);
+        stream.mimosa.bottleneck.train(Time::ZERO, train);
         stream.mimosa.reference().noise
     };
     let twice = [(); 2].map(|()| noise(even(3_000, 3)));
@@ -164,7 +167,7 @@ fn the_shortest_delay_is_that_of_a_packet_without_size() {
     assert_eq!(stream.mimosa.base.shortest(), DELAY + MS(1));
     stream.frame(&SERVED, Bytes::ZERO);
     stream.settle();
-    assert_eq!(stream.mimosa.trains.rate(), Some(LINK));
+    assert_eq!(stream.mimosa.bottleneck.rate(), Some(LINK));
     assert_eq!(stream.mimosa.base.shortest(), DELAY);
 }
 
@@ -248,4 +251,109 @@ fn the_least_of_four_gaps_between_reports_counts() {
     assert_eq!([1_200, 2_200, 3_200].map(&mut after), [MS(50); 3]);
     assert_eq!(after(4_200), MS(1_000));
     assert_eq!(after(4_210), MS(10));
+}
+
+/// A packet each of `after` milliseconds that arrives `waited` milliseconds later than on an empty path.
+fn frame(packets: &[(i64, i64)]) -> Option<Passage> {
+    let count = u32::try_from(packets.len()).unwrap();
+    let mut interval = Interval::new(FrameId(1), L, FRAME, count);
+    for (sequence, (after, waited)) in (1_u64..).zip(packets) {
+        interval.sent(Sequence(sequence), Time::from_secs(1) + MS(*after), PACKET);
+        interval.arrived(Sequence(sequence), DELAY + MS(*waited));
+    }
+    // A probe is no part of the frame.
+    interval.sent(Sequence(99), Time::from_secs(2), PACKET);
+    interval.arrived(Sequence(99), DELAY + MS(50));
+    interval.passage()
+}
+
+#[test]
+fn pauses_are_gaps_longer_than_twice_the_even_ones() {
+    let even = frame(&[(0, 1), (0, 2), (0, 3), (0, 4)]).unwrap();
+    assert_eq!((even.size.get(), even.span), (3_000, MS(3)));
+    assert_eq!(even.pauses, TimeDelta::ZERO);
+    // Two and two packets, 6 ms apart: 2 ms would be even, and two of the 6 ms are a pause.
+    let turns = frame(&[(0, 1), (0, 1), (0, 7), (0, 7)]).unwrap();
+    assert_eq!((turns.span, turns.pauses), (MS(6), MS(2)));
+    // At once, and one packet alone.
+    let once = frame(&[(0, 1), (0, 1)]).unwrap();
+    assert_eq!((once.span, once.pauses), (MS(0), MS(0)));
+    assert!(frame(&[(0, 1)]).is_none());
+}
+
+#[test]
+fn a_clock_of_a_quarter_of_a_millisecond_makes_no_pauses() {
+    let mut interval = Interval::new(FrameId(1), L, FRAME, 40);
+    for sequence in 0..40_u64 {
+        // A packet each 100 us, to the quarter of a millisecond.
+        let at = i64::try_from(sequence).unwrap() * 100 / 250 * 250;
+        interval.sent(Sequence(sequence), Time::from_secs(1), PACKET);
+        interval.arrived(Sequence(sequence), DELAY + TimeDelta::from_micros(at));
+    }
+    assert_eq!(interval.passage().unwrap().pauses, TimeDelta::ZERO);
+}
+
+#[test]
+fn a_third_of_pauses_for_a_dozen_frames_are_turns_and_a_fifth_are_none() {
+    let now = Time::from_secs(1);
+    let with = |pauses: i64| Passage {
+        size: Bytes::new(9_000),
+        span: MS(10),
+        pauses: MS(pauses),
+    };
+    let mut bottleneck = Bottleneck::default();
+    for number in 1..=12 {
+        assert!(!bottleneck.serves_in_turns(), "{number}");
+        bottleneck.frame(now, &with(4));
+    }
+    assert!(bottleneck.serves_in_turns());
+    // Of 64 frames: 0.25 is too little to begin with, and enough to go on.
+    for _ in 0..640 {
+        bottleneck.frame(now, &with(2));
+        bottleneck.frame(now, &with(3));
+    }
+    assert!(bottleneck.serves_in_turns());
+    for _ in 0..640 {
+        bottleneck.frame(now, &with(1));
+    }
+    assert!(!bottleneck.serves_in_turns());
+    for _ in 0..640 {
+        bottleneck.frame(now, &with(2));
+        bottleneck.frame(now, &with(3));
+    }
+    assert!(!bottleneck.serves_in_turns());
+}
+
+/// 1000 bytes are served each millisecond while others wait.
+fn served(service: &mut Service) {
+    for number in 0..40 {
+        let sent = Time::from_secs(1);
+        let at = PeerTime::from_nanos(0) + sent.since(Time::ZERO) + MS(number);
+        service.arrived(sent, at, PACKET, TimeDelta::ZERO);
+    }
+}
+
+#[test]
+fn in_turns_the_rate_is_that_of_the_service() {
+    let now = Time::from_secs(1);
+    let mut bottleneck = Bottleneck::default();
+    assert_eq!(bottleneck.rate(), None);
+    served(&mut bottleneck.service);
+    let frame = |pauses: i64| Passage {
+        size: Bytes::new(30_000),
+        span: MS(10),
+        pauses: MS(pauses),
+    };
+    for _ in 0..64 {
+        bottleneck.train(now, even(3_000, 6));
+        bottleneck.frame(now, &frame(0));
+    }
+    // Whole frames arrive at 24 Mbit/s: the first packets were held up.
+    assert_eq!(bottleneck.rate(), Some(Rate::from_kbps(24_000)));
+    assert_eq!(bottleneck.newest(now), Some(Rate::from_kbps(24_000)));
+    for _ in 0..64 {
+        bottleneck.frame(now, &frame(5));
+    }
+    let rate = bottleneck.rate().unwrap().as_mbps();
+    assert!((rate - 8.0).abs() < 0.01, "{rate}");
 }

@@ -7,6 +7,7 @@ fn reference(link: Rate, standing_gain: f64) -> Reference {
         shortest: DELAY,
         noise: TimeDelta::ZERO,
         link: Some(link),
+        in_turns: false,
         standing_gain,
     }
 }
@@ -170,4 +171,30 @@ fn the_mean_is_of_frames_of_the_bitrate_asked_for() {
         "four times at most"
     );
     assert_eq!(smoothed(8, Time::from_secs(2)), None, "known before that");
+}
+
+/// In turns of 5 ms the link serves what has gathered. Three packets that left 2 ms apart arrive at
+/// 5 ms, before the next interval.
+#[test]
+fn where_a_link_serves_in_turns_waits_are_no_load() {
+    let packets = [(0, 5), (2, 3), (4, 1)];
+    let measured = |in_turns: bool, next: Option<i64>, packets: &[(i64, i64)]| {
+        let reference = Reference {
+            in_turns,
+            ..reference(LINK, 0.0)
+        };
+        let end = next.and_then(|waited| interval(10, &[(0, waited)]).begin(&reference));
+        interval(0, packets).load(&reference, end).unwrap()
+    };
+    assert!(close(measured(true, None, &packets), 0.3), "their own time");
+    // The next frame's first packet waits for its turn, and meets no queue.
+    assert!(close(measured(true, Some(5), &packets), 0.3));
+    assert!(measured(false, Some(5), &packets) > 0.49);
+    // What was not served before the next interval is a queue here as well.
+    let late = [(0, 5), (2, 3), (4, 11)];
+    let (turns, evenly) = (
+        measured(true, Some(5), &late),
+        measured(false, Some(5), &late),
+    );
+    assert!(close(turns, evenly) && turns > 0.9, "{turns} {evenly}");
 }

@@ -7,6 +7,7 @@
 )]
 
 mod beside;
+mod deadline;
 mod frames;
 mod law;
 mod link;

@@ -1,0 +1,90 @@
+//! The Mimosa controller over media that serve packets in turns: what it uses, how late its frames are,
+//! and what each of its rules for such media does.
+
+use std::fmt::Write;
+
+use crate::common::{part, scenario, window};
+
+const LTE: &str = r#"medium = { kind = "cell", generation = "lte" }"#;
+const NR: &str = r#"medium = { kind = "cell", generation = "nr" }"#;
+const NR_OTHERS: &str = r#"
+    medium = { kind = "cell", generation = "nr", others = { count = 3, on = "200ms", off = "800ms" } }"#;
+const TURNS_OF_10: &str = "rate = \"20Mbit/s\"\ntick = \"10ms\"";
+const TURNS_OF_20: &str = "rate = \"20Mbit/s\"\ntick = \"20ms\"";
+const WIFI_N: &str = r#"medium = { kind = "wifi", standard = "n" }"#;
+
+/// What the stream sent, and what of it arrived in 50 ms, in Mbit/s, and the share of frames above that:
+/// means over seeds 1 to 4 of 3 to 20 s.
+fn over(link: &str, params: &str) -> (f64, f64, f64) {
+    let text = format!(
+        r#"
+        duration = "20s"
+        [link]
+        one_way_delay = "10ms"
+        queue = {{ kind = "droptail", limit = "500kB" }}
+        {link}
+        [link.reverse]
+        queue = {{ kind = "droptail", limit = "50kB" }}
+        [[flow]]
+        name = "game"
+        controller = "mimosa"
+        params = {{ {params} }}
+        feedback = "frame"
+        max_bitrate = "100Mbit/s"
+        "#
+    );
+    let scenario = scenario(&text);
+    let (mut sent, mut valid, mut late) = (0.0, 0.0, 0.0);
+    for seed in 1..=4 {
+        let figures = part(&scenario, seed, window(3_000, 20_000));
+        let game = &figures.flows[0];
+        sent += game.bitrate_mbps.unwrap() / 4.0;
+        valid += game.valid_bitrate_mbps.unwrap() / 4.0;
+        late += game.stall_50ms.unwrap() / 4.0;
+    }
+    (sent, valid, late)
+}
+
+#[test]
+fn it_uses_radios_and_is_seldom_late() {
+    let mut wrong = String::new();
+    // Most of a frame's 50 ms over LTE are the round trip and the wait for a slot.
+    for (name, link, least, most_late) in [
+        ("LTE", LTE, 13.0, 0.20),
+        ("NR", NR, 88.0, 0.10),
+        ("NR, others", NR_OTHERS, 51.0, 0.32),
+        ("turns of 10 ms", TURNS_OF_10, 18.2, 0.03),
+        ("turns of 20 ms", TURNS_OF_20, 14.5, 0.18),
+        ("802.11n", WIFI_N, 97.0, 0.02),
+    ] {
+        let (sent, valid, late) = over(link, "");
+        if valid < least || late > most_late {
+            writeln!(wrong, "{name}: {sent:.1}, {valid:.1} Mbit/s, {late:.3}").unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Without the deadline frames fill the link, and most of LTE's are late.
+#[test]
+fn the_deadline_trades_bitrate_for_frames_in_time() {
+    for (link, gain) in [(LTE, 1.25), (TURNS_OF_20, 1.15)] {
+        let (sent, valid, late) = over(link, "");
+        let (more, less_valid, more_late) = over(link, "deadline = \"0s\"");
+        assert!(
+            more > sent && valid > gain * less_valid,
+            "{valid} {less_valid}"
+        );
+        assert!(late < 0.5 * more_late, "{late} {more_late}");
+    }
+}
+
+/// Frames that leave at the rate of the link miss the beginning of their turn.
+#[test]
+fn frames_that_leave_faster_are_served_earlier() {
+    for link in [LTE, NR_OTHERS] {
+        let (_, valid, _) = over(link, "");
+        let (_, paced, _) = over(link, "turns_pace_gain = 1.0");
+        assert!(valid > 1.05 * paced, "{valid} {paced}");
+    }
+}
