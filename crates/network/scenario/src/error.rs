@@ -39,7 +39,7 @@ pub enum Problem {
         /// What the file states instead, in words.
         found: &'static str,
     },
-    /// The steps of a link's rate, or of a trace, are not in order or do not begin at zero.
+    /// The steps of a rate, of a link, a trace or a flow, are not in order or do not begin at zero.
     #[error("the steps must begin with `at = \"0s\"` and go forwards in time")]
     StepsOutOfOrder,
     /// The rate of the link's last step is zero, so that nothing passes after it.

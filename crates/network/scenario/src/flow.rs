@@ -8,7 +8,7 @@ use mimosa_net::KeyProblem;
 use mimosa_net::{EncoderModel, PathConfig};
 use mimosa_stream::pace::Bounds;
 use mimosa_stream::{RetransmissionDeadline, SenderConfig};
-use mimosa_tcp::Application;
+use mimosa_tcp::{Application, Steps};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 use toml::Spanned;
 
@@ -86,11 +86,11 @@ impl Reader<'_> {
                 return Err(self.error(at, problem));
             }
         };
-        if let Some(size) = &raw.size
+        if let Some((key, at)) = raw.tcp_key()
             && !matches!(kind, FlowKind::Tcp(_))
         {
             let kind = "a flow that is not of kind \"tcp\"";
-            return Err(self.error(size.span(), KeyProblem::KeyNotFor { key: "size", kind }));
+            return Err(self.error(at, KeyProblem::KeyNotFor { key, kind }));
         }
         let ecn = match &kind {
             FlowKind::Video(video) => at_first(video.sender.ecn),
@@ -164,15 +164,7 @@ impl Reader<'_> {
                 self.error(name.span(), problem)
             })?,
         };
-        let application = match (&raw.rate, &raw.size) {
-            (None, None) => Application::Greedy,
-            (Some(rate), None) => Application::Limited(*rate.get_ref()),
-            (None, Some(size)) => Application::Finite(*size.get_ref()),
-            (Some(_), Some(size)) => {
-                let (one, other) = ("rate", "size");
-                return Err(self.error(size.span(), KeyProblem::Exclusive { one, other }));
-            }
-        };
+        let application = self.application(raw)?;
         let plain = mimosa_tcp::Config::default();
         let packet_size = match &raw.packet_size {
             None => plain.mss,
@@ -204,6 +196,29 @@ impl Reader<'_> {
             overhead,
             reverse,
         })
+    }
+
+    /// Reads what the application of a TCP connection writes.
+    fn application(&self, raw: &raw::Flow) -> Read<Application> {
+        let both = |one, other, at| Err(self.error(at, KeyProblem::Exclusive { one, other }));
+        match (&raw.rate, &raw.steps, &raw.size) {
+            (None, None, None) => Ok(Application::Greedy),
+            (Some(rate), None, None) => Ok(Application::Limited(*rate.get_ref())),
+            (None, None, Some(size)) => Ok(Application::Finite(*size.get_ref())),
+            (None, Some(list), None) => {
+                let start = Time::ZERO + value(raw.start.as_ref(), TimeDelta::ZERO);
+                let steps = list.get_ref();
+                let begins = steps.first().is_some_and(|step| step.at == TimeDelta::ZERO);
+                if !begins || !steps.is_sorted_by(|one, other| one.at < other.at) {
+                    return Err(self.error(list.span(), Problem::StepsOutOfOrder));
+                }
+                let steps = steps.iter().map(|step| (Time::ZERO + step.at, step.rate));
+                Ok(Application::Stepped(Steps::new(start, steps)))
+            }
+            (Some(_), Some(steps), _) => both("rate", "steps", steps.span()),
+            (_, Some(_), Some(size)) => both("steps", "size", size.span()),
+            (Some(_), None, Some(size)) => both("rate", "size", size.span()),
+        }
     }
 
     pub(super) fn packet_size(&self, raw: &raw::Flow) -> Read<Bytes> {

@@ -126,7 +126,7 @@ pub enum FlowKind {
 }
 
 /// The parameters of a TCP flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TcpConfig {
     /// The congestion control of the connection.
     pub algorithm: mimosa_cc::window::Algorithm,

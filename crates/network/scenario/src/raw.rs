@@ -144,6 +144,14 @@ pub(super) struct Step {
     pub(super) one_way_delay: Option<TimeDelta>,
 }
 
+/// An entry of a flow's `steps`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RateStep {
+    pub(super) at: TimeDelta,
+    pub(super) rate: Rate,
+}
+
 /// The keys of `burst_loss = { … }`, the loss model of Gilbert and Elliott.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -247,6 +255,7 @@ table! {
         leaves: Spanned<usize>,
         packet_size: Spanned<Bytes>,
         rate: Spanned<Rate>,
+        steps: Spanned<Vec<RateStep>>,
         size: Spanned<Bytes>,
         ecn: Spanned<String>,
         dscp: Spanned<u8>,
@@ -292,6 +301,12 @@ impl Flow {
             .as_ref()
             .map(|name| ("controller", name.span()));
         controller.or_else(|| self.overhead.as_ref().map(|size| ("overhead", size.span())))
+    }
+
+    /// The first key that is given of those that only a TCP flow has, with its place; `None` if none
+    /// is.
+    pub(super) fn tcp_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
+        first!(self, steps, size)
     }
 
     /// The first key that is given of those that only a video flow has, with

@@ -27,7 +27,7 @@ impl Tcp {
     pub(crate) fn new(flow: &FlowConfig, tcp: &TcpConfig, seed: u64) -> Self {
         let config = Config {
             mss: tcp.packet_size,
-            application: tcp.application,
+            application: tcp.application.clone(),
             start: flow.start,
             algorithm: tcp.algorithm,
             ecn: tcp.ecn,
@@ -38,9 +38,10 @@ impl Tcp {
             EcnUse::Off | EcnUse::Classic => Feedback::Classic,
             EcnUse::Dctcp | EcnUse::L4s => Feedback::Accurate,
         };
+        let receiver = Receiver::new(feedback, config.receive_window);
         Self {
             sender: Sender::new(config),
-            receiver: Receiver::new(feedback, config.receive_window),
+            receiver,
             back: WayBack::new(
                 Path::new(tcp.reverse, seed, &format!("{} reverse", flow.name)),
                 !flow.route.reports.is_empty(),

@@ -6,7 +6,7 @@ use crate::application::Application;
 use mimosa_cc::window::{Algorithm, EcnUse};
 
 /// A sender's configuration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// Payload of a full segment.
     pub mss: Bytes,

@@ -48,7 +48,7 @@ mod scoreboard;
 mod sender;
 mod wire;
 
-pub use application::Application;
+pub use application::{Application, Steps};
 pub use config::{Config, Statistics};
 pub use receiver::{DELAYED_ACK, Feedback, Receiver};
 pub use sender::Sender;

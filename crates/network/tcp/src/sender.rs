@@ -85,7 +85,8 @@ impl Sender {
     #[must_use]
     pub fn new(config: Config) -> Self {
         let mss = config.mss.max(Bytes::new(1));
-        Self::with_congestion(config, config.algorithm.start(mss, config.seed))
+        let congestion = config.algorithm.start(mss, config.seed);
+        Self::with_congestion(config, congestion)
     }
 
     /// A sender with a given congestion control. The configuration's algorithm and seed are not
@@ -241,7 +242,7 @@ impl Sender {
                 Some(Time::ZERO)
             } else {
                 let Config {
-                    application,
+                    ref application,
                     start,
                     mss,
                     ..
@@ -330,7 +331,7 @@ impl Sender {
     fn new_data(&self, now: Time) -> Option<Bytes> {
         self.next_length()?;
         let Config {
-            application,
+            ref application,
             start,
             mss,
             ..
@@ -341,7 +342,7 @@ impl Sender {
     /// Whether the application has nothing to send.
     fn has_run_dry(&self, now: Time) -> bool {
         let Config {
-            application,
+            ref application,
             start,
             mss,
             ..

@@ -146,6 +146,7 @@ const LOSS: Column = Column::new("loss", Form::Percent, |run| {
 pub(crate) const OVERVIEW: &[Column] = &[
     USED,
     BITRATE,
+    VALID,
     FRAME_MEAN,
     Column::new("p50", Form::Number(1), |run| {
         flows(run, |flow| flow.frame_delay_p50_ms)

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use mimosa_scenario::{FlowConfig, TcpConfig};
 use mimosa_system::clock::sleep_exactly;
-use mimosa_tcp::Application;
 use mimosa_units::{Bytes, Ecn, Time};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
@@ -68,16 +67,9 @@ pub(crate) fn send(
     while !is_over() {
         let now = stage.clock.now();
         // How much the application has written by now, and when it writes more.
-        let (most, more) = match tcp.application {
-            Application::Greedy => (Bytes::MAX, Time::MAX),
-            Application::Finite(size) => (size, Time::MAX),
-            Application::Limited(rate) => {
-                let segments = rate.amount_in(now.since(flow.start)).get() / segment.get();
-                let next = Bytes::new((segments + 1) * segment.get());
-                let most = Bytes::new(segments * segment.get());
-                (most, flow.start + rate.transmit_time(next))
-            }
-        };
+        let most = tcp.application.written(now, flow.start, segment);
+        let more = tcp.application.ready_at(flow.start, most.get(), segment);
+        let more = more.unwrap_or(Time::MAX);
         let left = usize::try_from((most - written).get()).unwrap_or(CHUNK);
         if left == 0 {
             wait::towards(stage.clock, more.min(end), Readiness::Nothing);

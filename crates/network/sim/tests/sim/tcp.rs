@@ -73,6 +73,34 @@ stop = "30s"
     assert!((4.95..5.05).contains(&limited), "{limited}");
 }
 
+/// As the study of HTB and L4S has it: TCP whose application offers more by and by.
+#[test]
+fn a_connection_in_steps_sends_at_the_rate_of_each() {
+    let flow = r#"
+[[flow]]
+kind = "tcp"
+overhead = "0B"
+start = "5s"
+steps = [
+    { at = "0s", rate = "2Mbit/s" },
+    { at = "10s", rate = "20Mbit/s" },
+    { at = "20s", rate = "0bit/s" },
+    { at = "30s", rate = "10Mbit/s" },
+]
+"#;
+    let scenario = scenario(&link(DROPTAIL, flow));
+    for (from, to, mbps) in [
+        (0, 5_000, 0.0),
+        (6_000, 10_000, 2.0),
+        (12_000, 20_000, 20.0),
+        (21_000, 30_000, 0.0),
+        (32_000, 40_000, 10.0),
+    ] {
+        let sent = part(&scenario, 1, window(from, to)).flows[0].throughput_mbps;
+        assert!((sent - mbps).abs() <= 0.02 * mbps, "{from}: {sent}");
+    }
+}
+
 /// A stream of at most 30 Mbit/s beside a download.
 fn beside(queue: &str, download: &str) -> (f64, f64, f64) {
     let flows = format!(
@@ -181,6 +209,14 @@ fn what_tcp_cannot_is_refused() {
         (
             "rate = \"1Mbit/s\"\nsize = \"1MB\"",
             "s.toml:10: `rate` and `size` exclude each other; keep one",
+        ),
+        (
+            "steps = [{ at = \"0s\", rate = \"1Mbit/s\" }]\nsize = \"1MB\"",
+            "s.toml:10: `steps` and `size` exclude each other; keep one",
+        ),
+        (
+            "steps = [{ at = \"0s\", rate = \"1Mbit/s\" }, { at = \"0s\", rate = \"2Mbit/s\" }]",
+            "s.toml:9: the steps must begin with `at = \"0s\"` and go forwards in time",
         ),
     ] {
         assert_eq!(say(flow), expected);

@@ -39,7 +39,7 @@ impl Sender {
     /// Whether the application has more to send than this many segments.
     fn has_more_than(&self, now: Time, segments: u64) -> bool {
         let Config {
-            application,
+            ref application,
             start,
             mss,
             ..

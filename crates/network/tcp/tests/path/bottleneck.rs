@@ -104,7 +104,7 @@ pub(crate) struct Network {
 impl Network {
     pub(crate) fn new(path: Path, configs: &[Config]) -> Self {
         let flow = |config: &Config| Flow {
-            sender: Sender::new(*config),
+            sender: Sender::new(config.clone()),
             receiver: Receiver::new(
                 match config.ecn {
                     EcnUse::Dctcp | EcnUse::L4s => Feedback::Accurate,

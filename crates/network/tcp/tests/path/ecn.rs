@@ -67,7 +67,7 @@ fn two_scalable_flows_share_the_link() {
         };
         let second = Config {
             start: Time::from_secs(3),
-            ..first
+            ..first.clone()
         };
         let mut network = Network::new(path, &[first, second]);
         let rates = goodput(&mut network, Time::from_secs(20), Time::from_secs(60));

@@ -139,7 +139,7 @@ fn the_less_a_flow_has_the_more_connections_it_is() {
 
 /// N after so many seconds of competition with a share of the link, once 4 connections are allowed
 /// and one is to begin with.
-fn connections(beside: &mut Beside, from_ms: u64, seconds: u64, share: f64) -> u32 {
+fn connections(beside: &mut Beside, from_ms: u64, seconds: u64, share: f64) -> f64 {
     let sent = Rate::from_mbps(10.0);
     let now = view(share, 20);
     let until = from_ms + seconds * 1_000;
@@ -149,29 +149,31 @@ fn connections(beside: &mut Beside, from_ms: u64, seconds: u64, share: f64) -> u
     }
     beside.congested(at(until - 10));
     let (lower, _) = beside.answer(at(until), sent, now, (1.0, 4.0), BUDGET);
-    (0.3 / (1.0 - lower.ratio(sent))).round() as u32
+    0.3 / (1.0 - lower.ratio(sent))
 }
 
 #[test]
 fn a_flow_is_few_connections_until_that_has_proved_too_little() {
+    let near = |value: f64, expected: f64| assert!((value - expected).abs() < 0.1, "{value}");
     let after = |seconds: u64, share: f64| connections(&mut competing(), 10_000, seconds, share);
     // The competition began at 2.2 s with a fifth; the share is averaged over 2 s.
-    assert_eq!(after(1, 0.05), 4);
-    assert_eq!(after(20, 0.15), 1);
+    near(after(1, 0.05), 4.0);
+    near(after(20, 0.15), 1.0);
+    // In the first four seconds little is no reason, and then it is.
     let mut new = overflowed();
     looked(&mut new, 1_000, 1_200, view(0.2, 20));
-    assert_eq!(connections(&mut new, 2_200, 3, 0.05), 1, "too early");
-    assert_eq!(connections(&mut new, 5_200, 2, 0.05), 4);
-    // What has been learnt stays for half a minute.
-    assert_eq!(connections(&mut new, 7_200, 20, 0.2), 4);
+    near(connections(&mut new, 2_200, 3, 0.05), 1.0);
+    near(connections(&mut new, 5_200, 2, 0.05), 4.0);
+    // What has been learnt stays for half a minute after the competition.
+    near(connections(&mut new, 7_200, 20, 0.2), 4.0);
     assert!(looked(&mut new, 28_000, 5_000, view(0.2, 0)).is_some());
     new.resolved(at(50_000), true);
     assert!(looked(&mut new, 50_000, 8_000, view(0.2, 20)).is_some());
-    assert_eq!(connections(&mut new, 58_000, 1, 0.2), 4);
+    near(connections(&mut new, 58_000, 1, 0.2), 4.0);
     assert!(looked(&mut new, 60_000, 5_000, view(0.2, 0)).is_some());
     new.resolved(at(100_000), true);
     assert!(looked(&mut new, 100_000, 8_000, view(0.2, 20)).is_some());
-    assert_eq!(connections(&mut new, 108_000, 1, 0.2), 1, "forgotten");
+    near(connections(&mut new, 108_000, 1, 0.2), 1.0);
 }
 
 #[test]
