@@ -3,6 +3,7 @@
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::frame::FrameLife;
+use crate::page::PageLoad;
 use crate::passage::{Passage, StreamPacket};
 use crate::run::{FlowPacket, RunEnd};
 
@@ -87,6 +88,9 @@ observer! {
         /// A frame's life has ended; at the end of the run, frames still on their way come
         /// without an end of their life.
         fn frame(flow: usize, life: &FrameLife);
+
+        /// A flow has loaded a web page.
+        fn page(flow: usize, load: &PageLoad);
 
         /// The run is over; nothing is told afterwards.
         fn ended(end: &RunEnd);

@@ -16,7 +16,11 @@ use super::ecn::at_first;
 use super::error::{Problem, ScenarioError};
 use super::parse::{Read, Reader, value};
 use super::raw;
-use super::{CbrConfig, FlowConfig, FlowKind, TcpConfig, VideoConfig};
+use super::{CbrConfig, FlowConfig, FlowKind, PagesConfig, TcpConfig, VideoConfig};
+
+/// Connections that a browser opens to one server for a page where the file gives no number: those of
+/// HTTP/1.1 in Chromium and Firefox.
+const CONNECTIONS: u32 = 6;
 
 /// Start and stop of a flow, and beginning and end of each of its pauses.
 type Times = (Time, Time, Vec<(Time, Time)>);
@@ -165,6 +169,7 @@ impl Reader<'_> {
             })?,
         };
         let application = self.application(raw)?;
+        let pages = self.pages(raw)?;
         let plain = mimosa_tcp::Config::default();
         let packet_size = match &raw.packet_size {
             None => plain.mss,
@@ -192,6 +197,7 @@ impl Reader<'_> {
             algorithm,
             ecn,
             application,
+            pages,
             packet_size,
             overhead,
             reverse,
@@ -219,6 +225,43 @@ impl Reader<'_> {
             (_, Some(_), Some(size)) => both("steps", "size", size.span()),
             (Some(_), None, Some(size)) => both("rate", "size", size.span()),
         }
+    }
+
+    /// Reads the web pages that a TCP flow loads.
+    fn pages(&self, raw: &raw::Flow) -> Read<Option<PagesConfig>> {
+        let Some(pages) = &raw.pages else {
+            return Ok(None);
+        };
+        let first = |key: &'static str, is_given: bool| is_given.then_some(key);
+        let other = first("rate", raw.rate.is_some())
+            .or_else(|| first("steps", raw.steps.is_some()))
+            .or_else(|| first("size", raw.size.is_some()));
+        if let Some(one) = other {
+            let other = "pages";
+            return Err(self.error(pages.span(), KeyProblem::Exclusive { one, other }));
+        }
+        let raw::Pages {
+            every,
+            size,
+            connections,
+        } = pages.get_ref();
+        let is_positive = *size.get_ref() > Bytes::ZERO;
+        self.range(size.span(), "size", is_positive, "above zero")?;
+        let number = value(connections.as_ref(), CONNECTIONS);
+        if let Some(given) = connections {
+            let must = "from 1 to 256";
+            self.range(
+                given.span(),
+                "connections",
+                (1..=256).contains(&number),
+                must,
+            )?;
+        }
+        Ok(Some(PagesConfig {
+            every: *every,
+            size: *size.get_ref(),
+            connections: number,
+        }))
     }
 
     pub(super) fn packet_size(&self, raw: &raw::Flow) -> Read<Bytes> {

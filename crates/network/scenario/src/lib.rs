@@ -134,12 +134,25 @@ pub struct TcpConfig {
     pub ecn: mimosa_cc::window::EcnUse,
     /// The application, which decides what there is to send.
     pub application: mimosa_tcp::Application,
+    /// Web pages that are loaded over connections of their own, in place of the application.
+    pub pages: Option<PagesConfig>,
     /// Payload of a full segment.
     pub packet_size: Bytes,
     /// Size of the headers on each segment.
     pub overhead: Bytes,
     /// The return path, on which acknowledgements go.
     pub reverse: PathConfig,
+}
+
+/// Web pages that are loaded one after another.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PagesConfig {
+    /// Mean time from a loaded page to the next one; it is exponentially distributed.
+    pub every: TimeDelta,
+    /// Median size of a page; sizes have a log-normal distribution.
+    pub size: Bytes,
+    /// Number of new connections that share each page.
+    pub connections: u32,
 }
 
 /// The parameters of a video flow.

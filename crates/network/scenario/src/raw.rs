@@ -152,6 +152,16 @@ pub(super) struct RateStep {
     pub(super) rate: Rate,
 }
 
+/// The keys of `pages = { … }`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pages {
+    pub(super) every: TimeDelta,
+    pub(super) size: Spanned<Bytes>,
+    #[serde(default)]
+    pub(super) connections: Option<Spanned<u32>>,
+}
+
 /// The keys of `burst_loss = { … }`, the loss model of Gilbert and Elliott.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -257,6 +267,7 @@ table! {
         rate: Spanned<Rate>,
         steps: Spanned<Vec<RateStep>>,
         size: Spanned<Bytes>,
+        pages: Spanned<Pages>,
         ecn: Spanned<String>,
         dscp: Spanned<u8>,
         controller: Spanned<String>,
@@ -306,7 +317,7 @@ impl Flow {
     /// The first key that is given of those that only a TCP flow has, with its place; `None` if none
     /// is.
     pub(super) fn tcp_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
-        first!(self, steps, size)
+        first!(self, steps, size, pages)
     }
 
     /// The first key that is given of those that only a video flow has, with

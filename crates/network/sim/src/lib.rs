@@ -30,6 +30,7 @@ mod available;
 mod deadlines;
 mod delay_line;
 mod flow;
+mod pages;
 mod simulation;
 mod stream;
 mod tcp;

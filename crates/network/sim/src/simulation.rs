@@ -198,6 +198,9 @@ impl Simulation {
                     observer.offered(&counted(&packet));
                     channel.offer(now, port, packet, &mut self.dropped);
                 }
+                while let Some(load) = tcp.next_loaded() {
+                    observer.page(number, &load);
+                }
             }
             Source::Cbr(cbr) => {
                 while let Some(packet) = cbr.poll(now, &flow.config, id) {

@@ -1,21 +1,40 @@
-//! A TCP flow: bulk data one way, acknowledgements back.
+//! A TCP flow: bulk data one way, acknowledgements back; over one connection, or over those of web pages.
 
 use mimosa_cc::window::EcnUse;
-use mimosa_facts::{Header, PacketKind, TransportSequence};
+use mimosa_facts::{Header, PacketKind, PageLoad, TransportSequence};
 use mimosa_net::Path;
 use mimosa_scenario::{FlowConfig, TcpConfig};
-use mimosa_tcp::{Ack, Config, Feedback, Receiver, Segment, Sender};
+use mimosa_tcp::{Ack, Application, Config, Feedback, Receiver, Segment, Sender};
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 use crate::flow::SimPacket;
+use crate::pages::Pages;
 use crate::way_back::WayBack;
 
-/// Both ends of a TCP connection, and its return path.
+/// Where the number of a connection stands in the number of a packet's first byte: a terabyte is more
+/// than a connection carries.
+const CONNECTION: u32 = 40;
+
+/// Both ends of a connection.
 #[derive(Debug)]
-pub(crate) struct Tcp {
+struct Connection {
+    /// Its number among those of the flow.
+    number: u64,
     sender: Sender,
     receiver: Receiver,
-    pub(crate) back: WayBack<Ack>,
+}
+
+/// The connections of a flow, and its return path.
+#[derive(Debug)]
+pub(crate) struct Tcp {
+    open: Vec<Connection>,
+    /// Number of connections that there have been.
+    opened: u64,
+    pages: Option<Pages>,
+    /// What each connection begins with.
+    config: Config,
+    feedback: Feedback,
+    pub(crate) back: WayBack<(u64, Ack)>,
     overhead: Bytes,
     stop: Time,
     /// Whether `stop` has passed, after which the sender does nothing.
@@ -23,7 +42,7 @@ pub(crate) struct Tcp {
 }
 
 impl Tcp {
-    /// A connection that begins with its flow.
+    /// A connection that begins with its flow, or the pages of one.
     pub(crate) fn new(flow: &FlowConfig, tcp: &TcpConfig, seed: u64) -> Self {
         let config = Config {
             mss: tcp.packet_size,
@@ -38,10 +57,13 @@ impl Tcp {
             EcnUse::Off | EcnUse::Classic => Feedback::Classic,
             EcnUse::Dctcp | EcnUse::L4s => Feedback::Accurate,
         };
-        let receiver = Receiver::new(feedback, config.receive_window);
-        Self {
-            sender: Sender::new(config),
-            receiver,
+        let pages = tcp.pages;
+        let pages = pages.map(|pages| Pages::new(pages, flow.start, seed, &flow.name));
+        let mut tcp = Self {
+            open: Vec::new(),
+            opened: 0,
+            pages,
+            feedback,
             back: WayBack::new(
                 Path::new(tcp.reverse, seed, &format!("{} reverse", flow.name)),
                 !flow.route.reports.is_empty(),
@@ -50,22 +72,76 @@ impl Tcp {
             overhead: tcp.overhead,
             stop: flow.stop,
             is_stopped: false,
+            config,
+        };
+        if tcp.pages.is_none() {
+            tcp.open(tcp.config.clone());
         }
+        tcp
     }
 
-    /// When the sender acts next.
+    fn open(&mut self, config: Config) {
+        self.open.push(Connection {
+            number: self.opened,
+            receiver: Receiver::new(self.feedback, config.receive_window),
+            sender: Sender::new(config),
+        });
+        self.opened += 1;
+    }
+
+    /// When a sender acts next.
     pub(crate) fn deadline(&self) -> Time {
-        let sender = self.sender.deadline().filter(|_| !self.is_stopped);
+        let senders = self.open.iter().filter_map(|each| each.sender.deadline());
+        let page = self.pages.as_ref().and_then(Pages::deadline);
+        let sender = senders.chain(page).min().filter(|_| !self.is_stopped);
         self.back.deadline().min(sender.unwrap_or(Time::MAX))
     }
 
-    /// Does everything that is due at the sender by `now`, except sending.
+    /// Does everything that is due at the senders by `now`, except sending.
     pub(crate) fn wake(&mut self, now: Time) {
-        while let Some(ack) = self.back.pop(now) {
-            self.sender.acknowledge(now, &ack);
+        while let Some((number, ack)) = self.back.pop(now) {
+            // A page's connections are gone with it.
+            let to = self.open.iter_mut().find(|each| each.number == number);
+            if let Some(connection) = to {
+                connection.sender.acknowledge(now, &ack);
+            }
         }
         self.is_stopped |= now >= self.stop;
-        self.sender.timer(now);
+        for connection in &mut self.open {
+            connection.sender.timer(now);
+        }
+        self.turn_pages(now);
+    }
+
+    /// Ends the page that has come, and begins the one that is due.
+    fn turn_pages(&mut self, now: Time) {
+        let has_come = self.open.iter().all(|each| each.sender.is_finished());
+        let Some(pages) = &mut self.pages else {
+            return;
+        };
+        if pages.is_loading() && has_come {
+            pages.came(now);
+            self.open.clear();
+        }
+        if self.is_stopped {
+            return;
+        }
+        let Some((connections, size)) = pages.begin(now) else {
+            return;
+        };
+        for _ in 0..connections {
+            self.open(Config {
+                application: Application::Finite(size),
+                start: now,
+                seed: self.config.seed.wrapping_add(self.opened),
+                ..self.config.clone()
+            });
+        }
+    }
+
+    /// Takes the oldest page that has come and has not been told.
+    pub(crate) fn next_loaded(&mut self) -> Option<PageLoad> {
+        self.pages.as_mut()?.next_loaded()
     }
 
     /// The packet that leaves at `now`, if there is one.
@@ -73,7 +149,11 @@ impl Tcp {
         if self.is_stopped {
             return None;
         }
-        let segment = self.sender.poll(now)?;
+        let mut segments = self.open.iter_mut().filter_map(|each| {
+            let segment = each.sender.poll(now)?;
+            Some((each.number << CONNECTION, segment))
+        });
+        let (connection, segment) = segments.next()?;
         let kind = if segment.is_retransmission {
             PacketKind::Retransmission
         } else {
@@ -82,7 +162,7 @@ impl Tcp {
         Some(SimPacket {
             sent: now,
             size: segment.length + self.overhead,
-            frame: segment.sequence,
+            frame: connection | segment.sequence,
             // A segment fits into a packet, so that its length does too.
             index: u32::try_from(segment.length.get()).unwrap_or(u32::MAX),
             flow: number,
@@ -102,37 +182,44 @@ impl Tcp {
     /// times. Acknowledgements that are due before are sent before.
     pub(crate) fn arrive(&mut self, now: Time, packet: &SimPacket) {
         self.ack_timer(now);
+        let number = packet.frame >> CONNECTION;
         let segment = Segment {
-            sequence: packet.frame,
+            sequence: packet.frame & ((1 << CONNECTION) - 1),
             length: Bytes::new(u64::from(packet.index)),
             ecn: packet.ecn,
             cwr: packet.asks,
             is_retransmission: packet.kind == Some(PacketKind::Retransmission),
             sent: packet.sent,
         };
-        if let Some(ack) = self.receiver.receive(now, &segment) {
-            self.send_back(now, ack);
+        let to = self.open.iter_mut().find(|each| each.number == number);
+        if let Some(ack) = to.and_then(|each| each.receiver.receive(now, &segment)) {
+            self.send_back(now, number, ack);
         }
     }
 
-    /// Sends the acknowledgement that was due by `now`, at the time at which it was due.
+    /// Sends the acknowledgements that were due by `now`, at the times at which they were due.
     pub(crate) fn ack_timer(&mut self, now: Time) {
-        let due = self.receiver.deadline().filter(|due| *due <= now);
-        if let Some(due) = due
-            && let Some(ack) = self.receiver.timer(due)
-        {
-            self.send_back(due, ack);
+        for index in 0..self.open.len() {
+            let connection = &mut self.open[index];
+            let number = connection.number;
+            let due = connection.receiver.deadline().filter(|due| *due <= now);
+            if let Some(due) = due
+                && let Some(ack) = connection.receiver.timer(due)
+            {
+                self.send_back(due, number, ack);
+            }
         }
     }
 
-    /// When the receiver acknowledges without a new packet.
+    /// When a receiver acknowledges without a new packet.
     pub(crate) fn ack_deadline(&self) -> Time {
-        self.receiver.deadline().unwrap_or(Time::MAX)
+        let receivers = self.open.iter().filter_map(|each| each.receiver.deadline());
+        receivers.min().unwrap_or(Time::MAX)
     }
 
-    fn send_back(&mut self, now: Time, ack: Ack) {
+    fn send_back(&mut self, now: Time, connection: u64, ack: Ack) {
         // A lost acknowledgement is not sent again.
-        let _lost = self.back.send(now, ack_size(&ack), ack);
+        let _lost = self.back.send(now, ack_size(&ack), (connection, ack));
     }
 }
 

@@ -1,7 +1,9 @@
 //! From what happens in a run to its figures.
 
 use hdrhistogram::Histogram;
-use mimosa_facts::{Balance, Fate, FlowPacket, FrameLife, Observer, Passage, RunEnd, StreamPacket};
+use mimosa_facts::{
+    Balance, Fate, FlowPacket, FrameLife, Observer, PageLoad, Passage, RunEnd, StreamPacket,
+};
 use mimosa_scenario::Scenario;
 use mimosa_units::{Bytes, Time, TimeDelta};
 
@@ -163,6 +165,12 @@ impl Observer for Collector<'_> {
     fn frame(&mut self, flow: usize, life: &FrameLife) {
         if self.window.contains(life.handed_over) {
             self.flows[flow].frame(life, self.end);
+        }
+    }
+
+    fn page(&mut self, flow: usize, load: &PageLoad) {
+        if self.window.contains(load.began) {
+            self.flows[flow].pages.push(load.loaded.since(load.began));
         }
     }
 

@@ -59,6 +59,9 @@ pub struct FlowFigures {
     /// What was sent back, where reports have bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<FeedbackFigures>,
+    /// How long web pages took, where the flow loads any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PageFigures>,
     /// How frames fared against their deadline, where the scenario has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryFigures>,
@@ -71,6 +74,19 @@ pub struct FeedbackFigures {
     pub datagrams: u64,
     /// Size of all these datagrams together, with the headers of IPv4, UDP and SRTCP.
     pub bytes: u64,
+}
+
+/// The web pages that a flow loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PageFigures {
+    /// Number of pages.
+    pub loaded: u64,
+    /// Mean time that a page took, in milliseconds.
+    pub mean_ms: f64,
+    /// Median of that time.
+    pub p50_ms: f64,
+    /// 95th percentile of that time.
+    pub p95_ms: f64,
 }
 
 /// Frame delays in milliseconds.

@@ -4,7 +4,7 @@ use mimosa_facts::FrameLife;
 use mimosa_scenario::{FlowConfig, FlowKind};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-use crate::figures::{FeedbackFigures, FlowFigures};
+use crate::figures::{FeedbackFigures, FlowFigures, PageFigures};
 use crate::numbers::{frame_delays, round, share};
 
 /// A frame slower than this is worth nothing to a player (section 5.1).
@@ -29,6 +29,8 @@ pub(crate) struct FlowCount {
     pub(crate) sent: u64,
     pub(crate) lost: u64,
     feedback: Option<FeedbackFigures>,
+    /// How long each web page took.
+    pub(crate) pages: Vec<TimeDelta>,
 }
 
 impl FlowCount {
@@ -80,6 +82,7 @@ impl FlowCount {
     /// against a deadline is not known here.
     pub(crate) fn figures(mut self, config: &FlowConfig, active: TimeDelta) -> FlowFigures {
         let frames = self.frames;
+        let loaded = self.pages.len() as u64;
         let has_frames = frames > 0;
         let valid = share(self.valid_size.get(), self.decided_size.get());
         let mbps = |size: Bytes| round(Rate::of(size, active).as_mbps(), 6);
@@ -97,6 +100,12 @@ impl FlowCount {
             throughput_mbps: mbps(self.arrived),
             loss_rate: share(self.lost, self.sent),
             feedback: self.feedback,
+            pages: frame_delays(&mut self.pages).map(|times| PageFigures {
+                loaded,
+                mean_ms: times.mean,
+                p50_ms: times.p50,
+                p95_ms: times.p95,
+            }),
             recovery: None,
         }
     }

@@ -43,7 +43,7 @@ mod window;
 
 pub use collector::Collector;
 pub use figures::{
-    FeedbackFigures, FlowFigures, FrameDelays, LinkFigures, QueueDelays, RunFigures,
+    FeedbackFigures, FlowFigures, FrameDelays, LinkFigures, PageFigures, QueueDelays, RunFigures,
 };
 pub use measure::measure;
 pub use recovery::{Recovery, RecoveryFigures};

@@ -29,7 +29,7 @@ pub(super) fn tables(plans: &[Plan], runs: &[Run<'_>], compared: bool) -> Vec<Ta
             .iter()
             .map(|plan| (plan.label.as_deref(), &plan.scenario))
             .collect();
-        sim::tables(&scenarios, &runs).into()
+        sim::tables(&scenarios, &runs)
     };
     tables.push(punctuality(runs));
     tables

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use mimosa_figures::{FlowFigures, FrameDelays, QueueDelays, RunFigures};
+use mimosa_figures::{FlowFigures, FrameDelays, PageFigures, QueueDelays, RunFigures};
 use mimosa_plot::Table;
 use mimosa_scenario::Scenario;
 
 use super::Run;
 
-/// One table of the flows and one of the link.
-pub(crate) fn tables(variants: &[(Option<&str>, &Scenario)], runs: &[Run]) -> [Table; 2] {
+/// One table of the flows and one of the link, and one of web pages where a flow loads any.
+pub(crate) fn tables(variants: &[(Option<&str>, &Scenario)], runs: &[Run]) -> Vec<Table> {
     let seeds = match (runs.first(), runs.last()) {
         (Some(first), Some(last)) if first.seed != last.seed => {
             let (first, last) = (first.seed, last.seed);
@@ -39,6 +39,10 @@ pub(crate) fn tables(variants: &[(Option<&str>, &Scenario)], runs: &[Run]) -> [T
             "Jain",
         ],
     );
+    let mut pages = table(
+        "Web pages (times in ms)".to_owned(),
+        &["variant", "flow", "pages", "mean", "p50", "p95"],
+    );
     for &(name, scenario) in variants {
         let own: Vec<_> = runs
             .iter()
@@ -65,10 +69,13 @@ pub(crate) fn tables(variants: &[(Option<&str>, &Scenario)], runs: &[Run]) -> [T
             let label = &scenario.flows[index].name;
             let flow: Vec<_> = of(index).collect();
             flows.rows.extend(flow_row(variant, label, &flow));
+            pages.rows.extend(page_row(variant, label, &flow));
         }
         links.rows.push(link_row(variant, &own));
     }
-    [flows, links].map(without_empty_variants)
+    let shown = [flows, links, pages].into_iter();
+    let shown = shown.filter(|table| !table.rows.is_empty());
+    shown.map(without_empty_variants).collect()
 }
 
 fn table(title: String, headers: &[&str]) -> Table {
@@ -130,6 +137,21 @@ fn flow_row(variant: &str, name: &str, flows: &[&FlowFigures]) -> Option<Vec<Str
         number(of(&bitrate), 2),
         number(of(&|flow| flow.valid_bitrate_mbps), 2),
         percent(of(&|flow| flow.loss_rate)),
+    ])
+}
+
+/// `None` where no page was loaded.
+fn page_row(variant: &str, name: &str, flows: &[&FlowFigures]) -> Option<Vec<String>> {
+    let loaded: Vec<_> = flows.iter().filter_map(|flow| flow.pages).collect();
+    loaded.first()?;
+    let of = |figure: fn(&PageFigures) -> f64| mean(loaded.iter().map(|all| Some(figure(all))));
+    Some(vec![
+        variant.to_owned(),
+        name.to_owned(),
+        number(of(|all| all.loaded as f64), 1),
+        number(of(|all| all.mean_ms), 0),
+        number(of(|all| all.p50_ms), 0),
+        number(of(|all| all.p95_ms), 0),
     ])
 }
 

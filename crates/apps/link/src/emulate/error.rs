@@ -98,6 +98,9 @@ pub enum Unsupported {
         /// Names of the kernel's algorithms.
         known: String,
     },
+    /// The flow loads web pages, of which the emulator has no browser.
+    #[error("`pages` are not emulated; leave them out, or run `mimosa sim`")]
+    Pages,
     /// There are more flows than addresses.
     #[error("there are more than {0} flows")]
     Many(usize),

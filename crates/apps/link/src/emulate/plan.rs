@@ -105,6 +105,9 @@ fn check_kind(flow: &FlowConfig, kernel: &[String]) -> Result<(), Unsupported> {
         }
         FlowKind::Cbr(cbr) => fits(cbr.packet_size, UDP_HEADERS),
         FlowKind::Tcp(tcp) => {
+            if tcp.pages.is_some() {
+                return Err(Unsupported::Pages);
+            }
             let size = tcp.packet_size + tcp.overhead;
             if size != LARGEST {
                 return Err(Unsupported::Segments(size));

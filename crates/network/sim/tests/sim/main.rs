@@ -27,6 +27,7 @@ mod must_show;
 mod nada;
 mod network;
 mod oracle;
+mod pages;
 mod prague_video;
 mod protection;
 mod queues;

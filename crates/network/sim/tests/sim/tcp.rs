@@ -211,6 +211,14 @@ fn what_tcp_cannot_is_refused() {
             "s.toml:10: `rate` and `size` exclude each other; keep one",
         ),
         (
+            "size = \"1MB\"\npages = { every = \"1s\", size = \"1MB\" }",
+            "s.toml:10: `size` and `pages` exclude each other; keep one",
+        ),
+        (
+            "pages = { every = \"1s\", size = \"1MB\", connections = 0 }",
+            "s.toml:9: `connections` must be from 1 to 256",
+        ),
+        (
             "steps = [{ at = \"0s\", rate = \"1Mbit/s\" }]\nsize = \"1MB\"",
             "s.toml:10: `steps` and `size` exclude each other; keep one",
         ),
