@@ -314,8 +314,8 @@ impl Flow {
         controller.or_else(|| self.overhead.as_ref().map(|size| ("overhead", size.span())))
     }
 
-    /// The first key that is given of those that only a TCP flow has, with its place; `None` if none
-    /// is.
+    /// Finds the first key in the file that only a TCP flow may have, with its place; `None` if there
+    /// is no such key.
     pub(super) fn tcp_key(&self) -> Option<(&'static str, std::ops::Range<usize>)> {
         first!(self, steps, size, pages)
     }

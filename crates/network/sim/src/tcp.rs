@@ -11,14 +11,14 @@ use crate::flow::SimPacket;
 use crate::pages::Pages;
 use crate::way_back::WayBack;
 
-/// Where the number of a connection stands in the number of a packet's first byte: a terabyte is more
-/// than a connection carries.
+/// The bit from which on `SimPacket::frame` holds a connection's number; below it stands the number of the
+/// packet's first byte, which stays under a terabyte.
 const CONNECTION: u32 = 40;
 
 /// Both ends of a connection.
 #[derive(Debug)]
 struct Connection {
-    /// Its number among those of the flow.
+    /// The connection's number among all that the flow opens, counted from zero.
     number: u64,
     sender: Sender,
     receiver: Receiver,
@@ -115,11 +115,10 @@ impl Tcp {
 
     /// Ends the page that has come, and begins the one that is due.
     fn turn_pages(&mut self, now: Time) {
-        let has_come = self.open.iter().all(|each| each.sender.is_finished());
         let Some(pages) = &mut self.pages else {
             return;
         };
-        if pages.is_loading() && has_come {
+        if pages.is_loading() && self.open.iter().all(|each| each.sender.is_finished()) {
             pages.came(now);
             self.open.clear();
         }

@@ -1,18 +1,18 @@
-//! What is known of the bottleneck: its rate, the rate at which it serves this flow, and whether it
-//! serves in turns.
+//! Estimates of the bottleneck: how fast the link is, how fast it serves this flow, and whether it
+//! serves packets in turns.
 
 use mimosa_units::{Rate, Time, TimeDelta};
 
 use super::service::Service;
 use super::train::{Train, Trains};
-use super::turns::{Passage, Turns};
+use super::turns::{FrameArrival, Turns};
 
 /// The estimates of the bottleneck.
 #[derive(Debug, Default)]
 pub(super) struct Bottleneck {
-    /// The first packets of each frame.
+    /// Trains of the packets at the beginning of each frame.
     trains: Trains,
-    /// All packets of each frame, which arrive no faster than the link serves them.
+    /// Trains of all packets of each frame, which arrive no faster than the link serves them.
     frames: Trains,
     turns: Turns,
     pub(super) service: Service,
@@ -25,7 +25,7 @@ impl Bottleneck {
     }
 
     /// Takes a whole frame that arrived.
-    pub(super) fn frame(&mut self, now: Time, frame: &Passage) {
+    pub(super) fn frame(&mut self, now: Time, frame: &FrameArrival) {
         self.turns.add(frame);
         let train = Train {
             size: frame.size,

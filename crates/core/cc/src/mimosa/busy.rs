@@ -4,7 +4,7 @@ use mimosa_facts::{FrameId, Sequence};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::train::Train;
-use super::turns::{self, Passage};
+use super::turns::{self, FrameArrival};
 use crate::frame_ring::Remembered;
 
 /// Most packets recorded of one frame and its probes; further packets are ignored.
@@ -203,23 +203,23 @@ impl Interval {
 
     /// How the frame's packets arrived. `None` if fewer than two did, or if the last one was not behind
     /// the first.
-    pub(super) fn passage(&self) -> Option<Passage> {
+    pub(super) fn arrival(&self) -> Option<FrameArrival> {
         let (_, begin) = self.passed().next()?;
         let (_, end) = self.passed().last()?;
-        let later = || self.passed().skip(1);
-        let size = later().fold(Bytes::ZERO, |sum, (each, _)| sum + each.size);
+        let following = || self.passed().skip(1);
+        let size = following().fold(Bytes::ZERO, |sum, (each, _)| sum + each.size);
         if size == Bytes::ZERO || end < begin {
             return None;
         }
         let span = end.since(begin);
         let (mut pauses, mut before) = (TimeDelta::ZERO, begin);
-        for (each, at) in later() {
+        for (each, at) in following() {
             let even = span.scale(each.size.get() as f64 / size.get() as f64);
             let gap = at.since(before);
             pauses += (gap - turns::least(even)).max(TimeDelta::ZERO);
             before = at;
         }
-        Some(Passage { size, span, pauses })
+        Some(FrameArrival { size, span, pauses })
     }
 
     /// Delay of the frame's first packet, less the time that the packet needs to pass a link
@@ -287,8 +287,11 @@ impl Interval {
         let came = (busy + end.queue - begin).max(own).ratio(self.length);
         // A link that serves in turns lets packets wait that have no queue before them. Where it had
         // served the frame before the next one came, there was none.
-        let left = self.end().map(|last| last - reference.shortest);
-        if reference.in_turns && left.is_some_and(|left| left <= end.at) {
+        let has_left = || {
+            self.end()
+                .is_some_and(|last| last - reference.shortest <= end.at)
+        };
+        if reference.in_turns && has_left() {
             return Some(reference.transmission(size).ratio(self.length));
         }
         let stands = least.min(end.queue).ratio(self.length);

@@ -14,7 +14,8 @@
 //!
 //! A queue that others keep, such as that of TCP, is answered in another way: see `beside.rs`. Where the
 //! link serves packets in turns, as radios do (`turns.rs`), R is the flow's own part of what the link serves
-//! in the mean, frames leave as bursts, and their size is what does best before a deadline (`deadline.rs`).
+//! in the mean, frames leave several times as fast as that, and the size of frames is the one that does best
+//! before a deadline (`deadline.rs`).
 //!
 //! *Deviations*: none, because there is no paper. The estimate and the answer to falls come from
 //! experiments with Pudica's. A rule that is Pudica's (section 4 of S. Wang et al., NSDI 2024) is
@@ -480,8 +481,8 @@ impl Mimosa {
             return;
         }
         interval.known = Some(now);
-        if let Some(passage) = interval.passage() {
-            self.bottleneck.frame(now, &passage);
+        if let Some(arrival) = interval.arrival() {
+            self.bottleneck.frame(now, &arrival);
         }
         if let Some((sent, link)) = interval.first_sent().zip(self.bottleneck.rate()) {
             self.deadline.arrived(now.since(sent), interval.size, link);

@@ -3,8 +3,10 @@
 //! A serialiser sends one packet after another, so that those of a frame arrive at even times. A radio
 //! sends what has gathered when its turn comes, and nothing until the next: many packets arrive at once,
 //! and then none for milliseconds. The share of a frame's arrival that consists of such pauses tells the
-//! two apart. Over the media of this project's simulator it is 0.3 to 0.9 in the median, beside TCP in a
-//! queue that it fills 0.24 at most, and 0.1 beside flows of this kind.
+//! two apart. In the suite `last-mile` its median is 0.30 to 0.38 over LTE and NR, 0.31 to 0.72 over 802.11n,
+//! 0.69 beside uploads on 802.11ac, and 0.50 to 0.87 in turns of 5 to 20 ms. It is 0.23 at most in a
+//! drop-tail queue that TCP fills, 0.17 at most beside flows of this kind, and 0 over a cable, a satellite
+//! and 802.11ac without neighbours, which count as serialisers.
 //!
 //! *Deviations*: none, because there is no paper.
 
@@ -22,7 +24,7 @@ const COUNTS: u32 = 12;
 
 /// How the packets of a frame arrived.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Passage {
+pub(super) struct FrameArrival {
     /// Size of all packets after the first.
     pub(super) size: Bytes,
     /// Time from the arrival of the first packet to that of the last.
@@ -46,7 +48,7 @@ pub(super) struct Turns {
 
 impl Turns {
     /// Takes a frame that arrived.
-    pub(super) fn add(&mut self, frame: &Passage) {
+    pub(super) fn add(&mut self, frame: &FrameArrival) {
         self.frames = self.frames.saturating_add(1).min(AVERAGED);
         let share = if frame.span > TimeDelta::ZERO {
             frame.pauses.ratio(frame.span)

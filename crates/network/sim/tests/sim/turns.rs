@@ -16,11 +16,16 @@ const WIFI_N: &str = r#"medium = { kind = "wifi", standard = "n" }"#;
 /// What the stream sent, and what of it arrived in 50 ms, in Mbit/s, and the share of frames above that:
 /// means over seeds 1 to 4 of 3 to 20 s.
 fn over(link: &str, params: &str) -> (f64, f64, f64) {
+    over_path(link, 10, "feedback = \"frame\"", params)
+}
+
+/// What [`over`] gives, for a path of this one-way delay in ms and with these reports.
+fn over_path(link: &str, one_way_delay: u32, reports: &str, params: &str) -> (f64, f64, f64) {
     let text = format!(
         r#"
         duration = "20s"
         [link]
-        one_way_delay = "10ms"
+        one_way_delay = "{one_way_delay}ms"
         queue = {{ kind = "droptail", limit = "500kB" }}
         {link}
         [link.reverse]
@@ -29,7 +34,7 @@ fn over(link: &str, params: &str) -> (f64, f64, f64) {
         name = "game"
         controller = "mimosa"
         params = {{ {params} }}
-        feedback = "frame"
+        {reports}
         max_bitrate = "100Mbit/s"
         "#
     );
@@ -76,6 +81,22 @@ fn the_deadline_trades_bitrate_for_frames_in_time() {
             "{valid} {less_valid}"
         );
         assert!(late < 0.5 * more_late, "{late} {more_late}");
+    }
+}
+
+/// No frame can be in time on a path longer than that, and on a serialiser the size of a frame follows from
+/// the link alone, however many are late: the deadline changes nothing there.
+#[test]
+fn the_deadline_holds_where_it_can_be_kept_and_a_link_serves_in_turns() {
+    let interval = "feedback = \"25ms\"";
+    for (link, one_way_delay, reports) in [
+        (LTE, 20, "feedback = \"frame\""),
+        ("rate = \"20Mbit/s\"", 10, interval),
+    ] {
+        let with = |params| over_path(link, one_way_delay, reports, params);
+        let (deadline, none) = (with(""), with("deadline = \"0s\""));
+        assert!(none.2 > 0.4, "many are late: {none:?}");
+        assert_eq!(deadline, none, "{link}");
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::bottleneck::Bottleneck;
 use super::super::service::Service;
 use super::super::train::{Train, Trains};
-use super::super::turns::Passage;
+use super::super::turns::FrameArrival;
 use super::*;
 
 fn even(size: u64, span: i64) -> Train {
@@ -254,7 +254,7 @@ fn the_least_of_four_gaps_between_reports_counts() {
 }
 
 /// A packet each of `after` milliseconds that arrives `waited` milliseconds later than on an empty path.
-fn frame(packets: &[(i64, i64)]) -> Option<Passage> {
+fn frame(packets: &[(i64, i64)]) -> Option<FrameArrival> {
     let count = u32::try_from(packets.len()).unwrap();
     let mut interval = Interval::new(FrameId(1), L, FRAME, count);
     for (sequence, (after, waited)) in (1_u64..).zip(packets) {
@@ -264,7 +264,7 @@ fn frame(packets: &[(i64, i64)]) -> Option<Passage> {
     // A probe is no part of the frame.
     interval.sent(Sequence(99), Time::from_secs(2), PACKET);
     interval.arrived(Sequence(99), DELAY + MS(50));
-    interval.passage()
+    interval.arrival()
 }
 
 #[test]
@@ -290,13 +290,13 @@ fn a_clock_of_a_quarter_of_a_millisecond_makes_no_pauses() {
         interval.sent(Sequence(sequence), Time::from_secs(1), PACKET);
         interval.arrived(Sequence(sequence), DELAY + TimeDelta::from_micros(at));
     }
-    assert_eq!(interval.passage().unwrap().pauses, TimeDelta::ZERO);
+    assert_eq!(interval.arrival().unwrap().pauses, TimeDelta::ZERO);
 }
 
 #[test]
 fn a_third_of_pauses_for_a_dozen_frames_are_turns_and_a_fifth_are_none() {
     let now = Time::from_secs(1);
-    let with = |pauses: i64| Passage {
+    let with = |pauses: i64| FrameArrival {
         size: Bytes::new(9_000),
         span: MS(10),
         pauses: MS(pauses),
@@ -339,7 +339,7 @@ fn in_turns_the_rate_is_that_of_the_service() {
     let mut bottleneck = Bottleneck::default();
     assert_eq!(bottleneck.rate(), None);
     served(&mut bottleneck.service);
-    let frame = |pauses: i64| Passage {
+    let frame = |pauses: i64| FrameArrival {
         size: Bytes::new(30_000),
         span: MS(10),
         pauses: MS(pauses),
