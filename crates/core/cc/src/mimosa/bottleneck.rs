@@ -56,6 +56,12 @@ impl Bottleneck {
         Some(trains.max(frames))
     }
 
+    /// Mean rate of the newest trains and frames. `None` if one of them arrived at once, or if they are
+    /// old.
+    pub(super) fn lately(&self, now: Time) -> Option<Rate> {
+        greater(self.trains.lately(now), self.frames.lately(now))
+    }
+
     /// Unevenness of the arrivals of packets that the link served one after another.
     pub(super) const fn uneven(&self) -> TimeDelta {
         self.trains.uneven()

@@ -60,6 +60,16 @@ pub struct Config {
     /// Standing queue up to which marks, and not delays, say whether the flow has more than its
     /// part. An L4S queue marks what waits for longer than 1 ms (RFC 9332, section 4.1).
     pub marked_queue: TimeDelta,
+    /// Least spread of the link's own rate from which a flow that is alone takes its bitrate from the
+    /// newest frames and not by the law's steps: half of the distance between the quartiles of the
+    /// trains' times per byte, as a part of their median.
+    pub follow_from: f64,
+    /// Greatest spread of the link's own rate up to which a flow that is alone takes its bitrate from
+    /// the newest frames: above it, three frames say little about the next.
+    pub follow_to: f64,
+    /// Greatest noise, in frame intervals, up to which a flow takes its bitrate from the newest frames:
+    /// above it, what looks like a varying rate may be a varying delay.
+    pub follow_noise: f64,
     /// Part of the spread of the link's own rate that is added to `alone` and `shared_from`: R
     /// is a mean of six frames, and the error of such a mean is 1 / sqrt(6) of that of one
     /// frame.
@@ -89,9 +99,15 @@ pub struct Config {
     pub deadline: TimeDelta,
     /// How much being in time counts against the bitrate: n of the deadline's rule.
     pub punctuality: f64,
+    /// Whether a frame is skipped to which the backlog leaves nothing. At least one frame leaves each
+    /// 100 ms.
+    pub skips_by_backlog: bool,
     /// Age of the oldest frame on its way above which the next one is halved, in frame
     /// intervals above the smallest round trip. Pudica's open value: 2.
     pub overdue: f64,
+    /// Factor of `overdue`, `stalled` and `skipping` where the link serves in turns or others share it:
+    /// frames wait there for their turn, or in a queue that is not theirs.
+    pub patience: f64,
     /// Age of the oldest frame on its way above which frames are as small as possible, in
     /// frame intervals above the smallest round trip.
     pub stalled: f64,
@@ -148,20 +164,25 @@ impl Default for Config {
             mark_window: TimeDelta::from_millis(400),
             marks_at_rest: 2.5,
             marked_queue: TimeDelta::from_millis(2),
+            follow_from: 0.05,
+            follow_to: 0.35,
+            follow_noise: 0.03,
             spread_part: 0.4,
             noise_gain: 1.6,
             most_noise: 0.25,
             lead: 4,
             probes: 6,
             probe_share: 0.05,
-            backlog_share: 0.25,
+            backlog_share: 0.15,
             turns_backlog_share: 0.5,
             turns_pace_gain: 6.0,
             deadline: TimeDelta::from_millis(50),
             punctuality: 3.0,
-            overdue: 2.0,
-            stalled: 3.5,
-            skipping: 6.0,
+            skips_by_backlog: true,
+            overdue: 1.6,
+            patience: 1.4,
+            stalled: 2.2,
+            skipping: 3.5,
             silence: 10.0,
             loss: 0.08,
             release: 1.6,
@@ -200,6 +221,9 @@ impl Config {
             ("spread_part", self.spread_part),
             ("noise_gain", self.noise_gain),
             ("most_noise", self.most_noise),
+            ("follow_from", self.follow_from),
+            ("follow_to", self.follow_to),
+            ("follow_noise", self.follow_noise),
             ("probe_share", self.probe_share),
         ] {
             require((0.0..=2.0).contains(&gain), key, "from 0 to 2")?;
@@ -210,6 +234,7 @@ impl Config {
             ("marked_pace_gain", self.marked_pace_gain),
             ("marks_at_rest", self.marks_at_rest),
             ("turns_pace_gain", self.turns_pace_gain),
+            ("patience", self.patience),
             ("punctuality", self.punctuality),
             ("first_connections", self.first_connections),
             ("connections", self.connections),

@@ -40,7 +40,7 @@ impl Mimosa {
             (self.rate.scale(1.0 - lost / 2.0), Cause::Loss)
         } else {
             let (factor, cause) = self.factor(now, share.max(LOWEST_SHARE));
-            let rate = self.rate.scale(factor);
+            let rate = self.followed(now).unwrap_or(self.rate.scale(factor));
             match self.in_time() {
                 Some(bound) if bound < rate => (bound, Cause::DelayBudget),
                 _ => (rate, cause),
@@ -49,6 +49,24 @@ impl Mimosa {
         if self.move_to(rate, cause, newest) {
             self.hold_until = self.next_frame;
         }
+    }
+
+    /// The bitrate that the newest frames say a link carries whose rate varies; `None` beside others,
+    /// where the rate varies little or too much or delays vary, and where those frames say nothing.
+    fn followed(&self, now: Time) -> Option<Rate> {
+        let Config {
+            follow_from,
+            follow_to,
+            follow_noise,
+            target_share,
+            ..
+        } = self.config;
+        let spread = self.bottleneck.spread();
+        let varies = spread > follow_from && spread < follow_to;
+        let is_clear = self.noise() <= self.interval.scale(follow_noise);
+        let lately = self.bottleneck.lately(now)?;
+        (varies && is_clear && self.others < self.alone())
+            .then(|| lately.scale(target_share / self.fill.get()))
     }
 
     /// The bitrate whose frames do best before the deadline. `None` where the link does not serve in
@@ -173,7 +191,7 @@ impl Mimosa {
 
     /// Part of the load brought by others up to which the flow counts as alone: a link whose rate
     /// varies looks as if others were there.
-    fn alone(&self) -> f64 {
+    pub(super) fn alone(&self) -> f64 {
         self.config.alone + self.config.spread_part * self.bottleneck.spread()
     }
 

@@ -33,6 +33,7 @@ mod marks;
 mod release;
 mod reports;
 mod service;
+mod size;
 #[cfg(test)]
 mod tests;
 mod train;
@@ -59,18 +60,6 @@ use intervals::Intervals;
 use marks::Marks;
 use release::{Belief, HeldUp, Release};
 use reports::{Fill, ReportGap};
-
-/// A frame is made smaller if it is larger by more than this factor than the link carries in a
-/// frame's time.
-const BEYOND: f64 = 1.1;
-/// Part of a frame's size by the bitrate below which the rate of trains alone does not reduce
-/// it.
-const LEAST_BY_TRAINS: f64 = 0.25;
-/// Longest time without a frame while frames are skipped: one frame is then sent, so that
-/// feedback can show that the link is back.
-const LONGEST_SKIP: TimeDelta = TimeDelta::from_millis(100);
-/// Largest backlog that counts as none: three packets of 1200 bytes.
-const LEAST_BACKLOG: Bytes = Bytes::new(3_600);
 
 /// The Mimosa controller.
 #[derive(Debug)]
@@ -107,7 +96,7 @@ pub struct Mimosa {
     silence_answered: Time,
     /// o of the law: the part of the load that other flows bring, from 0 to 1.
     others: f64,
-    /// When a frame was last let through although an earlier one was stalled.
+    /// When a frame was last let through although data waited before the link.
     shown: Time,
     /// The rule that set `rate` or left it unchanged.
     cause: Cause,
@@ -180,117 +169,18 @@ impl Mimosa {
             self.set_rate(self.rate.scale(0.5), Cause::FeedbackTimeout);
         }
         let own = self.rate.amount_in(self.interval);
-        let least = self.limits.min().amount_in(self.interval);
-        let backlog = self.beside_backlog(now, own);
-        let backlog = backlog.map(|size| (size.max(least), Cause::FrameFallback));
-        let late = self.beside_overdue(now, age, own, least);
-        let late = late.map(|size| (size, Cause::NextDelayFallback));
-        let anew = self.seeing_the_path(now, own);
-        let anew = anew.map(|size| (size.max(least), Cause::PathChange));
-        let smallest = [backlog, late, anew]
-            .into_iter()
-            .flatten()
-            .filter(|(size, _)| *size < own)
-            .min_by_key(|(size, _)| *size);
+        let smallest = self.size_limit(now, age, own);
         self.decision.frame_limit = smallest.map(|(size, _)| size);
-        self.fill.grant(smallest.is_none().then_some(own));
+        // What a backlog makes a little smaller says as much about the encoder as other frames do.
+        let granted = match smallest {
+            None => Some(own),
+            Some((size, Cause::FrameFallback)) if size >= own.scale(0.5) => Some(size),
+            Some(_) => None,
+        };
+        self.fill.grant(granted);
         if let Some((_, cause)) = smallest {
             self.decision.cause = cause;
         }
-    }
-
-    /// Size limit of the next frame while the oldest one on its way is overdue by `age`; `None`
-    /// if that is not too long. `own` is the frame's size by the bitrate, `least` that by the
-    /// lowest bitrate.
-    fn beside_overdue(
-        &mut self,
-        now: Time,
-        age: TimeDelta,
-        own: Bytes,
-        least: Bytes,
-    ) -> Option<Bytes> {
-        let config = &self.config;
-        if age <= self.interval.scale(config.overdue) {
-            None
-        } else if age <= self.interval.scale(config.stalled) {
-            Some(own.scale(0.5))
-        } else if age <= self.interval.scale(config.skipping)
-            || now.since(self.shown) >= LONGEST_SKIP
-        {
-            self.shown = now;
-            Some(least)
-        } else {
-            Some(Bytes::ZERO)
-        }
-    }
-
-    /// Half of the frame's size by the bitrate, `own`, if a queue has stood for so long that
-    /// the delay without it will soon be forgotten; `None` otherwise.
-    fn seeing_the_path(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
-        let is_busy = self.decision.evidence.smoothed_utilization? > self.config.target_share;
-        if !is_busy || self.beside.competes() || !self.base.is_stale(now) {
-            return None;
-        }
-        self.base.asked(now);
-        Some(own.scale(0.5))
-    }
-
-    /// Age of the oldest frame on its way, less the smallest round trip, the time for which
-    /// frames wait for infrequent reports, and beside a queue of others the delay allowed. Zero if no
-    /// frame is on its way.
-    fn overdue(&mut self, now: Time) -> TimeDelta {
-        let waits = (self.report_gap.get() - self.interval).max(TimeDelta::ZERO);
-        let allowed = if self.beside.competes() {
-            self.config.delay_budget
-        } else {
-            TimeDelta::ZERO
-        };
-        let expected = self.base.round_trip().unwrap_or(TimeDelta::ZERO) + waits + allowed;
-        let oldest = self.intervals.oldest_open().and_then(Interval::first_sent);
-        oldest.map_or(TimeDelta::ZERO, |sent| now.since(sent) - expected)
-    }
-
-    /// Size limit of the next frame by the backlog and by the link's rate; `None` if neither
-    /// limits it. `own` is the frame's size by the bitrate.
-    fn beside_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
-        if self.beside.competes() {
-            return None;
-        }
-        let carried = self.bottleneck.newest(now).map(|link| {
-            let link = link
-                .scale(self.config.target_share)
-                .amount_in(self.interval);
-            let probes = self.probe_size.scale(f64::from(self.probes(own)));
-            (link - probes).scale(1.0 / self.fill.get())
-        });
-        // Trains alone make a frame no smaller than that: noise may have stretched them.
-        let carried = carried.map(|carried| carried.max(own.scale(LEAST_BY_TRAINS)));
-        let carried = carried.filter(|carried| own > carried.scale(BEYOND));
-        match (self.left_by_backlog(now, own), carried) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
-    }
-
-    /// Size that the backlog leaves to the next frame; `None` if there is no backlog, or none
-    /// is known. The backlog is the data in flight, less what the link has served since the
-    /// newest packet that arrived left it.
-    fn left_by_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
-        let service = self.bottleneck.service.rate()?;
-        let (_, left) = self.newest?;
-        self.decision.evidence.service_rate = Some(service);
-        let backlog = self.in_flight - service.amount_in(now.since(left));
-        self.decision.evidence.backlog = Some(backlog);
-        let counts = if self.bottleneck.serves_in_turns() {
-            self.config.turns_backlog_share
-        } else {
-            self.config.backlog_share
-        };
-        let counts = own.scale(counts).max(LEAST_BACKLOG);
-        let fits = service
-            .scale(self.config.target_share)
-            .amount_in(self.interval);
-        (backlog > counts).then(|| fits - backlog)
     }
 
     /// Decides the pacing of a frame that is handed to the pacer, and the probes that follow

@@ -92,6 +92,18 @@ impl Trains {
         newest.reduce(|one, other| Some(one?.max(other?)))?
     }
 
+    /// Mean rate of the newest trains. `None` if they arrived at once, or if they are old.
+    pub(super) fn lately(&self, now: Time) -> Option<Rate> {
+        if now.since(self.came) > FRESH {
+            return None;
+        }
+        let newest = self.seen.iter().rev().take(NEWEST);
+        let (size, span) = newest.fold((Bytes::ZERO, TimeDelta::ZERO), |(size, span), train| {
+            (size + train.size, span + train.span)
+        });
+        (span > TimeDelta::ZERO).then(|| Rate::of(size, span))
+    }
+
     /// Unevenness of the arrivals of packets that the link served one after another: the median
     /// over the trains of the mean difference between their gaps and even gaps.
     pub(super) const fn uneven(&self) -> TimeDelta {

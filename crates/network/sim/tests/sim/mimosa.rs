@@ -322,3 +322,87 @@ fn marks_keep_a_queue_short_where_they_come_through() {
     }
     wrong.end();
 }
+
+/// The link's rate takes another of six values each 300 ms. Following the newest frames is the cause of
+/// the use: without it more of the link is left, and frames are no sooner.
+#[test]
+fn a_link_whose_rate_varies_is_followed() {
+    let rates = [14, 20, 16, 24, 18, 22, 14, 24, 16, 18, 20, 22, 16];
+    let steps: Vec<_> = (0..50)
+        .map(|step| {
+            let rate = rates[step % rates.len()];
+            format!("{{ at = \"{}ms\", rate = \"{rate}Mbit/s\" }}", 300 * step)
+        })
+        .collect();
+    let link = format!("steps = [{}]", steps.join(", "));
+    let of = |params: &str, seed| {
+        let outcome = part(
+            &on(15, &link, &flow("game", params)),
+            seed,
+            window(3_000, 15_000),
+        );
+        (used(&outcome), p99(&outcome))
+    };
+    let mut wrong = Wrong::default();
+    for seed in 1..=4 {
+        let (with, late) = of("", seed);
+        let (without, former) = of("params = { follow_from = 2.0 }", seed);
+        wrong.unless(&(0.92..=1.0), with, &format!("seed {seed}, use"));
+        wrong.unless(
+            &(0.005..=0.1),
+            with - without,
+            &format!("seed {seed}, what following brings"),
+        );
+        wrong.unless(
+            &(-20.0..=2.0),
+            late - former,
+            &format!("seed {seed}, p99 more"),
+        );
+    }
+    wrong.end();
+}
+
+/// Each 2 s the link has almost nothing for 250 ms. Frames that would wait behind the queue are skipped:
+/// fewer arrive late, and the link is used as much.
+#[test]
+fn frames_that_would_be_late_are_skipped_in_an_outage() {
+    let falls: Vec<_> = (0..7)
+        .map(|fall| {
+            let at = 2_000 * (fall + 1);
+            format!(
+                "{{ at = \"{at}ms\", rate = \"500kbit/s\" }}, \
+                 {{ at = \"{}ms\", rate = \"20Mbit/s\" }}",
+                at + 250
+            )
+        })
+        .collect();
+    let link = format!(
+        "steps = [{{ at = \"0s\", rate = \"20Mbit/s\" }}, {}]",
+        falls.join(", ")
+    );
+    let of = |params: &str, seed| {
+        let outcome = part(
+            &on(15, &link, &flow("game", params)),
+            seed,
+            window(1_500, 15_000),
+        );
+        let late = outcome.flows[0].stall_50ms.unwrap();
+        (late, used(&outcome))
+    };
+    let mut wrong = Wrong::default();
+    for seed in 1..=4 {
+        let (late, use_with) = of("", seed);
+        let (former, use_without) = of("params = { skips_by_backlog = false }", seed);
+        wrong.unless(
+            &(0.0..=0.9 * former),
+            late,
+            &format!("seed {seed}, late frames"),
+        );
+        wrong.unless(
+            &(-0.005..=0.05),
+            use_with - use_without,
+            &format!("seed {seed}, more use"),
+        );
+    }
+    wrong.end();
+}

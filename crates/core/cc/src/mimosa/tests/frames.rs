@@ -184,6 +184,26 @@ fn reports_that_come_late_are_no_backlog() {
     assert_eq!(decision.frame_limit, Some(Bytes::new(100)));
 }
 
+/// A backlog of 30 kB is three frames' time: the next frame is as small as possible, if none was for
+/// 100 ms, and skipped otherwise.
+#[test]
+fn a_frame_to_which_the_backlog_leaves_nothing_is_skipped() {
+    for (skips_by_backlog, second) in [(true, 0), (false, 100)] {
+        let mut stream = Stream::on_link(Config {
+            skips_by_backlog,
+            ..Config::default()
+        });
+        stream.frame(&SERVED, Bytes::new(60_000));
+        stream.settle();
+        stream.mimosa.rate = LINK;
+        assert_eq!(stream.due().frame_limit, Some(Bytes::new(100)));
+        stream.now += L;
+        let decision = stream.due();
+        assert_eq!(decision.evidence.backlog, Some(Bytes::new(30_000)));
+        assert_eq!(decision.frame_limit, Some(Bytes::new(second)));
+    }
+}
+
 /// A stream with a frame on its way about which no report comes, and when the frame left.
 fn silent() -> (Stream, Time) {
     let mut stream = Stream::new(Config::default());
@@ -197,13 +217,13 @@ fn silent() -> (Stream, Time) {
 #[test]
 fn an_overdue_frame_halves_the_next_and_a_stalled_one_leaves_the_least() {
     let (mut stream, sent) = silent();
-    // The smallest round trip is 20 ms; a frame is overdue 20 ms after it, and stalled 35
+    // The smallest round trip is 20 ms; a frame is overdue 16 ms after it, and stalled 22
     // ms after it.
     for (age, expected) in [
-        (40, None),
-        (41, Some(5_000)),
-        (55, Some(5_000)),
-        (56, Some(100)),
+        (36, None),
+        (37, Some(5_000)),
+        (42, Some(5_000)),
+        (43, Some(100)),
     ] {
         stream.now = sent + MS(age);
         let limit = stream.due().frame_limit;
@@ -246,7 +266,7 @@ fn frames_that_wait_for_a_seldom_report_are_not_overdue() {
             .report_gap
             .came(Time::from_millis(50 * report));
     }
-    for (age, expected) in [(80, None), (81, Some(5_000)), (96, Some(100))] {
+    for (age, expected) in [(76, None), (77, Some(5_000)), (83, Some(100))] {
         stream.now = sent + MS(age);
         let limit = stream.due().frame_limit;
         assert_eq!(limit, expected.map(Bytes::new), "after {age} ms");
@@ -257,7 +277,7 @@ fn frames_that_wait_for_a_seldom_report_are_not_overdue() {
 fn in_an_outage_a_frame_each_100_ms_is_sent_and_the_others_skipped() {
     let (mut stream, sent) = silent();
     let mut shown = Vec::new();
-    for age in (60..=400).step_by(10) {
+    for age in (45..=400).step_by(5) {
         stream.now = sent + MS(age);
         let limit = stream.due().frame_limit.unwrap();
         if limit > Bytes::ZERO {
@@ -265,8 +285,25 @@ fn in_an_outage_a_frame_each_100_ms_is_sent_and_the_others_skipped() {
             shown.push(age);
         }
     }
-    // A frame is stalled, not skipped, up to 60 ms above the round trip of 20 ms.
-    assert_eq!(shown, [60, 70, 80, 180, 280, 380]);
+    // A frame is stalled, not skipped, up to 35 ms above the round trip of 20 ms.
+    assert_eq!(shown, [45, 50, 55, 155, 255, 355]);
+}
+
+/// Beside others a frame may wait 1.4 times as long, and so it may where the link serves in turns.
+#[test]
+fn beside_others_frames_are_overdue_later() {
+    let (mut stream, sent) = silent();
+    stream.mimosa.others = 1.0;
+    for (age, expected) in [
+        (42, None),
+        (43, Some(5_000)),
+        (50, Some(5_000)),
+        (51, Some(100)),
+    ] {
+        stream.now = sent + MS(age);
+        let limit = stream.due().frame_limit;
+        assert_eq!(limit, expected.map(Bytes::new), "after {age} ms");
+    }
 }
 
 #[test]
