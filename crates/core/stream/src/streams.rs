@@ -18,12 +18,35 @@ const REMEMBERED: usize = 8192;
 struct Stream {
     /// RTP number of the next packet.
     next: u16,
-    /// Transport-wide numbers of the newest packets, up to `next`.
-    numbers: VecDeque<TransportSequence>,
+    /// Transport-wide numbers of the newest packets, up to `next`; `None` for an RTP number that was
+    /// skipped.
+    numbers: VecDeque<Option<TransportSequence>>,
     coverage: Coverage,
 }
 
 impl Stream {
+    const fn new(first: u16) -> Self {
+        Self {
+            next: first,
+            numbers: VecDeque::new(),
+            coverage: Coverage::new(first),
+        }
+    }
+
+    fn push(&mut self, number: Option<TransportSequence>) {
+        if self.numbers.len() == REMEMBERED {
+            self.numbers.pop_front();
+        }
+        self.numbers.push_back(number);
+        self.next = self.next.wrapping_add(1);
+    }
+
+    /// The place of an RTP number among `numbers`.
+    fn index(&self, sequence: u16) -> Option<usize> {
+        let back = usize::from(self.next.wrapping_sub(sequence));
+        self.numbers.len().checked_sub(back)
+    }
+
     /// Whether all packets that a report is about have been sent. A report on others is wrong, and
     /// would have the reader go through gaps without end.
     fn has_sent(&self, report: &StreamReport) -> bool {
@@ -32,9 +55,7 @@ impl Stream {
     }
 
     fn number(&self, sequence: u16) -> Option<TransportSequence> {
-        let back = usize::from(self.next.wrapping_sub(sequence));
-        let index = self.numbers.len().checked_sub(back)?;
-        self.numbers.get(index).copied()
+        *self.numbers.get(self.index(sequence)?)?
     }
 }
 
@@ -61,23 +82,34 @@ impl StreamReader {
         self.streams.entry(ssrc).or_insert(None);
     }
 
+    /// Forgets the stream with this SSRC.
+    pub fn remove(&mut self, ssrc: u32) {
+        self.streams.remove(&ssrc);
+    }
+
     /// Notes that a packet leaves on the stream `ssrc` with this RTP number and this transport-wide
-    /// number. RTP numbers are consecutive in each stream.
+    /// number. RTP numbers that are skipped count as not sent, until they are; a step of 8192 or
+    /// more begins the stream anew.
     pub fn sent(&mut self, ssrc: u32, sequence: u16, number: TransportSequence) {
         let Some(place) = self.streams.get_mut(&ssrc) else {
             return;
         };
-        let stream = place.get_or_insert_with(|| Stream {
-            next: sequence,
-            numbers: VecDeque::new(),
-            coverage: Coverage::new(sequence),
-        });
-        debug_assert_eq!(stream.next, sequence);
-        if stream.numbers.len() == REMEMBERED {
-            stream.numbers.pop_front();
+        let stream = place.get_or_insert_with(|| Stream::new(sequence));
+        let ahead = sequence.wrapping_sub(stream.next).cast_signed();
+        if usize::from(ahead.unsigned_abs()) >= REMEMBERED {
+            *stream = Stream::new(sequence);
+        } else if ahead < 0 {
+            let index = stream.index(sequence);
+            if let Some(skipped) = index.and_then(|index| stream.numbers.get_mut(index)) {
+                skipped.get_or_insert(number);
+            }
+            return;
+        } else {
+            for _ in 0..ahead {
+                stream.push(None);
+            }
         }
-        stream.numbers.push_back(number);
-        stream.next = sequence.wrapping_add(1);
+        stream.push(Some(number));
     }
 
     /// The ECN fields in a report, by transport-wide number.
@@ -237,6 +269,25 @@ mod tests {
         let unknown = part(99, 0, &[true]);
         let mut report = ArrivalReport::default();
         assert_eq!(reader.read(&feedback([unknown]), &mut report), 0);
+    }
+
+    /// RTP numbers 11 and 12 are skipped, and 11 is sent late: nothing is said of 12.
+    #[test]
+    fn a_number_that_was_not_sent_is_neither_missing_nor_unknown() {
+        let mut reader = StreamReader::new();
+        reader.add(MEDIA);
+        for (number, sequence) in (0..).zip([10, 13, 11, 14]) {
+            reader.sent(MEDIA, sequence, TransportSequence(number));
+        }
+        let parts = vec![part(MEDIA, 10, &[true, false, false, true])];
+        assert_eq!(told(&mut reader, parts), [vec![0, 1], vec![2], vec![]]);
+        // The application began anew with other numbers.
+        reader.sent(MEDIA, 40_000, TransportSequence(4));
+        let parts = vec![part(MEDIA, 40_000, &[true])];
+        assert_eq!(told(&mut reader, parts), [vec![4], vec![], vec![]]);
+        reader.remove(MEDIA);
+        let parts = vec![part(MEDIA, 40_000, &[true])];
+        assert_eq!(told(&mut reader, parts), [vec![], vec![], vec![]]);
     }
 
     #[test]
