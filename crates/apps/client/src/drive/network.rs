@@ -13,13 +13,14 @@ use mimosa_session::viewer::sound::stretch::Stretch;
 use mimosa_session::viewer::{Effect, Play, Seen, Session, SessionConfig, Tally, Whole};
 use mimosa_system::clock::Clock;
 use mimosa_system::random::bits_32;
+use mimosa_system::udp::{LARGEST, Stamped, StampedSocket};
 use mimosa_system::{Inbox, Mailbox, mailbox, priority};
 use mimosa_transport::Call;
 use mimosa_units::{Time, TimeDelta};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::error::PlayError;
-use super::socket::{LARGEST, Received, Socket};
+use super::socket;
 use super::whep::{Address, Answer, Whep};
 
 /// Most calls that take datagrams before timers are handled again.
@@ -122,7 +123,7 @@ impl Connection {
         loudspeaker: Option<Box<dyn Loudspeaker>>,
         deliver: impl FnMut(FromHost) + Send + 'static,
     ) -> Result<Self, PlayError> {
-        let socket = Socket::towards(config.address.resolve()?).map_err(PlayError::Socket)?;
+        let socket = socket::towards(config.address.resolve()?).map_err(PlayError::Socket)?;
         let whep = Whep::new(config.address);
         let begun = clock.now();
         let addresses = [socket.address()];
@@ -211,7 +212,7 @@ struct Speaker {
 
 struct Network {
     clock: Clock,
-    socket: Socket,
+    socket: StampedSocket,
     session: Session,
     inbox: Inbox<ToHost>,
     speaker: Option<Speaker>,
@@ -261,7 +262,7 @@ impl Network {
             let Some(received) = self.socket.receive(self.clock, buffer) else {
                 break;
             };
-            let Received {
+            let Stamped {
                 from,
                 at,
                 ecn,
@@ -343,7 +344,7 @@ impl Network {
     /// Sends the session's datagrams, and delivers its effects.
     fn settle(&mut self) {
         while let Some(datagram) = self.session.poll_datagram() {
-            self.socket.send(&datagram);
+            self.socket.send(datagram.destination, &datagram.contents);
         }
         while let Some(outcome) = self.session.poll() {
             let news = match outcome {

@@ -22,7 +22,7 @@ use mimosa_video::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork};
-use self::sockets::{LARGEST, Received};
+use self::sockets::Received;
 pub(crate) use self::sockets::{Sockets, is_absent};
 use crate::encoding::{EncoderChoices, EncoderThread};
 use crate::error::HostError;
@@ -132,7 +132,7 @@ impl Network {
             // Computes the tables in advance, so that no frame has to wait for them.
             mimosa_stream::prepare_repairs();
         }
-        let mut buffer = vec![0; LARGEST];
+        let mut buffer = vec![0; mimosa_system::udp::LARGEST];
         let mut has_messages = true;
         loop {
             if has_messages {
@@ -368,8 +368,9 @@ impl Network {
             let Some(received) = self.sockets.receive(index, buffer) else {
                 break;
             };
-            let Received { local, from, .. } = received;
-            for data in buffer[..received.length].chunks(received.stride) {
+            let Received { local, datagrams } = received;
+            let from = datagrams.from;
+            for data in buffer[..datagrams.length].chunks(datagrams.stride) {
                 match self.whose(from, local, data) {
                     Some(number) => {
                         self.with(number, |running, now| {

@@ -1,29 +1,18 @@
 //! The UDP sockets: one for each address, because a wildcard would hide at which of the host's
 //! addresses a datagram came.
 
-use std::io::IoSliceMut;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::BorrowedFd;
 
+use mimosa_system::udp::{self, BatchSocket};
 use mimosa_transport::Datagram;
-use mimosa_units::Ecn;
-use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSocketState};
 
 use crate::error::HostError;
-
-/// Most bytes in one call: an IP packet's, with room for headers.
-const LARGEST_BATCH: usize = 65_000;
-/// Size of each buffer that the system is asked for: half a second at 50 Mbit/s.
-const BUFFER: usize = 3 << 20;
-
-/// Most bytes that the system returns at once, in one datagram or several.
-pub(crate) const LARGEST: usize = 1 << 16;
 
 /// The sockets, each bound to one address.
 #[derive(Debug)]
 pub(crate) struct Sockets {
-    sockets: Vec<Socket>,
-    batch: Batch,
+    sockets: Vec<BatchSocket>,
 }
 
 /// Datagrams that were received together.
@@ -31,74 +20,7 @@ pub(crate) struct Sockets {
 pub(crate) struct Received {
     /// The host's address at which they came.
     pub(crate) local: SocketAddr,
-    pub(crate) from: SocketAddr,
-    /// Number of bytes in all datagrams.
-    pub(crate) length: usize,
-    /// Size of each datagram in bytes, except the last, which may be smaller.
-    pub(crate) stride: usize,
-}
-
-#[derive(Debug)]
-struct Socket {
-    address: SocketAddr,
-    udp: UdpSocket,
-    state: UdpSocketState,
-}
-
-/// Datagrams that are sent in one call. All have the first one's size, except the last, which may
-/// be smaller, and the first one's ECN field.
-#[derive(Debug)]
-struct Batch {
-    source: SocketAddr,
-    destination: SocketAddr,
-    ecn: Ecn,
-    contents: Vec<u8>,
-    segment: usize,
-    count: usize,
-}
-
-impl Batch {
-    const fn new() -> Self {
-        let nowhere = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), 0);
-        Self {
-            source: nowhere,
-            destination: nowhere,
-            ecn: Ecn::NotEct,
-            contents: Vec::new(),
-            segment: 0,
-            count: 0,
-        }
-    }
-
-    /// Whether `datagram` may be added to the batch.
-    fn fits(&self, datagram: &Datagram, most: usize) -> bool {
-        let is_alike = self.source == datagram.source
-            && self.destination == datagram.destination
-            && self.ecn == datagram.ecn;
-        let is_whole = self.contents.len() == self.segment * self.count;
-        let length = datagram.contents.len();
-        is_alike
-            && is_whole
-            && length <= self.segment
-            && self.count < most
-            && self.contents.len() + length < LARGEST_BATCH
-    }
-
-    fn push(&mut self, datagram: &Datagram) {
-        if self.count == 0 {
-            self.source = datagram.source;
-            self.destination = datagram.destination;
-            self.ecn = datagram.ecn;
-            self.segment = datagram.contents.len();
-        }
-        self.contents.extend_from_slice(&datagram.contents);
-        self.count += 1;
-    }
-
-    fn clear(&mut self) {
-        self.contents.clear();
-        self.count = 0;
-    }
+    pub(crate) datagrams: udp::Received,
 }
 
 impl Sockets {
@@ -119,41 +41,29 @@ impl Sockets {
                 flag: "udp-port",
                 error,
             };
-            let socket = match UdpSocket::bind(address) {
-                Ok(socket) => socket,
-                Err(error) if is_absent(address, &error) => continue,
+            match BatchSocket::bind(address) {
+                Ok(socket) => {
+                    port = socket.address().port();
+                    sockets.push(socket);
+                }
+                Err(error) if is_absent(address, &error) => {}
                 Err(error) => return Err(failed(error)),
-            };
-            socket.set_nonblocking(true).map_err(failed)?;
-            // The system may allow less, and then gives less.
-            let _ = rustix::net::sockopt::set_socket_send_buffer_size(&socket, BUFFER);
-            let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, BUFFER);
-            let bound = socket.local_addr().map_err(failed)?;
-            port = bound.port();
-            let state = UdpSocketState::new((&socket).into()).map_err(failed)?;
-            sockets.push(Socket {
-                address: bound,
-                udp: socket,
-                state,
-            });
+            }
         }
         if sockets.is_empty() {
             return Err(HostError::NoAddress);
         }
-        Ok(Self {
-            sockets,
-            batch: Batch::new(),
-        })
+        Ok(Self { sockets })
     }
 
     /// The addresses of the sockets.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        self.sockets.iter().map(|socket| socket.address).collect()
+        self.sockets.iter().map(BatchSocket::address).collect()
     }
 
     /// The descriptors to wait for, in the order of the indices of [`Self::receive`].
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.sockets.iter().map(|socket| socket.udp.as_fd())
+        self.sockets.iter().map(BatchSocket::fd)
     }
 
     /// Sends datagrams, with as many as possible in one call. Datagrams that the system does not
@@ -161,76 +71,23 @@ impl Sockets {
     pub(crate) fn send(&mut self, datagrams: impl Iterator<Item = Datagram>) -> u64 {
         let mut unsent = 0;
         for datagram in datagrams {
-            let most = self
-                .socket(datagram.source)
-                .map_or(1, |socket| socket.state.max_gso_segments());
-            if !self.batch.fits(&datagram, most) {
-                unsent += self.flush();
-            }
-            self.batch.push(&datagram);
+            let mut sockets = self.sockets.iter_mut();
+            let socket = sockets.find(|socket| socket.address() == datagram.source);
+            unsent += socket.map_or(1, |socket| {
+                socket.send(datagram.destination, datagram.ecn, &datagram.contents)
+            });
         }
-        unsent + self.flush()
+        unsent + self.sockets.iter_mut().map(BatchSocket::flush).sum::<u64>()
     }
 
-    fn flush(&mut self) -> u64 {
-        if self.batch.count == 0 {
-            return 0;
-        }
-        let batch = &self.batch;
-        let is_sent = self.socket(batch.source).is_some_and(|socket| {
-            let transmit = Transmit {
-                destination: batch.destination,
-                ecn: codepoint(batch.ecn),
-                contents: &batch.contents,
-                segment_size: (batch.count > 1).then_some(batch.segment),
-                src_ip: None,
-            };
-            let result = socket.state.try_send((&socket.udp).into(), &transmit);
-            result.is_ok()
-        });
-        let unsent = if is_sent { 0 } else { batch.count as u64 };
-        self.batch.clear();
-        unsent
-    }
-
-    fn socket(&self, address: SocketAddr) -> Option<&Socket> {
-        self.sockets.iter().find(|socket| socket.address == address)
-    }
-
-    /// Receives datagrams from one socket into `buffer`, which has [`LARGEST`] bytes; `None` if
+    /// Receives datagrams from one socket into `buffer`, which has [`udp::LARGEST`] bytes; `None` if
     /// there are no more.
     pub(crate) fn receive(&self, index: usize, buffer: &mut [u8]) -> Option<Received> {
         let socket = self.sockets.get(index)?;
-        let mut meta = [RecvMeta::default()];
-        let mut read = || {
-            let mut slices = [IoSliceMut::new(buffer)];
-            socket
-                .state
-                .recv((&socket.udp).into(), &mut slices, &mut meta)
-        };
-        match read() {
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return None,
-            // An error of an earlier send is reported here once; there may be datagrams behind it.
-            Err(_) => read().ok()?,
-            Ok(count) => count,
-        };
-        let [meta] = meta;
         Some(Received {
-            local: socket.address,
-            from: meta.addr,
-            length: meta.len,
-            stride: meta.stride.max(1),
+            local: socket.address(),
+            datagrams: socket.receive(buffer)?,
         })
-    }
-}
-
-/// The ECN field in the form for the system.
-const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
-    match ecn {
-        Ecn::NotEct => None,
-        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
-        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
-        Ecn::Ce => Some(EcnCodepoint::Ce),
     }
 }
 
@@ -277,6 +134,10 @@ const fn is_link_local(address: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::net::UdpSocket;
+
+    use mimosa_units::Ecn;
+
     use super::*;
 
     fn peer() -> UdpSocket {
@@ -348,7 +209,7 @@ mod tests {
         for (number, size) in (0..).zip([1_000, 1_000, 1_000, 400]) {
             peer.send_to(&vec![number; size], ours).unwrap();
         }
-        let mut buffer = vec![0; LARGEST];
+        let mut buffer = vec![0; udp::LARGEST];
         let mut came = Vec::new();
         while came.len() < 4 {
             let Some(received) = sockets.receive(0, &mut buffer) else {
@@ -356,7 +217,8 @@ mod tests {
                 continue;
             };
             assert_eq!(received.local, ours);
-            assert_eq!(received.from, peer.local_addr().unwrap());
+            assert_eq!(received.datagrams.from, peer.local_addr().unwrap());
+            let received = received.datagrams;
             let data = buffer[..received.length].chunks(received.stride);
             came.extend(data.map(|data| (data[0], data.len())));
         }
