@@ -32,6 +32,7 @@ mod voice;
 
 pub use config::{FarConfig, KeyframeRequest, NearConfig, RateRequest, VoiceConfig};
 pub use far::Far;
+pub use mimosa_stream::EcnState;
 pub use near::{Departure, Maker, Near};
 pub use statistics::{FarStatistics, Statistics, StreamStatistics};
 pub use voice::{AppLimits, Told};
