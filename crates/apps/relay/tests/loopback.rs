@@ -135,11 +135,9 @@ fn packets_pass_as_they_are_and_the_application_is_told() {
         let before = said.len();
         connection.read_line(&mut said).unwrap();
         assert!(said.len() > before, "it ended: {said}");
-        // The next packet lets the near end speak.
-        both.sender.send_to(&rtp(160, 40, true), both.near).unwrap();
     }
     let (near, far) = both.end();
-    assert!(near.paced.packets >= 160 && near.refused == 1, "{near:?}");
+    assert!(near.copies == 0 && near.refused == 1, "{near:?}");
     assert!(near.reports > 20 && near.bad_reports == 0, "{near:?}");
     assert!(near.arrived >= 150 && near.far_ends == 1, "{near:?}");
     assert!(

@@ -5,11 +5,11 @@
 //! bytes and in time; see [`Queue::drop_frames`].
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use mimosa_units::{Bytes, Time, TimeDelta};
 
 /// A packet that waits.
-#[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) ssrc: u32,
     pub(crate) sequence: u16,
@@ -19,6 +19,16 @@ pub(crate) struct Waiting {
     pub(crate) at: Time,
     pub(crate) begins_keyframe: bool,
     pub(crate) contents: Vec<u8>,
+}
+
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiting")
+            .field("ssrc", &self.ssrc)
+            .field("sequence", &self.sequence)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The packets that wait.

@@ -11,6 +11,8 @@ use crate::statistics::{Count, StreamStatistics};
 const MOST: usize = 32;
 /// The time over which rates are measured. Our choice.
 const WINDOW: TimeDelta = TimeDelta::from_millis(500);
+/// Frames closer than this came in one burst, which says nothing about their interval.
+const SHORTEST_INTERVAL: TimeDelta = TimeDelta::from_millis(1);
 /// Frames at least this far apart are a pause, not an interval.
 const LONGEST_INTERVAL: TimeDelta = TimeDelta::from_millis(200);
 /// The share of a new frame interval in the smoothed one, as of a round trip (RFC 6298, section 2).
@@ -71,7 +73,7 @@ impl Stream {
         self.newest_frame = Some((timestamp, now));
         if let Some((_, began)) = before {
             let interval = now.since(began);
-            if interval < LONGEST_INTERVAL {
+            if (SHORTEST_INTERVAL..LONGEST_INTERVAL).contains(&interval) {
                 let old = self.interval.unwrap_or(interval);
                 self.interval = Some(old + (interval - old) / GAIN);
             }
@@ -319,6 +321,11 @@ mod tests {
         assert_eq!(streams.largest(), Some((1, streams.paced_rate())));
         let interval = streams.of(1).unwrap().interval;
         assert_eq!(interval, Some(TimeDelta::from_millis(10)));
+        // Frames that come at once, or after a pause, say nothing about the interval.
+        for (number, at) in [(200, now), (201, now + TimeDelta::from_millis(400))] {
+            streams.came(&config, at, &packet(1, number, u32::from(number)), 1_200);
+        }
+        assert_eq!(streams.of(1).unwrap().interval, interval);
         let [video, sound] = [streams.paced_rate(), streams.ahead_rate()].map(Rate::as_mbps);
         assert!((0.9..1.0).contains(&video), "{video} of 0.96");
         assert!((0.22..0.26).contains(&sound), "{sound} of 0.24");
