@@ -16,6 +16,7 @@ pub(crate) struct Args {
 pub(crate) enum Part {
     Serve,
     Play,
+    Proxy,
     Window,
     Lab,
 }
@@ -26,6 +27,7 @@ impl Part {
         match self {
             Self::Serve => "serve",
             Self::Play => "play",
+            Self::Proxy => "proxy",
             Self::Window => "window",
             Self::Lab => "lab",
         }
@@ -36,7 +38,7 @@ impl Part {
         match self {
             Self::Serve => "make play",
             Self::Play | Self::Window => "make client",
-            Self::Lab => "make all",
+            Self::Lab | Self::Proxy => "make all",
         }
     }
 
@@ -81,6 +83,17 @@ pub(crate) mod play {
     }
 }
 
+/// Stands in for the proxy.
+#[cfg(any(test, not(feature = "proxy")))]
+pub(crate) mod proxy {
+    pub(crate) use super::Args;
+
+    /// Returns the error that says how to build a program with the command.
+    pub(crate) fn run(_: &Args) -> Result<(), String> {
+        Err(super::Part::Proxy.error())
+    }
+}
+
 /// Stands in for the commands that simulate, emulate, measure and draw.
 #[cfg(any(test, not(feature = "lab")))]
 pub(crate) mod lab {
@@ -118,6 +131,7 @@ mod tests {
             for (result, target, feature) in [
                 (serve::run(&args), "`make play`", "--features serve`"),
                 (play::run(&args), "`make client`", "--features play`"),
+                (proxy::run(&args), "`make all`", "--features proxy`"),
                 (lab::run(&args), "`make all`", "--features lab`"),
             ] {
                 let error = result.unwrap_err();

@@ -27,7 +27,7 @@ mod link;
     allow(unused, reason = "few commands write files")
 )]
 mod lock;
-#[cfg(any(feature = "serve", feature = "play"))]
+#[cfg(any(feature = "serve", feature = "play", feature = "proxy"))]
 mod log;
 #[cfg_attr(
     not(feature = "lab"),
@@ -36,6 +36,8 @@ mod log;
 mod output;
 #[cfg(feature = "play")]
 mod play;
+#[cfg(feature = "proxy")]
+mod proxy;
 #[cfg(feature = "lab")]
 mod quality;
 #[cfg(feature = "lab")]
@@ -64,6 +66,8 @@ use terminal::say;
 
 #[cfg(not(feature = "play"))]
 use left_out::play;
+#[cfg(not(feature = "proxy"))]
+use left_out::proxy;
 #[cfg(not(feature = "lab"))]
 use left_out::{
     lab, lab as emulate, lab as encode, lab as link, lab as quality, lab as report, lab as sim,
@@ -89,6 +93,9 @@ enum Command {
     Serve(Box<serve::Args>),
     /// Play what a host streams.
     Play(Box<play::Args>),
+    /// Put congestion control around an RTP application that has none: this program runs on both
+    /// sides of the path.
+    Proxy(Box<proxy::Args>),
     /// Look whether `serve` can run here with these settings, and what to do.
     Doctor(Box<doctor::Args>),
     /// Run a scenario in virtual time and print what came of it.
@@ -124,6 +131,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args).ended(),
         Command::Play(args) => play::run(&args).ended(),
+        Command::Proxy(args) => proxy::run(&args).ended(),
         Command::Doctor(args) => doctor::run(&args).ended(),
         Command::Sim(args) => sim::run(&args).ended(),
         Command::Soak(args) => soak::run(&args).ended(),
