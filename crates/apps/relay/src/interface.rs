@@ -1,10 +1,11 @@
 //! Connections of the application: lines of JSON over a Unix socket, or over TCP on loopback.
 //! `docs/use/proxy.md` describes the messages.
 
+use std::fs::Permissions;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -285,6 +286,8 @@ fn listen(place: &Place) -> io::Result<Listener> {
         Place::Unix(path) => {
             remove_socket(path)?;
             let listener = UnixListener::bind(path)?;
+            // Whoever connects sets limits: only this user may.
+            std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
             listener.set_nonblocking(true)?;
             Ok(Listener::Unix(listener))
         }

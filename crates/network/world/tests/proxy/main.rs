@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 mod application;
+mod asking;
 mod bad_input;
 mod falling;
 mod l4s;

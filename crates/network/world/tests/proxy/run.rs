@@ -61,6 +61,8 @@ pub(crate) struct World {
     pub(crate) is_cut: bool,
     pub(crate) seen: Vec<Seen>,
     pub(crate) told: Vec<(Time, Told)>,
+    /// RTCP for the application.
+    pub(crate) requests: Vec<Vec<u8>>,
 }
 
 impl World {
@@ -80,6 +82,7 @@ impl World {
             is_cut: false,
             seen: Vec::new(),
             told: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
@@ -169,7 +172,8 @@ impl World {
             self.told.push((now, told));
             self.application.told(now, told);
         }
-        while near.poll_request().is_some() {}
+        self.requests
+            .extend(std::iter::from_fn(|| near.poll_request()));
     }
 
     pub(crate) fn near(&self) -> &Near {
