@@ -2,7 +2,7 @@
 //!
 //! Each end is one thread, which owns all of its sockets and waits in one `poll` for them and for
 //! the next packet's time. What the application is told goes to its connections
-//! ([`interface`]), to RTCP, and to commands, which another thread runs.
+//! ([`Place`]), to RTCP, and to commands, which another thread runs.
 
 mod commands;
 mod error;

@@ -10,6 +10,7 @@ pub(super) fn look(report: &mut Report) {
         (Part::Play, cfg!(feature = "play")),
         (Part::Window, cfg!(feature = "window")),
         (Part::Lab, cfg!(feature = "lab")),
+        (Part::Proxy, cfg!(feature = "proxy")),
     ]) {
         report.add(finding);
     }

@@ -1,11 +1,11 @@
 //! Half-open connections, garbage, ends that go and come back, copies, and clocks that jump.
 
-use mimosa_proxy::{Far, FarConfig, Pass, Told};
+use mimosa_proxy::{Far, FarConfig, Near, Pass, Told};
 use mimosa_units::random::SplitMix;
 use mimosa_units::{Ecn, Time, TimeDelta};
 
 use crate::application::{Habits, SOUND, rtp};
-use crate::run::{World, config, droptail};
+use crate::run::{World, config, controller, droptail};
 
 fn world() -> World {
     World::new(Habits::default(), Some((config(), "mimosa")), droptail())
@@ -37,6 +37,24 @@ fn another_far_end_takes_over_with_its_own_clock() {
     ];
     assert_eq!(near.network_brought(world.now, &late.concat()), Pass::Taken);
     assert_eq!(world.near().statistics().far_ends, 2);
+}
+
+/// The near end starts again in the middle of the application's stream.
+#[test]
+fn another_near_end_goes_on() {
+    let mut world = world();
+    world.run_to(Time::from_secs(5));
+    let before = last(&world);
+    let (near, _) = world.ends.as_mut().unwrap();
+    *near = Near::new(config(), 78, controller("mimosa"));
+    world.run_to(Time::from_secs(11));
+    let statistics = world.near().statistics();
+    assert!(statistics.reports > 500 && statistics.bad_reports == 0);
+    assert!(statistics.arrived > 3_000, "{statistics:?}");
+    assert!(last(&world) > 0.8 * before, "{} of {before}", last(&world));
+    let from = world.now - TimeDelta::from_millis(4_000);
+    let (wait, _) = world.between(from, world.now);
+    assert!(wait < TimeDelta::from_millis(30), "{wait}");
 }
 
 #[test]
