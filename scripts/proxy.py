@@ -141,7 +141,7 @@ wait
 """
 RECEIVER = """
 cd {folder}
-trap 'touch over' EXIT
+trap 'touch over; sleep 1' EXIT
 begun=
 {far}
 iperf3 -s -1 >iperf.txt 2>&1 &
