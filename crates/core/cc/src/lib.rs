@@ -5,6 +5,8 @@
 //! controller by its name.
 
 #[macro_use]
+mod version;
+#[macro_use]
 mod registry;
 
 controllers!(modules);

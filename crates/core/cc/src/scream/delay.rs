@@ -7,12 +7,14 @@ use mimosa_units::{Time, TimeDelta};
 use super::config::Config;
 use crate::windowed_min::WindowedMin;
 
-/// Number of samples of which the rule for competing flows takes the variance (4.5.3).
+/// Number of samples of which the rule for competing flows takes the variance (4.5.4).
 const HISTORY: usize = 200;
-/// Number of the newest samples of which the rule for competing flows takes the mean (4.5.3).
+/// Number of the newest samples of which the rule for competing flows takes the mean (4.5.4).
 const SHORT_HISTORY: usize = 50;
 /// Gain of the share of round trips with a loss: 0.01, as in `EricssonResearch/scream`.
 const LOSS_EVENT_GAIN: f64 = 0.01;
+/// Shortest time for which the target is halved to drain the queue (libwebrtc's `UpdateTargetRate`).
+const LEAST_DRAIN: TimeDelta = TimeDelta::from_millis(100);
 
 /// Everything that is calculated from one-way delays.
 #[derive(Debug)]
@@ -37,6 +39,12 @@ pub(super) struct Delays {
     round_min: Option<TimeDelta>,
     /// Slow average over round trips of the smallest queueing delay.
     slow_min: TimeDelta,
+    /// Smallest queueing delay in the present feedback message; `None` before an arrival.
+    message_min: Option<TimeDelta>,
+    /// Since when every feedback message had a queue above `drain_threshold`.
+    queued_since: Option<Time>,
+    /// Since when the target is halved to drain the queue.
+    draining_since: Option<Time>,
     /// Queueing delays as multiples of the lowest target, newest first, for the rule for competing
     /// flows.
     history: VecDeque<f64>,
@@ -62,6 +70,9 @@ impl Delays {
             target: config.delay_target,
             round_min: None,
             slow_min: TimeDelta::ZERO,
+            message_min: None,
+            queued_since: None,
+            draining_since: None,
             history: VecDeque::new(),
             sampled: None,
             loss_events: 0.0,
@@ -75,6 +86,7 @@ impl Delays {
         let delay = (one_way - base).max(TimeDelta::ZERO);
         self.newest = delay;
         self.round_min = Some(self.round_min.map_or(delay, |min| min.min(delay)));
+        self.message_min = Some(self.message_min.map_or(delay, |min| min.min(delay)));
         let (high, low) = self.range;
         self.range = (high.max(delay).min(self.target), low.min(delay));
     }
@@ -117,7 +129,32 @@ impl Delays {
         true
     }
 
-    /// Adjusts the delay target to competing flows (`adjust_qdelay_target`, 4.5.3), at most once in
+    /// Whether the target is halved to drain the queue, after a feedback message (libwebrtc's
+    /// `IsQueueDrainedInTime`, `UpdateTargetRate`). A queue that stays although it should be drained is
+    /// taken for a wrong base delay, which is measured again.
+    pub(super) fn is_draining(&mut self, now: Time, srtt: TimeDelta, config: &Config) -> bool {
+        let Some(min) = self.message_min.take() else {
+            return self.draining_since.is_some();
+        };
+        let since = *self.queued_since.get_or_insert(now);
+        if min <= config.drain_threshold {
+            self.queued_since = None;
+        }
+        if min <= config.drain_threshold || now.since(since) <= config.drain_period {
+            self.draining_since = None;
+            return false;
+        }
+        let since = *self.draining_since.get_or_insert(now);
+        if now.since(since) < (srtt * config.drain_rtts).max(LEAST_DRAIN) {
+            return true;
+        }
+        self.base = WindowedMin::new(self.base_window);
+        self.queued_since = None;
+        self.draining_since = None;
+        false
+    }
+
+    /// Adjusts the delay target to competing flows (`adjust_qdelay_target`, 4.5.4), at most once in
     /// `competing_flows_interval`.
     pub(super) fn adjust_target(&mut self, now: Time, config: &Config) {
         let interval = config.competing_flows_interval;

@@ -1,6 +1,7 @@
 //! SCReAM version 2: I. Johansson, M. Westerlund, M. Kühlewind, *Self-Clocked Rate
 //! Adaptation for Multimedia*, draft-ietf-ccwg-rfc8298bis-screamv2-01, successor of RFC
-//! 8298. Section numbers are the draft's; `docs/algorithms/scream.md` has the model.
+//! 8298. Section numbers are the draft's; `docs/algorithms/scream.md` has the model. The parameter
+//! `version` takes the constants and rules of the algorithm of 2024, or of libwebrtc's.
 //!
 //! A *reference window* bounds the data in flight, with room to spare. Losses, marks and an average
 //! queueing delay above half of its target reduce the window, at most once in the shorter of a
@@ -18,14 +19,16 @@ mod delay;
 mod media;
 #[cfg(test)]
 mod tests;
+mod versions;
 mod window;
 
-pub use config::{Config, L4s};
+pub use config::{Config, Inflection, L4s};
+pub use versions::Version;
 
 use mimosa_facts::{
     Cause, Controller, Decision, Event, FrameId, Limits, PacketOutcome, PacketReport, SentPacket,
 };
-use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
 use crate::named::Named;
 use crate::needs::{Arrivals, Needs, Reports};
@@ -57,6 +60,8 @@ pub struct Scream {
     queue: SendQueue,
     /// Smoothed round trip, `s_rtt`; `None` before an arrival is known.
     srtt: Option<TimeDelta>,
+    /// Average time for which the receiver holds feedback; `None` before an arrival is known.
+    feedback_hold: Option<TimeDelta>,
     is_l4s: bool,
     marks: Marks,
     loss_rate: f64,
@@ -67,6 +72,8 @@ pub struct Scream {
     acked: Acked,
     /// Time until which the target is halved.
     cautious_until: Time,
+    /// Whether the target is halved to drain the queue.
+    is_draining: bool,
     /// Time between two frames.
     period: TimeDelta,
     /// Size of a frame at the target, when the frame was due.
@@ -117,6 +124,7 @@ impl Scream {
             media: Media::default(),
             queue: SendQueue::default(),
             srtt: None,
+            feedback_hold: None,
             is_l4s: config.l4s == L4s::On,
             marks: Marks::default(),
             loss_rate: 0.0,
@@ -125,6 +133,7 @@ impl Scream {
             round: Round::default(),
             acked: Acked::default(),
             cautious_until: Time::ZERO,
+            is_draining: false,
             period: TimeDelta::ZERO,
             nominal: Bytes::ZERO,
             largest_packet: config.segment,
@@ -160,6 +169,7 @@ impl Scream {
         self.flight.0 = self.flight.0.max(in_flight);
         let mut signals = Signals::default();
         let mut newest: Option<SentPacket> = None;
+        let mut arrivals: Option<(PeerTime, PeerTime)> = None;
         for report in reports {
             let packet = report.packet;
             match report.outcome {
@@ -169,6 +179,8 @@ impl Scream {
                     after_loss,
                 } => {
                     self.delays.arrived(now, at - packet.sent);
+                    let (first, last) = arrivals.unwrap_or((at, at));
+                    arrivals = Some((first.min(at), last.max(at)));
                     if newest.is_none_or(|newest| packet.sequence >= newest.sequence) {
                         newest = Some(packet);
                     }
@@ -181,6 +193,9 @@ impl Scream {
                     self.count_loss(1.0);
                 }
             }
+        }
+        if let Some((first, last)) = arrivals {
+            self.held(last - first);
         }
         if let Some(packet) = newest {
             self.silent_since = now;
@@ -221,6 +236,16 @@ impl Scream {
         self.loss_rate += gain * (lost - self.loss_rate);
     }
 
+    /// Takes the time for which the receiver held a feedback message, from its first arrival to its
+    /// last (libwebrtc's `UpdateFeedbackHoldTime`).
+    fn held(&mut self, hold: TimeDelta) {
+        if self.config.feedback_hold {
+            let average = self.feedback_hold.unwrap_or(hold);
+            let gain = self.config.feedback_hold_gain;
+            self.feedback_hold = Some(average + (hold - average).scale(gain));
+        }
+    }
+
     /// Updates the smoothed round trip, `s_rtt`, more slowly while little is in flight.
     fn round_trip(&mut self, rtt: TimeDelta) {
         let Some(srtt) = self.srtt else {
@@ -228,7 +253,8 @@ impl Scream {
             let segment = self.config.segment.get() as f64;
             let most = segment + self.flight.0.get() as f64 * self.config.flight_headroom;
             let tried = most.max(self.window.size);
-            self.window.size = self.starting_window(rtt).min(tried);
+            let hold = self.feedback_hold.unwrap_or(TimeDelta::ZERO);
+            self.window.size = self.starting_window(rtt + hold).min(tried);
             return;
         };
         let flight = self.flight.0.max(self.flight.1).get() as f64;
@@ -246,6 +272,8 @@ impl Scream {
         self.delays
             .update(now, self.config.virtual_rtt.min(srtt), &self.config);
         self.delays.adjust_target(now, &self.config);
+        self.is_draining = self.config.drain_period > TimeDelta::ZERO
+            && self.delays.is_draining(now, srtt, &self.config);
         self.update_marks(now, srtt);
         self.update_acked(now, srtt);
         self.round.has_loss |= signals.lost;
@@ -253,6 +281,7 @@ impl Scream {
         let margin = self.config.acked_margin;
         let view = View {
             srtt,
+            feedback_hold: self.feedback_hold.unwrap_or(TimeDelta::ZERO),
             delay: self.delays.newest,
             average_delay: self.delays.average,
             delay_target: self.delays.target,
@@ -267,6 +296,9 @@ impl Scream {
         };
         let moved = self.window.update(now, signals, &view, &self.config);
         self.decision.cause = moved.unwrap_or(self.decision.cause);
+        if moved == Some(Cause::Marked) && self.window.was_stale {
+            self.marks.share = self.marks.share.max(self.config.stale_share);
+        }
         if now.since(self.round.since) >= srtt {
             self.end_round(now, srtt);
         }
@@ -286,7 +318,12 @@ impl Scream {
         if share >= marks.share {
             marks.share += self.config.mark_gain_up * (share - marks.share);
         } else {
-            marks.share *= 1.0 - self.config.mark_gain_down;
+            let rest = if self.config.mark_falls_to_share {
+                share
+            } else {
+                0.0
+            };
+            marks.share += self.config.mark_gain_down * (rest - marks.share);
         }
         marks.updated = Some(now);
         marks.delivered = 0.0;
@@ -304,7 +341,7 @@ impl Scream {
 
     fn end_round(&mut self, now: Time, srtt: TimeDelta) {
         self.flight = (self.in_flight, self.flight.0);
-        self.window.round(&self.config);
+        self.window.round(self.round.has_loss, &self.config);
         if self.delays.round(self.round.has_loss, &self.config) {
             self.cautious_until = now + (srtt * CAUTION_RTTS).max(LEAST_CAUTION);
         }
@@ -321,8 +358,9 @@ impl Scream {
         };
         let segment_share = self.window.segment_share(&self.config);
         let share = self.media.share(segment_share, &self.config);
-        let mut rate = Rate::of(Bytes::from_f64(self.window.size * share), srtt);
-        if now < self.cautious_until {
+        let round = srtt + self.feedback_hold.unwrap_or(TimeDelta::ZERO);
+        let mut rate = Rate::of(Bytes::from_f64(self.window.size * share), round);
+        if now < self.cautious_until || self.is_draining {
             rate = rate.scale(0.5);
             self.decision.cause = Cause::PathChange;
         }

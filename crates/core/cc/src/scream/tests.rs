@@ -6,7 +6,7 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
-use super::{Config, Scream};
+use super::{Config, Inflection, Scream, Version};
 
 const MS: fn(i64) -> TimeDelta = TimeDelta::from_millis;
 const RTT: TimeDelta = TimeDelta::from_millis(25);
@@ -411,4 +411,116 @@ fn with_every_optional_part_the_limits_hold() {
     for cause in [Cause::Loss, Cause::Marked, Cause::QueueDelay] {
         assert!(causes.contains(&cause), "{causes:?}");
     }
+}
+
+#[test]
+fn the_inflection_point_is_set_after_growth_or_after_some_round_trips() {
+    let former = Config {
+        inflection_after: Inflection::Nothing,
+        inflection_rtts: 10.0,
+        ..Config::default()
+    };
+    for (config, is_set) in [(Config::default(), true), (former, false)] {
+        let mut flow = Flow::new(&config);
+        flow.in_flight = 100_000;
+        flow.loses();
+        flow.now += RTT;
+        flow.arrives(&[Ecn::NotEct; 10], MS(0));
+        flow.now += RTT;
+        let before = flow.window();
+        flow.loses();
+        let after = flow.window();
+        flow.now += RTT;
+        flow.arrives(&[Ecn::NotEct; 10], MS(0));
+        // The window is far from either point, so that the rates of growth are equal; the points
+        // differ.
+        let point = flow.scream.window.inflection();
+        close(point, if is_set { before } else { WINDOW });
+        assert!(flow.window() > after);
+    }
+}
+
+#[test]
+fn without_growth_the_inflection_point_stays() {
+    let mut flow = Flow::new(&Config::default());
+    flow.loses();
+    flow.now += RTT;
+    flow.loses();
+    close(flow.scream.window.inflection(), WINDOW);
+}
+
+#[test]
+fn the_version_of_2024_has_one_gain_both_ways_and_a_median() {
+    let mut flow = Flow::new(&Config::from(Version::V2024));
+    flow.scream.marks.share = 0.5;
+    flow.now += RTT;
+    flow.arrives(&[Ecn::Ect1, Ecn::Ect1, Ecn::Ect1, Ecn::Ce], MS(0));
+    close(flow.scream.marks.share, 0.5 + (0.25 - 0.5) / 16.0);
+    let mut flow = Flow::new(&Config::from(Version::V2024));
+    for _ in 0..5 {
+        flow.now += MS(31);
+        flow.loses();
+    }
+    // The windows at the losses fall by three tenths each; the third is the median.
+    close(
+        flow.scream.window.inflection(),
+        first_window_of_2024() * 0.49,
+    );
+}
+
+/// The window of 20 Mbit/s at 25 ms with segments of 1360 bytes and without the margin.
+fn first_window_of_2024() -> f64 {
+    62_500.0 * 1_380.0 / 1_360.0
+}
+
+#[test]
+fn libwebrtc_counts_losses_of_three_round_trips() {
+    let mut flow = Flow::new(&Config::from(Version::Libwebrtc));
+    let first = flow.window();
+    for round in 0..4 {
+        flow.now += RTT;
+        flow.loses();
+        assert_eq!(flow.window() < first, round == 3, "round {round}");
+    }
+}
+
+#[test]
+fn libwebrtc_counts_the_time_that_feedback_was_held() {
+    let mut flow = Flow::new(&Config::from(Version::Libwebrtc));
+    close(flow.mbps(), 20.0);
+    let window = flow.window();
+    flow.now += RTT;
+    let mut reports = Vec::new();
+    for held in [0, 25] {
+        let packet = flow.packet(flow.now - RTT);
+        let at = PeerTime::from_nanos(packet.sent.as_nanos().cast_signed()) + MS(held - 7_000);
+        let (ecn, after_loss) = (Ecn::NotEct, false);
+        let outcome = PacketOutcome::Arrived {
+            at,
+            ecn,
+            after_loss,
+        };
+        reports.push(PacketReport { packet, outcome });
+    }
+    flow.report(&reports);
+    // An eighth of 25 ms is the average hold; nothing was in flight, so that the window stays.
+    close(flow.window(), window);
+    close(flow.mbps(), 20.0 * 25.0 / (25.0 + 25.0 / 8.0));
+}
+
+#[test]
+fn libwebrtc_drains_a_queue_of_twenty_seconds_and_then_takes_it_for_the_base() {
+    let mut flow = Flow::new(&Config::from(Version::Libwebrtc));
+    let mut halved = Vec::new();
+    for step in 1..=420_u32 {
+        flow.now += MS(50);
+        flow.arrives(&[Ecn::NotEct], MS(10));
+        if flow.cause() == Cause::PathChange {
+            halved.push(step);
+        }
+    }
+    // The queue of 10 ms is above 5 ms from the first message on; the messages come every 50 ms.
+    // Halving lasts five round trips of 25 to 35 ms.
+    assert_eq!(halved, [402, 403, 404, 405]);
+    assert_eq!(flow.scream.delays.newest, MS(0));
 }

@@ -1,18 +1,21 @@
 //! The reference window (4.2.2): congestion reduces it, and data that arrives raises it.
 
+use std::collections::VecDeque;
+
 use mimosa_facts::Cause;
 use mimosa_units::{Time, TimeDelta};
 
-use super::config::Config;
+use super::config::{Config, Inflection};
 
-/// Factor of the window's relative distance from the inflection point, near which the window grows
-/// slowly: `scl_t *= 8` (4.2.2.1).
-const INFLECTION_GAIN: f64 = 8.0;
-/// Number of round trips in which the inflection point is set at most once.
-const INFLECTION_RTTS: u32 = 10;
 /// Number of round trips without a reaction after which an L4S mark first reduces the window to the
 /// amount in flight.
 const STALE_RTTS: u32 = 100;
+
+/// Level at which losses are congestion (libwebrtc's `LossEstimator::congested`).
+const LOSSES_COUNT: f64 = 0.99;
+/// Level from which losses keep the window from growing, unless it grows under congestion (libwebrtc's
+/// `UpdateRefWindow`).
+const LOSSES_STAY: f64 = 0.01;
 
 /// The contents of one feedback message, except for delays.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,6 +34,8 @@ pub(super) struct Signals {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) srtt: TimeDelta,
+    /// Average time for which the receiver holds feedback; zero if the version ignores it.
+    pub(super) feedback_hold: TimeDelta,
     pub(super) delay: TimeDelta,
     pub(super) average_delay: TimeDelta,
     pub(super) delay_target: TimeDelta,
@@ -53,9 +58,11 @@ pub(super) struct View {
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) size: f64,
-    /// Inflection point, `ref_wnd_i`: the window at an earlier reduction.
-    inflection: f64,
-    inflected: Option<Time>,
+    inflection: InflectionPoint,
+    /// How far losses are from counting as congestion: 1 where they do.
+    loss_level: f64,
+    /// Whether the last L4S mark came long after the reaction before it.
+    pub(super) was_stale: bool,
     /// When a loss or a mark was last pending, `last_congestion_detected_time`.
     detected: Option<Time>,
     /// When the window was last reduced, `last_reaction_to_congestion_time`.
@@ -72,14 +79,21 @@ impl Window {
     pub(super) const fn new(size: f64) -> Self {
         Self {
             size,
-            inflection: 1.0,
-            inflected: None,
+            inflection: InflectionPoint::new(),
+            loss_level: 0.0,
+            was_stale: false,
             detected: None,
             reacted: None,
             lost: false,
             marked: false,
             policed: f64::MAX,
         }
+    }
+
+    /// Returns the inflection point, in bytes.
+    #[cfg(test)]
+    pub(super) const fn inflection(&self) -> f64 {
+        self.inflection.size
     }
 
     /// Returns a segment as a share of the window, `ref_wnd_ratio`; at most 1.
@@ -96,16 +110,22 @@ impl Window {
         view: &View,
         config: &Config,
     ) -> Option<Cause> {
-        let distance = INFLECTION_GAIN * (self.size - self.inflection) / self.inflection;
-        let near = (distance * distance).clamp(0.1, 1.0);
+        let near = self.inflection.nearness(self.size, config);
+        let before = self.size;
         let reduced = self.reduce(now, signals, near, view, config);
-        let raised = self.raise(now, signals, near, view, config);
+        let least = self.size;
+        let raised = self.raise(now, signals, reduced.is_some(), near, view, config);
         self.size = self
             .size
             .min(self.policed)
             .max(config.min_window.get() as f64);
+        self.inflection.has_grown |= match config.inflection_after {
+            Inflection::Growth => self.size > least,
+            Inflection::NetGrowth => self.size > before,
+            Inflection::Nothing => true,
+        };
         // A reduction remains the reason until another one is allowed.
-        let interval = config.virtual_rtt.min(view.srtt);
+        let interval = config.reaction_interval.min(view.srtt);
         let stands = self.reacted.is_some_and(|at| now.since(at) < interval);
         reduced.or(if stands { None } else { raised })
     }
@@ -125,11 +145,14 @@ impl Window {
         if self.lost || self.marked {
             self.detected = Some(now);
         }
-        let interval = config.virtual_rtt.min(view.srtt);
+        let interval = config.reaction_interval.min(view.srtt);
         if self.reacted.is_some_and(|at| now.since(at) < interval) {
             return None;
         }
+        self.was_stale = false;
         let threshold = view.delay_target / 2;
+        let has_delay = view.average_delay > threshold;
+        self.lost &= has_delay || self.do_losses_count(config);
         let cause = if self.lost {
             if !self.is_loss_congestion(view, config) {
                 self.lost = false;
@@ -138,16 +161,12 @@ impl Window {
             Cause::Loss
         } else if self.marked {
             Cause::Marked
-        } else if view.average_delay > threshold {
+        } else if has_delay {
             Cause::QueueDelay
         } else {
             return None;
         };
-        let settled = view.srtt * INFLECTION_RTTS;
-        if self.inflected.is_none_or(|at| now.since(at) > settled) {
-            self.inflected = Some(now);
-            self.inflection = self.size.max(1.0);
-        }
+        self.inflection.set(now, self.size, view.srtt, config);
         match cause {
             Cause::Loss => self.size *= config.loss_factor,
             Cause::Marked if !view.is_l4s => self.size *= config.ecn_factor,
@@ -159,6 +178,8 @@ impl Window {
                 let stale = config.virtual_rtt.max(view.srtt) * STALE_RTTS;
                 if self.reacted.is_none_or(|at| now.since(at) > stale) {
                     self.size = self.size.min(view.flight_before);
+                    backoff = backoff.max(config.stale_share);
+                    self.was_stale = true;
                 }
                 self.size *= 1.0 - backoff;
             }
@@ -173,6 +194,11 @@ impl Window {
         self.lost = false;
         self.marked = false;
         Some(cause)
+    }
+
+    /// Whether losses were seen in enough round trips to count, where no delay speaks for congestion.
+    fn do_losses_count(&self, config: &Config) -> bool {
+        config.loss_rtts <= 1.0 || self.loss_level >= LOSSES_COUNT
     }
 
     /// Whether losses are a sign of congestion (4.5.2). With `loss_policer`, few losses without a
@@ -195,12 +221,22 @@ impl Window {
         &mut self,
         now: Time,
         signals: Signals,
+        has_reacted: bool,
         near: f64,
         view: &View,
         config: &Config,
     ) -> Option<Cause> {
+        let is_congested = signals.marked
+            || view.average_delay > view.delay_target / 2
+            || self.loss_level >= LOSSES_STAY;
+        if is_congested && !has_reacted && !config.grow_under_congestion {
+            return None;
+        }
         let segment = config.segment.get() as f64;
         let round = config.virtual_rtt.max(view.srtt);
+        let short = (view.srtt + view.feedback_hold)
+            .ratio(config.virtual_rtt)
+            .min(1.0);
         let calm = self.detected.map_or(1.0, |at| {
             (now.since(at).ratio(round) / config.post_congestion_rtts).clamp(0.0, 1.0)
         });
@@ -208,7 +244,7 @@ impl Window {
         let steps = config.multiplicative_increase * self.size / segment * calm * near;
         let step = clean
             * self.segment_share(config)
-            * view.srtt.ratio(config.virtual_rtt).min(1.0)
+            * libm::pow(short, config.short_path_exponent)
             * near.max(0.25)
             * view.delay_scale.max(0.1)
             * (1.0 + steps);
@@ -230,8 +266,15 @@ impl Window {
         })
     }
 
-    /// Ends a round trip: raises the upper bound behind a policer a little.
-    pub(super) fn round(&mut self, config: &Config) {
+    /// Ends a round trip: counts it as one with a loss or without, and raises the upper bound behind a
+    /// policer a little.
+    pub(super) fn round(&mut self, has_loss: bool, config: &Config) {
+        let step = if has_loss {
+            1.0 / config.loss_rtts
+        } else {
+            -1.0 / config.lossless_rtts
+        };
+        self.loss_level = (self.loss_level + step).clamp(0.0, 1.0);
         if self.policed < f64::MAX {
             self.policed *= 1.0 + config.policer_growth;
         }
@@ -246,5 +289,52 @@ fn long_path(view: &View, config: &Config) -> f64 {
     } else {
         1.0
     };
-    low / view.srtt.ratio(config.virtual_rtt).max(1.0)
+    if config.long_path_backoff {
+        low / view.srtt.ratio(config.virtual_rtt).max(1.0)
+    } else {
+        low
+    }
+}
+
+/// The inflection point, `ref_wnd_i`: the window at an earlier reduction, in bytes.
+#[derive(Debug)]
+struct InflectionPoint {
+    size: f64,
+    set: Option<Time>,
+    /// Whether what has to come before the next setting has come.
+    has_grown: bool,
+    /// The newest windows under congestion, newest first.
+    history: VecDeque<f64>,
+}
+
+impl InflectionPoint {
+    const fn new() -> Self {
+        Self {
+            size: 1.0,
+            set: None,
+            has_grown: true,
+            history: VecDeque::new(),
+        }
+    }
+
+    /// Returns `scl_t` for a window of `size` (4.2.2.1): from 0.1 at the point to 1 far from it.
+    fn nearness(&self, size: f64, config: &Config) -> f64 {
+        let distance = config.inflection_gain * (size - self.size) / self.size;
+        (distance * distance).clamp(0.1, 1.0)
+    }
+
+    /// Takes the window under congestion, if the point may be set again.
+    fn set(&mut self, now: Time, window: f64, srtt: TimeDelta, config: &Config) {
+        let wait = srtt.scale(config.inflection_rtts);
+        if !self.has_grown || self.set.is_some_and(|at| now.since(at) <= wait) {
+            return;
+        }
+        self.set = Some(now);
+        self.has_grown = false;
+        self.history.truncate(config.inflection_median - 1);
+        self.history.push_front(window.max(1.0));
+        let mut sizes: Vec<_> = self.history.iter().copied().collect();
+        sizes.sort_by(f64::total_cmp);
+        self.size = sizes.get(sizes.len() / 2).copied().unwrap_or(self.size);
+    }
 }
