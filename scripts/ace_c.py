@@ -46,7 +46,7 @@ PACERS = {
     "burst": 'pacer = "burst"',
     "1.1x": 'pacer = "1.1x"',
     "2.5x": 'pacer = "2.5x"',
-    "ACE-N": 'pacer = "ace-n"\npacer_params = { fill = 1.1 }',
+    "ACE-N, `fill = 1.1`": 'pacer = "ace-n"\npacer_params = { fill = 1.1 }',
 }
 SCENARIO = """
 duration = "60s"

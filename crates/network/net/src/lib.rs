@@ -35,5 +35,5 @@ pub use packet::Packet;
 pub use path::{Jitter, LossModel, Path, PathConfig, Reordering};
 pub use random::Random;
 pub use schedule::{Piece, Schedule};
-pub use source::{Encoder, EncoderModel};
+pub use source::{Abr, Encoder, EncoderModel};
 pub use ticks::Ticks;

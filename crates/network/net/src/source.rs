@@ -25,7 +25,27 @@ pub enum EncoderModel {
     /// rise one frame late, and uses 0.79 of the grant on average, 0.91 at the
     /// 95th percentile.
     X264,
+    /// An average bitrate: sizes vary, and later frames pay back what frames took above their grants.
+    Abr(Abr),
 }
+
+/// An encoder that keeps an average bitrate, as libx264's ABR does (`ratecontrol.c`,
+/// `rate_estimate_qscale`): a frame is smaller by the ratio of what is owed to a buffer, between
+/// half as large and twice as large. What the picture demands is an autoregressive process of first
+/// order in the logarithm of sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Abr {
+    /// Coefficient of variation of what the pictures demand; log-normal.
+    pub variation: f64,
+    /// Correlation of the logarithm of a picture's demand with that of the picture before.
+    pub correlation: f64,
+    /// The buffer, in frames of the granted size: the number of frames in which what is owed would
+    /// be paid back, if each were smaller by the ratio.
+    pub pay_back: f64,
+}
+
+/// Bounds of the factor by which an ABR encoder answers what is owed (libx264's `overflow`).
+const ABR_FACTORS: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 
 /// Mean share of its grant that libx264 uses.
 const X264_MEAN: f64 = 0.79;
@@ -45,6 +65,11 @@ pub struct Encoder {
     /// Index of the next recorded size.
     next: usize,
     last_grant: Option<Bytes>,
+    /// What frames of an ABR encoder took above their grants, in bytes; negative for less.
+    owed: f64,
+    /// The newest picture's demand for an ABR encoder: a normal deviate, which goes into the
+    /// logarithm of the size.
+    demand: Option<f64>,
 }
 
 impl Encoder {
@@ -64,6 +89,8 @@ impl Encoder {
             mean,
             next: 0,
             last_grant: None,
+            owed: 0.0,
+            demand: None,
         }
     }
 
@@ -83,6 +110,10 @@ impl Encoder {
                     grant
                 }
             }
+            EncoderModel::Abr(abr) => {
+                let abr = *abr;
+                self.abr(abr, grant)
+            }
             EncoderModel::X264 => {
                 let share = X264_MEAN + X264_DEVIATION * self.random.normal();
                 let possible = self.last_grant.map_or(grant, |last| last.min(grant));
@@ -91,6 +122,25 @@ impl Encoder {
         };
         self.last_grant = Some(grant);
         size.max(Bytes::new(1))
+    }
+
+    fn abr(&mut self, abr: Abr, grant: Bytes) -> Bytes {
+        let normal = self.random.normal();
+        let rest = (1.0 - abr.correlation * abr.correlation).sqrt();
+        let demand = self
+            .demand
+            .map_or(normal, |before| abr.correlation * before + rest * normal);
+        self.demand = Some(demand);
+        let variance = libm::log(1.0 + abr.variation * abr.variation);
+        let noise = libm::exp(variance.sqrt() * demand - variance / 2.0);
+        let granted = grant.get() as f64;
+        let buffer = (abr.pay_back * granted).max(1.0);
+        let factor = (1.0 + self.owed / buffer).clamp(*ABR_FACTORS.start(), *ABR_FACTORS.end());
+        let size = grant.scale(noise / factor);
+        // What is owed is bounded by what the factor can answer, so that a fall of the grant does not
+        // leave a debt of many seconds.
+        self.owed = (self.owed + size.get() as f64 - granted).clamp(-buffer, buffer);
+        size
     }
 }
 
@@ -120,6 +170,43 @@ mod tests {
             assert!((mean - 10_000.0).abs() < 100.0, "{model:?}: {mean}");
         }
         assert_eq!(sizes(EncoderModel::Perfect, &[7, 0]), [7.0, 1.0]);
+    }
+
+    /// The sum of the sizes stays within the buffer of the sum of the grants, where independent sizes
+    /// wander; and the sizes still vary.
+    #[test]
+    fn an_average_bitrate_is_paid_back() {
+        let grants = vec![10_000; 5_000];
+        let furthest = |model| {
+            let mut owed = 0.0_f64;
+            let all = sizes(model, &grants);
+            let owed = all.iter().map(|size| {
+                owed += size - 10_000.0;
+                owed.abs()
+            });
+            (owed.fold(0.0, f64::max), all)
+        };
+        for correlation in [0.0, 0.8] {
+            let abr = EncoderModel::Abr(Abr {
+                variation: 0.5,
+                correlation,
+                pay_back: 20.0,
+            });
+            let (paid_back, all) = furthest(abr);
+            assert!(paid_back < 20.0 * 10_000.0, "{correlation}: {paid_back}");
+            let large = all.iter().filter(|size| **size > 15_000.0).count();
+            assert!(
+                (250..1_000).contains(&large),
+                "{correlation}: {large} large"
+            );
+            let pairs = all
+                .windows(2)
+                .filter(|pair| (pair[0] > 10_000.0) == (pair[1] > 10_000.0));
+            let alike = pairs.count() as f64 / all.len() as f64;
+            assert_eq!(alike > 0.55, correlation > 0.5, "{correlation}: {alike}");
+        }
+        let (wanders, _) = furthest(EncoderModel::LogNormal(0.5));
+        assert!(wanders > 20.0 * 10_000.0, "{wanders}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use mimosa_cc::window::{Algorithm, EcnUse};
 use mimosa_facts::Limits;
 use mimosa_net::KeyProblem;
-use mimosa_net::{EncoderModel, PathConfig};
+use mimosa_net::{Abr, EncoderModel, PathConfig};
 use mimosa_stream::pace::Bounds;
 use mimosa_stream::{RetransmissionDeadline, SenderConfig};
 use mimosa_tcp::{Application, Steps};
@@ -30,6 +30,13 @@ const LARGEST_PACKET: Bytes = Bytes::new(65_507);
 
 /// The most by which a frame clock may differ from `fps`, in millionths: a tenth.
 const FASTEST_DRIFT: f64 = 100_000.0;
+
+/// The time in which an encoder that keeps an average bitrate pays back where the file gives none:
+/// the buffer of libx264's ABR, `2 * rate_tolerance * bitrate`, with its default tolerance of 1.
+const PAY_BACK: TimeDelta = TimeDelta::from_millis(2_000);
+
+/// The longest time of `pay_back`.
+const LONGEST_PAY_BACK: TimeDelta = TimeDelta::from_millis(3_600_000);
 
 /// Millionths as billionths.
 fn billionths(millionths: f64) -> i64 {
@@ -349,7 +356,8 @@ impl Reader<'_> {
             fps,
             frame_drift: billionths(drift),
             phase: raw.phase.as_ref().map(|phase| *phase.get_ref()),
-            encoder: self.encoder(raw)?,
+            encoder: self.encoder(raw, fps)?,
+            less_headers: value(raw.less_headers.as_ref(), false),
             scale: self.frame_scale(raw)?,
             content: value(raw.content_bitrate.as_ref(), Rate::MAX),
             encode_time: value(raw.encode_time.as_ref(), TimeDelta::ZERO),
@@ -421,18 +429,32 @@ impl Reader<'_> {
         Ok((name.to_owned(), params))
     }
 
-    pub(super) fn encoder(&mut self, raw: &raw::Flow) -> Read<EncoderModel> {
+    pub(super) fn encoder(&mut self, raw: &raw::Flow, fps: u32) -> Read<EncoderModel> {
         let exclusive = |reader: &Self, at, one, other| {
             Err(reader.error(at, KeyProblem::Exclusive { one, other }))
         };
+        let is_abr = raw
+            .encoder
+            .as_ref()
+            .is_some_and(|name| name.get_ref() == "abr");
+        if is_abr && raw.frame_sizes.is_none() {
+            return self.abr(raw, fps);
+        }
+        let of_abr = [
+            (
+                "frame_correlation",
+                raw.frame_correlation.as_ref().map(Spanned::span),
+            ),
+            ("pay_back", raw.pay_back.as_ref().map(Spanned::span)),
+        ];
+        for (key, at) in of_abr {
+            if let Some(at) = at {
+                self.range(at, key, false, "absent without `encoder = \"abr\"`")?;
+            }
+        }
         match (&raw.encoder, &raw.frame_noise, &raw.frame_sizes) {
             (None, None, None) => Ok(EncoderModel::Perfect),
-            (None, Some(noise), None) => {
-                let cv = *noise.get_ref();
-                let must = "a coefficient of variation between 0 and 3";
-                self.range(noise.span(), "frame_noise", (0.0..=3.0).contains(&cv), must)?;
-                Ok(EncoderModel::LogNormal(cv))
-            }
+            (None, Some(noise), None) => Ok(EncoderModel::LogNormal(self.frame_noise(noise)?)),
             (None, None, Some(path)) => self.frame_sizes(path),
             (Some(name), None, None) => match name.get_ref().as_str() {
                 "perfect" => Ok(EncoderModel::Perfect),
@@ -443,7 +465,7 @@ impl Reader<'_> {
                     let problem = KeyProblem::UnknownName {
                         what: "encoder",
                         name: other.to_owned(),
-                        known: "perfect, rfc8593, x264 (and the keys `frame_noise`, `frame_sizes`)"
+                        known: "perfect, rfc8593, x264, abr (and the keys `frame_noise`, `frame_sizes`)"
                             .to_owned(),
                     };
                     Err(self.error(name.span(), problem))
@@ -453,6 +475,34 @@ impl Reader<'_> {
             (_, Some(_), Some(at)) => exclusive(self, at.span(), "frame_noise", "frame_sizes"),
             (Some(_), None, Some(at)) => exclusive(self, at.span(), "encoder", "frame_sizes"),
         }
+    }
+
+    fn frame_noise(&self, noise: &Spanned<f64>) -> Read<f64> {
+        let cv = *noise.get_ref();
+        let must = "a coefficient of variation between 0 and 3";
+        self.range(noise.span(), "frame_noise", (0.0..=3.0).contains(&cv), must)?;
+        Ok(cv)
+    }
+
+    /// Reads the keys of an encoder that keeps an average bitrate.
+    fn abr(&self, raw: &raw::Flow, fps: u32) -> Read<EncoderModel> {
+        let noise = raw.frame_noise.as_ref();
+        let variation = noise.map_or(Ok(0.0), |noise| self.frame_noise(noise))?;
+        let correlation = value(raw.frame_correlation.as_ref(), 0.0);
+        if let Some(text) = &raw.frame_correlation {
+            let valid = (0.0..1.0).contains(&correlation);
+            self.range(text.span(), "frame_correlation", valid, "from 0 to below 1")?;
+        }
+        let pay_back = value(raw.pay_back.as_ref(), PAY_BACK);
+        if let Some(text) = &raw.pay_back {
+            let valid = pay_back > TimeDelta::ZERO && pay_back <= LONGEST_PAY_BACK;
+            self.range(text.span(), "pay_back", valid, "above zero and at most 1 h")?;
+        }
+        Ok(EncoderModel::Abr(Abr {
+            variation,
+            correlation,
+            pay_back: pay_back.as_secs() * f64::from(fps),
+        }))
     }
 
     pub(super) fn frame_sizes(&mut self, path: &Spanned<String>) -> Read<EncoderModel> {

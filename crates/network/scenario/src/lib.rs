@@ -174,6 +174,9 @@ pub struct VideoConfig {
     pub phase: Option<TimeDelta>,
     /// The model of the encoder, which decides how large frames are for their grants.
     pub encoder: EncoderModel,
+    /// Whether the encoder is granted the target less the packets' headers, as in `WebRTC`, and not
+    /// the whole target.
+    pub less_headers: bool,
     /// Factors by which the sizes of frames differ from what the encoder would make.
     pub scale: FrameScale,
     /// The highest bitrate that the picture needs: frames are never larger than this,

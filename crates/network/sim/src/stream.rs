@@ -75,6 +75,8 @@ pub struct Stream {
     encode_time: TimeDelta,
     packet_size: Bytes,
     overhead: Bytes,
+    /// Share of a grant that the encoder is told: the rest is for headers.
+    payload_share: f64,
 }
 
 impl Stream {
@@ -110,6 +112,12 @@ impl Stream {
             encode_time: video.encode_time,
             packet_size: video.packet_size,
             overhead: video.overhead,
+            payload_share: if video.less_headers {
+                let payload = video.packet_size.get() as f64;
+                payload / (payload + video.overhead.get() as f64)
+            } else {
+                1.0
+            },
             flow: flow.clone(),
             available: (video.controller == mimosa_cc::oracle::NAME)
                 .then(|| Available::to(scenario, number))
@@ -152,7 +160,8 @@ impl Stream {
             let times = self.scale.of(self.due.replace(now), now);
             if grant.size > Bytes::ZERO {
                 let most = self.content.amount_in(interval);
-                let size = self.encoder.encode(grant.size).scale(times);
+                let grant = grant.size.scale(self.payload_share);
+                let size = self.encoder.encode(grant).scale(times);
                 let size = size.min(most).max(Bytes::new(1));
                 self.encoding = Some((now + self.encode_time, size));
             }

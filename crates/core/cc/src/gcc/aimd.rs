@@ -239,7 +239,9 @@ impl Aimd {
         if self.capacity.is_above(acknowledged) {
             self.capacity = Capacity::new();
         }
-        self.capacity.sample(acknowledged);
+        if config.capacity {
+            self.capacity.sample(acknowledged);
+        }
         self.state = State::Hold;
         self.changed = Some(now);
         self.step = Step::Decrease;
@@ -252,6 +254,7 @@ fn kbps(rate: Rate) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::Version;
     use super::*;
 
     const CONFIG: fn() -> Config = Config::default;
@@ -324,6 +327,24 @@ mod tests {
         let now = Time::from_secs(6);
         aimd.update(&CONFIG(), now, Usage::Normal, Some(mbps(9.0)), false);
         assert_eq!(aimd.step(), Step::Multiplicative);
+    }
+
+    /// Without an estimate of the capacity growth is by 5 % a second, also right after overuse.
+    #[test]
+    fn the_classic_increase_is_always_multiplicative() {
+        let classic = Config::from(Version::Classic);
+        let mut aimd = aimd(5.0);
+        let over = Time::from_secs(1);
+        aimd.update(&classic, over, Usage::Over, Some(mbps(5.9)), false);
+        for step in 0..=20 {
+            let now = Time::from_millis(1_100 + 100 * step);
+            let rate = aimd.rate();
+            aimd.update(&classic, now, Usage::Normal, Some(rate), false);
+        }
+        assert_eq!(aimd.step(), Step::Multiplicative);
+        let expected = 5.0 * 1.05 * 1.05;
+        let rate = aimd.rate().as_mbps();
+        assert!((rate - expected).abs() < 0.01, "{rate}");
     }
 
     #[test]

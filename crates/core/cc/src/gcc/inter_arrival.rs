@@ -2,7 +2,7 @@
 
 use mimosa_units::{PeerTime, Time, TimeDelta};
 
-use super::config::Config;
+use super::config::{Config, GroupPacket};
 
 /// Smallest jump of the receiver's clock that is recognised: the time between two groups' arrivals
 /// less the time between their reports (`kArrivalTimeOffsetThreshold`).
@@ -21,8 +21,8 @@ struct Group {
     known: Time,
 }
 
-/// Differences between a group and the one before it in the departure of the last packet and in the
-/// last arrival.
+/// Differences between a group and the one before it in the departure and in the arrival of the packet
+/// that stands for the group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Deltas {
     pub(super) sent: TimeDelta,
@@ -63,7 +63,7 @@ impl InterArrival {
         }
         let current = *current;
         let deltas = match self.previous {
-            Some(previous) => Some(self.deltas(previous, current)?),
+            Some(previous) => Some(self.deltas(config, previous, current)?),
             None => None,
         };
         self.previous = Some(current);
@@ -73,10 +73,16 @@ impl InterArrival {
 
     /// Returns the deltas of two groups; `None` if they arrived out of order or the clock has
     /// jumped. In that case the groups stay as they are, or all are forgotten.
-    fn deltas(&mut self, previous: Group, current: Group) -> Option<Deltas> {
-        let deltas = Deltas {
-            sent: current.last_sent - previous.last_sent,
-            arrival: current.complete - previous.complete,
+    fn deltas(&mut self, config: &Config, previous: Group, current: Group) -> Option<Deltas> {
+        let deltas = match config.group_packet {
+            GroupPacket::First => Deltas {
+                sent: current.first_sent - previous.first_sent,
+                arrival: current.first_arrival - previous.first_arrival,
+            },
+            GroupPacket::Last => Deltas {
+                sent: current.last_sent - previous.last_sent,
+                arrival: current.complete - previous.complete,
+            },
         };
         if deltas.arrival - (current.known - previous.known) >= CLOCK_JUMP {
             *self = Self::default();
@@ -142,6 +148,24 @@ mod tests {
         // The last packet of the first group left at 5 ms and arrived at 108, that of the second at
         // 20 and 125.
         assert_eq!(add(&mut groups, 33, 140), Some((15.0, 17.0)));
+    }
+
+    #[test]
+    fn the_first_packet_stands_for_its_group_where_it_is_chosen() {
+        let config = Config {
+            group_packet: GroupPacket::First,
+            ..Config::default()
+        };
+        let mut groups = InterArrival::default();
+        let mut deltas = None;
+        for (sent, arrived) in [(0, 100), (5, 108), (17, 120), (20, 125), (33, 140)] {
+            let known = Time::from_millis(arrived.unsigned_abs());
+            deltas = groups.add(&config, known, Time::from_millis(sent), at(arrived));
+        }
+        // The first packets of the two groups left at 0 and 17 ms and arrived at 100 and 120.
+        let deltas = deltas.unwrap();
+        assert_eq!(deltas.sent.as_millis(), 17.0);
+        assert_eq!(deltas.arrival.as_millis(), 20.0);
     }
 
     #[test]

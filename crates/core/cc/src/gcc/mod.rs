@@ -4,8 +4,10 @@
 //! one-way delay, the rate of arrival, loss, and the results of probes.
 //!
 //! Comments give libwebrtc's names of the constants. The draft (draft-ietf-rmcat-gcc-02) describes
-//! an older form, with a Kalman filter instead of the trendline. The window in time is from ACE
-//! (SIGCOMM 2025, section 5).
+//! an older form, with a Kalman filter instead of the trendline. The window in time, and the first
+//! packet of a group in place of its last, are from ACE (SIGCOMM 2025, section 5.2). `version =
+//! "classic"` has the increase of G. Carlucci et al., *Congestion Control for Web Real-Time
+//! Communication*, IEEE/ACM Transactions on Networking 25(5), 2017.
 //!
 //! *Deviations.* Times are exact, not rounded to milliseconds. Probes are separate packets, spaced
 //! evenly, beside the media; media packets sent among them count in their result. One group of
@@ -39,7 +41,7 @@ use mimosa_units::{Rate, Time, TimeDelta};
 
 use self::acknowledged::Acknowledged;
 use self::aimd::Step;
-pub use self::config::Config;
+pub use self::config::{Config, GroupPacket, Version};
 use self::delay::{Arrival, Delay};
 use self::limited::Limited;
 use self::loss::{Loss, LossState};

@@ -4,7 +4,7 @@
 //! `cargo test -p mimosa-sim --test sim ace_n -- --ignored --nocapture` prints the figures of
 //! `docs/algorithms/ace-n.md`.
 
-use crate::common::{Log, scenario, watched, window};
+use crate::common::{Log, part, scenario, watched, window};
 use mimosa_facts::{BucketCause, Pacing};
 use mimosa_scenario::{Scenario, load};
 use mimosa_units::Time;
@@ -25,6 +25,8 @@ const BURST: &str = "pacer = \"burst\"\n";
 const WEBRTC: &str = "pacer = \"webrtc\"\n";
 /// WebRTC's pace with feedback for each transport packet, and the same for the bucket.
 const STRICT: &str = "pacer = \"webrtc\"\npacer_params = { factor = 1.1 }\n";
+/// The paper's WebRTC\*: "paced at BWE" (sections 3.1, 6.1 and 6.4), exactly the estimate.
+const PACED: &str = "pacer = \"webrtc\"\npacer_params = { factor = 1.0 }\n";
 const ACE_N: &str = "pacer = \"ace-n\"\npacer_params = { fill = 1.1 }\n";
 const ACE_N_PAPER: &str = "pacer = \"ace-n\"\n";
 
@@ -32,7 +34,7 @@ const CONSTANT: &str = "rate = \"50Mbit/s\"";
 
 /// Rates with the quartiles of the paper's traces: 29, 55 and 125 Mbit/s, in an order that
 /// goes through all pairs of neighbours.
-fn changing() -> String {
+pub(crate) fn changing() -> String {
     const RATES: [u32; 11] = [20, 55, 125, 29, 80, 40, 150, 29, 55, 100, 35];
     let steps = (0..200).map(|step: usize| {
         let rate = RATES[step * (1 + step / RATES.len()) % RATES.len()];
@@ -41,11 +43,29 @@ fn changing() -> String {
     format!("steps = [{}]", steps.collect::<Vec<_>>().join(", "))
 }
 
-fn on(link: &str, flow: &str) -> Scenario {
+/// Independent sizes, whose mean is the target.
+const INDEPENDENT: &str = "frame_noise = 0.5\n";
+
+/// Sizes with which the encoder keeps an average bitrate, that of the target without the headers:
+/// over libx264's time, and over a time as a small buffer of its has.
+const ABR: &str = "encoder = \"abr\"\nframe_noise = 0.5\noverhead = \"40B\"\nless_headers = true\n";
+const FAST_ABR: &str = "encoder = \"abr\"\nframe_noise = 0.5\npay_back = \"200ms\"\n\
+                        overhead = \"40B\"\nless_headers = true\n";
+
+/// What loads the pacer: independent sizes, whose mean is a share of the target.
+fn load_of(share: f64) -> String {
+    format!("{INDEPENDENT}frame_scale = [{{ at = \"0s\", times = {share:?} }}]\n")
+}
+
+pub(crate) fn on(link: &str, flow: &str) -> Scenario {
+    framed(link, INDEPENDENT, flow)
+}
+
+fn framed(link: &str, frames: &str, flow: &str) -> Scenario {
     scenario(&format!(
         "duration = \"30s\"\n[link]\n{link}\none_way_delay = \"10ms\"\n\
          queue = {{ kind = \"droptail\", limit = \"100kB\" }}\n\
-         [[flow]]\nfps = 30\nmax_bitrate = \"20Mbit/s\"\nframe_noise = 0.5\n{flow}"
+         [[flow]]\nfps = 30\nmax_bitrate = \"20Mbit/s\"\n{frames}{flow}"
     ))
 }
 
@@ -85,6 +105,50 @@ fn figures(link: &str, flow: &str) -> Figures {
         mean.bitrate += flow.bitrate_mbps.unwrap() / count;
     }
     mean
+}
+
+/// Percentile 95 of the frame delay in ms, and the loss, of a flow in `seed` from second 5 on.
+fn tail(scenario: &Scenario, seed: u64) -> (f64, f64) {
+    let flow = &part(scenario, seed, window(5_000, 30_000)).flows[0];
+    (flow.frame_delay_ms.unwrap().p95, flow.loss_rate.unwrap())
+}
+
+/// Sections 6.3 and 6.4 with the paper's own baseline: at the estimate itself ACE-N, whose bucket
+/// fills at the estimate, is faster in each seed, and hardly loses more.
+#[test]
+fn the_bucket_is_faster_than_a_pacer_at_the_estimate() {
+    let (_, controller) = CONTROLLERS[0];
+    for link in [CONSTANT, &changing()] {
+        for frames in [&load_of(0.8), &load_of(0.9), FAST_ABR] {
+            for seed in 1..=4 {
+                let of = |pacer| tail(&framed(link, frames, &format!("{controller}{pacer}")), seed);
+                let ((paced, _), (ace_n, lost)) = (of(PACED), of(ACE_N_PAPER));
+                let at = format!("{link:.20}, {frames}, seed {seed}: {paced} and {ace_n} ms");
+                assert!(ace_n < paced, "{at}");
+                assert!(lost < 0.01, "{at}: lost {lost}");
+            }
+        }
+    }
+}
+
+/// What makes the queue of `fill = 1` is that frames are independent: where later frames pay back
+/// what large ones took, the pacer and the bucket are rid of it.
+#[test]
+fn pay_back_takes_the_load_off_the_pacer() {
+    let (_, controller) = CONTROLLERS[0];
+    for pacer in [PACED, ACE_N_PAPER] {
+        for seed in 1..=4 {
+            let of = |frames| {
+                tail(
+                    &framed(CONSTANT, frames, &format!("{controller}{pacer}")),
+                    seed,
+                )
+            };
+            let ((independent, _), (paid_back, _)) = (of(INDEPENDENT), of(FAST_ABR));
+            let at = format!("{pacer}, seed {seed}: {independent} and {paid_back} ms");
+            assert!(paid_back < 0.9 * independent && paid_back > 40.0, "{at}");
+        }
+    }
 }
 
 /// Section 6.3: less delay than with the pacer, hardly more loss, and far less loss than
@@ -242,6 +306,7 @@ fn figures_of_the_documentation() {
                 ("burst", BURST),
                 ("2.5x", WEBRTC),
                 ("1.1x", STRICT),
+                ("1.0x", PACED),
                 ("ACE-N, 1.1x", ACE_N),
                 ("ACE-N, 1x", ACE_N_PAPER),
             ] {
@@ -250,6 +315,27 @@ fn figures_of_the_documentation() {
             }
         }
     }
+    println!();
+    let (_, gcc) = CONTROLLERS[0];
+    for (place, link) in [("50 Mbit/s", CONSTANT), ("changing", &changing)] {
+        let loads = [0.8, 0.9, 0.95, 1.0].map(|share| (format!("{share}"), load_of(share)));
+        let abr = [("1, paid back in 2 s", ABR), ("1, in 0.2 s", FAST_ABR)]
+            .map(|(load, frames)| (load.to_owned(), frames.to_owned()));
+        for (load, frames) in loads.into_iter().chain(abr) {
+            let cells = [ACE_N_PAPER, PACED, STRICT, WEBRTC].map(|pacer| {
+                let scenario = framed(link, &frames, &format!("{gcc}{pacer}"));
+                let runs = [1, 2, 3, 4].map(|seed| tail(&scenario, seed));
+                let mean = |of: fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / 4.0;
+                format!(
+                    "{:.1} ({:.2})",
+                    mean(|run| run.0),
+                    100.0 * mean(|run| run.1)
+                )
+            });
+            println!("| {place} | {load} | {} |", cells.join(" | "));
+        }
+    }
+    println!();
     for params in [
         "threshold = 7.5",
         "threshold = 10.0",

@@ -33,6 +33,26 @@ fn frames_are_so_many_times_their_grant() {
     assert_eq!(found, [2_500, 2_500, 750, 750, 3_000, 3_000]);
 }
 
+/// Of packets of 1200 B with 50 B of headers, 0.96 is payload: a frame of 2400 B in two packets takes
+/// the grant of 2500 B, where one of 2500 B takes three packets and 2650 B. An encoder of an average bitrate
+/// keeps to its grant in the mean, though its frames vary.
+#[test]
+fn an_encoder_is_told_the_target_less_headers_and_keeps_its_mean() {
+    for (less, size) in [("", 2_650), ("less_headers = true", 2_500)] {
+        let log = Log::of(&stream(&format!("overhead = \"50B\"\n{less}")), 1);
+        assert_eq!([0, 980].map(|at| size_at(&log, at)), [size, size], "{less}");
+    }
+    let abr = "encoder = \"abr\"\nframe_noise = 0.5\npay_back = \"200ms\"";
+    for seed in 1..=4 {
+        let log = Log::of(&stream(abr), seed);
+        let sizes: Vec<_> = log.frames.iter().map(|(_, life)| life.size.get()).collect();
+        let mean = sizes.iter().sum::<u64>() as f64 / sizes.len() as f64;
+        assert!((2_400.0..=2_600.0).contains(&mean), "seed {seed}: {mean}");
+        let large = sizes.iter().filter(|size| **size > 4_000).count();
+        assert!((20..=150).contains(&large), "seed {seed}: {large} large");
+    }
+}
+
 #[test]
 fn a_scene_cut_is_one_large_frame_that_the_content_may_bound() {
     let cuts = "scene_cuts = { every = \"2s\", times = 4.0 }";
@@ -109,6 +129,11 @@ fn what_cannot_be_is_refused() {
         (
             "scene_cuts = { every = \"1s\", times = 400.0 }",
             "at most 100",
+        ),
+        ("pay_back = \"1s\"", "without `encoder = \"abr\"`"),
+        (
+            "encoder = \"abr\"\nframe_correlation = 1.0",
+            "from 0 to below 1",
         ),
         (
             "clock_steps = [{ at = \"1s\" }]",
