@@ -158,14 +158,14 @@ mod tests {
         };
         let mut groups = InterArrival::default();
         let mut deltas = None;
-        for (sent, arrived) in [(0, 100), (5, 108), (17, 120), (20, 125), (33, 140)] {
+        for (sent, arrived) in [(0, 100_i64), (5, 108), (17, 120), (20, 125), (33, 140)] {
             let known = Time::from_millis(arrived.unsigned_abs());
             deltas = groups.add(&config, known, Time::from_millis(sent), at(arrived));
         }
         // The first packets of the two groups left at 0 and 17 ms and arrived at 100 and 120.
         let deltas = deltas.unwrap();
-        assert_eq!(deltas.sent.as_millis(), 17.0);
-        assert_eq!(deltas.arrival.as_millis(), 20.0);
+        assert_eq!(deltas.sent, TimeDelta::from_millis(17));
+        assert_eq!(deltas.arrival, TimeDelta::from_millis(20));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! GCC over simulated networks, for seeds 1 to 8: libwebrtc's own pass marks, and what
 //! its rules say of links that other controllers are held to.
 
-use crate::common::{Log, part, scenario, window};
+use crate::common::{Log, part, scenario, watched, window};
 use mimosa_facts::{Cause, FrameLife};
 use mimosa_scenario::Scenario;
 use mimosa_units::{Rate, Time, TimeDelta};
@@ -241,4 +241,95 @@ fn a_window_in_time_answers_bursts_sooner() {
         answered("params = { window_time = \"200ms\" }"),
     );
     assert!(time < groups, "{time} s by time, {groups} s by groups");
+}
+
+/// Pudica, figure 16 and appendix D: "periodic delay spikes even under a constant bandwidth", of
+/// 20 Mbit/s and 20 ms. How often a minute a frame is above 50 ms after one that was not, the share
+/// of frames above 100 ms, and the use of the link, in three minutes from second 5 on.
+fn spikes(params: &str, seed: u64) -> (f64, f64, f64) {
+    let scenario = scenario(&format!(
+        "duration = \"180s\"\n[link]\nrate = \"20Mbit/s\"\n\
+         [[flow]]\ncontroller = \"gcc\"\nparams = {{ {params} }}\n"
+    ));
+    let mut log = Log::default();
+    let outcome = watched(&scenario, seed, window(5_000, 180_000), &mut log);
+    let mut lives: Vec<_> = log.frames.iter().map(|(_, life)| life).collect();
+    lives.retain(|life| life.due >= Time::from_secs(5));
+    lives.sort_by_key(|life| life.due);
+    let slow: Vec<_> = lives
+        .iter()
+        .map(|life| {
+            life.delay()
+                .is_none_or(|delay| delay > TimeDelta::from_millis(50))
+        })
+        .collect();
+    let count = slow.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+    let late = outcome.flows[0].stall_100ms.unwrap();
+    (
+        count as f64 / 175.0 * 60.0,
+        late,
+        outcome.link.utilization.unwrap(),
+    )
+}
+
+/// `version = "classic"` switches the estimate of the capacity off, and with it the additive
+/// increase that takes most of a minute to a queue.
+#[test]
+fn the_classic_increase_has_periodic_spikes() {
+    println!("| parameters | spikes a minute | frames above 100 ms | used |");
+    println!("|---|--:|--:|--:|");
+    for (params, often) in [
+        ("", 0.0..=1.0),
+        ("capacity = false", 3.0..=20.0),
+        ("version = \"classic\"", 3.0..=20.0),
+    ] {
+        let (mut spikes_of, mut late_of, mut used_of) = (0.0, 0.0, 0.0);
+        for seed in 1..=4 {
+            let (spikes, late, used) = spikes(params, seed);
+            let at = format!("{params}, seed {seed}: {spikes} a minute, {late} late, {used} used");
+            assert!(often.contains(&spikes), "{at}");
+            assert!((0.8..=1.0).contains(&used), "{at}");
+            spikes_of += spikes / 4.0;
+            late_of += late / 4.0;
+            used_of += used / 4.0;
+        }
+        println!("| `{params}` | {spikes_of:.1} | {late_of:.3} | {used_of:.3} |");
+    }
+}
+
+/// ACE, section 6.6 and figure 21: bursts have no effect on the estimate. With the arrival of the
+/// last packet of each group a larger burst looks like a growing delay; with that of the first
+/// (section 5.2) ACE-N's bitrate is the pacer's.
+#[test]
+fn with_first_packets_the_rate_does_not_depend_on_bursts() {
+    println!("| `group_packet` | 1.0x | 1.1x | ACE-N, `fill = 1.1` | ACE-N | 2.5x |");
+    println!("|---|--:|--:|--:|--:|--:|");
+    let pacers = [
+        "pacer = \"webrtc\"\npacer_params = { factor = 1.0 }",
+        "pacer = \"webrtc\"\npacer_params = { factor = 1.1 }",
+        "pacer = \"ace-n\"\npacer_params = { fill = 1.1 }",
+        "pacer = \"ace-n\"",
+        "pacer = \"webrtc\"",
+    ];
+    for packet in ["last", "first"] {
+        let rates = pacers.map(|pacer| {
+            let controller = format!(
+                "controller = \"gcc\"\n\
+                 params = {{ window_time = \"200ms\", group_packet = \"{packet}\" }}\n{pacer}\n"
+            );
+            let scenario = crate::ace_n::on(&crate::ace_n::changing(), &controller);
+            [1, 2, 3, 4].map(|seed| {
+                let flow = &part(&scenario, seed, window(5_000, 30_000)).flows[0];
+                let p95 = flow.frame_delay_ms.unwrap().p95;
+                assert!((30.0..=600.0).contains(&p95), "{pacer}, seed {seed}: {p95}");
+                flow.bitrate_mbps.unwrap()
+            })
+        });
+        for (seed, (strict, ace_n)) in (1..).zip(rates[1].iter().zip(&rates[2])) {
+            let at = format!("{packet}, seed {seed}: {strict} and {ace_n} Mbit/s");
+            assert_eq!(*ace_n > 0.85 * strict, packet == "first", "{at}");
+        }
+        let means = rates.map(|seeds| format!("{:.1}", seeds.iter().sum::<f64>() / 4.0));
+        println!("| `\"{packet}\"` | {} |", means.join(" | "));
+    }
 }
