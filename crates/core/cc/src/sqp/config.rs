@@ -20,7 +20,7 @@ pub struct Config {
     /// paper's default is 0.25.
     pub reward: f64,
     /// Length of the window of the smallest one-way delay, in smoothed round trips. The paper's
-    /// default is 2.
+    /// default is 2; with 0.5, as in a public port to Rust, SQP does what Pudica's paper shows of it.
     pub min_delay_rtts: f64,
     /// Multiple of the newest frame's own bitrate beyond which the bitrate does not rise. *Open* in
     /// the paper; our default is 4.

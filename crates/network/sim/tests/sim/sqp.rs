@@ -162,3 +162,57 @@ fn an_outage_is_noticed_and_survived() {
         );
     }
 }
+
+/// Pudica, figure 12: "SQP takes nearly five seconds to drain the queue"; figure 13: its fairness is
+/// poor when newcomers meet existing flows. How long after the fall from 30 to 10 Mbit/s a frame last
+/// took more than 50 ms, in seconds; and Jain's index of three flows that begin 20 s apart on
+/// 30 Mbit/s, and their worst p95 in ms, which is infinite where a flow
+/// has no whole frame, from second 45 to 60.
+fn drain_and_fairness(window_rtts: f64, seed: u64) -> (f64, f64, f64) {
+    let params = format!("params = {{ min_delay_rtts = {window_rtts:?} }}\n");
+    let fall =
+        "steps = [{ at = \"0s\", rate = \"30Mbit/s\" }, { at = \"10s\", rate = \"10Mbit/s\" }]";
+    let log = Log::of(&on(fall, &flow("game", &params)), seed);
+    let slow = log.frames.iter().map(|(_, life)| life).filter_map(|life| {
+        let delay = life.delay()?;
+        let is_slow = delay > TimeDelta::from_millis(50);
+        is_slow.then(|| (life.handed_over + delay).since(Time::from_secs(10)))
+    });
+    let drained = slow.max().unwrap().as_secs();
+    let flows = [("first", 0), ("second", 20), ("third", 40)]
+        .map(|(name, start)| flow(name, &format!("start = \"{start}s\"\n{params}")));
+    let three = scenario(&format!(
+        "duration = \"60s\"\n[link]\nrate = \"30Mbit/s\"\none_way_delay = \"10ms\"\n\
+         queue = {{ kind = \"droptail\", limit = \"500kB\" }}\n{}",
+        flows.concat()
+    ));
+    let outcome = part(&three, seed, window(45_000, 60_000));
+    let tails = outcome
+        .flows
+        .iter()
+        .map(|flow| flow.frame_delay_ms.map_or(f64::INFINITY, |of| of.p95));
+    (drained, outcome.jain.unwrap(), tails.fold(0.0, f64::max))
+}
+
+/// The two memories of the least delay: two smoothed round trips, which is what SQP's paper says, and
+/// half of one. Pudica's figures are those of the second.
+#[test]
+fn half_a_round_trip_drains_in_five_seconds_and_is_less_fair() {
+    println!("| `min_delay_rtts` | seed | drained after, s | Jain's index of three | p95, ms |");
+    println!("|--:|--:|--:|--:|--:|");
+    let mut jains = [0.0; 2];
+    for seed in 1..=4 {
+        let [two, half] = [2.0, 0.5].map(|rtts| {
+            let (drained, jain, p95) = drain_and_fairness(rtts, seed);
+            println!("| {rtts} | {seed} | {drained:.2} | {jain:.3} | {p95:.0} |");
+            (drained, jain, p95)
+        });
+        let at = format!("seed {seed}: {two:?} and {half:?}");
+        assert!((0.5..=1.5).contains(&two.0), "{at}");
+        assert!((3.3..=7.5).contains(&half.0), "{at}");
+        assert!(half.2 > two.2, "{at}");
+        jains = [jains[0] + two.1 / 4.0, jains[1] + half.1 / 4.0];
+    }
+    // A seed may draw phases at which no frames meet, and then the shares are even.
+    assert!(jains[1] < jains[0], "{jains:?}");
+}
