@@ -31,6 +31,7 @@ const VARIANTS: &[(&str, &str)] = &[
     ("fixed", "rate = '8Mbit/s'\npace = 0"),
     ("gcc", "window_time = '200ms'\nhold_when_limited = true"),
     ("gcc", "probing = false\nloss_based = false"),
+    ("gcc", "version = 'classic'\ngroup_packet = 'first'"),
     (
         "mimosa",
         "delay_budget = '20ms'\nlead = 1\nprobes = 0\nstanding_gain = 2",
@@ -59,6 +60,8 @@ const VARIANTS: &[(&str, &str)] = &[
         "scream",
         "l4s = 'off'\ncompeting_flows = true\nreduce_jitter = true",
     ),
+    ("scream", "version = '2024'\nl4s = 'on'"),
+    ("scream", "version = 'libwebrtc'\ndrain_period = '50ms'"),
     ("sqp", "pace = 1\ntarget = 0.5\nfeedback_timeout = '50ms'"),
 ];
 
