@@ -7,6 +7,7 @@ type Embedding = (&'static str, &'static str);
 
 /// The names of the suites, with their files.
 pub const SUITES: &[(&str, &[Embedding])] = &[
+    ("ace", ACE),
     ("coexistence", COEXISTENCE),
     ("feedback", FEEDBACK),
     ("last-mile", LAST_MILE),
@@ -30,6 +31,17 @@ macro_rules! suite {
         &[$(($file, include_str!(concat!("../../../../lab/", $folder, "/", $file)))),*]
     };
 }
+
+const ACE: &[Embedding] = suite!("ace":
+    "suite.toml",
+    "traces.toml",
+    "fall.toml",
+    "oversized.toml",
+    "buffers.toml",
+    "../../traces/wifi.txt",
+    "../../traces/4g.txt",
+    "../../traces/5g.txt",
+);
 
 const COEXISTENCE: &[Embedding] = suite!("coexistence":
     "suite.toml",

@@ -115,7 +115,8 @@ fn of_2024() -> Config {
         min_window: Bytes::new(3_000),
         // D, C: `BYTES_IN_FLIGHT_HEAD_ROOM`.
         flight_headroom: 2.0,
-        // D, C: `scl_t *= 4`. C: at most once in a round trip (D: in 0.25 s), the median of five.
+        // D, C: `scl_t *= 4`. C: at most once in a round trip (D: in 0.25 s), the median of some
+        // windows. How many is in a header that was not at hand; five is our choice.
         inflection_gain: 4.0,
         inflection_after: Inflection::Nothing,
         inflection_rtts: 1.0,
