@@ -8,13 +8,13 @@
 use mimosa_units::{Time, TimeDelta};
 
 /// Slots per window.
-const SLOTS: usize = 20;
+pub(crate) const SLOTS: u32 = 20;
 
 /// The smallest delay of a sliding time window.
 #[derive(Debug)]
 pub(crate) struct WindowedMin {
     slot: TimeDelta,
-    mins: [Option<TimeDelta>; SLOTS],
+    mins: [Option<TimeDelta>; SLOTS as usize],
     /// Index of the slot that takes samples now; `ends` is when this slot ends.
     current: usize,
     ends: Time,
@@ -26,8 +26,8 @@ impl WindowedMin {
     /// An empty window of length `window`.
     pub(crate) fn new(window: TimeDelta) -> Self {
         Self {
-            slot: (window / 20).max(TimeDelta::from_nanos(1)),
-            mins: [None; SLOTS],
+            slot: (window / SLOTS).max(TimeDelta::from_nanos(1)),
+            mins: [None; SLOTS as usize],
             current: 0,
             ends: Time::ZERO,
             min: None,
@@ -55,12 +55,12 @@ impl WindowedMin {
 
     /// Changes the length of the window from the next slot on.
     pub(crate) fn set_window(&mut self, window: TimeDelta) {
-        self.slot = (window / 20).max(TimeDelta::from_nanos(1));
+        self.slot = (window / SLOTS).max(TimeDelta::from_nanos(1));
     }
 
     /// Forgets all samples.
     pub(crate) fn clear(&mut self) {
-        self.mins = [None; SLOTS];
+        self.mins = [None; SLOTS as usize];
         self.min = None;
     }
 
@@ -69,7 +69,7 @@ impl WindowedMin {
             if now < self.ends {
                 break;
             }
-            self.current = (self.current + 1) % SLOTS;
+            self.current = (self.current + 1) % self.mins.len();
             self.mins[self.current] = None;
             self.ends += self.slot;
         }

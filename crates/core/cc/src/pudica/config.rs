@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::parameter::ParameterError;
 
 /// Most probes in a frame interval; more would be traffic of their own.
-const MOST_PROBES: u16 = 64;
+pub(super) const MOST_PROBES: u16 = 64;
 
 /// How the bandwidth utilisation ratio (BUR) of a frame is measured.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
@@ -59,6 +59,43 @@ pub enum Growth {
     Linear,
     /// `2^tau / ln B`: as the published text reads.
     Exponential,
+    /// `2 tau / ln (B_max / 2)`: the same for every bitrate, as in Fig. 15b.
+    Independent,
+}
+
+/// What a fairness step waits for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cadence {
+    /// Feedback about any frame.
+    #[default]
+    Frame,
+    /// Feedback about a frame encoded since the step before, as with the
+    /// multiplicative increase.
+    Feedback,
+}
+
+/// What a smoothed BUR above one does to the bitrate, beside beginning `tau`
+/// anew.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overuse {
+    /// Nothing.
+    #[default]
+    Hold,
+    /// A fairness step.
+    Step,
+}
+
+/// Which packets of a frame count in its bitrate, `B_k` of equation 6.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum FrameSize {
+    /// Those that arrived, so that losses make the link look busier.
+    #[default]
+    Arrived,
+    /// All, so that losses change nothing.
+    Sent,
 }
 
 /// Parameters of Pudica. The defaults are the paper's values where it has them
@@ -83,9 +120,19 @@ pub struct Config {
     pub fixed_multiplier: f64,
     /// Number of probe packets after each frame, at most 64. Section 4.1: 4.
     pub probes: u16,
+    /// Multiple of the noise floor by which a probe's delay is lessened before it
+    /// counts; zero for equation 4 as it stands. *Not in the paper*; our default
+    /// is 1, the mean of what a probe meets without a queue.
+    pub noise_floor: f64,
+    /// Window over which the noise floor is the smallest. *Not in the paper*; our
+    /// default is that of the minimum delay, 10 s.
+    pub noise_window: TimeDelta,
     /// `T_wd` of the paper: time over which BUR samples are smoothed. Section
     /// 4.2: 200 ms.
     pub smoothing_window: TimeDelta,
+    /// Which packets of a frame count in `B_k` of equation 6. Section 6: those that
+    /// arrived.
+    pub frame_size: FrameSize,
     /// alpha of the paper: smoothed BUR up to which the bitrate rises by a
     /// factor, and above which it moves towards the fair share. Section 4.2:
     /// 0.85.
@@ -105,12 +152,29 @@ pub struct Config {
     /// Number of frames that count as one in `tau`. *Open* in the paper; our
     /// default is 1.
     pub growth_frames: f64,
-    /// Lower bound of a fairness step, as a share of the bitrate. *Open* in the
-    /// paper ("we enforce both upper and lower bounds"); our default is -0.05.
-    pub lowest_step: f64,
-    /// Upper bound of a fairness step, as a share of the bitrate. *Open* in the
-    /// paper; our default is 0.05.
-    pub highest_step: f64,
+    /// What a fairness step waits for. Section 4.2 says of the multiplicative
+    /// increase alone that the next adjustment is postponed until its own
+    /// feedback, and counts `tau` in frames: any frame's feedback.
+    pub cadence: Cadence,
+    /// What a smoothed BUR above one does to the bitrate. Section 4: AI-MD is for
+    /// a smoothed BUR that is "high but not more than one", so nothing; taken
+    /// alone, "when the smoothed BUR is above alpha" (4.2) has a fairness step.
+    pub overuse: Overuse,
+    /// Largest rise by a fairness step. *Open* in the paper, which bounds A, in
+    /// Mbit/s, on both sides and names no bounds; our default is 1 Mbit/s, 2 % of
+    /// the paper's `B_max`: `A` of equation 10 begins within 1.25 Mbit/s at every
+    /// bitrate, so that the bound limits little more than its growth.
+    pub largest_rise: Rate,
+    /// Largest fall by a fairness step. *Open* in the paper; our default is 1
+    /// Mbit/s, as for the rise.
+    pub largest_fall: Rate,
+    /// Lowest fairness step as a share of the bitrate, which counts where it is
+    /// nearer to zero than `largest_fall`. *Not in the paper*, whose links are
+    /// faster; our default is -0.1, so that 1 Mbit/s is no leap at 2 Mbit/s.
+    pub lowest_share: f64,
+    /// Highest fairness step as a share of the bitrate, which counts where it is
+    /// below `largest_rise`. *Not in the paper*; our default is 0.1.
+    pub highest_share: f64,
     /// Time after which `tau` begins anew at zero. Section 4.2: 5 s.
     pub restart_every: TimeDelta,
     /// Step of the additive increase with `ai/md`. *Open* in the paper; our
@@ -161,15 +225,22 @@ impl Default for Config {
             pace_gain: 1.25,
             fixed_multiplier: 2.0,
             probes: 4,
+            noise_floor: 1.0,
+            noise_window: TimeDelta::from_millis(10_000),
             smoothing_window: TimeDelta::from_millis(200),
+            frame_size: FrameSize::Arrived,
             alpha: 0.85,
             increase_gain: 0.3,
             adaptation: Adaptation::Simultaneous,
             decrease_gain: 0.05,
             growth: Growth::Linear,
             growth_frames: 1.0,
-            lowest_step: -0.05,
-            highest_step: 0.05,
+            cadence: Cadence::Frame,
+            overuse: Overuse::Hold,
+            largest_rise: Rate::from_kbps(1_000),
+            largest_fall: Rate::from_kbps(1_000),
+            lowest_share: -0.1,
+            highest_share: 0.1,
             restart_every: TimeDelta::from_millis(5_000),
             additive_step: Rate::from_kbps(500),
             fallback: true,
@@ -203,11 +274,13 @@ impl Config {
             ("increase_gain", self.increase_gain, self.increase_gain > 0.0, positive),
             ("decrease_gain", self.decrease_gain, (0.0..1.0).contains(&self.decrease_gain), share),
             ("growth_frames", self.growth_frames, self.growth_frames > 0.0, positive),
-            ("lowest_step", self.lowest_step, self.lowest_step > -1.0 && self.lowest_step <= 0.0, "above -1 and at most zero"),
-            ("highest_step", self.highest_step, self.highest_step >= 0.0, "zero or more"),
+            ("lowest_share", self.lowest_share, self.lowest_share > -1.0 && self.lowest_share <= 0.0, "above -1 and at most zero"),
+            ("highest_share", self.highest_share, self.highest_share >= 0.0, "zero or more"),
             ("fallback_ratio", self.fallback_ratio, (0.0..1.0).contains(&self.fallback_ratio), share),
             ("next_delay", self.next_delay, self.next_delay > 0.0, positive),
             ("probes", f64::from(self.probes), self.probes <= MOST_PROBES, "at most 64"),
+            ("noise_floor", self.noise_floor, self.noise_floor >= 0.0, "zero or more"),
+            ("noise_window", self.noise_window.as_secs(), self.noise_window > TimeDelta::ZERO, "longer than zero seconds"),
             ("drain_after", f64::from(self.drain_after), self.drain_after > 0, "one or more"),
             ("drain_time", self.drain_time.as_secs(), self.drain_time > TimeDelta::ZERO, "longer than zero seconds"),
             ("smoothing_window", self.smoothing_window.as_secs(), self.smoothing_window > TimeDelta::ZERO, "longer than zero seconds"),

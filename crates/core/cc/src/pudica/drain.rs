@@ -30,6 +30,7 @@ impl Pudica {
     pub(super) fn continue_drain(&mut self, now: Time, first_delay: TimeDelta, in_flight: Bytes) {
         if self.path_changed(now, first_delay) {
             self.estimate.restart(now, first_delay);
+            self.noise.restart();
             self.min_rtt.clear();
             self.drain = None;
             self.above_one = 0;

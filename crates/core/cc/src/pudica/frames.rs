@@ -15,6 +15,8 @@ pub(super) struct Frame {
     pub(super) packets: u32,
     /// Number of packets that arrived or were lost, first transmissions only.
     pub(super) resolved: u32,
+    /// Number of packets that arrived, first transmissions only.
+    pub(super) arrived: u32,
     /// Whether the receiver has the whole frame, whatever is known about its
     /// packets.
     pub(super) is_decoded: bool,
@@ -25,8 +27,10 @@ pub(super) struct Frame {
     pub(super) first_delay: TimeDelta,
     /// Time between the frame's probes: the paper's `T_packet`.
     pub(super) probe_interval: TimeDelta,
-    /// Sum of the probes' `T_i` (eq. 4).
+    /// Sum of the probes' `T_i` (eq. 4), each less the noise floor.
     pub(super) probe_delay: TimeDelta,
+    /// Number of probes that have come back.
+    pub(super) probes_back: u16,
     /// BUR of the frame by equation 1, or by the estimator in its place; `None`
     /// while it is unknown or after it was forgotten.
     pub(super) sample: Option<f64>,
@@ -35,18 +39,24 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The bitrate at which the frame was encoded: the paper's `B_k`. The size
-    /// that was handed over counts rather than the target, so that neither an
-    /// encoder that strays from its target nor one that has little to show
-    /// distorts the estimate.
+    /// The bitrate at which the frame was encoded. The size that was handed over
+    /// counts rather than the target, so that neither an encoder that strays from
+    /// its target nor one that has little to show distorts the estimate.
     pub(super) fn bitrate(&self) -> Rate {
         Rate::of(self.size, self.interval)
+    }
+
+    /// The part of `bitrate` whose packets arrived.
+    pub(super) fn arrived_bitrate(&self) -> Rate {
+        let arrived = f64::from(self.arrived.min(self.packets)) / f64::from(self.packets);
+        self.bitrate().scale(arrived)
     }
 
     /// BUR corrected by the probes that have come back (eq. 5); `None` if
     /// `sample` is.
     pub(super) fn corrected(&self) -> Option<f64> {
-        Some(self.sample? + self.probe_delay.ratio(self.interval))
+        let by_probes = self.probe_delay.max(TimeDelta::ZERO);
+        Some(self.sample? + by_probes.ratio(self.interval))
     }
 }
 

@@ -21,9 +21,18 @@
 //! - `B_k` of equation 6 is the frame's own size over L, not the target for which
 //!   the frame was encoded. With an exact encoder they are the same; with any
 //!   other, a frame below its target would make the link look emptier than it is.
+//!   The packets that arrived count (section 6), so that losses lower the bitrate.
 //! - The additive term, garbled in the published text, is read as
 //!   `I = (B_max + 2 tau / ln B) gamma_MD / 2`, B in Mbit/s, `tau` in frames
 //!   (`Growth::Linear`); ln B counts as at least one.
+//! - A fairness step follows each frame's feedback, with A within 1 Mbit/s and a
+//!   tenth of the bitrate; only after a multiplicative increase is its own
+//!   feedback waited for.
+//! - A smoothed BUR above one begins `tau` anew and leaves the bitrate: fallback
+//!   and drain answer it. With a fairness step in their place (`Overuse::Step`)
+//!   the bitrate would rise below half of `B_max`, where A is positive.
+//! - Each probe's delay counts less a noise floor (`noise.rs`). It is zero where
+//!   probes without a queue have equal delays, which makes it equation 4.
 //! - The BUR that triggers fallback and drain is that of equation 1 at the
 //!   frame's last packet. The probes' correction, which arrives later, enters
 //!   pacing and smoothing.
@@ -37,15 +46,17 @@
 //!   (`path_change_after`).
 //! - Lost packets do not count in a frame's delay; only packets that arrived do.
 
+mod adapt;
 mod config;
 mod drain;
 mod estimate;
 mod frames;
+mod noise;
 mod smooth;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Adaptation, Config, Estimator, Growth, PaceMode};
+pub use config::{Adaptation, Cadence, Config, Estimator, FrameSize, Growth, Overuse, PaceMode};
 
 use mimosa_facts::{
     Cause, Controller, Decision, Event, FrameId, Limits, Pacing, PacketKind, PacketOutcome,
@@ -60,18 +71,11 @@ use crate::windowed_min::WindowedMin;
 use drain::Drain;
 use estimate::{Estimate, Received};
 use frames::{Frame, Frames};
+use noise::Noise;
 
 /// Window of the minimum round trip, as long as the paper's window of the minimum
 /// one-way delay.
 const MIN_RTT_WINDOW: TimeDelta = TimeDelta::from_millis(10_000);
-/// Lowest smoothed BUR that equation 8 is given. A lower one cannot be told from
-/// that of an idle link; this bound limits the multiplicative increase to a
-/// factor of 29 in a round.
-const LOWEST_BUR: f64 = 0.01;
-/// Lowest value of ln B in the additive term, so that this divisor neither
-/// vanishes nor changes sign at low bitrates.
-const LOWEST_LOG: f64 = 1.0;
-
 /// The Pudica controller.
 #[derive(Debug)]
 pub struct Pudica {
@@ -81,6 +85,7 @@ pub struct Pudica {
     rate: Rate,
     frames: Frames,
     estimate: Estimate,
+    noise: Noise,
     received: Received,
     min_rtt: WindowedMin,
     /// L of the paper: the interval of the frame that was last asked for.
@@ -119,6 +124,7 @@ impl Pudica {
             rate_before: limits.start(),
             frames: Frames::default(),
             estimate: Estimate::new(&config),
+            noise: Noise::new(config.noise_window),
             received: Received::default(),
             min_rtt: WindowedMin::new(MIN_RTT_WINDOW),
             interval: TimeDelta::ZERO,
@@ -217,6 +223,7 @@ impl Pudica {
             size,
             packets: packets.max(1),
             resolved: 0,
+            arrived: 0,
             is_decoded: false,
             first_sent: None,
             first_arrival: None,
@@ -224,6 +231,7 @@ impl Pudica {
             first_delay: TimeDelta::ZERO,
             probe_interval,
             probe_delay: TimeDelta::ZERO,
+            probes_back: 0,
             sample: None,
             sampled: Time::ZERO,
         });
@@ -313,6 +321,7 @@ impl Pudica {
                     frame.first_delay = delay;
                 }
                 frame.last_arrival = Some(frame.last_arrival.map_or(at, |last| last.max(at)));
+                frame.arrived = frame.arrived.saturating_add(1);
                 if !after_loss {
                     frame.resolved = frame.resolved.saturating_add(1);
                     if frame.resolved == frame.packets {
@@ -324,7 +333,11 @@ impl Pudica {
                 if let Some(last) = frame.last_arrival {
                     // Equation 4.
                     let after_frame = (at - last).max(TimeDelta::ZERO);
-                    frame.probe_delay += queue_delay.min(after_frame).min(frame.probe_interval);
+                    let met = queue_delay.min(after_frame).min(frame.probe_interval);
+                    self.noise.probe(now, frame.probes_back, met);
+                    frame.probes_back = frame.probes_back.saturating_add(1);
+                    let floor = self.noise.floor().scale(self.config.noise_floor);
+                    frame.probe_delay += met - floor;
                 }
             }
             PacketKind::Retransmission => {}
@@ -390,88 +403,6 @@ impl Pudica {
         }
     }
 
-    /// Adapts the bitrate to the smoothed BUR (section 4.2), with one change in a
-    /// feedback round.
-    fn adapt(&mut self, now: Time, newest: FrameId) {
-        if now >= self.next_restart {
-            self.tau = 0.0;
-            self.next_restart = next_multiple(now, self.config.restart_every);
-        }
-        let window = self.config.smoothing_window;
-        let Some(bur) = smooth::smoothed(&self.frames, now, window, self.rate) else {
-            return;
-        };
-        // The receiving rate shows what the link carries only while a queue
-        // stands.
-        self.decision.evidence.service_rate = None;
-        self.decision.evidence.smoothed_utilization = Some(bur);
-        if bur > 1.0 {
-            self.tau = 0.0;
-            self.set_cause(Cause::Overuse);
-            return;
-        }
-        if newest < self.hold_until {
-            self.set_cause(Cause::AwaitFeedback);
-            return;
-        }
-        let (rate, cause) = self.next_rate(bur.max(LOWEST_BUR));
-        // A small frame says little about a rate many times its own.
-        let tried = self.frames.get_mut(newest).map(|frame| frame.bitrate());
-        let bound = tried.map_or(Rate::MAX, |r| r.scale(self.config.application_headroom));
-        if rate > bound && bound <= self.rate {
-            self.set_cause(Cause::ApplicationLimited);
-            return;
-        }
-        let rate = rate.min(bound);
-        if self.limits.clamp(rate) == self.rate {
-            self.set_cause(if rate > self.rate {
-                Cause::AtMaximum
-            } else {
-                cause
-            });
-            return;
-        }
-        self.set_rate(rate, cause);
-        self.hold_until = self.next_frame;
-    }
-
-    /// The bitrate that a smoothed BUR of at most one asks for, and the rule
-    /// behind it.
-    fn next_rate(&self, bur: f64) -> (Rate, Cause) {
-        let Config {
-            alpha,
-            increase_gain,
-            adaptation,
-            additive_step,
-            ..
-        } = self.config;
-        if bur <= alpha {
-            // Equations 7 and 8.
-            let xi = increase_gain * (f64::midpoint(alpha, 1.0) - bur) / bur;
-            return (self.rate.scale(1.0 + xi), Cause::MultiplicativeIncrease);
-        }
-        let rate = match adaptation {
-            Adaptation::Simultaneous => self.fairness_step(),
-            Adaptation::Classic => self.rate + additive_step,
-        };
-        (rate, Cause::FairnessStep)
-    }
-
-    /// The bitrate after a fairness step, `B + A` of equations 9 and 10.
-    fn fairness_step(&self) -> Rate {
-        let config = &self.config;
-        let mbps = self.rate.as_mbps();
-        let tau = self.tau / config.growth_frames;
-        let grown = match config.growth {
-            Growth::Linear => 2.0 * tau,
-            Growth::Exponential => libm::exp2(tau),
-        };
-        let log = libm::log(mbps).max(LOWEST_LOG);
-        let increase = (self.limits.max().as_mbps() + grown / log) * config.decrease_gain / 2.0;
-        let step = increase - config.decrease_gain * mbps;
-        Rate::from_mbps(mbps + step.clamp(config.lowest_step * mbps, config.highest_step * mbps))
-    }
-
     fn set_rate(&mut self, rate: Rate, cause: Cause) {
         self.rate = self.limits.clamp(rate);
         self.decision.target = self.rate;
@@ -484,17 +415,6 @@ impl Pudica {
         self.cause = cause;
         self.decision.cause = cause;
     }
-}
-
-/// The next multiple of `every` after `now`. Senders whose clocks agree thus
-/// begin anew together, as section 4.2 asks for ("highly synchronized").
-fn next_multiple(now: Time, every: TimeDelta) -> Time {
-    let every = every.as_nanos().unsigned_abs().max(1);
-    Time::from_nanos(
-        (now.as_nanos() / every)
-            .saturating_add(1)
-            .saturating_mul(every),
-    )
 }
 
 /// How the controller behaves when reports are fewer or contain less.

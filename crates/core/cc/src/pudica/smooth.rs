@@ -2,6 +2,7 @@
 
 use mimosa_units::{Rate, Time, TimeDelta};
 
+use super::config::FrameSize;
 use super::frames::Frames;
 
 /// Weighted mean of the samples learnt in the `window` before `now`, each
@@ -11,11 +12,16 @@ pub(super) fn smoothed(
     now: Time,
     window: TimeDelta,
     bitrate: Rate,
+    counts: FrameSize,
 ) -> Option<f64> {
     let (mut sum, mut weights) = (0.0, 0.0);
     // k = 1 is the oldest sample.
     for (k, (frame, sample)) in frames.samples(now - window).enumerate() {
-        let at = frame.bitrate();
+        // B_k of the paper.
+        let at = match counts {
+            FrameSize::Arrived => frame.arrived_bitrate(),
+            FrameSize::Sent => frame.bitrate(),
+        };
         if at == Rate::ZERO {
             continue;
         }

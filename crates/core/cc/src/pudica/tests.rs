@@ -6,7 +6,9 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
-use super::{Adaptation, Config, Estimator, PaceMode, Pudica};
+use super::{
+    Adaptation, Cadence, Config, Estimator, FrameSize, Growth, Overuse, PaceMode, Pudica,
+};
 
 const L: TimeDelta = TimeDelta::from_millis(16);
 /// One-way delay of an empty path. `OFFSET` is the difference of the clocks.
@@ -103,6 +105,19 @@ impl Stream {
             .handle(self.now + DELAY + DELAY + queued, event);
     }
 
+    /// Reports that `packet` was lost.
+    fn lost(&mut self, packet: SentPacket) {
+        let report = PacketReport {
+            packet,
+            outcome: PacketOutcome::Lost,
+        };
+        let event = Event::Feedback {
+            reports: &[report],
+            in_flight: Bytes::ZERO,
+        };
+        self.controller.handle(self.now + DELAY + DELAY, event);
+    }
+
     /// Sends a frame of this BUR and reports it: its packets leave at once and
     /// are served evenly, the first at once, the last after `bur` of the
     /// interval.
@@ -173,8 +188,10 @@ fn the_next_adjustment_waits_for_its_own_feedback() {
 #[test]
 fn the_fairness_step_is_equations_9_and_10() {
     let config = Config {
-        highest_step: 1.0,
-        lowest_step: -0.99,
+        largest_rise: Rate::MAX,
+        largest_fall: Rate::MAX,
+        highest_share: 1.0,
+        lowest_share: -0.99,
         ..Config::default()
     };
     let mut stream = Stream::new(config, 20);
@@ -186,13 +203,149 @@ fn the_fairness_step_is_equations_9_and_10() {
 }
 
 #[test]
-fn steps_are_bounded_in_proportion_to_the_bitrate() {
-    let mut low = Stream::new(Config::default(), 2);
-    low.frame(0.9);
-    assert!(close(low.mbps(), 2.0 * 1.05), "{}", low.mbps());
-    let mut high = Stream::new(Config::default(), 50);
-    high.frame(0.9);
-    assert!(high.mbps() >= 50.0 * 0.95 && high.mbps() < 50.0);
+fn steps_are_bounded_in_mbits_and_in_proportion_to_the_bitrate() {
+    let stepped = |config, start| {
+        let mut stream = Stream::new(config, start);
+        stream.frame(0.9);
+        stream.mbps() - start as f64
+    };
+    // Unbounded, A is some 1.2 at 2 Mbit/s, 0.85 at 8, 0.75 at 10, -1.2 at 50.
+    assert!(close(stepped(Config::default(), 2), 0.2));
+    assert!(close(stepped(Config::default(), 8), 0.8));
+    let ten = stepped(Config::default(), 10);
+    assert!((0.75..0.80).contains(&ten), "{ten}: equation 10");
+    assert!(close(stepped(Config::default(), 50), -1.0));
+    let former = Config {
+        largest_rise: Rate::MAX,
+        largest_fall: Rate::MAX,
+        lowest_share: -0.05,
+        highest_share: 0.05,
+        ..Config::default()
+    };
+    assert!(close(stepped(former, 10), 0.5), "the same for each below 12.5");
+}
+
+#[test]
+fn a_fairness_step_waits_for_no_feedback_of_its_own_unless_asked_to() {
+    let steps = |cadence| {
+        let config = Config {
+            cadence,
+            ..Config::default()
+        };
+        let mut stream = Stream::new(config, 20);
+        let sent: Vec<_> = (0..4).map(|_| stream.send().1).collect();
+        stream.now += L;
+        let mut rates = vec![stream.mbps()];
+        for packets in sent {
+            for (index, packet) in packets.into_iter().enumerate() {
+                let share = index as f64 / f64::from(PACKETS - 1);
+                stream.arrived(packet, L.scale(0.87 * share), 0);
+            }
+            rates.push(stream.mbps());
+        }
+        rates.dedup();
+        rates.len() - 1
+    };
+    assert_eq!((steps(Cadence::Frame), steps(Cadence::Feedback)), (4, 1));
+}
+
+#[test]
+fn a_smoothed_bur_above_one_leaves_the_bitrate_or_steps() {
+    let after = |overuse, start| {
+        let config = Config {
+            overuse,
+            drain: false,
+            ..Config::default()
+        };
+        let mut stream = Stream::new(config, start);
+        stream.frame(1.2);
+        assert!(close(stream.controller.tau, 0.0));
+        stream.mbps() - start as f64
+    };
+    assert!(close(after(Overuse::Hold, 10), 0.0));
+    // (50 / 2 - B) / 20
+    assert!(close(after(Overuse::Step, 10), 0.75));
+    assert!(close(after(Overuse::Step, 40), -0.75));
+}
+
+#[test]
+fn the_step_of_fig_15b_grows_alike_at_every_bitrate() {
+    let grown = |growth, mbps| {
+        let config = Config {
+            growth,
+            ..Config::default()
+        };
+        let mut stream = Stream::new(config, mbps);
+        stream.controller.tau = 100.0;
+        stream.controller.grown(mbps as f64)
+    };
+    let alike = 200.0 / 25f64.log(std::f64::consts::E);
+    for mbps in [5, 25, 45] {
+        assert!(close(grown(Growth::Independent, mbps), alike), "{mbps}");
+    }
+    assert!(close(grown(Growth::Linear, 25), alike));
+    assert!(grown(Growth::Linear, 5) > alike && grown(Growth::Linear, 45) < alike);
+}
+
+#[test]
+fn lost_packets_make_the_link_look_busier() {
+    let smoothed = |frame_size| {
+        let config = Config {
+            frame_size,
+            ..Config::default()
+        };
+        let mut stream = Stream::new(config, 10);
+        let (_, packets, _) = stream.send();
+        for (index, packet) in packets.into_iter().enumerate() {
+            if index % 5 == 2 {
+                stream.lost(packet);
+                continue;
+            }
+            let share = index as f64 / f64::from(PACKETS - 1);
+            stream.arrived(packet, L.scale(0.6 * share), 0);
+        }
+        let evidence = stream.controller.decision().evidence;
+        evidence.smoothed_utilization.unwrap()
+    };
+    assert!(close(smoothed(FrameSize::Sent), 0.6));
+    assert!(close(smoothed(FrameSize::Arrived), 0.6 / 0.8));
+}
+
+#[test]
+fn a_probe_counts_less_the_noise_floor() {
+    let corrected = |noise_floor| {
+        let config = Config {
+            noise_floor,
+            ..Config::default()
+        };
+        let mut stream = Stream::new(config, 10);
+        let mut sum = 0.0;
+        for round in 0..100 {
+            let (frame, packets, _) = stream.send();
+            for packet in packets {
+                stream.arrived(packet, L.scale(0.3), 0);
+            }
+            let spacing = stream.controller.decision().probe.unwrap().interval;
+            let sent = stream.now;
+            for index in 0..4 {
+                stream.now = sent + L.scale(0.3) + spacing * (index + 1);
+                let probe = stream.packet(frame, PacketKind::Probe, Bytes::new(64));
+                // Nothing, and .04 L in every other frame: .02 on average.
+                stream.arrived(probe, L.scale(0.04 * f64::from(round % 2)), 0);
+            }
+            stream.now = sent + L;
+            sum += match round {
+                80.. => stream.controller.frames.newest_sample().unwrap() / 20.0,
+                _ => 0.0,
+            };
+        }
+        sum
+    };
+    // Half of the frames meet .16, and the floor of the four probes is .16 / ln 2.
+    let less = |gain: f64| 0.3 + 0.5 * (0.16 - gain * 0.16 * std::f64::consts::LOG2_E).max(0.0);
+    for gain in [0.0, 0.5, 1.0] {
+        assert!(close(corrected(gain), less(gain)), "{}", corrected(gain));
+    }
 }
 
 #[test]

@@ -92,13 +92,13 @@ fn pudica_needs_no_more_than_reports_of_250_us_for_each_frame() {
             .map(|feedback| part(&stream("pudica", DROP_TAIL, feedback), seed, PART));
         for (sum, outcome) in means.iter_mut().zip(&frames) {
             let used = used(outcome);
-            assert!((0.88..=0.97).contains(&used), "seed {seed}: used {used}");
+            assert!((0.88..=0.98).contains(&used), "seed {seed}: used {used}");
             let p95 = outcome.flows[0].frame_delay_ms.unwrap().p95;
             assert!((33.0..=45.0).contains(&p95), "seed {seed}: p95 {p95}");
             *sum += used / 4.0;
         }
     }
-    assert!((means[0] - means[1]).abs() <= 0.02, "{means:?}");
+    assert!((means[0] - means[1]).abs() <= 0.04, "{means:?}");
 }
 
 /// The first packets of a frame arrive within one step of the reports' clock.

@@ -30,6 +30,7 @@ mod oracle;
 mod pages;
 mod prague_video;
 mod protection;
+mod pudica_readings;
 mod queues;
 mod robustness;
 mod salsify;
