@@ -13,11 +13,19 @@ ROUNDS = 20
 FIRST = 3
 # Of the link's rate, both flows together.
 USED = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
+# What the path adds to each packet, in the files that begin with "noisy".
+NOISE = 'kind = "quantiles", p50 = "200us", p99 = "2ms", p999 = "3ms", most = "5ms"'
 METHODS = {
     "fixed": ("a: frames at twice their bitrate", 'pacing = "fixed", probes = 0'),
     "burst": ("b: frames in one burst", 'pacing = "burst", probes = 0'),
     "adaptive": ("c: adaptive pacing", "probes = 0"),
     "probes": ("d: adaptive pacing and probes", "probes = 4"),
+    "noisy-adaptive": ("c on a noisy path: adaptive pacing", "probes = 0"),
+    "noisy-probes": ("d on a noisy path: with probes", "probes = 4"),
+    "noisy-no-floor": (
+        "d on a noisy path: without a noise floor",
+        "probes = 4, noise_floor = 0.0",
+    ),
 }
 
 
@@ -38,6 +46,8 @@ def main() -> None:
         text += f'duration = "{FIRST + ROUNDS}s"\n\n[link]\n'
         text += f'rate = "{2 * BITRATE}Mbit/s"\none_way_delay = "10ms"\n'
         text += 'queue = { kind = "droptail", limit = "500kB" }\n'
+        if file.startswith("noisy"):
+            text += f"jitter = {{ {NOISE} }}\n"
         own = f"params = {{ {params}, fallback = false, drain = false }}"
         text += flow("probing", ['controller = "pudica"', own])
         for number, pace in enumerate(paces):

@@ -91,6 +91,9 @@ const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":
     "burst.toml",
     "adaptive.toml",
     "probes.toml",
+    "noisy-adaptive.toml",
+    "noisy-probes.toml",
+    "noisy-no-floor.toml",
 );
 
 const PUDICA_FIG12: &[Embedding] = suite!("pudica-fig12":
@@ -101,17 +104,20 @@ const PUDICA_FIG12: &[Embedding] = suite!("pudica-fig12":
 const PUDICA_FIG13: &[Embedding] = suite!("pudica-fig13":
     "suite.toml",
     "three-flows.toml",
+    "drifting.toml",
 );
 
 const PUDICA_FIG15: &[Embedding] = suite!("pudica-fig15":
     "suite.toml",
     "controllers.toml",
     "schemes.toml",
+    "locked.toml",
 );
 
 const PUDICA_FIG16: &[Embedding] = suite!("pudica-fig16":
     "suite.toml",
     "constant.toml",
+    "mahimahi.toml",
 );
 
 const PUDICA_FIG17: &[Embedding] = suite!("pudica-fig17":
