@@ -8,6 +8,7 @@ type Embedding = (&'static str, &'static str);
 /// The names of the suites, with their files.
 pub const SUITES: &[(&str, &[Embedding])] = &[
     ("ace", ACE),
+    ("c3g", C3G),
     ("coexistence", COEXISTENCE),
     ("feedback", FEEDBACK),
     ("last-mile", LAST_MILE),
@@ -41,6 +42,16 @@ const ACE: &[Embedding] = suite!("ace":
     "../../traces/wifi.txt",
     "../../traces/4g.txt",
     "../../traces/5g.txt",
+);
+
+const C3G: &[Embedding] = suite!("c3g":
+    "suite.toml",
+    "shallow-third.toml",
+    "deep-third.toml",
+    "shallow-tenth.toml",
+    "deep-tenth.toml",
+    "example-third.toml",
+    "example-tenth.toml",
 );
 
 const COEXISTENCE: &[Embedding] = suite!("coexistence":

@@ -216,6 +216,12 @@ fn quantities_are_those_of_arithmetic() {
     near(of("drain-time", above), 1.0);
     near(of("drain-time", "above = \"300ms\""), 0.0);
     near(of("drained-after", "above = \"10ms\""), 8.0);
+    // Calm from 2 s on, and from 4 s on, after late frames.
+    near(of("calm-after", above), 0.0);
+    near(of("calm-after", "above = \"50ms\"\nfrom = \"3s\""), 1.0);
+    near(of("calm-after", "above = \"10ms\""), 8.0);
+    near(of("calm-after", "above = \"300ms\""), 0.0);
+    near(of("incomplete", ""), 0.0);
     near(of("frame-delay-max", ""), 300.0);
     near(of("frame-delay-p95", "from = \"0s\""), 200.0);
     near(of("frame-delay-spread", "from = \"0s\""), 180.0);
@@ -240,6 +246,20 @@ fn a_frame_that_never_comes_is_late_and_slowest() {
     };
     assert!((of("late") - 100.0 / 80.0).abs() < 1e-6);
     assert!((of("drain-time") - 0.1).abs() < 1e-6);
+    let keys = "quantity = \"incomplete\"\ncontrollers = [\"sqp\"]\nat_most = 1.0";
+    assert_eq!(verdict(keys, &records).here, Some(1.0));
+}
+
+#[test]
+fn a_link_is_taken_with_the_first_frame_of_nearly_its_rate() {
+    // Of 10 Mbit/s.
+    let rising = |index| (if index < 60 { 9_400 } else { 9_500 }, Some(20));
+    let of = |frames: fn(u64) -> (u64, Option<u64>)| {
+        let keys = "quantity = \"taken-after\"\ncontrollers = [\"sqp\"]\nat_most = 1.0";
+        verdict(keys, &[record("sqp", 1, frames)]).here.unwrap()
+    };
+    assert!((of(rising) - 4.0).abs() < 1e-6, "{}", of(rising));
+    assert!((of(|_| (9_400, Some(20))) - 8.0).abs() < 1e-6, "never");
 }
 
 #[test]
@@ -551,10 +571,11 @@ fn every_suite_of_the_paper_has_its_figures_and_claims() {
     let names: Vec<_> = SUITES
         .iter()
         .map(|(name, _)| *name)
-        .filter(|name| name.starts_with("pudica-"))
+        .filter(|name| name.starts_with("pudica-") || *name == "c3g")
         .collect();
     let wanted = [7, 12, 13, 15, 16, 17, 18].map(|number| format!("pudica-fig{number}"));
-    assert_eq!(names, wanted);
+    assert_eq!(names[0], "c3g");
+    assert_eq!(names[1..], wanted);
     for name in names {
         let mut files = Embedded::named(name).unwrap();
         let suite = Suite::load(name, &mut files, &[]).unwrap();

@@ -313,8 +313,9 @@ impl Monitor {
     }
 
     /// Applies the presentation timeout: a frame with missing packets ends that long after its
-    /// first arrival. A frame of which nothing has arrived ends that long after it was due, if
-    /// a later frame has ended.
+    /// first arrival, whenever the control loop runs. A frame of which nothing has arrived is
+    /// acknowledged late, as the paper's client does it "at the end of the control algorithm
+    /// execution": in the first run that long after it was due, if a later frame has ended.
     fn present(&mut self, now: Time) {
         for index in 0..self.frames.len() {
             let frame = self.frames[index];
@@ -322,10 +323,12 @@ impl Monitor {
                 let is_passed = self.newest_ended.is_some_and(|newest| newest > frame.id);
                 is_passed.then_some(frame.due)
             });
-            if !frame.has_ended
-                && since.is_some_and(|since| now.since(since) >= self.presentation_timeout)
-            {
-                self.end(now, index);
+            let Some(shown) = since.map(|since| since + self.presentation_timeout) else {
+                continue;
+            };
+            if !frame.has_ended && shown <= now {
+                let is_partly_there = frame.first_heard.is_some();
+                self.end(if is_partly_there { shown } else { now }, index);
             }
         }
         self.tidy();

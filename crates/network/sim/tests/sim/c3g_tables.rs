@@ -222,11 +222,17 @@ fn print_tables(all: &[(&str, Runs)]) {
 #[test]
 fn the_papers_figure_and_tables() {
     let all = [
-        ("C3G", "controller = \"c3g\""),
-        ("BBR", "controller = \"bbr-app\""),
+        (
+            "C3G",
+            "controller = \"c3g\"\nparams = { period = \"100ms\" }",
+        ),
+        (
+            "BBR",
+            "controller = \"bbr-app\"\nparams = { period = \"100ms\" }",
+        ),
         (
             "BBR, `window`",
-            "controller = \"bbr-app\"\nparams = { inflight = \"window\" }",
+            "controller = \"bbr-app\"\nparams = { inflight = \"window\", period = \"100ms\" }",
         ),
     ]
     .map(|(name, flow)| (name, Runs::of(flow)));

@@ -15,6 +15,12 @@ const EVEN_US: u64 = 2_000_000;
 /// Least share of the largest bitrate that the smallest has when flows are even.
 const EVEN: f64 = 0.8;
 
+/// How long no frame is late when a flow is calm, in microseconds. Our choice.
+const CALM_US: u64 = 1_000_000;
+/// Share of the link's rate with which a flow has taken it: what the C3G paper's algorithms use
+/// (section VI-D).
+const TAKEN: f64 = 0.95;
+
 /// The part of a run that counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
@@ -74,6 +80,7 @@ impl Quantity {
             }
             Self::EvenAfter => (flows.len() > 1).then(|| even_after(&flows, from, to)),
             Self::Oversent => oversent(trace, &flows, from, to),
+            Self::TakenAfter => mean(flows.iter().map(|flow| taken_after(trace, flow, from, to))),
             _ => mean(flows.iter().filter_map(|flow| self.of_flow(flow, part))),
         }
     }
@@ -118,6 +125,23 @@ impl Quantity {
                     _ => micros(part.window.from),
                 };
                 Some(until.saturating_sub(from) as f64 / 1e6)
+            }
+            Self::CalmAfter => {
+                let from = micros(part.window.from);
+                let late = frames.iter().filter(|frame| is_late(frame));
+                // The end of the late frame that no other one follows within a second, or the beginning.
+                let mut since = from;
+                for frame in late {
+                    if frame.at_us.saturating_sub(since) >= CALM_US {
+                        break;
+                    }
+                    since = frame.at_us.saturating_add(flow.interval_us);
+                }
+                Some(since.saturating_sub(from) as f64 / 1e6)
+            }
+            Self::Incomplete => {
+                let missing = frames.iter().filter(|frame| frame.delay_us.is_none());
+                Some(missing.count() as f64)
             }
             Self::Bitrate => flow.bitrate(),
             Self::BitrateP99 => {
@@ -242,6 +266,18 @@ fn even_after(flows: &[Flow], from: u64, to: u64) -> f64 {
         begin += MEANS_US;
     }
     (to - from) as f64 / 1e6
+}
+
+fn taken_after(trace: &Trace, flow: &Flow, from: u64, to: u64) -> f64 {
+    let step = STEP.as_nanos().unsigned_abs() / 1000;
+    let has_taken = |frame: &&Frame| {
+        let index = usize::try_from(frame.at_us / step).unwrap_or(usize::MAX);
+        let capacity = trace.capacity_kbps.get(index);
+        capacity.is_some_and(|kbps| frame.mbps >= TAKEN * *kbps as f64 / 1e3)
+    };
+    let first = flow.frames.iter().find(has_taken);
+    let until = first.map_or(to, |frame| frame.at_us);
+    until.saturating_sub(from) as f64 / 1e6
 }
 
 fn oversent(trace: &Trace, flows: &[Flow], from: u64, to: u64) -> Option<f64> {

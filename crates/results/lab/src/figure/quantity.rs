@@ -25,6 +25,14 @@ pub enum Quantity {
     DrainedAfter,
     /// Seconds from the slowest frame until the first one after it with a delay of at most `above`.
     DrainTime,
+    /// Seconds from the beginning of the part until a second begins in which no frame has a delay
+    /// above `above`; the whole part if there is none.
+    CalmAfter,
+    /// Number of frames that never came whole.
+    Incomplete,
+    /// Seconds from the beginning of the part until the first frame whose bitrate is at least 95 %
+    /// of the link's rate; the whole part if there is none.
+    TakenAfter,
     /// Mean bitrate of the frames, in Mbit/s.
     Bitrate,
     /// 99th percentile of the frames' bitrates, in Mbit/s.
@@ -56,7 +64,7 @@ impl Quantity {
     pub(crate) const fn needs_above(self) -> bool {
         matches!(
             self,
-            Self::Late | Self::Spikes | Self::DrainedAfter | Self::DrainTime
+            Self::Late | Self::Spikes | Self::DrainedAfter | Self::DrainTime | Self::CalmAfter
         )
     }
 
@@ -80,6 +88,9 @@ impl Quantity {
             Self::Spikes => "spikes a minute",
             Self::DrainedAfter => "drained after",
             Self::DrainTime => "drained after its peak",
+            Self::CalmAfter => "calm after",
+            Self::Incomplete => "frames never whole",
+            Self::TakenAfter => "taken after",
             Self::Bitrate => "bitrate",
             Self::BitrateP99 => "p99 bitrate",
             Self::BitrateVariation => "variation of the bitrate",
@@ -103,8 +114,12 @@ impl Quantity {
             | Self::FrameDelayMax
             | Self::FrameDelaySpread => format!("{value:.1} ms"),
             Self::Late | Self::Used | Self::Share | Self::Oversent => format!("{value:.1} %"),
-            Self::Spikes => format!("{value:.1}"),
-            Self::DrainedAfter | Self::DrainTime | Self::EvenAfter => format!("{value:.2} s"),
+            Self::Spikes | Self::Incomplete => format!("{value:.1}"),
+            Self::DrainedAfter
+            | Self::DrainTime
+            | Self::CalmAfter
+            | Self::TakenAfter
+            | Self::EvenAfter => format!("{value:.2} s"),
             Self::Bitrate | Self::BitrateP99 => format!("{value:.2} Mbit/s"),
             Self::BitrateVariation
             | Self::Jain

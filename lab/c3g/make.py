@@ -1,0 +1,71 @@
+"""Writes the scenarios of this folder: falls of a link, 60 s there, and back (C3G, section VI).
+
+The paper does not name the period of both control loops. Each fall is there for a third of a second,
+to which its adaptation times point, and for a tenth.
+"""
+
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIMITED = [5_000, 7_000, 9_000]
+FACTORS = {"shallow": [1.25, 1.5], "deep": [1.75, 2.0, 2.5]}
+CONTROLLERS = ["c3g", "bbr-app"]
+PERIODS = {"third": "333ms", "tenth": "100ms"}
+
+
+def head(title: str, end: int) -> str:
+    """What all scenarios have: section VI-B, and V-B for the retransmissions."""
+    return f"""# {title} (C3G, section VI). Made by make.py.
+duration = "{end}s"
+
+[link]
+steps = [{{ at = "0s", rate = "7Mbit/s" }}]
+one_way_delay = "10ms"
+queue = {{ kind = "droptail", limit = "100ms" }}
+
+[[flow]]
+name = "game"
+fps = 30
+encode_time = "25ms"
+retransmission_deadline = "30ms"
+"""
+
+
+def variant(
+    name: str, controller: str, limited: int, factor: float, period: str
+) -> str:
+    """A fall at 10 s from a factor of a rate to that rate, and back at 70 s."""
+    initial = round(limited * factor)
+    steps = [("0s", initial), ("10s", limited), ("70s", initial)]
+    listed = ", ".join(f'{{ at = "{at}", rate = "{rate}kbit/s" }}' for at, rate in steps)
+    # The bitrate begins at 99 % of the link's rate.
+    return f"""
+[[variant]]
+name = "{name}"
+link.steps = [{listed}]
+flow.controller = "{controller}"
+flow.start_bitrate = "{initial * 99 // 100}kbit/s"
+flow.params.period = "{period}"
+"""
+
+
+def main() -> None:
+    """Writes one file for each depth and period, and the example of Fig. 11."""
+    for depth, factors in FACTORS.items():
+        for word, period in PERIODS.items():
+            text = head(f"A {depth} fall, with a period of {period}", 130)
+            for controller in CONTROLLERS:
+                for limited in LIMITED:
+                    for factor in factors:
+                        name = f"{controller}, 1 / {factor}, {limited // 1000} Mbit/s"
+                        text += variant(name, controller, limited, factor, period)
+            (HERE / f"{depth}-{word}.toml").write_text(text, encoding="utf-8")
+    for word, period in PERIODS.items():
+        text = head(f"14, 7 and 14 Mbit/s, with a period of {period}", 230)
+        for controller in CONTROLLERS:
+            text += variant(controller, controller, 7_000, 2.0, period)
+        (HERE / f"example-{word}.toml").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
