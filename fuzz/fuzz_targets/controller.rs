@@ -51,6 +51,14 @@ const VARIANTS: &[(&str, &str)] = &[
     ("pudica", "adaptation = 'ai/md'\npacing = 'fixed'"),
     ("pudica", "growth = 'exponential'\npacing = 'burst'"),
     ("pudica", "fallback = false\ndrain = false\nprobes = 0"),
+    (
+        "pudica",
+        "growth = 'independent'\ncadence = 'feedback'\noveruse = 'step'\nframe_size = 'sent'",
+    ),
+    (
+        "pudica",
+        "noise_floor = 1000.0\nnoise_window = '1ns'\nlargest_rise = '1kbit/s'",
+    ),
     ("salsify", "budget = '100ms'\npace = 0\nmost_skipped = 0"),
     (
         "scream",
