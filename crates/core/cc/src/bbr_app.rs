@@ -317,8 +317,8 @@ impl BbrApp {
 /// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     what is sent and not yet reported counts as in flight, and is answered as congestion: it \
-    uses half as much of the link with a report for each frame, and with reports 50 ms apart or \
-    more the lowest rate";
+    uses at most half as much of the link with a report for each frame, and with reports 50 ms \
+    apart or more the lowest rate";
 
 impl Named for BbrApp {
     const NAME: &'static str = "bbr-app";
