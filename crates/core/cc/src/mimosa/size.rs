@@ -77,9 +77,7 @@ impl Mimosa {
             None
         } else if age <= interval.scale(config.stalled) {
             Some(own.scale(0.5))
-        } else if age <= interval.scale(config.skipping)
-            || now.since(self.shown) >= LONGEST_SKIP
-        {
+        } else if age <= interval.scale(config.skipping) || now.since(self.shown) >= LONGEST_SKIP {
             self.shown = now;
             Some(least)
         } else {

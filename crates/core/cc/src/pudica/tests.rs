@@ -6,9 +6,7 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, Time, TimeDelta};
 
-use super::{
-    Adaptation, Cadence, Config, Estimator, FrameSize, Growth, Overuse, PaceMode, Pudica,
-};
+use super::{Adaptation, Cadence, Config, Estimator, FrameSize, Growth, Overuse, PaceMode, Pudica};
 
 const L: TimeDelta = TimeDelta::from_millis(16);
 /// One-way delay of an empty path. `OFFSET` is the difference of the clocks.
@@ -222,7 +220,10 @@ fn steps_are_bounded_in_mbits_and_in_proportion_to_the_bitrate() {
         highest_share: 0.05,
         ..Config::default()
     };
-    assert!(close(stepped(former, 10), 0.5), "the same for each below 12.5");
+    assert!(
+        close(stepped(former, 10), 0.5),
+        "the same for each below 12.5"
+    );
 }
 
 #[test]
