@@ -59,7 +59,9 @@ def receive() -> None:
         if len(packet) < 12 or 192 <= packet[1] <= 223:
             continue
         _, number, timestamp, ssrc = unpack(packet)
-        seen.append((time.monotonic() - begun, len(packet) + 28, timestamp, ssrc, number))
+        seen.append(
+            (time.monotonic() - begun, len(packet) + 28, timestamp, ssrc, number)
+        )
     Path("seen.json").write_text(json.dumps(seen))
 
 
@@ -228,8 +230,10 @@ def measured(seen: list, begin: float, end: float) -> tuple[float, float, float,
 def falling() -> None:
     """The table of a link that falls."""
     lines = [
-        "| application | controller | at 20 Mbit/s: Mbit/s | later by, ms, p50, p95"
-        " | at 5: Mbit/s | later by, ms, p50, p95 | not arrived, % |",
+        (
+            "| application | controller | at 20 Mbit/s: Mbit/s | later by, ms, p50, p95"
+            " | at 5: Mbit/s | later by, ms, p50, p95 | not arrived, % |"
+        ),
         "|---|---|--:|--:|--:|--:|--:|",
     ]
     for application in ("gstreamer", "ffmpeg"):

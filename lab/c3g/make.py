@@ -37,7 +37,9 @@ def variant(
     """A fall at 10 s from a factor of a rate to that rate, and back at 70 s."""
     initial = round(limited * factor)
     steps = [("0s", initial), ("10s", limited), ("70s", initial)]
-    listed = ", ".join(f'{{ at = "{at}", rate = "{rate}kbit/s" }}' for at, rate in steps)
+    listed = ", ".join(
+        f'{{ at = "{at}", rate = "{rate}kbit/s" }}' for at, rate in steps
+    )
     # The bitrate begins at 99 % of the link's rate.
     return f"""
 [[variant]]
