@@ -11,6 +11,7 @@ pub const SUITES: &[(&str, &[Embedding])] = &[
     ("c3g", C3G),
     ("coexistence", COEXISTENCE),
     ("feedback", FEEDBACK),
+    ("htb-l4s", HTB_L4S),
     ("last-mile", LAST_MILE),
     ("loss-recovery", LOSS_RECOVERY),
     ("pudica-fig7", PUDICA_FIG7),
@@ -67,6 +68,18 @@ const FEEDBACK: &[Embedding] = suite!("feedback":
     "suite.toml",
     "constant.toml",
     "steps.toml",
+);
+
+const HTB_L4S: &[Embedding] = suite!("htb-l4s":
+    "suite.toml",
+    "drop-tail-cubic.toml",
+    "drop-tail-bbr2.toml",
+    "htb-cubic.toml",
+    "htb-bbr2.toml",
+    "l4s-cubic.toml",
+    "l4s-bbr2.toml",
+    "cellular.toml",
+    "../../traces/4g.txt",
 );
 
 const LAST_MILE: &[Embedding] = suite!("last-mile":

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mimosa_units::TimeDelta;
 use serde::Deserialize;
 
-use crate::figure::{Quantity, Shown};
+use crate::figure::{Class, Quantity, Shown};
 use crate::rivals::Rivals;
 
 /// The index of a suite.
@@ -151,6 +151,9 @@ pub(crate) struct Claim {
     /// The delay above which frames are slow, for quantities that need it.
     #[serde(default)]
     pub(crate) above: Option<TimeDelta>,
+    /// The flows whose packets count, for quantities of packets; video without it.
+    #[serde(default)]
+    pub(crate) class: Option<Class>,
     /// Beginning of the part that counts; without it, the case's window.
     #[serde(default)]
     pub(crate) from: Option<TimeDelta>,
@@ -181,6 +184,8 @@ pub(crate) struct Than {
     pub(crate) case: Option<String>,
     #[serde(default)]
     pub(crate) variant: Option<String>,
+    #[serde(default)]
+    pub(crate) class: Option<Class>,
     #[serde(default)]
     pub(crate) from: Option<TimeDelta>,
     #[serde(default)]

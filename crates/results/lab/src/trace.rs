@@ -27,6 +27,12 @@ pub struct Trace {
     /// Rate of TCP flows that arrived in each tenth of a second, in kbit/s; empty without TCP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tcp_kbps: Vec<u64>,
+    /// What the packets of video flows met in each second, by when they were offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub video: Vec<Met>,
+    /// What the packets of TCP flows met in each second; empty without TCP.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tcp: Vec<Met>,
     /// Estimates of the link's utilisation, with the utilisation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
@@ -48,6 +54,42 @@ pub struct FlowTrace {
     pub delay_us: Vec<Option<u64>>,
     /// Rate of the flow that arrived in each tenth of a second, in kbit/s.
     pub arrived_kbps: Vec<u64>,
+}
+
+/// Waits that packets are counted above, in milliseconds: those of the study of HTB and L4S (P. Graff et
+/// al., Table II).
+pub(crate) const WAITS_MS: [u64; 4] = [10, 20, 50, 100];
+
+/// What the packets of a class of flows met, of those that were offered in one second.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Met {
+    /// Number of packets whose last bit left the last link.
+    pub packets: u64,
+    /// Sum of these packets' waits, in microseconds: from a packet's offer to its first bit on the last
+    /// link.
+    pub waited_us: u64,
+    /// Sum of the squares of these waits, in square microseconds.
+    pub squares_us2: u64,
+    /// Number of waits above 10, 20, 50 and 100 ms.
+    pub above: [u64; 4],
+    /// Number of packets that a queue dropped, or that were lost behind it.
+    pub lost: u64,
+}
+
+impl Met {
+    fn packet(&mut self, record: &Passage<StreamPacket>) {
+        self.lost += u64::from(record.fate.arrival().is_none());
+        let Some(started) = record.started else {
+            return;
+        };
+        let us = started.since(record.offered).as_nanos().unsigned_abs() / 1000;
+        self.packets += 1;
+        self.waited_us += us;
+        self.squares_us2 = self.squares_us2.saturating_add(us.saturating_mul(us));
+        for (count, above) in self.above.iter_mut().zip(WAITS_MS) {
+            *count += u64::from(us > above * 1000);
+        }
+    }
 }
 
 /// One second of a run.
@@ -84,6 +126,7 @@ struct Watched {
     frames: Option<Vec<Frame>>,
     arrived: Vec<Bytes>,
     is_tcp: bool,
+    is_video: bool,
 }
 
 /// Collects a [`Trace`].
@@ -93,6 +136,9 @@ pub(crate) struct Tracer {
     /// The flows, in the order of the scenario.
     flows: Vec<Watched>,
     served: Vec<Bytes>,
+    /// What packets of video and of TCP met in each second.
+    video: Vec<Met>,
+    tcp: Vec<Met>,
     /// Time and value of the newest estimate in each round.
     estimates: Vec<Option<(Time, f64)>>,
 }
@@ -108,12 +154,15 @@ impl Tracer {
             frames: is_traced(&flow.kind).then(Vec::new),
             arrived: vec![Bytes::ZERO; parts(end, STEP)],
             is_tcp: matches!(flow.kind, FlowKind::Tcp(_)),
+            is_video: matches!(flow.kind, FlowKind::Video(_)),
         };
         Self {
             kept,
             end,
             flows: scenario.flows.iter().map(watched).collect(),
             served: vec![Bytes::ZERO; parts(end, STEP)],
+            video: vec![Met::default(); parts(end, ROUND)],
+            tcp: vec![Met::default(); parts(end, ROUND)],
             estimates: vec![None; parts(end, ROUND)],
         }
     }
@@ -156,6 +205,7 @@ impl Tracer {
             }
         }
         let has_tcp = self.flows.iter().any(|flow| flow.is_tcp);
+        let has_video = self.flows.iter().any(|flow| flow.is_video);
         let names = scenario.flows.iter().map(|flow| &flow.name);
         let flows = names.zip(self.flows);
         Trace {
@@ -164,6 +214,8 @@ impl Tracer {
                 .map(|index| kbps(capacity(index, STEP)))
                 .collect(),
             tcp_kbps: tcp.into_iter().filter(|_| has_tcp).collect(),
+            video: self.video.into_iter().filter(|_| has_video).collect(),
+            tcp: self.tcp.into_iter().filter(|_| has_tcp).collect(),
             rounds,
             flows: flows
                 .filter_map(|(name, flow)| flow_trace(name, flow))
@@ -242,8 +294,19 @@ impl Observer for Tracer {
         {
             *served += record.size;
         }
+        let Some(flow) = self.flows.get_mut(record.packet.flow) else {
+            return;
+        };
+        let second = part(record.offered, ROUND);
+        let met = if flow.is_tcp {
+            self.tcp.get_mut(second)
+        } else {
+            self.video.get_mut(second).filter(|_| flow.is_video)
+        };
+        if let Some(met) = met {
+            met.packet(record);
+        }
         if let Fate::Arrived(at) = record.fate
-            && let Some(flow) = self.flows.get_mut(record.packet.flow)
             && let Some(arrived) = flow.arrived.get_mut(part(at, STEP))
         {
             *arrived += record.size;

@@ -100,8 +100,7 @@ fn record(controller: &str, seed: u64, frame: impl Fn(u64) -> (u64, Option<u64>)
             flows: vec![flow],
             served_kbps: vec![8_000; 100],
             capacity_kbps: vec![10_000; 100],
-            tcp_kbps: Vec::new(),
-            rounds: Vec::new(),
+            ..Trace::default()
         }),
     }
 }

@@ -103,7 +103,7 @@ pub struct Config {
     /// 100 ms.
     pub skips_by_backlog: bool,
     /// Age of the oldest frame on its way above which the next one is halved, in frame
-    /// intervals above the smallest round trip. Pudica's open value: 2.
+    /// intervals above the smallest round trip: Pudica, which leaves the value open, has 2 here.
     pub overdue: f64,
     /// Factor of `overdue`, `stalled` and `skipping` where the link serves in turns or others share it:
     /// frames wait there for their turn, or in a queue that is not theirs.

@@ -5,7 +5,8 @@ use mimosa_units::{Time, TimeDelta};
 use serde::Serialize;
 
 use super::measured::Part;
-use super::quantity::Quantity;
+use super::packets;
+use super::quantity::{Class, Quantity};
 use crate::index;
 use crate::record::Record;
 use crate::suite::{Body, Case};
@@ -202,6 +203,7 @@ impl Side {
         let Part {
             window,
             above,
+            class,
             used,
         } = self.part;
         let is_new = |same: fn(&Self, &Self) -> bool| beside.is_none_or(|other| !same(self, other));
@@ -214,6 +216,9 @@ impl Side {
         }
         if is_new(|a, b| a.variant == b.variant) {
             words.extend(self.variant.clone());
+        }
+        if class == Class::Tcp && is_new(|a, b| a.part.class == b.part.class) {
+            words.push("TCP".to_owned());
         }
         if let Some((low, high)) = used
             && is_new(|a, b| a.part.used == b.part.used)
@@ -255,6 +260,13 @@ fn check(entry: &index::Claim) -> Result<(), String> {
         }
         (true, false) => return Err("its quantity has no `above`; leave it out".to_owned()),
         _ => {}
+    }
+    if entry.quantity == Quantity::Waiting && !entry.above.is_some_and(packets::is_counted) {
+        return Err("packets are counted above 10, 20, 50 and 100 ms; name one of them".to_owned());
+    }
+    let names_class = entry.class.is_some() || entry.than.iter().any(|than| than.class.is_some());
+    if names_class && !entry.quantity.is_of_packets() {
+        return Err("`class` is for quantities of packets; leave it out".to_owned());
     }
     if entry.used.is_some() && !entry.quantity.is_estimate() {
         return Err("`used` is for quantities of an estimate; leave it out".to_owned());
@@ -327,6 +339,7 @@ fn side(
         part: Part {
             window: Window { to, ..window },
             above: entry.above,
+            class: other.class.or(entry.class).unwrap_or_default(),
             used: other.used.or(entry.used),
         },
     })

@@ -3,7 +3,8 @@
 use mimosa_figures::Window;
 use mimosa_units::{Time, TimeDelta};
 
-use super::quantity::Quantity;
+use super::packets;
+use super::quantity::{Class, Quantity};
 use crate::numbers::{jain, mean, round, variation};
 use crate::record::Record;
 use crate::trace::{FlowTrace, STEP, Trace};
@@ -26,6 +27,7 @@ const TAKEN: f64 = 0.95;
 pub(crate) struct Part {
     pub(crate) window: Window,
     pub(crate) above: Option<TimeDelta>,
+    pub(crate) class: Class,
     /// The shares of the link in use that count, from the lowest to the highest.
     pub(crate) used: Option<(f64, f64)>,
 }
@@ -50,6 +52,8 @@ impl Quantity {
         let traces = records.iter().filter_map(|record| record.trace.as_ref());
         let value = if self.is_estimate() {
             self.of_estimates(traces, part)
+        } else if self.is_of_packets() {
+            mean(traces.filter_map(|trace| packets::measure(self, trace, part)))
         } else {
             mean(traces.filter_map(|trace| self.of_trace(trace, part)))
         };
@@ -224,7 +228,7 @@ impl Flow {
 }
 
 /// The share in per cent; `None` if the whole is zero.
-fn share(part: f64, whole: f64) -> Option<f64> {
+pub(super) fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole * 100.0)
 }
 
@@ -241,7 +245,7 @@ fn sum(list: &[u64], window: Window) -> f64 {
 }
 
 /// The least value that at least `share` of the sorted values do not exceed.
-fn rank<T>(sorted: &[T], share: f64) -> Option<&T> {
+pub(super) fn rank<T>(sorted: &[T], share: f64) -> Option<&T> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

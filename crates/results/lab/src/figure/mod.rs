@@ -3,12 +3,14 @@
 mod claim;
 mod draw;
 mod measured;
+mod packets;
 mod quantity;
 
 use mimosa_plot::{Part, Table};
 use serde::Deserialize;
 
 pub use claim::{Claim, Verdict};
+pub(crate) use quantity::Class;
 pub use quantity::Quantity;
 
 use crate::page::heading;

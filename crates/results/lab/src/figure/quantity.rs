@@ -2,6 +2,17 @@
 
 use serde::Deserialize;
 
+/// The flows whose packets a quantity is about.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Class {
+    /// Video flows.
+    #[default]
+    Video,
+    /// TCP flows.
+    Tcp,
+}
+
 /// A quantity. Over several flows and runs it is the mean, unless its description says otherwise.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
@@ -43,6 +54,22 @@ pub enum Quantity {
     Used,
     /// Bytes of video flows that arrived, in percent of those of video and TCP flows.
     Share,
+    /// Mean wait of the packets of a class of flows at the link, in ms.
+    Wait,
+    /// Standard deviation of these waits, in ms.
+    WaitDeviation,
+    /// Share of these waits above `above`, which is 10, 20, 50 or 100 ms, in percent.
+    Waiting,
+    /// Packets of a class of flows that were dropped or lost, in percent.
+    Lost,
+    /// Rate of a class of flows that arrived, in Mbit/s.
+    Received,
+    /// First quartile of that rate over seconds.
+    ReceivedQ1,
+    /// Median of that rate over seconds.
+    ReceivedMedian,
+    /// Third quartile of that rate over seconds.
+    ReceivedQ3,
     /// Share of the part in which the video flows' total bitrate was above the link's rate, in
     /// means over 200 ms, in percent.
     Oversent,
@@ -64,7 +91,27 @@ impl Quantity {
     pub(crate) const fn needs_above(self) -> bool {
         matches!(
             self,
-            Self::Late | Self::Spikes | Self::DrainedAfter | Self::DrainTime | Self::CalmAfter
+            Self::Late
+                | Self::Spikes
+                | Self::DrainedAfter
+                | Self::DrainTime
+                | Self::CalmAfter
+                | Self::Waiting
+        )
+    }
+
+    /// Whether the quantity is about the packets of a class of flows.
+    pub(crate) const fn is_of_packets(self) -> bool {
+        matches!(
+            self,
+            Self::Wait
+                | Self::WaitDeviation
+                | Self::Waiting
+                | Self::Lost
+                | Self::Received
+                | Self::ReceivedQ1
+                | Self::ReceivedMedian
+                | Self::ReceivedQ3
         )
     }
 
@@ -96,6 +143,14 @@ impl Quantity {
             Self::BitrateVariation => "variation of the bitrate",
             Self::Used => "link used",
             Self::Share => "share beside TCP",
+            Self::Wait => "mean wait",
+            Self::WaitDeviation => "deviation of the wait",
+            Self::Waiting => "packets that waited",
+            Self::Lost => "packets lost",
+            Self::Received => "rate",
+            Self::ReceivedQ1 => "first quartile of the rate",
+            Self::ReceivedMedian => "median of the rate",
+            Self::ReceivedQ3 => "third quartile of the rate",
             Self::Oversent => "time above the link's rate",
             Self::Jain => "Jain's index",
             Self::EvenAfter => "even after",
@@ -113,14 +168,23 @@ impl Quantity {
             | Self::FrameDelayP99
             | Self::FrameDelayMax
             | Self::FrameDelaySpread => format!("{value:.1} ms"),
-            Self::Late | Self::Used | Self::Share | Self::Oversent => format!("{value:.1} %"),
+            Self::Wait | Self::WaitDeviation => format!("{value:.2} ms"),
+            Self::Lost => format!("{value:.2} %"),
+            Self::Late | Self::Used | Self::Share | Self::Oversent | Self::Waiting => {
+                format!("{value:.1} %")
+            }
             Self::Spikes | Self::Incomplete => format!("{value:.1}"),
             Self::DrainedAfter
             | Self::DrainTime
             | Self::CalmAfter
             | Self::TakenAfter
             | Self::EvenAfter => format!("{value:.2} s"),
-            Self::Bitrate | Self::BitrateP99 => format!("{value:.2} Mbit/s"),
+            Self::Bitrate
+            | Self::BitrateP99
+            | Self::Received
+            | Self::ReceivedQ1
+            | Self::ReceivedMedian
+            | Self::ReceivedQ3 => format!("{value:.2} Mbit/s"),
             Self::BitrateVariation
             | Self::Jain
             | Self::EstimateBias
