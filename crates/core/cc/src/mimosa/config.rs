@@ -105,8 +105,9 @@ pub struct Config {
     /// Age of the oldest frame on its way above which the next one is halved, in frame
     /// intervals above the smallest round trip: Pudica, which leaves the value open, has 2 here.
     pub overdue: f64,
-    /// Factor of `overdue`, `stalled` and `skipping` where the link serves in turns or others share it:
-    /// frames wait there for their turn, or in a queue that is not theirs.
+    /// Factor of `overdue`, `stalled` and `skipping` where the link serves in turns, others share it, or
+    /// reports are seldom: frames wait there for their turn, in a queue that is not theirs, or for a
+    /// report.
     pub patience: f64,
     /// Age of the oldest frame on its way above which frames are as small as possible, in
     /// frame intervals above the smallest round trip.

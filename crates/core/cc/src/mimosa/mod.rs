@@ -417,8 +417,8 @@ impl Mimosa {
 /// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     reports 50 or 100 ms apart cost nothing but their own delay where the link rests, and 1 % \
-    of it where it falls and rises; 250 ms apart leave two fifths; times of a millisecond's \
-    resolution (`rfc8888`) make frames 10 ms later in the 95th percentile";
+    of it where it falls and rises; 250 ms apart leave a third; times of a millisecond's \
+    resolution (`rfc8888`) cost 1 to 2 % of the link";
 
 impl Named for Mimosa {
     const NAME: &'static str = "mimosa";

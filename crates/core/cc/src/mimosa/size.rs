@@ -16,6 +16,8 @@ const LEAST_BY_TRAINS: f64 = 0.25;
 /// Longest time without a frame while frames are skipped: one frame is then sent, so that
 /// feedback can show that the link is back.
 const LONGEST_SKIP: TimeDelta = TimeDelta::from_millis(100);
+/// Reports are seldom that come further apart than this many frame intervals: our choice.
+const SELDOM: f64 = 1.5;
 /// Largest backlog that counts as none: three packets of 1200 bytes.
 const LEAST_BACKLOG: Bytes = Bytes::new(3_600);
 
@@ -67,7 +69,9 @@ impl Mimosa {
         least: Bytes,
     ) -> Option<Bytes> {
         let config = &self.config;
-        let is_patient = self.bottleneck.serves_in_turns() || self.others >= self.alone();
+        let is_reported_seldom = self.report_gap.get() > self.interval.scale(SELDOM);
+        let is_patient =
+            self.bottleneck.serves_in_turns() || self.others >= self.alone() || is_reported_seldom;
         let interval = if is_patient {
             self.interval.scale(config.patience)
         } else {

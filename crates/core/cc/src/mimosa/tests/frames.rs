@@ -266,7 +266,7 @@ fn frames_that_wait_for_a_seldom_report_are_not_overdue() {
             .report_gap
             .came(Time::from_millis(50 * report));
     }
-    for (age, expected) in [(76, None), (77, Some(5_000)), (83, Some(100))] {
+    for (age, expected) in [(82, None), (83, Some(5_000)), (91, Some(100))] {
         stream.now = sent + MS(age);
         let limit = stream.due().frame_limit;
         assert_eq!(limit, expected.map(Bytes::new), "after {age} ms");
