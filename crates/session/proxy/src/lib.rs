@@ -37,7 +37,7 @@ pub use near::{Departure, Maker, Near};
 pub use statistics::{FarStatistics, Statistics, StreamStatistics};
 pub use voice::{AppLimits, Told};
 
-/// What is to be done with a datagram that an end was given.
+/// Says where a datagram goes that an end of the proxy was given.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pass {
     /// The datagram is RTP: it goes on at once, as it is.

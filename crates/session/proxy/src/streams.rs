@@ -82,7 +82,7 @@ impl Stream {
     }
 }
 
-/// What is known of a packet.
+/// The stream of a packet, and the packet's place in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// The stream's place among all.

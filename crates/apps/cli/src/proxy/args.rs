@@ -47,13 +47,13 @@ pub(crate) struct NearArgs {
     /// How packets leave: `controller` for as it wishes, or a policy in its place
     #[arg(long, value_name = "NAME", default_value = "controller")]
     pub(crate) pacer: String,
-    /// The lowest target
+    /// The lowest bitrate that the controller may aim at
     #[arg(long, value_name = "RATE", default_value = "500kbit/s")]
     pub(crate) min_bitrate: Rate,
-    /// The first target
+    /// The bitrate that the controller begins with
     #[arg(long, value_name = "RATE", default_value = "5Mbit/s")]
     pub(crate) start_bitrate: Rate,
-    /// The highest target
+    /// The highest bitrate that the controller may aim at
     #[arg(long, value_name = "RATE", default_value = "50Mbit/s")]
     pub(crate) max_bitrate: Rate,
     /// Send all packets as not ECN-capable

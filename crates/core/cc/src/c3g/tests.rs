@@ -27,7 +27,8 @@ fn brief() -> Config {
     }
 }
 
-/// The same with an exploration period of three control periods at gain one.
+/// Parameters with a control period of five frames, and an exploration period of three control periods
+/// at gain one.
 fn short() -> Config {
     Config {
         highest_gain: 3,

@@ -25,9 +25,10 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroupPacket {
-    /// The first packet (ACE, section 5.2).
+    /// A group counts as arrived when its first packet has (ACE, section 5.2).
     First,
-    /// The last packet (libwebrtc's `InterArrivalDelta`: `send_time`, `complete_time`).
+    /// A group counts as arrived when its last packet has (libwebrtc's `InterArrivalDelta`:
+    /// `send_time`, `complete_time`).
     Last,
 }
 

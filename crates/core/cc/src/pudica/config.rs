@@ -91,10 +91,10 @@ pub enum Overuse {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameSize {
-    /// Those that arrived, so that losses make the link look busier.
+    /// Packets that arrived count, so that losses make the link look busier.
     #[default]
     Arrived,
-    /// All, so that losses change nothing.
+    /// All packets count, so that losses change nothing.
     Sent,
 }
 

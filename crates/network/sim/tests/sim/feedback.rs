@@ -180,7 +180,8 @@ fn nada_and_scream_keep_the_link_busy_and_their_queue() {
     }
 }
 
-/// What is sent and not reported counts as in flight, and a silence of ten frame intervals.
+/// Application-level BBR counts packets without a report as in flight; for Pudica ten frame intervals
+/// without a report are silence.
 #[test]
 fn what_waits_longer_than_a_controller_may_leaves_the_lowest_rate() {
     for controller in ["bbr-app", "pudica"] {
@@ -191,8 +192,8 @@ fn what_waits_longer_than_a_controller_may_leaves_the_lowest_rate() {
     }
 }
 
-/// Its loop of a third of a second sees reports of 250 ms in each period; with a loop of 100 ms they
-/// are congestion.
+/// C3G runs each third of a second, so that each period has reports that come 250 ms apart; with a
+/// period of 100 ms such reports are congestion to it.
 #[test]
 fn c3g_stays_at_its_rate_or_leaves_it_by_the_length_of_its_loop() {
     let short = |flow: &str| format!("{flow}\nparams = {{ period = \"100ms\" }}");

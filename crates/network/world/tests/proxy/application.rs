@@ -21,7 +21,7 @@ pub(crate) struct Habits {
     /// Time from a message to the first frame that obeys it; `None` for an application that obeys
     /// nothing.
     pub(crate) obeys_within: Option<TimeDelta>,
-    /// What it sends, as a multiple of what it was told.
+    /// Ratio of the bitrate that the application sends to the one that it was told.
     pub(crate) surplus: f64,
     /// Deviation of a frame's size, as a share of its mean.
     pub(crate) variation: f64,
