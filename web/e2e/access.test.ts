@@ -48,6 +48,18 @@ test("a host that others can reach asks for its token", async () => {
   expect(host.log).not.toContain(watch);
 });
 
+test("a host for its own machine asks for its token as well", async () => {
+  const host = await startHost({ name: "token-loopback", guarded: true });
+  const { play } = tokens(host);
+  expect(JSON.parse((await ask(host.at("/api/info"))).text)).toMatchObject({
+    token_required: true,
+  });
+  expect(problem(await offer(host, "", {}))).toEqual([401, "token-missing"]);
+  expect(problem(await offer(host, "", bearer(play)))).toEqual([400, "bad-offer"]);
+  // Other programs of the machine may read its metrics.
+  expect((await ask(host.at("/metrics"))).status).toBe(200);
+});
+
 test("signalling wants the right token", async () => {
   const host = await open("token-http");
   const { play, watch } = tokens(host);

@@ -20,6 +20,8 @@ export interface HostOptions {
   /** Names its log and its recordings in out/e2e. */
   readonly name: string;
   readonly args?: readonly string[];
+  /** Whether it wants tokens, as it does by default; without this only where others reach it. */
+  readonly guarded?: boolean;
   /** Where it runs, if not here. */
   readonly place?: Place;
 }
@@ -110,7 +112,8 @@ export function troubles(log: string): string[] {
 }
 
 /** Starts a host that lives until the test has ended. */
-export async function startHost({ name, args = [], place }: HostOptions): Promise<Host> {
+export async function startHost(options: HostOptions): Promise<Host> {
+  const { name, args = [], place, guarded = args.includes("--bind") } = options;
   if (!existsSync(BINARY)) {
     throw new Error(
       `${BINARY} is missing: cargo build -p mimosa-cli --features x264, or name another in MIMOSA`,
@@ -120,7 +123,8 @@ export async function startHost({ name, args = [], place }: HostOptions): Promis
   const records = outFile(`${name}.records`);
   rmSync(records, { recursive: true, force: true });
   const free = ["--http-port", "0", "--udp-port", "0", "--record", records];
-  const [command = "", ...rest] = at(place, [BINARY, "serve", ...free, ...args]);
+  const open = guarded ? [] : ["--token", "off"];
+  const [command = "", ...rest] = at(place, [BINARY, "serve", ...free, ...open, ...args]);
   const child = spawn(command, rest, {
     cwd: ROOT,
     env: { ...ownEnvironment(), XDG_CONFIG_HOME: settings, NO_COLOR: "1" },

@@ -173,10 +173,9 @@ async fn listen(settings: &Settings) -> Result<Vec<(SocketAddr, TcpListener)>, H
     Ok(listeners)
 }
 
-/// The tokens for playing and watching; `None` if only this machine can connect and neither is set.
+/// The tokens for playing and watching; `None` if the host is open.
 fn tokens(settings: &Settings) -> Option<(Token, Token)> {
-    let is_private = settings.bind.iter().all(IpAddr::is_loopback);
-    if is_private && settings.token.is_none() && settings.view_token.is_none() {
+    if settings.is_open {
         return None;
     }
     let or_made_up = |token: &Option<Token>| {

@@ -1,6 +1,7 @@
 //! Why settings were refused. Every variant is a mistake of whoever wrote the settings.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use mimosa_units::{Rate, Where};
 
@@ -111,6 +112,14 @@ pub enum Problem {
         high_rate: Rate,
         /// Origin of the bound that the error is not about.
         place: Origin,
+    },
+    /// Without tokens, everybody who reaches the address could play.
+    #[error(
+        "`token` is `off`, and `bind` has {address}, which other machines reach; leave one of them out"
+    )]
+    OpenBeyond {
+        /// The address that is not a loopback one.
+        address: IpAddr,
     },
     /// The two tokens are the same.
     #[error("`view_token` is the same as `token`, so that whoever watches could play; change one")]

@@ -48,10 +48,10 @@ keys! {
         /// Other sites whose pages may begin sessions, e.g. `https://example.org`.
         ALLOWED_ORIGINS: List "allowed_origins" = "",
             "ORIGIN", "a list of origins in lower case and without a path, e.g. `https://example.org`";
-        /// What a player must show; made up when an address is not a loopback one.
+        /// What a player must know: made up, or `off` to ask nobody (on loopback only).
         TOKEN: Secret "token" = "",
-            "TOKEN", "16 to 256 letters, digits, `-` and `_`";
-        /// What somebody who may only watch must show; likewise.
+            "TOKEN", "16 to 256 letters, digits, `-` and `_`, or `off`";
+        /// What somebody who may only watch must know: made up when not set.
         VIEW_TOKEN: Secret "view_token" = "",
             "TOKEN", "16 to 256 letters, digits, `-` and `_`";
         /// How many may watch beside the player.

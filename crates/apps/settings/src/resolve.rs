@@ -69,12 +69,14 @@ pub fn resolve(
     for (key, text) in flags.joined() {
         said.add(Given::text(key, &text, Origin::Flag(key.flag()))?);
     }
-    let (token, view_token) = tokens(&said)?;
+    let bind = said.read(&keys::BIND, addresses)?;
+    let (is_open, token, view_token) = tokens(&said, &bind)?;
     Ok(Settings {
-        bind: said.read(&keys::BIND, addresses)?,
+        bind,
         http_port: said.read(&keys::HTTP_PORT, |value| number(value, 0..=u16::MAX))?,
         udp_port: said.read(&keys::UDP_PORT, |value| number(value, 0..=u16::MAX))?,
         allowed_origins: said.read(&keys::ALLOWED_ORIGINS, origins)?,
+        is_open,
         token,
         view_token,
         viewers: Limit(said.read(&keys::VIEWERS, |value| number(value, 0..=100))?),
@@ -234,7 +236,23 @@ fn input(said: &Said) -> Result<InputSettings, SettingsError> {
     })
 }
 
-fn tokens(said: &Said) -> Result<(Option<Token>, Option<Token>), SettingsError> {
+/// Whether the host is open, and its tokens.
+fn tokens(
+    said: &Said,
+    bind: &[IpAddr],
+) -> Result<(bool, Option<Token>, Option<Token>), SettingsError> {
+    let given = said.of(&keys::TOKEN);
+    if given.value.as_str() == Some("off") {
+        let is_beyond = |address: &&IpAddr| !address.is_loopback();
+        if let Some(&address) = bind.iter().find(is_beyond) {
+            return Err(given.error(Problem::OpenBeyond { address }));
+        }
+        let view = said.of(&keys::VIEW_TOKEN);
+        if view.value.as_str() != Some("") {
+            return Err(view.excludes(&given));
+        }
+        return Ok((true, None, None));
+    }
     let token = |key| {
         said.read(key, |value| match value.as_str()? {
             "" => Some(None),
@@ -245,7 +263,7 @@ fn tokens(said: &Said) -> Result<(Option<Token>, Option<Token>), SettingsError> 
     if play.is_some() && play == view {
         return Err(said.of(&keys::VIEW_TOKEN).error(Problem::SameToken));
     }
-    Ok((play, view))
+    Ok((false, play, view))
 }
 
 fn log(said: &Said, checks: &dyn Checks) -> Result<String, SettingsError> {

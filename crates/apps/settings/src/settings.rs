@@ -21,10 +21,12 @@ pub struct Settings {
     pub udp_port: u16,
     /// Other sites whose pages may begin sessions, e.g. `https://example.org`.
     pub allowed_origins: Vec<String>,
-    /// Token that a player has to show. `None`: the host makes one if it is needed, which is when
-    /// an address is not a loopback one.
+    /// Whether everybody may play who can reach the host, which only programs on its own machine
+    /// can: all addresses in `bind` are loopback ones.
+    pub is_open: bool,
+    /// Token that a player has to know. `None`: the host makes one unless it is open.
     pub token: Option<Token>,
-    /// Token that a viewer has to show. `None`: the host makes one if it is needed.
+    /// Token that a viewer has to know. `None`: the host makes one unless it is open.
     pub view_token: Option<Token>,
     /// Most viewers beside the player.
     pub viewers: Limit,

@@ -18,6 +18,7 @@ fn without_a_word_there_are_defaults() {
     );
     assert_eq!((settings.http_port, settings.udp_port), (8080, 8081));
     assert!(settings.allowed_origins.is_empty());
+    assert!(!settings.is_open);
     assert_eq!((settings.token, settings.view_token), (None, None));
     assert_eq!(settings.viewers.0, 4);
     assert_eq!(settings.source, SourceSettings::Demo);

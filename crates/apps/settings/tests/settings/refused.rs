@@ -137,7 +137,7 @@ fn the_ends_of_every_range() {
         ),
         (
             "token",
-            &["0123456789abcdef", ""],
+            &["0123456789abcdef", "", "off"],
             &["0123456789abcde", "0123456789abcde "],
         ),
         ("viewers", &["0", "100"], &["-1", "101", "1.5"]),
@@ -219,12 +219,34 @@ fn secrets_are_not_shown() {
     let error = flags(&[("token", "top secret")]).error();
     assert_eq!(
         error,
-        "--token: `token` must be 16 to 256 letters, digits, `-` and `_`, not what it is, which is not shown"
+        "--token: `token` must be 16 to 256 letters, digits, `-` and `_`, or `off`, not what it is, which is not shown"
     );
     let same = "token = \"abcdefghijklmnop\"\nview_token = \"abcdefghijklmnop\"";
     assert_eq!(
         file(same).error(),
         "m.toml:2: `view_token` is the same as `token`, so that whoever watches could play; change one"
+    );
+}
+
+#[test]
+fn a_host_without_tokens_is_for_its_own_machine() {
+    for bind in ["127.0.0.1", "::1", "127.0.0.9,::1"] {
+        let settings = flags(&[("token", "off"), ("bind", bind)])
+            .resolve()
+            .unwrap();
+        assert!(settings.is_open && settings.token.is_none(), "{bind}");
+    }
+    for (bind, named) in [("0.0.0.0", "0.0.0.0"), ("127.0.0.1,192.0.2.1", "192.0.2.1")] {
+        assert_eq!(
+            flags(&[("token", "off"), ("bind", bind)]).error(),
+            format!(
+                "--token: `token` is `off`, and `bind` has {named}, which other machines reach; leave one of them out"
+            )
+        );
+    }
+    assert_eq!(
+        flags(&[("token", "off"), ("view-token", "abcdefghijklmnop")]).error(),
+        "--view-token: `view_token` cannot stand beside `token` (--token); keep one of them"
     );
 }
 
