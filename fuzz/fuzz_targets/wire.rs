@@ -13,6 +13,7 @@ use mimosa_protocol::PageTime;
 use mimosa_protocol::control::{FromPage, Millis, ToPage};
 use mimosa_protocol::frames::{ClockMap, FrameMessage};
 use mimosa_protocol::input::{self, Tracker};
+use mimosa_protocol::proof::Shown;
 use mimosa_rtp::congestion_control::{CongestionFeedback, ReportClock, ReportTime};
 use mimosa_rtp::nack::Nack;
 use mimosa_rtp::repair::Repair;
@@ -35,7 +36,18 @@ fuzz_target!(|data: &[u8]| {
     show(&list);
     let _ = input::Message::parse(data);
     let _ = FrameMessage::parse(data);
+    authorization(data);
 });
+
+/// What a request shows is read as it is written.
+fn authorization(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    if let Some(Ok(shown)) = Shown::parse(text) {
+        assert_eq!(Shown::parse(&shown.value()), Some(Ok(shown)));
+    }
+}
 
 fn list(mut data: &[u8]) -> Vec<&[u8]> {
     let mut list = Vec::new();

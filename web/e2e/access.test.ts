@@ -5,6 +5,7 @@ import { look, press, reach, screenshot, startBrowser, watchFrames } from "./sup
 import { type Host, startHost } from "./support/host";
 import { type Answer, ask } from "./support/http";
 import { until } from "./support/wait";
+import { wire } from "./support/wire";
 
 const SDP = "application/sdp";
 /** An offer of nothing: what it is refused with says what it got past. */
@@ -84,6 +85,47 @@ test("signalling wants the right token", async () => {
   expect(problem(await offer(host, "?role=viewer", bearer(watch)))).toEqual([400, "bad-offer"]);
   expect(host.log).not.toContain(play);
   expect(host.log).not.toContain(watch);
+});
+
+test("whoever listens on the way hears no token", async () => {
+  const host = await startHost({ name: "token-wire", guarded: true });
+  const { play } = tokens(host);
+  const listened = await wire(host.play);
+  const browser = await startBrowser();
+  const page = await browser.play(listened.url(`/#token=${play}`));
+  await watchFrames(page, 10);
+  await page.close();
+  await until("the host ends the session", () => host.log.includes('reason="left"'));
+  for (const request of ["POST /api/challenge", "GET /api/info", "POST /whep?", "DELETE /whep/"]) {
+    expect(listened.passed).toContain(request);
+  }
+  expect(listened.passed).toContain("fingerprint:sha-256");
+  expect(listened.passed).not.toContain(play);
+  expect(listened.passed).not.toContain(btoa(play));
+});
+
+test("whoever puts another fingerprint into offer or answer is noticed", async () => {
+  const host = await startHost({ name: "token-middle", guarded: true });
+  const { play } = tokens(host);
+  const browser = await startBrowser();
+  const other = (text: string) =>
+    text.replace(/(fingerprint:sha-256 )..(:..)/g, (_, name, second) => `${name}EE${second}`);
+  for (const [what, code] of [
+    ["POST /whep?", "token-wrong"],
+    ["201 Created", "not-proven"],
+  ] as const) {
+    let changes = false;
+    const changed = await wire(host.play, (text) => {
+      // A body may come in a piece of its own.
+      changes ||= text.includes(what);
+      return changes ? other(text) : text;
+    });
+    const page = await browser.open(changed.url(`/#token=${play}`));
+    await press(page, "play");
+    await until(`the page says ${code}`, async () => (await look(page)).error?.code === code);
+    expect(changed.passed).toContain("fingerprint:sha-256 EE:");
+    await page.close();
+  }
 });
 
 test("other sites and other names are refused", async () => {

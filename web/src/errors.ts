@@ -5,7 +5,9 @@ export type ProblemCode =
   | "bad-offer"
   | "bad-request"
   | "token-missing"
+  | "challenge-old"
   | "token-wrong"
+  | "token-in-clear"
   | "view-only"
   | "origin"
   | "no-session"
@@ -20,6 +22,7 @@ export type ProblemCode =
   | "no-udp"
   | "no-decode"
   | "autoplay"
+  | "not-proven"
   | "unreachable"
   | "unknown";
 
@@ -54,6 +57,23 @@ const WORDS: Readonly<Record<ProblemCode, Words>> = {
   "token-missing": {
     title: "This host asks for a token",
     message: "Open the link that the host printed when it started, or paste its token here.",
+    remedies: ["token"],
+  },
+  "challenge-old": {
+    title: "The request came too late",
+    message: "It took longer than a minute, or came twice. Try again.",
+    remedies: ["retry"],
+  },
+  "token-in-clear": {
+    title: "The token was sent in clear",
+    message: "Reload the page: it may be older than the host.",
+    remedies: ["token"],
+  },
+  "not-proven": {
+    title: "This answer is not the host's",
+    message:
+      "Whoever answered does not know the token, or the answer was changed on its way. Check the " +
+      "address, or paste the token that the host prints now.",
     remedies: ["token"],
   },
   "token-wrong": {

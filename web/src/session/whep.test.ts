@@ -1,8 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { isProblemCode, noCodec, noUdp } from "../errors";
 import { playable, udpEndpoints } from "./codecs";
+import { Secret } from "./proof";
 import { tokenIn } from "./token";
-import { offerQuery, refusal, sessionIn } from "./whep";
+import { offerQuery, type Refusal, refusal, sessionIn, Whep } from "./whep";
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): Response {
   return new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
@@ -12,7 +13,9 @@ describe("refusals", () => {
   it.each([
     [400, "bad-offer", ["retry"]],
     [401, "token-missing", ["token"]],
+    [401, "challenge-old", ["retry"]],
     [403, "token-wrong", ["token"]],
+    [403, "token-in-clear", ["token"]],
     [403, "view-only", ["watch", "token"]],
     [403, "origin", []],
     [404, "no-session", ["retry"]],
@@ -81,6 +84,81 @@ describe("requests", () => {
     expect(tokenIn("#other=1&token=x")).toBe("x");
     expect(tokenIn("#token=")).toBeUndefined();
     expect(tokenIn("")).toBeUndefined();
+  });
+});
+
+describe("sign-in", () => {
+  const TOKEN = "player-player-player";
+  const NONCE = "ab".repeat(32);
+  const offer = {
+    sdp: "v=0\r\n",
+    role: "player",
+    feedback: "twcc-02",
+    replaces: undefined,
+  } as const;
+  const sdp = "a=fingerprint:sha-256 BB:BB\r\n";
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  afterEach(() => vi.unstubAllGlobals());
+
+  /** A host that knows a token; `change` is done to its answers on their way. */
+  function host(knows: string, change: (text: string) => string, id = "00ff") {
+    const sent: [string, RequestInit][] = [];
+    vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
+      sent.push([url, init]);
+      if (url.endsWith("api/challenge")) {
+        return answer(200, { nonce: NONCE });
+      }
+      const answered = { status: 201, session: "00ff", body: bytes(sdp) };
+      const proof = Secret.ofToken(knows).answer(NONCE, bytes(offer.sdp), answered);
+      return answer(201, change(sdp), { Location: `/whep/${id}`, "Mimosa-Proof": proof });
+    });
+    return sent;
+  }
+  const begin = () => new Whep("http://192.0.2.7:8080/games/", () => TOKEN).begin(offer);
+  const code = async () => {
+    const error = await begin().catch((error: Refusal) => error);
+    return "problem" in error ? error.problem.code : undefined;
+  };
+
+  it("takes the host's answer, and sends no token", async () => {
+    const sent = host(TOKEN, (text) => text);
+    expect(await begin()).toEqual({ session: "00ff", sdp });
+    const target = "whep?role=player&feedback=twcc-02";
+    const proof = Secret.ofToken(TOKEN).request(NONCE, {
+      method: "POST",
+      target,
+      body: bytes(offer.sdp),
+    });
+    expect(sent[1]?.[0]).toBe(`http://192.0.2.7:8080/games/${target}`);
+    expect(sent[1]?.[1].headers).toMatchObject({
+      Authorization: `Mimosa nonce="${NONCE}", proof="${proof}"`,
+    });
+    const all = JSON.stringify(sent);
+    expect(all).not.toContain(TOKEN);
+    expect(all).not.toContain(btoa(TOKEN));
+  });
+
+  it("takes no answer that was changed, or is somebody else's", async () => {
+    host(TOKEN, (text) => text.replace("BB", "EE"));
+    expect(await code()).toBe("not-proven");
+    host(TOKEN, (text) => text, "0100");
+    expect(await code()).toBe("not-proven");
+    host("another-another-another", (text) => text);
+    expect(await code()).toBe("not-proven");
+  });
+
+  it("believes no host that pretends to ask for no token", async () => {
+    vi.stubGlobal("fetch", async (url: string) =>
+      url.endsWith("api/challenge")
+        ? answer(200, { nonce: NONCE })
+        : answer(200, { name: "mimosa", token_required: false, source: "demo" }),
+    );
+    const info = (base: string) => new Whep(base, () => TOKEN).info();
+    await expect(info("http://192.0.2.7:8080/")).rejects.toMatchObject({
+      problem: { code: "not-proven" },
+    });
+    // But for one on this machine, which nobody is in between.
+    expect((await info("http://localhost:8080/")).source).toBe("demo");
   });
 });
 

@@ -3,6 +3,7 @@
 import { isProblemCode, type Problem, problem } from "../errors";
 import type { Feedback } from "./feedback";
 import type { Role } from "./messages";
+import { type Bytes, Secret, shown } from "./proof";
 
 /** `GET api/info`; without a valid token only the first fields are there. */
 export interface Info {
@@ -48,10 +49,24 @@ export class Refusal extends Error {
 /** After this the host counts as unreachable. */
 const ANSWER_TIMEOUT = 5000;
 
+/** A request as it is sent, with what its answer is checked with. */
+interface Sent {
+  readonly response: Response;
+  readonly body: Bytes;
+  /** Whether whoever answered knows the token; undefined where the page has none. */
+  readonly proven: boolean | undefined;
+  /** The secret of the session that has begun. */
+  readonly session: Secret | undefined;
+}
+
 export class Whep {
   /** The folder of the page, so that it also works below a proxy's path. */
   readonly #base: string;
   readonly #token: () => string | undefined;
+  /** The secrets of sessions, and how many requests were sent within each. */
+  readonly #sessions = new Map<string, { readonly secret: Secret; requests: number }>();
+  /** Whether this machine's own host asks nobody for a token. */
+  #open = false;
 
   constructor(base: string, token: () => string | undefined) {
     this.#base = base;
@@ -59,52 +74,101 @@ export class Whep {
   }
 
   async info(): Promise<Info> {
-    const response = await fetch(this.#url("api/info"), {
-      headers: this.#headers(),
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT),
-    });
+    const { response, body, proven } = await this.#send("GET", "api/info");
     if (!response.ok) {
-      throw await refusal(response);
+      throw await refusal(new Response(body, response));
     }
-    return (await response.json()) as Info;
+    const info = JSON.parse(new TextDecoder().decode(body)) as Info;
+    // To whoever does not know the token a host only tells its name.
+    if (proven === false && info.source !== undefined) {
+      if (info.token_required || !isThisMachine(this.#base)) {
+        throw new Refusal(problem("not-proven"), undefined);
+      }
+      this.#open = true;
+    }
+    return info;
   }
 
   async begin(offer: Offer): Promise<Answer> {
-    const response = await fetch(this.#url(`whep${offerQuery(offer)}`), {
-      method: "POST",
-      headers: { ...this.#headers(), "Content-Type": "application/sdp" },
-      body: offer.sdp,
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT),
-    });
+    const target = `whep${offerQuery(offer)}`;
+    const sent = await this.#send("POST", target, offer.sdp);
+    const { response, body } = sent;
     if (response.status !== 201) {
-      throw await refusal(response);
+      throw await refusal(new Response(body, response));
+    }
+    if (sent.proven === false) {
+      throw new Refusal(problem("not-proven"), undefined);
     }
     const session = sessionIn(response.headers.get("Location"));
     if (!session) {
       throw new Refusal(problem("unknown", "The host's answer names no session."), undefined);
     }
-    return { session, sdp: await response.text() };
+    if (sent.session) {
+      this.#sessions.set(session, { secret: sent.session, requests: 0 });
+    }
+    return { session, sdp: new TextDecoder().decode(body) };
   }
 
   /** Ends a session, also while the page is being left. */
   end(session: string): void {
-    fetch(this.#url(`whep/${session}`), {
-      method: "DELETE",
-      headers: this.#headers(),
-      keepalive: true,
-    }).catch(() => {
+    const target = `whep/${session}`;
+    const known = this.#sessions.get(session);
+    this.#sessions.delete(session);
+    const headers: Record<string, string> = {};
+    if (known) {
+      known.requests += 1;
+      const asked = { method: "DELETE", target, body: new Uint8Array() };
+      headers.Authorization = shown(known.secret, `${known.requests}`, asked);
+    }
+    fetch(this.#url(target), { method: "DELETE", headers, keepalive: true }).catch(() => {
       // The host ends sessions that have fallen silent by itself.
     });
+  }
+
+  /** Sends a request with its proof, if there is a token, and checks the answer's. */
+  async #send(method: string, target: string, sdp?: string): Promise<Sent> {
+    const token = this.#open ? undefined : this.#token();
+    const asked = { method, target, body: new TextEncoder().encode(sdp ?? "") };
+    const headers: Record<string, string> = sdp ? { "Content-Type": "application/sdp" } : {};
+    const secret = token === undefined ? undefined : Secret.ofToken(token);
+    const nonce = secret ? await this.#challenge() : "";
+    if (secret) {
+      headers.Authorization = shown(secret, nonce, asked);
+    }
+    const response = await fetch(this.#url(target), {
+      method,
+      headers,
+      ...(sdp ? { body: sdp } : {}),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT),
+    });
+    const body = new Uint8Array(await response.arrayBuffer());
+    const session = sessionIn(response.headers.get("Location")) ?? "";
+    const answered = { status: response.status, session, body };
+    const proof = response.headers.get("Mimosa-Proof");
+    const proven = secret && proof === secret.answer(nonce, asked.body, answered);
+    return { response, body, proven, session: secret?.session(nonce) };
+  }
+
+  /** A nonce of the host's, for one proof. */
+  async #challenge(): Promise<string> {
+    const response = await fetch(this.#url("api/challenge"), {
+      method: "POST",
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT),
+    });
+    if (!response.ok) {
+      throw await refusal(response);
+    }
+    return ((await response.json()) as { nonce: string }).nonce;
   }
 
   #url(path: string): string {
     return new URL(path, this.#base).href;
   }
+}
 
-  #headers(): Record<string, string> {
-    const token = this.#token();
-    return token ? { Authorization: `Bearer ${token}` } : {};
-  }
+/** Whether the page comes from the machine that it is seen on: nobody is on that way. */
+function isThisMachine(address: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(address).hostname);
 }
 
 export function offerQuery({ role, feedback, replaces }: Offer): string {

@@ -10,5 +10,6 @@ pub mod info;
 pub mod input;
 mod page_time;
 pub mod problem;
+pub mod proof;
 
 pub use page_time::PageTime;

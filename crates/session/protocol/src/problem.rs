@@ -31,6 +31,10 @@ pub enum ErrorCode {
     TokenMissing,
     /// The token is not this host's.
     TokenWrong,
+    /// The challenge is not the host's, too old, or was used before.
+    ChallengeOld,
+    /// The token is sent itself, over a connection that others may read.
+    TokenInClear,
     /// The token is only good for watching, and the role is to play.
     ViewOnly,
     /// The request comes from another site's page.
@@ -53,11 +57,13 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// All codes, in the order of the table in `docs/embed/protocol.md`.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::BadOffer,
         Self::BadRequest,
         Self::TokenMissing,
+        Self::ChallengeOld,
         Self::TokenWrong,
+        Self::TokenInClear,
         Self::ViewOnly,
         Self::Origin,
         Self::NoSession,
@@ -76,7 +82,9 @@ impl ErrorCode {
             Self::BadOffer => "bad-offer",
             Self::BadRequest => "bad-request",
             Self::TokenMissing => "token-missing",
+            Self::ChallengeOld => "challenge-old",
             Self::TokenWrong => "token-wrong",
+            Self::TokenInClear => "token-in-clear",
             Self::ViewOnly => "view-only",
             Self::Origin => "origin",
             Self::NoSession => "no-session",
@@ -94,8 +102,8 @@ impl ErrorCode {
     pub const fn status(self) -> u16 {
         match self {
             Self::BadOffer | Self::BadRequest => 400,
-            Self::TokenMissing => 401,
-            Self::TokenWrong | Self::ViewOnly | Self::Origin => 403,
+            Self::TokenMissing | Self::ChallengeOld => 401,
+            Self::TokenWrong | Self::TokenInClear | Self::ViewOnly | Self::Origin => 403,
             Self::NoSession => 404,
             Self::NoCodec => 406,
             Self::PlayerPresent => 409,

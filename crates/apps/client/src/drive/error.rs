@@ -32,6 +32,14 @@ pub enum PlayError {
         /// A description of the answer.
         reason: String,
     },
+    /// The answer comes from somebody who does not know the token, or was changed on its way.
+    #[error(
+        "what answers at {address} does not know the token, or its answer was changed on the way; check the address and the token with the host's owner"
+    )]
+    NotProven {
+        /// Address of the host.
+        address: String,
+    },
     /// The host refuses the session.
     #[error("the host refuses: {}", .0.message)]
     Refused(Problem),

@@ -129,7 +129,7 @@ impl Connection {
         let addresses = [socket.address()];
         let hears = loudspeaker.is_some();
         let (call, offer) = Call::offer(&addresses, &decodable(), hears, bits_32(), begun)?;
-        let Answer { id, text } = whep.begin(&offer, config.role, replaced)?;
+        let Answer { id, text, secret } = whep.begin(&offer, config.role, replaced)?;
         let caller = call.accept(&text)?;
         let session = Session::new(config.session, Box::new(caller), begun);
         let (mailbox, inbox) = mailbox().map_err(PlayError::Socket)?;
@@ -159,7 +159,7 @@ impl Connection {
         let run = move || {
             priority::raise();
             network.run();
-            whep.end(&name);
+            whep.end(&name, secret.as_ref());
         };
         let thread = Builder::new()
             .name("network".to_owned())

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mimosa_protocol::control::Role;
 use mimosa_protocol::problem::Problem;
+use mimosa_protocol::proof::{self, Challenge, Secret, Shown, is_same, session_in, unhex};
 use ureq::Agent;
 use ureq::http::Response;
 
@@ -120,6 +121,8 @@ impl Address {
 pub(super) struct Answer {
     pub(super) id: String,
     pub(super) text: String,
+    /// The secret of the session; `None` if the host asks for no token.
+    pub(super) secret: Option<Secret>,
 }
 
 /// The client of a host's HTTP side.
@@ -142,30 +145,28 @@ impl Whep {
         }
     }
 
-    /// Sends the offer, and returns the answer. The host ends the session `replaced`.
+    /// Sends the offer, and returns the answer, which comes from whoever knows the token if there is
+    /// one. The host ends the session `replaced`.
     pub(super) fn begin(
         &self,
         offer: &str,
         role: Role,
         replaced: Option<&str>,
     ) -> Result<Answer, PlayError> {
-        let mut url = format!("{}whep?role={}", self.address.base, role.name());
+        let mut target = format!("whep?role={}", role.name());
         if let Some(replaced) = replaced {
-            url = format!("{url}&replaces={replaced}");
+            target = format!("{target}&replaces={replaced}");
         }
+        let proven = self.proven(("POST", &target), offer)?;
         let mut request = self
             .agent
-            .post(url)
+            .post(format!("{}{target}", self.address.base))
             .header("Content-Type", "application/sdp");
-        if let Some(token) = &self.address.token {
-            request = request.header("Authorization", format!("Bearer {token}"));
+        if let Some((shown, _)) = &proven {
+            request = request.header("Authorization", shown.value());
         }
-        let mut response = request
-            .send(offer)
-            .map_err(|error| PlayError::Unreachable {
-                address: self.address.host.clone(),
-                reason: error.to_string(),
-            })?;
+        let response = request.send(offer);
+        let mut response = response.map_err(|error| self.unreachable(&error))?;
         let text = self.text(&mut response)?;
         if response.status() != 201 {
             return Err(match serde_json::from_str::<Problem>(&text) {
@@ -173,22 +174,54 @@ impl Whep {
                 Err(_) => self.no_host(format!("HTTP status {}", response.status())),
             });
         }
-        let place = response.headers().get("location");
-        let id = place
-            .and_then(|place| place.to_str().ok()?.rsplit('/').next())
-            .filter(|id| !id.is_empty())
-            .ok_or_else(|| self.no_host("its answer names no session".to_owned()))?;
+        let header = |name| response.headers().get(name)?.to_str().ok();
+        let id = session_in(header("location"));
+        if let Some((shown, secret)) = &proven {
+            let answer = proof::Answer {
+                status: response.status().as_u16(),
+                session: id,
+                body: text.as_bytes(),
+            };
+            let expected = secret.answer(&shown.nonce, offer.as_bytes(), &answer);
+            let proof = header("mimosa-proof").and_then(unhex::<32>);
+            if !proof.is_some_and(|proof| is_same(&proof, &expected)) {
+                let address = self.address.host.clone();
+                return Err(PlayError::NotProven { address });
+            }
+        }
+        if id.is_empty() {
+            return Err(self.no_host("its answer names no session".to_owned()));
+        }
         Ok(Answer {
             id: id.to_owned(),
             text,
+            secret: proven.map(|(shown, secret)| secret.session(&shown.nonce)),
         })
     }
 
+    /// What a request shows, and the secret with which it is proven; `None` without a token.
+    fn proven(&self, what: (&str, &str), body: &str) -> Result<Option<(Shown, Secret)>, PlayError> {
+        let Some(token) = &self.address.token else {
+            return Ok(None);
+        };
+        let secret = Secret::of_token(token);
+        let url = format!("{}api/challenge", self.address.base);
+        let response = self.agent.post(url).send_empty();
+        let mut response = response.map_err(|error| self.unreachable(&error))?;
+        let text = self.text(&mut response)?;
+        let challenge: Challenge = serde_json::from_str(&text)
+            .map_err(|_| self.no_host("it gives no challenge".to_owned()))?;
+        let shown = shown(&secret, challenge.nonce, what, body);
+        Ok(Some((shown, secret)))
+    }
+
     /// Ends a session. The host ends silent sessions by itself.
-    pub(super) fn end(&self, id: &str) {
-        let mut request = self.agent.delete(format!("{}whep/{id}", self.address.base));
-        if let Some(token) = &self.address.token {
-            request = request.header("Authorization", format!("Bearer {token}"));
+    pub(super) fn end(&self, id: &str, secret: Option<&Secret>) {
+        let target = format!("whep/{id}");
+        let mut request = self.agent.delete(format!("{}{target}", self.address.base));
+        if let Some(secret) = secret {
+            let shown = shown(secret, "1".to_owned(), ("DELETE", &target), "");
+            request = request.header("Authorization", shown.value());
         }
         let _ = request.call();
     }
@@ -199,6 +232,13 @@ impl Whep {
             .map_err(|error| self.no_host(error.to_string()))
     }
 
+    fn unreachable(&self, error: &ureq::Error) -> PlayError {
+        PlayError::Unreachable {
+            address: self.address.host.clone(),
+            reason: error.to_string(),
+        }
+    }
+
     fn no_host(&self, reason: String) -> PlayError {
         PlayError::NoHost {
             address: self.address.host.clone(),
@@ -207,8 +247,27 @@ impl Whep {
     }
 }
 
+/// What a request shows.
+fn shown(secret: &Secret, nonce: String, (method, target): (&str, &str), body: &str) -> Shown {
+    let request = proof::Request {
+        method,
+        target,
+        body: body.as_bytes(),
+    };
+    let proof = secret.request(&nonce, &request);
+    Shown {
+        id: None,
+        nonce,
+        proof,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::thread::JoinHandle;
+
     use super::*;
 
     fn parsed(text: &str) -> (String, String, Option<String>) {
@@ -260,6 +319,99 @@ mod tests {
         );
         let other = address.with_token(Some("new".to_owned()));
         assert_eq!(other.token.as_deref(), Some("new"));
+    }
+
+    const TOKEN: &str = "player-player-player";
+    const OFFER: &str = "a=fingerprint:sha-256 AA:AA\r\n";
+    const ANSWER: &str = "a=fingerprint:sha-256 BB:BB\r\n";
+
+    /// Answers a challenge and an offer as a host does that knows this token, with an answer that was
+    /// changed on its way. Gives the address and what was sent there.
+    fn host(knows: &'static str, sent: &'static str) -> (String, JoinHandle<String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let serving = std::thread::spawn(move || {
+            let mut heard = String::new();
+            let nonce = "ab".repeat(32);
+            let (mut stream, _) = listener.accept().unwrap();
+            for _ in 0..2 {
+                let before = heard.len();
+                while !is_whole(&heard[before..]) {
+                    let mut part = [0; 4_096];
+                    let length = stream.read(&mut part).unwrap();
+                    if length == 0 {
+                        (stream, _) = listener.accept().unwrap();
+                    }
+                    heard += std::str::from_utf8(&part[..length]).unwrap();
+                }
+                let (start, body) = if heard[before..].starts_with("POST /api/challenge ") {
+                    ("200 OK".to_owned(), format!("{{\"nonce\":\"{nonce}\"}}"))
+                } else {
+                    let answer = proof::Answer {
+                        status: 201,
+                        session: "1",
+                        body: ANSWER.as_bytes(),
+                    };
+                    let secret = Secret::of_token(knows);
+                    let proof = proof::hex(&secret.answer(&nonce, OFFER.as_bytes(), &answer));
+                    let start =
+                        format!("201 Created\r\nLocation: /whep/1\r\nMimosa-Proof: {proof}");
+                    (start, sent.to_owned())
+                };
+                let length = body.len();
+                let start = format!("HTTP/1.1 {start}\r\nContent-Length: {length}\r\n\r\n");
+                stream.write_all((start + &body).as_bytes()).unwrap();
+            }
+            heard
+        });
+        (address, serving)
+    }
+
+    /// Whether a request is there with its body.
+    fn is_whole(request: &str) -> bool {
+        let Some((start, body)) = request.split_once("\r\n\r\n") else {
+            return false;
+        };
+        let length = start.lines().find_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            name.eq_ignore_ascii_case("content-length").then_some(value)
+        });
+        length.is_none_or(|length| length.parse() == Ok(body.len()))
+    }
+
+    #[test]
+    fn an_answer_is_used_if_the_host_knows_the_token_and_nobody_changed_it() {
+        let changed = "a=fingerprint:sha-256 EE:EE\r\n";
+        for (knows, sent, is_used) in [
+            (TOKEN, ANSWER, true),
+            (TOKEN, changed, false),
+            ("another-another-another", ANSWER, false),
+        ] {
+            let (address, serving) = host(knows, sent);
+            let address = Address::parse(&address)
+                .unwrap()
+                .with_token(Some(TOKEN.to_owned()));
+            let begun = Whep::new(address).begin(OFFER, Role::Player, None);
+            match begun {
+                Ok(answer) => assert!(is_used && answer.text == ANSWER, "{knows} {sent}"),
+                Err(error) => {
+                    assert!(!is_used, "{error}");
+                    assert!(
+                        error.to_string().contains("was changed on the way"),
+                        "{error}"
+                    );
+                }
+            }
+            let heard = serving.join().unwrap();
+            assert!(heard.contains("POST /whep?role=player "), "{heard}");
+            assert!(
+                heard
+                    .to_lowercase()
+                    .contains("authorization: mimosa nonce="),
+                "{heard}"
+            );
+            assert!(!heard.contains(TOKEN), "{heard}");
+        }
     }
 
     #[test]

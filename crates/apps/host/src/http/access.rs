@@ -9,6 +9,7 @@ use std::net::IpAddr;
 
 use axum::http::{HeaderMap, header};
 use mimosa_protocol::problem::{ErrorCode, Problem};
+use mimosa_protocol::proof::{Secret, is_same};
 use mimosa_settings::Token;
 
 /// What a request may do.
@@ -103,47 +104,66 @@ impl Access {
             .then_some(origin)
     }
 
-    /// What a request with this token may do.
+    /// What somebody may do who shows no token.
     ///
     /// # Errors
     ///
-    /// [`ErrorCode::TokenMissing`] without a token, [`ErrorCode::TokenWrong`] with a wrong one.
-    pub(super) fn permission(&self, headers: &HeaderMap) -> Result<Permission, Problem> {
+    /// [`ErrorCode::TokenMissing`] unless the host is open.
+    pub(super) fn stranger(&self) -> Result<Permission, Problem> {
+        if self.tokens.is_none() {
+            return Ok(Permission::Play);
+        }
+        Err(Problem::new(
+            ErrorCode::TokenMissing,
+            "this host wants a token: open the URL that it printed when it started".to_owned(),
+        ))
+    }
+
+    /// What somebody may do who shows this token.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorCode::TokenWrong`] for a wrong token.
+    pub(super) fn permission(&self, token: &str) -> Result<Permission, Problem> {
         let Some((play, watch)) = &self.tokens else {
             return Ok(Permission::Play);
         };
-        let shown = only(headers, header::AUTHORIZATION).ok().flatten();
-        // The scheme is case-insensitive (RFC 9110, section 11.1).
-        let shown = shown
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| token)
-            .ok_or_else(|| {
-                Problem::new(
-                    ErrorCode::TokenMissing,
-                    "this host wants a token: open the URL that it printed when it started"
-                        .to_owned(),
-                )
-            })?;
-        if is_same(shown, play.secret()) {
+        if is_same(token.as_bytes(), play.secret().as_bytes()) {
             Ok(Permission::Play)
-        } else if is_same(shown, watch.secret()) {
+        } else if is_same(token.as_bytes(), watch.secret().as_bytes()) {
             Ok(Permission::Watch)
         } else {
-            Err(Problem::new(
-                ErrorCode::TokenWrong,
-                "this token is not this host's; it has a new one each time it starts, unless one is set"
-                    .to_owned(),
-            ))
+            Err(self.wrong())
         }
+    }
+
+    /// The secrets with which a request may be proven, and what each is good for.
+    pub(super) fn secrets(&self, id: Option<&str>) -> Vec<(Secret, Permission)> {
+        let (Some((play, watch)), None) = (&self.tokens, id) else {
+            return Vec::new();
+        };
+        vec![
+            (Secret::of_token(play.secret()), Permission::Play),
+            (Secret::of_token(watch.secret()), Permission::Watch),
+        ]
+    }
+
+    /// The problem with a token that is not this host's.
+    #[expect(clippy::unused_self, reason = "it is what this host says")]
+    pub(super) fn wrong(&self) -> Problem {
+        Problem::new(
+            ErrorCode::TokenWrong,
+            "this token is not this host's; it has a new one each time it starts, unless one is set"
+                .to_owned(),
+        )
     }
 }
 
 /// A header that comes more than once, or contains other characters than ASCII.
-struct Unclear;
+pub(super) struct Unclear;
 
 /// The header of this name, if there is one.
-fn only(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<&str>, Unclear> {
+pub(super) fn only(headers: &HeaderMap, name: header::HeaderName) -> Result<Option<&str>, Unclear> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
@@ -176,12 +196,6 @@ pub(super) fn names(host_name: &str) -> Vec<String> {
     // Multicast DNS (RFC 6762, section 3) uses the first label of the name.
     let first = name.split('.').next().unwrap_or(name);
     vec![name.to_owned(), first.to_owned(), format!("{first}.local")]
-}
-
-/// Compares secrets in a time that depends on their length alone.
-fn is_same(left: &str, right: &str) -> bool {
-    let pairs = left.bytes().zip(right.bytes());
-    left.len() == right.len() && pairs.fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
 #[cfg(test)]
@@ -300,32 +314,16 @@ mod tests {
 
     #[test]
     fn tokens_open_what_they_are_for() {
-        let with = |token| headers(&[(header::AUTHORIZATION, token)]);
         let access = guarded();
-        let code =
-            |headers: &HeaderMap| access.permission(headers).map_err(|problem| problem.error);
-        assert_eq!(
-            code(&with("Bearer player-player-player")),
-            Ok(Permission::Play)
-        );
-        assert_eq!(
-            code(&with("Bearer viewer-viewer-viewer")),
-            Ok(Permission::Watch)
-        );
-        assert_eq!(
-            code(&with("bEARER viewer-viewer-viewer")),
-            Ok(Permission::Watch)
-        );
-        assert_eq!(code(&HeaderMap::new()), Err(ErrorCode::TokenMissing));
-        assert_eq!(code(&with("Basic abc")), Err(ErrorCode::TokenMissing));
-        assert_eq!(
-            code(&with("Bearer player-player-playes")),
-            Err(ErrorCode::TokenWrong)
-        );
-        assert_eq!(code(&with("Bearer ")), Err(ErrorCode::TokenWrong));
-        assert_eq!(
-            open().permission(&HeaderMap::new()).ok(),
-            Some(Permission::Play)
-        );
+        let code = |token: &str| access.permission(token).map_err(|problem| problem.error);
+        assert_eq!(code("player-player-player"), Ok(Permission::Play));
+        assert_eq!(code("viewer-viewer-viewer"), Ok(Permission::Watch));
+        for wrong in ["player-player-playes", "player-player-playe", ""] {
+            assert_eq!(code(wrong), Err(ErrorCode::TokenWrong), "{wrong}");
+        }
+        let stranger = access.stranger().map_err(|problem| problem.error);
+        assert_eq!(stranger, Err(ErrorCode::TokenMissing));
+        assert_eq!(open().stranger(), Ok(Permission::Play));
+        assert_eq!(open().permission("").ok(), Some(Permission::Play));
     }
 }

@@ -1,6 +1,8 @@
 //! The HTTP side of the host: page, signalling, metrics (`docs/embed/protocol.md`).
 
 mod access;
+mod challenge;
+mod identity;
 mod limit;
 mod listener;
 mod page;
@@ -10,19 +12,23 @@ mod whep;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Extension, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, patch, post};
 use mimosa_protocol::problem::{ErrorCode, Problem};
+use mimosa_protocol::proof::Challenge;
 use mimosa_settings::Token;
+use mimosa_system::random::bits_128;
 use mimosa_units::TimeDelta;
 use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use self::access::{Access, Permission, names};
+use self::access::{Access, names};
+use self::challenge::Challenges;
+use self::identity::{Identity, identify};
 use self::limit::RateLimit;
 use self::listener::{Client, in_time};
 use self::places::Places;
@@ -44,6 +50,7 @@ pub(crate) struct App {
     requests: Mutex<RateLimit>,
     /// Limit of offers, candidates and wrong tokens: enough for a page that reconnects.
     attempts: Mutex<RateLimit>,
+    challenges: Mutex<Challenges>,
     places: Places,
 }
 
@@ -71,6 +78,7 @@ impl App {
             clock,
             requests: Mutex::new(RateLimit::new(200, TimeDelta::from_millis(20))),
             attempts: Mutex::new(RateLimit::new(20, TimeDelta::from_millis(500))),
+            challenges: Mutex::new(Challenges::new(bits_128())),
             places: Places::default(),
         }
     }
@@ -82,19 +90,25 @@ impl App {
         counted.map_err(Refusal::too_many)
     }
 
-    /// What a request with this token may do. A wrong token counts as an attempt, and after too
-    /// many attempts, tokens from that address are no longer checked.
-    fn permission(&self, headers: &HeaderMap, client: Client) -> Result<Permission, Refusal> {
-        if self.access.tokens.is_some() && headers.contains_key(header::AUTHORIZATION) {
-            let attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
-            let checked = attempts.check(self.clock.now(), client.0.ip());
-            checked.map_err(Refusal::too_many)?;
+    /// Refuses to look at tokens from this client after too many wrong ones.
+    fn check_attempts(&self, client: Client) -> Result<(), Refusal> {
+        let attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+        let checked = attempts.check(self.clock.now(), client.0.ip());
+        checked.map_err(Refusal::too_many)
+    }
+
+    /// Counts a wrong token as an attempt.
+    fn count_wrong(&self, identity: &Identity, client: Client) -> Result<(), Refusal> {
+        let is_wrong = |problem: &Problem| {
+            matches!(
+                problem.error,
+                ErrorCode::TokenWrong | ErrorCode::TokenInClear | ErrorCode::ChallengeOld
+            )
+        };
+        match identity {
+            Err(problem) if is_wrong(problem) => self.count(&self.attempts, client),
+            _ => Ok(()),
         }
-        let permission = self.access.permission(headers);
-        if matches!(&permission, Err(problem) if problem.error == ErrorCode::TokenWrong) {
-            self.count(&self.attempts, client)?;
-        }
-        Ok(permission?)
     }
 
     /// Asks the network's thread a question, and waits for the answer.
@@ -163,10 +177,14 @@ pub(crate) async fn serve(
 }
 
 fn router(app: Arc<App>) -> Router {
-    Router::new()
+    let identified = Router::new()
         .route("/api/info", get(info))
         .route("/metrics", get(metrics))
         .route("/whep", post(whep::offer).options(whep::preflight))
+        .layer(from_fn_with_state(Arc::clone(&app), identify));
+    Router::new()
+        .merge(identified)
+        .route("/api/challenge", post(challenge))
         .route(
             "/whep/{id}",
             patch(whep::candidates)
@@ -202,7 +220,7 @@ async fn guard(
         headers.insert(header::VARY, HeaderValue::from_static("Origin"));
         headers.insert(
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            HeaderValue::from_static("Location, ETag, Retry-After"),
+            HeaderValue::from_static("Location, ETag, Retry-After, Mimosa-Proof"),
         );
     }
     if !is_asset && !headers.contains_key(header::CACHE_CONTROL) {
@@ -211,16 +229,18 @@ async fn guard(
     response
 }
 
+async fn challenge(State(app): State<Arc<App>>) -> Response {
+    let challenges = app.challenges.lock();
+    let mut challenges = challenges.unwrap_or_else(PoisonError::into_inner);
+    let nonce = challenges.nonce(app.clock.now());
+    json(&Challenge { nonce })
+}
+
 async fn info(
     State(app): State<Arc<App>>,
-    ConnectInfo(client): ConnectInfo<Client>,
-    headers: HeaderMap,
+    Extension(identity): Extension<Identity>,
 ) -> Result<Response, Refusal> {
-    let is_known = match app.permission(&headers, client) {
-        Ok(_) => true,
-        Err(refusal) if refusal.wait.is_some() => return Err(refusal),
-        Err(_) => false,
-    };
+    let is_known = identity.is_ok();
     let is_guarded = app.access.tokens.is_some();
     let mut info = app.ask(ToNetwork::Info).await?;
     info.token_required = is_guarded;
@@ -231,13 +251,14 @@ async fn info(
 async fn metrics(
     State(app): State<Arc<App>>,
     ConnectInfo(client): ConnectInfo<Client>,
+    Extension(identity): Extension<Identity>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     // Programs on this machine may read the metrics, unless they are pages of a site whose name
     // leads here. All others have to show a token.
     let is_here = client.0.ip().to_canonical().is_loopback();
     if !(is_here && Access::is_local(&headers)) {
-        app.permission(&headers, client)?;
+        identity?;
     }
     let kind: [(HeaderName, &str); 1] = [(
         header::CONTENT_TYPE,
@@ -253,24 +274,27 @@ fn json(body: &impl Serialize) -> Response {
 }
 
 #[cfg(test)]
+mod proof_tests;
+#[cfg(test)]
 mod tests {
     use std::net::IpAddr;
 
     use axum::body::Body;
     use hyper::service::Service;
     use hyper_util::service::TowerToHyperService;
-    use mimosa_system::mailbox;
+    use mimosa_system::{Inbox, mailbox};
 
     use super::*;
 
-    const HERE: [u8; 4] = [127, 0, 0, 1];
-    const THERE: [u8; 4] = [192, 0, 2, 1];
+    pub(super) const HERE: [u8; 4] = [127, 0, 0, 1];
+    pub(super) const THERE: [u8; 4] = [192, 0, 2, 1];
+    pub(super) const PLAY: &str = "player-player-player";
+    pub(super) const WATCH: &str = "viewer-viewer-viewer";
 
-    /// The routes of a host with tokens, without the network's thread.
-    fn routes() -> TowerToHyperService<Router> {
-        let tokens = ["player-player-player", "viewer-viewer-viewer"].map(Token::new);
-        let [play, watch] = tokens.map(Option::unwrap);
-        let (network, _) = mailbox().unwrap();
+    /// The routes of a host with tokens, and what its network's thread is asked.
+    pub(super) fn routes_and_inbox() -> (TowerToHyperService<Router>, Inbox<ToNetwork>) {
+        let [play, watch] = [PLAY, WATCH].map(|token| Token::new(token).unwrap());
+        let (network, inbox) = mailbox().unwrap();
         let app = App::new(
             &[],
             Some((play, watch)),
@@ -278,7 +302,12 @@ mod tests {
             Arc::new(Metrics::new()),
             Clock::start(),
         );
-        TowerToHyperService::new(router(Arc::new(app)))
+        (TowerToHyperService::new(router(Arc::new(app))), inbox)
+    }
+
+    /// The routes of a host with tokens, without the network's thread.
+    fn routes() -> TowerToHyperService<Router> {
+        routes_and_inbox().0
     }
 
     async fn status(
@@ -302,28 +331,29 @@ mod tests {
     const RIGHT: (&str, &str) = ("authorization", "Bearer viewer-viewer-viewer");
     const WRONG: (&str, &str) = ("authorization", "Bearer viewer-viewer-vjewer");
 
-    /// Guessing tokens is as slow on other paths as on that of offers.
+    /// Guessing tokens is as slow on other paths as on that of offers, in clear or not.
     #[tokio::test]
     async fn wrong_tokens_are_attempts_wherever_they_are_shown() {
+        let proof = format!("Mimosa nonce=\"00\", proof=\"{}\"", "00".repeat(32));
+        let proven = ("authorization", proof.as_str());
+        let cases = [(HERE, WRONG), (THERE, WRONG), (THERE, proven)];
         for path in ["/metrics", "/api/info"] {
-            let routes = routes();
-            let ask = |from, token| {
-                let routes = &routes;
-                async move { status(routes, from, ("GET", path), &[LOCAL, token]).await }
-            };
-            let mut limited = 0;
-            for number in 0..100 {
-                let is_limited = ask(THERE, WRONG).await == 429;
-                assert!(number >= 20 || !is_limited, "{path}");
-                limited += usize::from(is_limited);
+            for (from, wrong) in cases {
+                let routes = routes();
+                let ask = |from, token| {
+                    let routes = &routes;
+                    async move { status(routes, from, ("GET", path), &[LOCAL, token]).await }
+                };
+                let mut limited = 0;
+                for number in 0..100 {
+                    let is_limited = ask(from, wrong).await == 429;
+                    assert!(number >= 20 || !is_limited, "{path}");
+                    limited += usize::from(is_limited);
+                }
+                assert!(limited > 50, "{limited} of {path}");
+                assert_eq!(ask(from, RIGHT).await, 429, "a guess that is right as well");
+                assert_ne!(ask([127, 0, 0, 2], RIGHT).await, 429, "{path}");
             }
-            assert!(limited > 50, "{limited} of {path}");
-            assert_eq!(
-                ask(THERE, RIGHT).await,
-                429,
-                "a guess that is right as well"
-            );
-            assert_ne!(ask([192, 0, 2, 2], RIGHT).await, 429, "{path}");
         }
     }
 
@@ -350,7 +380,7 @@ mod tests {
             (HERE, "evil.example", None, 403),
             (HERE, "evil.example", Some(RIGHT), 403),
             (THERE, "localhost", None, 401),
-            (THERE, "192.0.2.7", Some(RIGHT), 200),
+            (THERE, "192.0.2.7", Some(RIGHT), 403),
         ] {
             let headers: Vec<_> = [("host", host)].into_iter().chain(token).collect();
             let got = status(&routes, from, metrics, &headers).await;

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
-use axum::extract::{ConnectInfo, Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{ConnectInfo, Extension, Path, Query, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::problem::{ErrorCode, Problem};
 use serde::Deserialize;
 
 use super::access::Permission;
+use super::identity::{self, Identity};
 use super::listener::Client;
 use super::{App, Refusal};
-use crate::network::{Offer, SessionId, ToNetwork};
+use crate::network::{Offer, SessionId, ToNetwork, Within};
 
 const OFFER_TYPE: &str = "application/sdp";
 const CANDIDATES_TYPE: &str = "application/trickle-ice-sdpfrag";
@@ -32,16 +33,17 @@ pub(super) struct Parameters {
 pub(super) async fn offer(
     State(app): State<Arc<App>>,
     ConnectInfo(client): ConnectInfo<Client>,
+    Extension(identity): Extension<Identity>,
     headers: HeaderMap,
     parameters: Result<Query<Parameters>, QueryRejection>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
     app.count(&app.attempts, client)?;
-    let permission = app.access.permission(&headers)?;
+    let known = identity?;
     let text = text(&headers, OFFER_TYPE, body)?;
     let Query(parameters) =
         parameters.map_err(|error| bad(format!("the query is not understood: {error}")))?;
-    let role = role(parameters.role.as_deref(), permission)?;
+    let role = role(parameters.role.as_deref(), known.permission)?;
     let feedback = parameters
         .feedback
         .map(|name| {
@@ -57,6 +59,8 @@ pub(super) async fn offer(
         role,
         feedback,
         replaces: parameters.replaces.map(SessionId),
+        may_play: known.permission == Permission::Play,
+        secret: known.session,
     };
     let answer = app
         .ask(|reply| ToNetwork::Offer(Box::new(offer), reply))
@@ -81,6 +85,7 @@ pub(super) async fn candidates(
     State(app): State<Arc<App>>,
     ConnectInfo(client): ConnectInfo<Client>,
     Path(id): Path<String>,
+    uri: Uri,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<StatusCode, Refusal> {
@@ -95,7 +100,8 @@ pub(super) async fn candidates(
     if lines.len() > MOST_CANDIDATES {
         return Err(bad(format!("at most {MOST_CANDIDATES} candidates at once")).into());
     }
-    app.ask(|reply| ToNetwork::Candidates(SessionId(id), lines, reply))
+    let within = within(id, &Method::PATCH, &uri, &headers, text);
+    app.ask(|reply| ToNetwork::Candidates(Box::new(within), lines, reply))
         .await??;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -104,10 +110,25 @@ pub(super) async fn candidates(
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
 ) -> Result<StatusCode, Refusal> {
-    app.ask(|reply| ToNetwork::Delete(SessionId(id), reply))
+    let within = within(id, &Method::DELETE, &uri, &headers, String::new());
+    app.ask(|reply| ToNetwork::Delete(Box::new(within), reply))
         .await??;
     Ok(StatusCode::OK)
+}
+
+/// A request within a session, with what it shows.
+fn within(id: String, method: &Method, uri: &Uri, headers: &HeaderMap, body: String) -> Within {
+    let target = uri.path_and_query().map_or("", |target| target.as_str());
+    Within {
+        id: SessionId(id),
+        shown: identity::shown(headers),
+        method: method.as_str().to_owned(),
+        target: identity::target(target).to_owned(),
+        body,
+    }
 }
 
 /// `OPTIONS`, which browsers send before requests of other sites' pages.

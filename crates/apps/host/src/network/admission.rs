@@ -6,6 +6,7 @@ use std::path::Path;
 use mimosa_facts::Codec;
 use mimosa_protocol::control::{BitsPerSecond, Hello, Role};
 use mimosa_protocol::problem::{ErrorCode, Problem};
+use mimosa_protocol::proof::{Request, SessionGuard};
 use mimosa_session::host::{Profile, SendingConfig, Session};
 use mimosa_stream::Sender;
 use mimosa_stream::pace::Policy;
@@ -14,7 +15,7 @@ use mimosa_transport::{Agreed, HostTransport, OfferError, Peer, StreamNumbers};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 
-use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork};
+use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork, Within};
 use crate::controllers::build_controller;
 use crate::encoding::EncoderThread;
 use crate::error::HostError;
@@ -29,8 +30,7 @@ impl Network {
             return Err(Problem::new(ErrorCode::HostFull, message));
         }
         if let Some(earlier) = &offer.replaces {
-            // The earlier session may have ended by itself.
-            let _ = self.delete(earlier);
+            self.replace(earlier, offer.may_play);
         }
         if self.admit(offer.role).is_err() {
             self.drop_unconnected(offer.role);
@@ -105,6 +105,7 @@ impl Network {
         let running = Running {
             session,
             id: id.clone(),
+            guard: offer.secret.clone().map(SessionGuard::new),
             encoder,
             recorders,
             address: None,
@@ -262,8 +263,8 @@ impl Network {
     }
 
     /// Adds candidates to a session.
-    pub(super) fn candidates(&mut self, id: &SessionId, lines: &[String]) -> Result<(), Problem> {
-        let number = self.named(id)?;
+    pub(super) fn candidates(&mut self, within: &Within, lines: &[String]) -> Result<(), Problem> {
+        let number = self.allowed(within)?;
         self.with(number, |running, _| {
             for line in lines {
                 running
@@ -277,10 +278,39 @@ impl Network {
     }
 
     /// Ends a session.
-    pub(super) fn delete(&mut self, id: &SessionId) -> Result<(), Problem> {
-        let number = self.named(id)?;
+    pub(super) fn delete(&mut self, within: &Within) -> Result<(), Problem> {
+        let number = self.allowed(within)?;
         self.remove(number, "left");
         Ok(())
+    }
+
+    /// Ends the session in whose place another one comes, unless it is a player's and whoever makes
+    /// the offer may only watch. It may have ended by itself.
+    fn replace(&mut self, earlier: &SessionId, may_play: bool) {
+        let Ok(number) = self.named(earlier) else {
+            return;
+        };
+        let earlier = self.sessions.get(&number);
+        if may_play || earlier.is_some_and(|running| running.session.role() == Role::Viewer) {
+            self.remove(number, "left");
+        }
+    }
+
+    /// The session that a request is for, if its sender may change it.
+    fn allowed(&mut self, within: &Within) -> Result<SessionNumber, Problem> {
+        let number = self.named(&within.id)?;
+        let running = self.sessions.get_mut(&number);
+        if let Some(guard) = running.and_then(|running| running.guard.as_mut()) {
+            let request = Request {
+                method: &within.method,
+                target: &within.target,
+                body: within.body.as_bytes(),
+            };
+            guard
+                .check(within.shown.as_ref(), &request)
+                .map_err(|error| Problem::new(ErrorCode::TokenWrong, error.to_string()))?;
+        }
+        Ok(number)
     }
 
     fn named(&self, id: &SessionId) -> Result<SessionNumber, Problem> {

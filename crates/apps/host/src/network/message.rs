@@ -3,6 +3,7 @@
 use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::info::Info;
 use mimosa_protocol::problem::Problem;
+use mimosa_protocol::proof::{Secret, Shown};
 use mimosa_session::host::{Encoded, SoundFrame};
 use tokio::sync::oneshot;
 
@@ -29,6 +30,20 @@ pub(crate) struct Offer {
     pub(crate) role: Role,
     pub(crate) feedback: Option<FeedbackKind>,
     pub(crate) replaces: Option<SessionId>,
+    /// Whether whoever makes the offer may play, and so may replace a player's session.
+    pub(crate) may_play: bool,
+    /// The secret of the session, if the offer was proven.
+    pub(crate) secret: Option<Secret>,
+}
+
+/// A request within a session, with what it shows.
+#[derive(Debug)]
+pub(crate) struct Within {
+    pub(crate) id: SessionId,
+    pub(crate) shown: Option<Shown>,
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) body: String,
 }
 
 /// An answer, and the session's identifier.
@@ -50,9 +65,13 @@ pub(crate) enum ToNetwork {
     /// An offer of a new session.
     Offer(Box<Offer>, oneshot::Sender<Result<Answer, Problem>>),
     /// Further candidates for a session.
-    Candidates(SessionId, Vec<String>, oneshot::Sender<Result<(), Problem>>),
+    Candidates(
+        Box<Within>,
+        Vec<String>,
+        oneshot::Sender<Result<(), Problem>>,
+    ),
     /// A request to end a session.
-    Delete(SessionId, oneshot::Sender<Result<(), Problem>>),
+    Delete(Box<Within>, oneshot::Sender<Result<(), Problem>>),
     /// A request for what the host says about itself.
     Info(oneshot::Sender<Info>),
     /// The host is to stop.

@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 use mimosa_facts::{SessionEvent, SessionFrame};
 use mimosa_protocol::control::Role;
 use mimosa_protocol::info::{Info, StreamInfo};
+use mimosa_protocol::proof::SessionGuard;
 use mimosa_session::host::{Captured, Effect, Session, SoundFrame};
 use mimosa_settings::Settings;
 use mimosa_stream::ProtectionKind;
@@ -21,7 +22,7 @@ use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork};
+pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork, Within};
 use self::sockets::Received;
 pub(crate) use self::sockets::{Sockets, is_absent};
 use crate::encoding::{EncoderChoices, EncoderThread};
@@ -48,6 +49,8 @@ struct Ready {
 struct Running {
     session: Session,
     id: SessionId,
+    /// Guards the session's further requests, if its offer was proven.
+    guard: Option<SessionGuard>,
     encoder: EncoderThread,
     recorders: Vec<Recorder>,
     /// Where the session's newest datagram came from: a guess that avoids asking all sessions.
@@ -306,11 +309,11 @@ impl Network {
             ToNetwork::Offer(offer, reply) => {
                 let _ = reply.send(self.offer(&offer));
             }
-            ToNetwork::Candidates(id, lines, reply) => {
-                let _ = reply.send(self.candidates(&id, &lines));
+            ToNetwork::Candidates(within, lines, reply) => {
+                let _ = reply.send(self.candidates(&within, &lines));
             }
-            ToNetwork::Delete(id, reply) => {
-                let _ = reply.send(self.delete(&id));
+            ToNetwork::Delete(within, reply) => {
+                let _ = reply.send(self.delete(&within));
             }
             ToNetwork::Info(reply) => {
                 let _ = reply.send(self.info());

@@ -1,0 +1,230 @@
+//! Requests and answers with proofs, through the routes, and what becomes of them on their way.
+
+use axum::body::{Body, to_bytes};
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+use mimosa_protocol::proof::{self, Secret, Shown, hex, is_same, unhex};
+use mimosa_system::Inbox;
+
+use super::tests::{HERE, PLAY, THERE, WATCH, routes_and_inbox};
+use super::*;
+use crate::network::{Answer, SessionId, ToNetwork};
+
+/// Offer and answer with the fingerprints that they are about.
+const OFFER: &str = "v=0\r\na=fingerprint:sha-256 AA:AA\r\n";
+const ANSWER: &str = "v=0\r\na=fingerprint:sha-256 BB:BB\r\n";
+const ID: &str = "00112233445566778899aabbccddeeff";
+const TARGET: &str = "whep?role=player";
+
+struct Host {
+    routes: TowerToHyperService<Router>,
+    inbox: Inbox<ToNetwork>,
+}
+
+/// What a request is answered with.
+struct Answered {
+    status: u16,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Answered {
+    fn code(&self) -> Option<ErrorCode> {
+        let problem = serde_json::from_slice::<Problem>(&self.body);
+        problem.ok().map(|problem| problem.error)
+    }
+
+    /// Whether the answer comes from somebody who knows the secret.
+    fn is_proven(&self, secret: &Secret, nonce: &str, asked: &str) -> bool {
+        let header = |name: &str| self.headers.get(name).map(|value| value.to_str().unwrap());
+        let answer = proof::Answer {
+            status: self.status,
+            session: proof::session_in(header("location")),
+            body: &self.body,
+        };
+        let proof = header("mimosa-proof").and_then(unhex::<32>);
+        let expected = secret.answer(nonce, asked.as_bytes(), &answer);
+        proof.is_some_and(|proof| is_same(&proof, &expected))
+    }
+}
+
+impl Host {
+    fn start() -> Self {
+        let (routes, inbox) = routes_and_inbox();
+        Self { routes, inbox }
+    }
+
+    /// Sends a request, and answers offers in the place of the network's thread.
+    async fn ask(
+        &self,
+        from: [u8; 4],
+        (method, target): (&str, &str),
+        authorization: Option<&str>,
+        body: &str,
+    ) -> Answered {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("/{target}"))
+            .header("host", "192.0.2.7:8080")
+            .header("content-type", "application/sdp");
+        let request = match authorization {
+            Some(value) => request.header("authorization", value),
+            None => request,
+        };
+        let mut request = request.body(Body::from(body.to_owned())).unwrap();
+        let client = Client((std::net::IpAddr::from(from), 1).into());
+        request.extensions_mut().insert(ConnectInfo(client));
+        let Ok(response) = tokio::select! {
+            response = self.routes.call(request) => response,
+            () = self.network() => unreachable!(),
+        };
+        let (parts, body) = response.into_parts();
+        Answered {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body: to_bytes(body, 1 << 20).await.unwrap().into(),
+        }
+    }
+
+    async fn network(&self) {
+        loop {
+            if let Some(ToNetwork::Offer(_, reply)) = self.inbox.take() {
+                let answer = Answer {
+                    text: ANSWER.to_owned(),
+                    id: SessionId(ID.to_owned()),
+                };
+                let _ = reply.send(Ok(answer));
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn nonce(&self) -> String {
+        let answered = self.ask(THERE, ("POST", "api/challenge"), None, "").await;
+        let challenge: serde_json::Value = serde_json::from_slice(&answered.body).unwrap();
+        challenge["nonce"].as_str().unwrap().to_owned()
+    }
+
+    /// Sends an offer with the proof of another one.
+    async fn offer(&self, token: &str, nonce: &str, proven: &str, sent: &str) -> Answered {
+        let value = shown(token, nonce, ("POST", TARGET), proven);
+        self.ask(THERE, ("POST", TARGET), Some(&value), sent).await
+    }
+}
+
+fn shown(token: &str, nonce: &str, (method, target): (&str, &str), body: &str) -> String {
+    let request = proof::Request {
+        method,
+        target,
+        body: body.as_bytes(),
+    };
+    let shown = Shown {
+        id: None,
+        nonce: nonce.to_owned(),
+        proof: Secret::of_token(token).request(nonce, &request),
+    };
+    shown.value()
+}
+
+#[tokio::test]
+async fn a_sign_in_is_proven_by_both_sides_and_shows_no_token() {
+    let host = Host::start();
+    let nonce = host.nonce().await;
+    let value = shown(PLAY, &nonce, ("POST", TARGET), OFFER);
+    assert!(!value.contains(PLAY) && !value.contains(&hex(PLAY.as_bytes())));
+    let answered = host.ask(THERE, ("POST", TARGET), Some(&value), OFFER).await;
+    assert_eq!((answered.status, &*answered.body), (201, ANSWER.as_bytes()));
+    assert!(answered.is_proven(&Secret::of_token(PLAY), &nonce, OFFER));
+    assert!(!answered.is_proven(&Secret::of_token(WATCH), &nonce, OFFER));
+}
+
+/// Somebody on the way who puts their own fingerprint into the offer is refused by the host.
+#[tokio::test]
+async fn an_offer_that_was_changed_is_refused() {
+    let host = Host::start();
+    let nonce = host.nonce().await;
+    let changed = OFFER.replace("AA", "EE");
+    let answered = host.offer(PLAY, &nonce, OFFER, &changed).await;
+    assert_eq!(
+        (answered.status, answered.code()),
+        (403, Some(ErrorCode::TokenWrong))
+    );
+    assert!(
+        !answered.headers.contains_key("mimosa-proof"),
+        "to no stranger"
+    );
+    let other = ("POST", "whep?role=viewer");
+    let value = shown(PLAY, &nonce, ("POST", TARGET), OFFER);
+    assert_eq!(
+        host.ask(THERE, other, Some(&value), OFFER).await.status,
+        403
+    );
+    // A wrong proof spends no nonce: the one that is right still comes through.
+    assert_eq!(host.offer(PLAY, &nonce, OFFER, OFFER).await.status, 201);
+}
+
+/// Somebody on the way who puts their own fingerprint into the answer is noticed.
+#[tokio::test]
+async fn an_answer_that_was_changed_is_noticed() {
+    let host = Host::start();
+    let nonce = host.nonce().await;
+    let mut answered = host.offer(PLAY, &nonce, OFFER, OFFER).await;
+    let secret = Secret::of_token(PLAY);
+    assert!(answered.is_proven(&secret, &nonce, OFFER));
+    let changed = ANSWER.replace("BB", "EE");
+    let body = std::mem::replace(&mut answered.body, changed.into_bytes());
+    assert!(!answered.is_proven(&secret, &nonce, OFFER));
+    answered.body = body;
+    answered
+        .headers
+        .insert("location", HeaderValue::from_static("/whep/1"));
+    assert!(!answered.is_proven(&secret, &nonce, OFFER));
+}
+
+#[tokio::test]
+async fn a_request_is_good_once() {
+    let host = Host::start();
+    let nonce = host.nonce().await;
+    assert_eq!(host.offer(PLAY, &nonce, OFFER, OFFER).await.status, 201);
+    let again = host.offer(PLAY, &nonce, OFFER, OFFER).await;
+    assert_eq!(
+        (again.status, again.code()),
+        (401, Some(ErrorCode::ChallengeOld))
+    );
+    let made_up = "00".repeat(32);
+    let answered = host.offer(PLAY, &made_up, OFFER, OFFER).await;
+    assert_eq!(answered.code(), Some(ErrorCode::ChallengeOld));
+}
+
+#[tokio::test]
+async fn roles_hold_and_refusals_are_proven() {
+    let host = Host::start();
+    let nonce = host.nonce().await;
+    let refused = host.offer(WATCH, &nonce, OFFER, OFFER).await;
+    assert_eq!(
+        (refused.status, refused.code()),
+        (403, Some(ErrorCode::ViewOnly))
+    );
+    assert!(refused.is_proven(&Secret::of_token(WATCH), &nonce, OFFER));
+}
+
+#[tokio::test]
+async fn a_token_in_clear_is_refused_from_other_machines() {
+    let host = Host::start();
+    let bearer = format!("Bearer {PLAY}");
+    let whep = ("POST", TARGET);
+    assert_eq!(host.ask(HERE, whep, Some(&bearer), OFFER).await.status, 201);
+    let refused = host.ask(THERE, whep, Some(&bearer), OFFER).await;
+    assert_eq!(
+        (refused.status, refused.code()),
+        (403, Some(ErrorCode::TokenInClear))
+    );
+    let malformed = host.ask(THERE, whep, Some("Mimosa nonce=1"), OFFER).await;
+    assert_eq!(malformed.code(), Some(ErrorCode::BadRequest));
+    let nothing = host.ask(THERE, whep, None, OFFER).await;
+    assert_eq!(nothing.code(), Some(ErrorCode::TokenMissing));
+    let large = "a".repeat(LARGEST_BODY + 1);
+    let value = shown(PLAY, "00", whep, &large);
+    let refused = host.ask(THERE, whep, Some(&value), &large).await;
+    assert_eq!(refused.code(), Some(ErrorCode::TooLarge));
+}
