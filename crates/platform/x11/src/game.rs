@@ -96,6 +96,13 @@ impl Game {
         if env::var_os("SDL_AUDIODRIVER").is_none() {
             shell.env("SDL_AUDIODRIVER", "dummy");
         }
+        // A game has no business with the tokens of the host that runs it.
+        for (name, _) in env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("MIMOSA_") && text.ends_with("TOKEN") {
+                shell.env_remove(&name);
+            }
+        }
         for (name, value) in variables {
             shell.env(name, value);
         }
