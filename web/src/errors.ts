@@ -8,6 +8,9 @@ export type ProblemCode =
   | "challenge-old"
   | "token-wrong"
   | "token-in-clear"
+  | "pin-wrong"
+  | "pin-old"
+  | "no-pairing"
   | "view-only"
   | "origin"
   | "no-session"
@@ -27,7 +30,7 @@ export type ProblemCode =
   | "unknown";
 
 /** What a person can do about it. */
-export type Remedy = "retry" | "watch" | "token" | "start-picture";
+export type Remedy = "retry" | "watch" | "token" | "pin" | "start-picture";
 
 export interface Problem {
   readonly code: ProblemCode;
@@ -79,6 +82,21 @@ const WORDS: Readonly<Record<ProblemCode, Words>> = {
   "token-wrong": {
     title: "The token is not this host's",
     message: "It may be of an earlier start. Paste the one that the host prints now.",
+    remedies: ["token"],
+  },
+  "pin-wrong": {
+    title: "That is another PIN",
+    message: "Look at the host's terminal, and enter the PIN that it shows.",
+    remedies: ["pin"],
+  },
+  "pin-old": {
+    title: "The PIN is not good any more",
+    message: "Enter the one that the host shows now.",
+    remedies: ["pin"],
+  },
+  "no-pairing": {
+    title: "This host pairs no devices",
+    message: "Open the link that it printed when it started, or paste its token here.",
     remedies: ["token"],
   },
   "view-only": {

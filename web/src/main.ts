@@ -4,7 +4,7 @@ import { missingFeatures, type Problem, problem } from "./errors";
 import { Controls } from "./input/controls";
 import { BEST, couldReportMarks, type Feedback, isFeedback } from "./session/feedback";
 import { Session } from "./session/session";
-import { keepToken, takeToken } from "./session/token";
+import { type Credential, keepDevice, keepToken, takeToken } from "./session/token";
 import { type Info, Refusal, Whep } from "./session/whep";
 import { loadSettings, storeSettings } from "./settings";
 import { canPlayDirectly } from "./sound/direct";
@@ -30,14 +30,18 @@ const statusLine = element("status");
 const marksNote = element("help-marks");
 const settings = loadSettings();
 
-let token = takeToken();
+let credential: Credential | undefined = takeToken();
+/** Whether the host was asked to show a PIN. */
+let askedForPin = false;
+/** What pairing brought up. */
+let pairProblem: Problem | undefined;
 let info: Info | undefined;
 /** What asking for what there is brought up. */
 let infoProblem: Problem | undefined;
 let notice = "";
 let noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
-const whep = new Whep(document.baseURI, () => token);
+const whep = new Whep(document.baseURI, () => credential);
 const session = new Session(
   video,
   sound,
@@ -56,7 +60,7 @@ const controls = new Controls(stage, field, video, settings, () => session, {
   combination,
 });
 const note = insecureNote();
-const card = new CardView({ action, token: useToken }, note);
+const card = new CardView({ action, token: useToken, pair: usePin }, note);
 const overlay = new Overlay(element("statistics"));
 const bar = new Bar({
   play: () => (controls.taken ? controls.release() : controls.take()),
@@ -95,7 +99,7 @@ async function open(): Promise<void> {
   try {
     info = await whep.info();
     const refused = info.token_required && info.source === undefined;
-    infoProblem = refused ? problem(token ? "token-wrong" : "token-missing") : undefined;
+    infoProblem = refused ? problem(credential ? "token-wrong" : "token-missing") : undefined;
   } catch (error) {
     // What else is wrong, the attempt to play will tell.
     const refused = error instanceof Refusal && error.problem.remedies.includes("token");
@@ -129,8 +133,38 @@ function action(chosen: CardAction): void {
 }
 
 function useToken(given: string): void {
-  token = given;
+  credential = { token: given };
   keepToken(given);
+  retry();
+}
+
+/** Has the host show a PIN. */
+async function askForPin(): Promise<void> {
+  try {
+    await (await import("./session/pairing")).askForPin(document.baseURI);
+  } catch (error) {
+    show(error instanceof Refusal ? sentence(error.problem.message) : "The host does not answer.");
+  }
+}
+
+/** Pairs this device with the host, which shows the PIN. */
+async function usePin(pin: string, name: string): Promise<void> {
+  try {
+    credential = await (await import("./session/pairing")).pair(document.baseURI, pin, name);
+    keepDevice(credential);
+    pairProblem = undefined;
+    retry();
+  } catch (error) {
+    pairProblem = error instanceof Refusal ? error.problem : problem("unreachable");
+    // Another PIN is needed.
+    askedForPin &&= pairProblem.code !== "pin-old";
+    render();
+  }
+}
+
+/** Asks again, with what the page knows now. */
+function retry(): void {
+  pairProblem = undefined;
   if (session.state === "failed") {
     session.start(session.role);
   } else {
@@ -211,7 +245,13 @@ function render(): void {
   };
   document.body.dataset.state = state;
   document.body.classList.toggle("locked", controls.locked);
-  card.render(cardContent(sources));
+  const content = cardContent(sources);
+  card.render(content);
+  const wantsPin = content?.pin === true;
+  if (wantsPin && !askedForPin) {
+    void askForPin();
+  }
+  askedForPin = wantsPin;
   setText(statusLine, statusText(hasPlayed));
   sound.set({ muted: settings.muted, volume: settings.volume / 100 });
   bar.render({
@@ -232,7 +272,7 @@ function render(): void {
 }
 
 function currentProblem(): Problem | undefined {
-  return session.problem ?? (session.state === "idle" ? infoProblem : undefined);
+  return pairProblem ?? session.problem ?? (session.state === "idle" ? infoProblem : undefined);
 }
 
 function statusText(hasPlayed: boolean): string {

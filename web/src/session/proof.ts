@@ -63,6 +63,7 @@ export class Secret {
 }
 
 /** The value of `Authorization` for a request. */
-export function shown(secret: Secret, nonce: string, asked: Asked): string {
-  return `Mimosa nonce="${nonce}", proof="${secret.request(nonce, asked)}"`;
+export function shown(secret: Secret, nonce: string, asked: Asked, id?: string): string {
+  const device = id === undefined ? "" : `id="${id}", `;
+  return `Mimosa ${device}nonce="${nonce}", proof="${secret.request(nonce, asked)}"`;
 }

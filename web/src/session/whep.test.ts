@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { isProblemCode, noCodec, noUdp } from "../errors";
 import { playable, udpEndpoints } from "./codecs";
 import { Secret } from "./proof";
-import { tokenIn } from "./token";
+import { deviceIn, tokenIn } from "./token";
 import { offerQuery, type Refusal, refusal, sessionIn, Whep } from "./whep";
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): Response {
@@ -16,6 +16,9 @@ describe("refusals", () => {
     [401, "challenge-old", ["retry"]],
     [403, "token-wrong", ["token"]],
     [403, "token-in-clear", ["token"]],
+    [403, "pin-wrong", ["pin"]],
+    [410, "pin-old", ["pin"]],
+    [404, "no-pairing", ["token"]],
     [403, "view-only", ["watch", "token"]],
     [403, "origin", []],
     [404, "no-session", ["retry"]],
@@ -85,6 +88,13 @@ describe("requests", () => {
     expect(tokenIn("#token=")).toBeUndefined();
     expect(tokenIn("")).toBeUndefined();
   });
+
+  it("take the token of a pairing that the browser has kept", () => {
+    expect(deviceIn('{"id":"0a","token":"ff"}')).toEqual({ id: "0a", token: "ff" });
+    for (const other of [null, "", "{}", '{"id":1,"token":"ff"}', "null", "[]"]) {
+      expect(deviceIn(other)).toBeUndefined();
+    }
+  });
 });
 
 describe("sign-in", () => {
@@ -114,7 +124,8 @@ describe("sign-in", () => {
     });
     return sent;
   }
-  const begin = () => new Whep("http://192.0.2.7:8080/games/", () => TOKEN).begin(offer);
+  const begin = () =>
+    new Whep("http://192.0.2.7:8080/games/", () => ({ token: TOKEN })).begin(offer);
   const code = async () => {
     const error = await begin().catch((error: Refusal) => error);
     return "problem" in error ? error.problem.code : undefined;
@@ -153,7 +164,7 @@ describe("sign-in", () => {
         ? answer(200, { nonce: NONCE })
         : answer(200, { name: "mimosa", token_required: false, source: "demo" }),
     );
-    const info = (base: string) => new Whep(base, () => TOKEN).info();
+    const info = (base: string) => new Whep(base, () => ({ token: TOKEN })).info();
     await expect(info("http://192.0.2.7:8080/")).rejects.toMatchObject({
       problem: { code: "not-proven" },
     });

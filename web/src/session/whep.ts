@@ -4,12 +4,15 @@ import { isProblemCode, type Problem, problem } from "../errors";
 import type { Feedback } from "./feedback";
 import type { Role } from "./messages";
 import { type Bytes, Secret, shown } from "./proof";
+import type { Credential } from "./token";
 
 /** `GET api/info`; without a valid token only the first fields are there. */
 export interface Info {
   readonly name: string;
   readonly version: string;
   readonly token_required: boolean;
+  /** Whether the host shows a PIN to whoever asks. */
+  readonly pairing?: boolean;
   readonly source?: string;
   readonly width?: number;
   readonly height?: number;
@@ -62,15 +65,15 @@ interface Sent {
 export class Whep {
   /** The folder of the page, so that it also works below a proxy's path. */
   readonly #base: string;
-  readonly #token: () => string | undefined;
+  readonly #credential: () => Credential | undefined;
   /** The secrets of sessions, and how many requests were sent within each. */
   readonly #sessions = new Map<string, { readonly secret: Secret; requests: number }>();
   /** Whether this machine's own host asks nobody for a token. */
   #open = false;
 
-  constructor(base: string, token: () => string | undefined) {
+  constructor(base: string, credential: () => Credential | undefined) {
     this.#base = base;
-    this.#token = token;
+    this.#credential = credential;
   }
 
   async info(): Promise<Info> {
@@ -127,13 +130,13 @@ export class Whep {
 
   /** Sends a request with its proof, if there is a token, and checks the answer's. */
   async #send(method: string, target: string, sdp?: string): Promise<Sent> {
-    const token = this.#open ? undefined : this.#token();
+    const known = this.#open ? undefined : this.#credential();
     const asked = { method, target, body: new TextEncoder().encode(sdp ?? "") };
     const headers: Record<string, string> = sdp ? { "Content-Type": "application/sdp" } : {};
-    const secret = token === undefined ? undefined : Secret.ofToken(token);
+    const secret = known && Secret.ofToken(known.token);
     const nonce = secret ? await this.#challenge() : "";
     if (secret) {
-      headers.Authorization = shown(secret, nonce, asked);
+      headers.Authorization = shown(secret, nonce, asked, known?.id);
     }
     const response = await fetch(this.#url(target), {
       method,

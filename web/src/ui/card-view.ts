@@ -1,11 +1,12 @@
 // The card's elements.
 
-import { ACTION_WORDS, type CardAction, type CardContent } from "./card";
+import { ACTION_WORDS, type CardAction, type CardContent, deviceName } from "./card";
 import { element, setText } from "./dom";
 
 export interface CardListener {
   action(action: CardAction): void;
   token(token: string): void;
+  pair(pin: string, name: string): void | Promise<void>;
 }
 
 export class CardView {
@@ -14,6 +15,9 @@ export class CardView {
   readonly #text = element("card-text");
   readonly #form = element<HTMLFormElement>("token-form");
   readonly #token = element<HTMLInputElement>("token");
+  readonly #pinForm = element<HTMLFormElement>("pin-form");
+  readonly #pin = element<HTMLInputElement>("pin");
+  readonly #device = element<HTMLInputElement>("device");
   readonly #actions = element("card-actions");
   readonly #listener: CardListener;
   #shown = "";
@@ -31,6 +35,13 @@ export class CardView {
         listener.token(token);
       }
     });
+    this.#device.value = deviceName(navigator.userAgent);
+    this.#pinForm.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const pin = this.#pin.value;
+      this.#pin.value = "";
+      listener.pair(pin, this.#device.value.trim());
+    });
   }
 
   render(content: CardContent | undefined): void {
@@ -45,11 +56,12 @@ export class CardView {
     setText(this.#text, content.text);
     this.#text.hidden = content.text === "";
     this.#form.hidden = !content.token;
+    this.#pinForm.hidden = !content.pin;
     const buttons = content.actions.map((action) => this.#button(action));
-    const main = content.token ? undefined : buttons[0];
+    const main = content.token || content.pin ? undefined : buttons[0];
     main?.classList.add("primary");
     this.#actions.replaceChildren(...buttons);
-    const first = content.token ? this.#token : main;
+    const first = content.pin ? this.#pin : content.token ? this.#token : main;
     first?.focus({ preventScroll: true });
   }
 

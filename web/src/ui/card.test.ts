@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { problem } from "../errors";
-import { type CardSources, cardContent, offer, reconnecting } from "./card";
+import { type CardSources, cardContent, deviceName, offer, reconnecting } from "./card";
 
 const IDLE: CardSources = {
   state: "idle",
@@ -67,4 +67,27 @@ it("says why a session ended and that it is being made anew", () => {
     "The connection failed. Trying again (attempt 3)…",
   );
   expect(reconnecting({ cause: "", attempts: 1 })).toBe("Connecting again…");
+});
+
+it("asks for a PIN where the host shows one, and for a token otherwise", () => {
+  const missing = problem("token-missing");
+  const card = (pairing: boolean, what = missing) => {
+    const info = { name: "mimosa", version: "0.1.0", token_required: true, pairing };
+    const { pin, token, actions } = cardContent({ ...IDLE, info, problem: what }) ?? {};
+    return { pin, token, actions };
+  };
+  expect(card(true)).toEqual({ pin: true, token: true, actions: [] });
+  expect(card(false)).toEqual({ pin: false, token: true, actions: [] });
+  expect(card(true, problem("pin-wrong"))).toEqual({ pin: true, token: false, actions: [] });
+  expect(card(true, problem("player-present")).pin).toBe(false);
+});
+
+it("calls a device by its browser and its system", () => {
+  const chrome =
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/156.0.0.0 Safari/537.36";
+  expect(deviceName(chrome)).toBe("Chrome on Linux");
+  expect(deviceName("Mozilla/5.0 (Android 15; Mobile; rv:153.0) Firefox/153.0")).toBe(
+    "Firefox on Android",
+  );
+  expect(deviceName("something")).toBe("Browser");
 });

@@ -26,6 +26,8 @@ export interface CardContent {
   readonly title: string;
   readonly text: string;
   readonly token: boolean;
+  /** Whether a PIN of the host's can be entered. */
+  readonly pin: boolean;
   /** The first one is the main one. */
   readonly actions: readonly CardAction[];
 }
@@ -35,12 +37,15 @@ export function cardContent(sources: CardSources): CardContent | undefined {
   const { state, problem, info, ending } = sources;
   const begin: CardAction[] = sources.viewerPage ? ["watch"] : ["play", "watch"];
   if (problem) {
+    const pairing = info?.pairing === true && problem.code !== "view-only";
+    const token = problem.remedies.includes("token");
     return {
       title: problem.title,
       text: sentence(problem.message),
-      token: problem.remedies.includes("token"),
-      actions: problem.remedies.filter((remedy): remedy is Exclude<Remedy, "token"> => {
-        return remedy !== "token";
+      token,
+      pin: problem.remedies.includes("pin") || (token && pairing),
+      actions: problem.remedies.filter((remedy): remedy is Exclude<Remedy, "token" | "pin"> => {
+        return remedy !== "token" && remedy !== "pin";
       }),
     };
   }
@@ -50,6 +55,7 @@ export function cardContent(sources: CardSources): CardContent | undefined {
         title: "Mimosa",
         text: offer(info),
         token: false,
+        pin: false,
         actions: info?.player_present ? [...begin].reverse() : begin,
       };
     case "connecting":
@@ -57,18 +63,26 @@ export function cardContent(sources: CardSources): CardContent | undefined {
         title: "Connecting…",
         text: sources.waiting ? sentence(sources.waiting) : offer(info),
         token: false,
+        pin: false,
         actions: [],
       };
     case "reconnecting":
       // The last frame stays in sight where there is one; the status line tells.
       return sources.hasPlayed
         ? undefined
-        : { title: "Connecting…", text: reconnecting(sources), token: false, actions: [] };
+        : {
+            title: "Connecting…",
+            text: reconnecting(sources),
+            token: false,
+            pin: false,
+            actions: [],
+          };
     case "ended":
       return {
         title: ending ? "The session has ended" : "You have left",
         text: ending ? sentence(ending) : "Thank you for playing.",
         token: false,
+        pin: false,
         actions: begin,
       };
     default:
@@ -116,3 +130,24 @@ export const ACTION_WORDS: Readonly<Record<CardAction, string>> = {
   retry: "Try again",
   "start-picture": "Start the picture",
 };
+
+/** What a person might call this device: `Firefox on Android`. */
+export function deviceName(agent: string): string {
+  const find = (words: readonly (readonly [string, RegExp])[]) =>
+    words.find(([, pattern]) => pattern.test(agent))?.[0];
+  const browser = find([
+    ["Firefox", /Firefox\//],
+    ["Edge", /Edg\//],
+    ["Chrome", /Chrom(e|ium)\//],
+    ["Safari", /Safari\//],
+  ]);
+  const system = find([
+    ["Android", /Android/],
+    ["an iPhone", /iPhone/],
+    ["an iPad", /iPad/],
+    ["a Mac", /Mac OS X/],
+    ["Windows", /Windows/],
+    ["Linux", /Linux/],
+  ]);
+  return `${browser ?? "Browser"}${system ? ` on ${system}` : ""}`;
+}

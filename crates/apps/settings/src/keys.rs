@@ -54,6 +54,9 @@ keys! {
         /// What somebody who may only watch must know: made up when not set.
         VIEW_TOKEN: Secret "view_token" = "",
             "TOKEN", "16 to 256 letters, digits, `-` and `_`";
+        /// What devices may do that pair with a PIN on the terminal: `play`, `view`, or `off`.
+        PAIR: Text "pair" = "play",
+            "WHAT", "`play`, `view` or `off`";
         /// How many may watch beside the player.
         VIEWERS: Number "viewers" = "4",
             "NUMBER", "a whole number from 0 to 100";

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use mimosa_facts::{Complexity, Limits};
+use mimosa_protocol::pairing::Allowed;
 use mimosa_stream::ProtectionKind;
 use mimosa_units::{Rate, TimeDelta};
 use toml::Value;
@@ -79,6 +80,12 @@ pub fn resolve(
         is_open,
         token,
         view_token,
+        pair: said.read(&keys::PAIR, |value| match value.as_str()? {
+            "play" => Some(Some(Allowed::Play)),
+            "view" => Some(Some(Allowed::View)),
+            "off" => Some(None),
+            _ => None,
+        })?,
         viewers: Limit(said.read(&keys::VIEWERS, |value| number(value, 0..=100))?),
         source: source::choose(&said)?,
         size: said.read(&keys::SIZE, |value| value.as_str()?.parse().ok())?,

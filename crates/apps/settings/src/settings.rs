@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use mimosa_facts::{Complexity, Limits};
+use mimosa_protocol::pairing::Allowed;
 use mimosa_stream::ProtectionKind;
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Size;
@@ -28,6 +29,8 @@ pub struct Settings {
     pub token: Option<Token>,
     /// Token that a viewer has to know. `None`: the host makes one unless it is open.
     pub view_token: Option<Token>,
+    /// What devices may do that pair with a PIN; `None`: devices cannot pair.
+    pub pair: Option<Allowed>,
     /// Most viewers beside the player.
     pub viewers: Limit,
     /// The source of pictures.

@@ -6,6 +6,7 @@ mod mailbox;
 pub mod priority;
 pub mod process;
 pub mod random;
+pub mod state;
 pub mod udp;
 
 pub use mailbox::{Inbox, Mailbox, mailbox};

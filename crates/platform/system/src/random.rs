@@ -14,8 +14,9 @@ pub fn bits_128() -> u128 {
     u128::from_ne_bytes(bytes())
 }
 
-/// Random bytes. After startup, Linux returns up to 256 at once; an interrupted call is repeated.
-fn bytes<const N: usize>() -> [u8; N] {
+/// Random bytes, at most 256. After startup, Linux returns up to 256 at once; an interrupted call is repeated.
+#[must_use]
+pub fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     while getrandom(&mut bytes, GetRandomFlags::empty()) != Ok(N) {}
     bytes

@@ -11,6 +11,9 @@ pub struct Info {
     pub version: String,
     /// Whether a session needs a token.
     pub token_required: bool,
+    /// Whether the host shows a PIN to whoever asks.
+    #[serde(default)]
+    pub pairing: bool,
     /// The stream; `None` if a token is required and the request has none.
     #[serde(flatten)]
     pub stream: Option<StreamInfo>,
@@ -47,9 +50,10 @@ mod tests {
             name: "mimosa".to_owned(),
             version: "0.1.0".to_owned(),
             token_required: true,
+            pairing: false,
             stream: None,
         };
-        let told = json!({ "name": "mimosa", "version": "0.1.0", "token_required": true });
+        let told = json!({ "name": "mimosa", "version": "0.1.0", "token_required": true, "pairing": false });
         assert_eq!(serde_json::to_value(&info).unwrap(), told);
         assert_eq!(serde_json::from_value::<Info>(told).unwrap(), info);
     }

@@ -9,6 +9,7 @@ pub mod frames;
 pub mod info;
 pub mod input;
 mod page_time;
+pub mod pairing;
 pub mod problem;
 pub mod proof;
 

@@ -35,6 +35,12 @@ pub enum ErrorCode {
     ChallengeOld,
     /// The token is sent itself, over a connection that others may read.
     TokenInClear,
+    /// The PIN is not the one that the host shows.
+    PinWrong,
+    /// The host shows no PIN, or the exchange is over.
+    PinOld,
+    /// The host does not pair devices.
+    NoPairing,
     /// The token is only good for watching, and the role is to play.
     ViewOnly,
     /// The request comes from another site's page.
@@ -57,18 +63,21 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// All codes, in the order of the table in `docs/embed/protocol.md`.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::BadOffer,
         Self::BadRequest,
         Self::TokenMissing,
         Self::ChallengeOld,
         Self::TokenWrong,
         Self::TokenInClear,
+        Self::PinWrong,
         Self::ViewOnly,
         Self::Origin,
         Self::NoSession,
+        Self::NoPairing,
         Self::NoCodec,
         Self::PlayerPresent,
+        Self::PinOld,
         Self::TooLarge,
         Self::BadType,
         Self::TooManyRequests,
@@ -85,6 +94,9 @@ impl ErrorCode {
             Self::ChallengeOld => "challenge-old",
             Self::TokenWrong => "token-wrong",
             Self::TokenInClear => "token-in-clear",
+            Self::PinWrong => "pin-wrong",
+            Self::PinOld => "pin-old",
+            Self::NoPairing => "no-pairing",
             Self::ViewOnly => "view-only",
             Self::Origin => "origin",
             Self::NoSession => "no-session",
@@ -103,10 +115,15 @@ impl ErrorCode {
         match self {
             Self::BadOffer | Self::BadRequest => 400,
             Self::TokenMissing | Self::ChallengeOld => 401,
-            Self::TokenWrong | Self::TokenInClear | Self::ViewOnly | Self::Origin => 403,
-            Self::NoSession => 404,
+            Self::TokenWrong
+            | Self::TokenInClear
+            | Self::PinWrong
+            | Self::ViewOnly
+            | Self::Origin => 403,
+            Self::NoSession | Self::NoPairing => 404,
             Self::NoCodec => 406,
             Self::PlayerPresent => 409,
+            Self::PinOld => 410,
             Self::TooLarge => 413,
             Self::BadType => 415,
             Self::TooManyRequests => 429,

@@ -444,6 +444,7 @@ impl Network {
             name: "mimosa".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             token_required: false,
+            pairing: false,
             stream: Some(StreamInfo {
                 source: self.source.name().to_owned(),
                 width: size.width(),

@@ -140,6 +140,7 @@ fn the_ends_of_every_range() {
             &["0123456789abcdef", "", "off"],
             &["0123456789abcde", "0123456789abcde "],
         ),
+        ("pair", &["play", "view", "off"], &["player", "on"]),
         ("viewers", &["0", "100"], &["-1", "101", "1.5"]),
         ("display", &[":0"], &["\0"]),
         (
