@@ -11,6 +11,8 @@ mod bar;
 #[cfg(feature = "lab")]
 mod beside;
 #[cfg(feature = "serve")]
+mod devices;
+#[cfg(feature = "serve")]
 mod doctor;
 #[cfg(feature = "lab")]
 mod emulate;
@@ -35,6 +37,8 @@ mod log;
 )]
 mod output;
 #[cfg(feature = "play")]
+mod pair;
+#[cfg(feature = "play")]
 mod play;
 #[cfg(feature = "proxy")]
 mod proxy;
@@ -55,6 +59,8 @@ mod soak;
 mod terminal;
 #[cfg(feature = "lab")]
 mod text;
+#[cfg(any(feature = "serve", feature = "play"))]
+mod token_file;
 #[cfg(feature = "lab")]
 mod trace;
 
@@ -64,8 +70,6 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use terminal::say;
 
-#[cfg(not(feature = "play"))]
-use left_out::play;
 #[cfg(not(feature = "proxy"))]
 use left_out::proxy;
 #[cfg(not(feature = "lab"))]
@@ -73,8 +77,10 @@ use left_out::{
     lab, lab as emulate, lab as encode, lab as link, lab as quality, lab as report, lab as sim,
     lab as soak, lab as trace,
 };
+#[cfg(not(feature = "play"))]
+use left_out::{play, play as pair};
 #[cfg(not(feature = "serve"))]
-use left_out::{serve, serve as doctor};
+use left_out::{serve, serve as devices, serve as doctor};
 
 /// Interactive video with almost no queue in the network, and the proof of it.
 #[derive(Parser)]
@@ -93,6 +99,10 @@ enum Command {
     Serve(Box<serve::Args>),
     /// Play what a host streams.
     Play(Box<play::Args>),
+    /// Make this machine known to a host by the PIN that the host shows.
+    Pair(pair::Args),
+    /// List the devices that have paired with this user's hosts, and rename or revoke them.
+    Devices(devices::Args),
     /// Put congestion control around an RTP application that has none: this program runs on both
     /// sides of the path.
     Proxy(Box<proxy::Args>),
@@ -131,6 +141,8 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args).ended(),
         Command::Play(args) => play::run(&args).ended(),
+        Command::Pair(args) => pair::run(&args).ended(),
+        Command::Devices(args) => devices::run(&args).ended(),
         Command::Proxy(args) => proxy::run(&args).ended(),
         Command::Doctor(args) => doctor::run(&args).ended(),
         Command::Sim(args) => sim::run(&args).ended(),

@@ -13,11 +13,13 @@
 //! Each box is a thread. The network's thread owns all sessions, each of which is a state machine.
 
 mod controllers;
+pub mod devices;
 mod encoding;
 mod error;
 mod http;
 mod metrics;
 mod network;
+mod pairing;
 mod private;
 mod recording;
 mod serve;
@@ -28,4 +30,4 @@ pub use controllers::build_controller;
 pub use encoding::{ENCODERS, Element, Hardware, choose_encoder, look_for_hardware, open_encoder};
 pub use error::HostError;
 pub use mimosa_system::priority::may_go_first;
-pub use serve::{Urls, serve};
+pub use serve::{Audience, Told, Urls, serve};

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use mimosa_protocol::pairing::Allowed;
 use mimosa_settings::{Settings, SourceSettings, Token};
 use mimosa_system::clock::Clock;
 use mimosa_system::random::bits_128;
@@ -11,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::controllers::build_controller;
+use crate::devices::Devices;
 use crate::encoding::EncoderChoices;
 use crate::encoding::choose_encoder;
 use crate::error::HostError;
@@ -30,13 +32,37 @@ pub struct Urls {
     pub watch: Vec<String>,
 }
 
-/// Runs the host until it is interrupted or its source ends. Calls `ready` with the addresses once
-/// they can be used, which is the only place where tokens appear.
+/// Something to tell the host's owner. Tokens and PINs appear nowhere else.
+#[derive(Clone, Debug)]
+pub enum Told {
+    /// The host can be reached.
+    Ready(Urls),
+    /// A PIN for one device.
+    Pin(String),
+    /// A device has paired.
+    Paired {
+        /// Its name.
+        name: String,
+        /// What it may do.
+        role: Allowed,
+    },
+}
+
+/// The host's owner.
+pub struct Audience {
+    /// Whether somebody sees a PIN when it is told, and nobody else does: at a terminal.
+    pub sees_pins: bool,
+    /// Tells the owner something; must not block.
+    pub tell: Box<dyn Fn(&Told) + Send + Sync>,
+}
+
+/// Runs the host until it is interrupted or its source ends. Tells its owner the addresses once they
+/// can be used.
 ///
 /// # Errors
 ///
 /// [`HostError`] if the host cannot start, or its source fails.
-pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), HostError> {
+pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError> {
     let clock = Clock::start();
     // These errors are reported now, rather than to the first player.
     settings.encoder.name =
@@ -70,9 +96,13 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
     })?;
     let tokens = tokens(&settings);
     let urls = urls(&listeners, tokens.as_ref());
+    let devices = devices(&settings);
+    let pairs = audience.sees_pins && devices.is_some();
+    let role = settings.pair.filter(|_| pairs);
     let app = Arc::new(App::new(
         &settings.allowed_origins,
         tokens,
+        (devices, role, audience.tell),
         mailbox.clone(),
         Arc::clone(&metrics),
         clock,
@@ -99,7 +129,8 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
         })
         .map_err(HostError::Thread)?;
     tracing::info!(source = name, ?udp, "serving");
-    ready(&urls);
+    (app.tell)(&Told::Ready(urls));
+    app.show_pin();
     runtime.block_on(async {
         for (_, listener) in listeners {
             tokio::spawn(http::serve(
@@ -187,6 +218,16 @@ fn tokens(settings: &Settings) -> Option<(Token, Token)> {
         or_made_up(&settings.token),
         or_made_up(&settings.view_token),
     ))
+}
+
+/// The devices that have paired, unless the host is open, or they cannot be read.
+fn devices(settings: &Settings) -> Option<Devices> {
+    if settings.is_open {
+        return None;
+    }
+    Devices::open()
+        .inspect_err(|error| tracing::warn!("no device can come in or pair: {error}"))
+        .ok()
 }
 
 fn urls(listeners: &[(SocketAddr, TcpListener)], tokens: Option<&(Token, Token)>) -> Urls {

@@ -20,6 +20,9 @@ pub(crate) struct Args {
     /// The host's token, in place of the address's
     #[arg(long)]
     pub(crate) token: Option<String>,
+    /// A file with the host's token, which `ps` does not show
+    #[arg(long, value_name = "FILE", conflicts_with = "token")]
+    pub(crate) token_file: Option<PathBuf>,
     /// Watch, while somebody else plays
     #[arg(long)]
     pub(crate) watch: bool,

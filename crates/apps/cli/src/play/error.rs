@@ -1,6 +1,7 @@
 //! Errors of `mimosa play`.
 
 use crate::output::OutputError;
+use crate::token_file::TokenFileError;
 
 /// Why `mimosa play` does not play.
 #[derive(Debug, thiserror::Error)]
@@ -9,6 +10,8 @@ pub(crate) enum PlayError {
     Log(String),
     #[error("{}", heard(&.0.to_string()))]
     Client(#[from] mimosa_client::PlayError),
+    #[error(transparent)]
+    Token(#[from] TokenFileError),
     #[error(transparent)]
     Report(#[from] OutputError),
     #[cfg(not(feature = "window"))]

@@ -19,12 +19,15 @@ use crate::log;
 use crate::output::{Existing, Files};
 #[cfg(feature = "window")]
 use crate::terminal::say;
+use crate::token_file;
 
 /// Plays until the player leaves or the host ends the session.
 pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
     log::start(args.log.clone(), LogFormat::Text).map_err(PlayError::Log)?;
+    let file = args.token_file.as_deref().map(token_file::read);
+    let token = file.transpose()?.or_else(|| args.token.clone());
     let config = ConnectionConfig {
-        address: Address::parse(&args.address)?.with_token(args.token.clone()),
+        address: Address::parse(&args.address)?.with_token(token).or_paired(),
         role: if args.watch {
             Role::Viewer
         } else {

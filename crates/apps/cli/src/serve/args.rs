@@ -8,6 +8,7 @@ use mimosa_settings::{Flags, KEYS, Key, PREFIX, Settings, Shape, keys, resolve};
 use super::config::ConfigFile;
 use super::error::ServeError;
 use super::program::checks;
+use crate::token_file;
 
 /// The arguments; each flag wins over its environment variable, and that over
 /// the settings file.
@@ -18,6 +19,14 @@ pub(crate) struct Args {
     /// or ~/.config, which `serve` creates when it is not there.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// A file with what a player must know, in place of --token, which `ps` shows.
+    #[arg(long, value_name = "FILE", conflicts_with = "token")]
+    token_file: Option<PathBuf>,
+
+    /// A file with what a viewer must know, in place of --view-token.
+    #[arg(long, value_name = "FILE", conflicts_with = "view_token")]
+    view_token_file: Option<PathBuf>,
 
     #[command(flatten)]
     said: Said,
@@ -33,7 +42,16 @@ impl Args {
     pub(crate) fn settings(&self, file: &ConfigFile) -> Result<Settings, ServeError> {
         let name = file.path.as_ref().map(|path| path.display().to_string());
         let file = name.as_deref().zip(file.text());
-        Ok(resolve(file, environment()?, &self.said.0, checks())?)
+        let mut flags = self.said.0.clone();
+        for (key, path) in [
+            (&keys::TOKEN, &self.token_file),
+            (&keys::VIEW_TOKEN, &self.view_token_file),
+        ] {
+            if let Some(path) = path {
+                flags.set(key, token_file::read(path)?);
+            }
+        }
+        Ok(resolve(file, environment()?, &flags, checks())?)
     }
 }
 

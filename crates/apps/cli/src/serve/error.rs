@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use mimosa_host::HostError;
 use mimosa_settings::SettingsError;
 
+use crate::token_file::TokenFileError;
+
 /// Why `mimosa serve` does not run. Each error says what is wrong, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
@@ -17,6 +19,9 @@ pub(crate) enum ServeError {
     /// An environment variable is not UTF-8.
     #[error("{name}: its value is not UTF-8; set it anew, or unset it")]
     NotText { name: String },
+    /// A file with a token cannot be read.
+    #[error(transparent)]
+    Token(#[from] TokenFileError),
     /// The settings are wrong.
     #[error(transparent)]
     Settings(#[from] SettingsError),

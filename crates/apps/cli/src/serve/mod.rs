@@ -6,10 +6,11 @@ mod error;
 mod program;
 
 use std::fmt::Write;
+use std::io::IsTerminal;
 
-use mimosa_host::Urls;
+use mimosa_host::{Audience, Told, Urls};
 
-use crate::{log, terminal};
+use crate::{log, terminal, token_file};
 
 pub(crate) use args::Args;
 pub(crate) use config::{ConfigFile, State};
@@ -22,30 +23,62 @@ pub(crate) fn run(args: &Args) -> Result<(), ServeError> {
     let filter = log::filter(&settings.log).map_err(ServeError::Log)?;
     log::start(filter, settings.log_format).map_err(ServeError::Log)?;
     report(&file.create());
-    mimosa_host::serve(settings, |urls| {
-        // The host runs even if nobody reads the addresses.
-        if let Err(error) = terminal::print(&listed(urls)) {
-            tracing::warn!("cannot print where the host is: {error}");
-        }
-    })?;
+    let audience = Audience {
+        sees_pins: std::io::stdout().is_terminal(),
+        tell: Box::new(|told| {
+            // The host runs even if nobody reads this.
+            if let Err(error) = terminal::print(&written(told)) {
+                tracing::warn!("cannot print where the host is: {error}");
+            }
+        }),
+    };
+    mimosa_host::serve(settings, audience)?;
     Ok(())
+}
+
+/// What the host tells, in lines for a terminal.
+fn written(told: &Told) -> String {
+    match told {
+        Told::Ready(urls) => listed(urls),
+        Told::Pin(pin) => {
+            format!("pin    {pin}  for another device without the URL; good for 5 minutes\n")
+        }
+        Told::Paired { name, role } => format!(
+            "paired {name}, which may {}; `mimosa devices revoke` takes that back\n",
+            role.name()
+        ),
+    }
 }
 
 /// Logs which settings file is used.
 fn report(file: &ConfigFile) {
-    let Some(path) = &file.path else {
+    let Some(place) = &file.path else {
         tracing::warn!(
             "neither HOME nor XDG_CONFIG_HOME is an absolute path, so there is no settings file"
         );
         return;
     };
-    let path = path.display();
+    let path = place.display();
     match &file.state {
-        State::Read(_) => tracing::info!("settings from {path}"),
+        State::Read(text) => {
+            tracing::info!("settings from {path}");
+            if has_token(text) {
+                token_file::warn_of_others(place);
+            }
+        }
         State::Created => tracing::info!("created {path} with the default settings to edit"),
         State::Absent => tracing::info!("there is no {path}"),
         State::NotCreated(error) => tracing::warn!("cannot create {path}: {error}"),
     }
+}
+
+/// Whether a settings file sets a token.
+fn has_token(text: &str) -> bool {
+    let sets = |line: &str| {
+        let key = line.split('=').next().unwrap_or_default().trim();
+        key == "token" || key == "view_token"
+    };
+    text.lines().any(sets)
 }
 
 /// The addresses for playing and for watching, one on each line.

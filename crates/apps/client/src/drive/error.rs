@@ -40,6 +40,14 @@ pub enum PlayError {
         /// Address of the host.
         address: String,
     },
+    /// What the host would call this client is no name.
+    #[error(
+        "`{0}` is no name for the host's list; write 1 to 40 bytes of visible text with --name"
+    )]
+    Name(String),
+    /// The token of a pairing cannot be kept.
+    #[error("the token of this pairing cannot be kept: {0}; pair again when it can")]
+    Keep(#[source] std::io::Error),
     /// The host refuses the session.
     #[error("the host refuses: {}", .0.message)]
     Refused(Problem),

@@ -3,9 +3,11 @@
 mod decode;
 mod error;
 mod headless;
+mod hosts;
 mod network;
 #[cfg(feature = "window")]
 mod overlay;
+mod pair;
 mod player;
 mod report;
 mod socket;
@@ -19,6 +21,7 @@ pub use decode::{Coded, DecodeThread, Decoded};
 pub use error::PlayError;
 pub use headless::{Headless, play};
 pub use network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
+pub use pair::{ask_for_pin, pair};
 pub use player::{News, Player};
 pub use report::PlayReport;
 pub use whep::Address;

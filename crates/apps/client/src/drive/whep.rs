@@ -6,10 +6,13 @@ use std::time::Duration;
 use mimosa_protocol::control::Role;
 use mimosa_protocol::problem::Problem;
 use mimosa_protocol::proof::{self, Challenge, Secret, Shown, is_same, session_in, unhex};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use ureq::Agent;
-use ureq::http::Response;
+use ureq::http::{Response, StatusCode};
 
 use super::error::PlayError;
+use super::hosts::{self, Known};
 
 /// Time after which the host counts as unreachable, as for the page.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,6 +27,8 @@ pub struct Address {
     /// The part `HOST:PORT` of the URL.
     host: String,
     token: Option<String>,
+    /// The host's identifier of this client, if it has paired: the token is its own.
+    id: Option<String>,
 }
 
 impl Address {
@@ -79,6 +84,7 @@ impl Address {
             base: format!("http://{host}/{folder}"),
             host,
             token: token.map(str::to_owned),
+            id: None,
         })
     }
 
@@ -88,6 +94,22 @@ impl Address {
         Self {
             token: token.or(self.token),
             ..self
+        }
+    }
+
+    /// The address with the token of an earlier pairing, if it has none itself.
+    #[must_use]
+    pub fn or_paired(self) -> Self {
+        if self.token.is_some() {
+            return self;
+        }
+        match hosts::find(&self.host) {
+            Some(Known { id, token }) => Self {
+                token: Some(token),
+                id: Some(id),
+                ..self
+            },
+            None => self,
         }
     }
 
@@ -169,10 +191,7 @@ impl Whep {
         let mut response = response.map_err(|error| self.unreachable(&error))?;
         let text = self.text(&mut response)?;
         if response.status() != 201 {
-            return Err(match serde_json::from_str::<Problem>(&text) {
-                Ok(problem) => PlayError::Refused(problem),
-                Err(_) => self.no_host(format!("HTTP status {}", response.status())),
-            });
+            return Err(self.refused(response.status(), &text));
         }
         let header = |name| response.headers().get(name)?.to_str().ok();
         let id = session_in(header("location"));
@@ -205,14 +224,37 @@ impl Whep {
             return Ok(None);
         };
         let secret = Secret::of_token(token);
-        let url = format!("{}api/challenge", self.address.base);
-        let response = self.agent.post(url).send_empty();
-        let mut response = response.map_err(|error| self.unreachable(&error))?;
-        let text = self.text(&mut response)?;
+        let text = self.post("api/challenge", "")?;
         let challenge: Challenge = serde_json::from_str(&text)
             .map_err(|_| self.no_host("it gives no challenge".to_owned()))?;
-        let shown = shown(&secret, challenge.nonce, what, body);
+        let shown = Shown {
+            id: self.address.id.clone(),
+            ..shown(&secret, challenge.nonce, what, body)
+        };
         Ok(Some((shown, secret)))
+    }
+
+    /// Sends JSON, and returns the answer's text.
+    pub(super) fn post(&self, target: &str, body: &str) -> Result<String, PlayError> {
+        let url = format!("{}{target}", self.address.base);
+        let response = self.agent.post(url).send(body);
+        let mut response = response.map_err(|error| self.unreachable(&error))?;
+        let text = self.text(&mut response)?;
+        if !response.status().is_success() {
+            return Err(self.refused(response.status(), &text));
+        }
+        Ok(text)
+    }
+
+    /// Sends a message as JSON, and returns the answer.
+    pub(super) fn ask<T: DeserializeOwned>(
+        &self,
+        target: &str,
+        message: &impl Serialize,
+    ) -> Result<T, PlayError> {
+        let no_host = |error: serde_json::Error| self.no_host(error.to_string());
+        let body = serde_json::to_string(message).map_err(no_host)?;
+        serde_json::from_str(&self.post(target, &body)?).map_err(no_host)
     }
 
     /// Ends a session. The host ends silent sessions by itself.
@@ -239,7 +281,15 @@ impl Whep {
         }
     }
 
-    fn no_host(&self, reason: String) -> PlayError {
+    /// The error that an answer is.
+    fn refused(&self, status: StatusCode, text: &str) -> PlayError {
+        match serde_json::from_str::<Problem>(text) {
+            Ok(problem) => PlayError::Refused(problem),
+            Err(_) => self.no_host(format!("HTTP status {status}")),
+        }
+    }
+
+    pub(super) fn no_host(&self, reason: String) -> PlayError {
         PlayError::NoHost {
             address: self.address.host.clone(),
             reason,

@@ -137,9 +137,9 @@ impl Access {
         }
     }
 
-    /// The secrets with which a request may be proven, and what each is good for.
-    pub(super) fn secrets(&self, id: Option<&str>) -> Vec<(Secret, Permission)> {
-        let (Some((play, watch)), None) = (&self.tokens, id) else {
+    /// The secrets of the tokens, and what each is good for.
+    pub(super) fn secrets(&self) -> Vec<(Secret, Permission)> {
+        let Some((play, watch)) = &self.tokens else {
             return Vec::new();
         };
         vec![

@@ -147,8 +147,12 @@ fn owner(
     shown: &Shown,
     asked: &proof::Request<'_>,
 ) -> Result<(Secret, Permission), Problem> {
-    let mut known = app.access.secrets(shown.id.as_deref()).into_iter();
+    let known = match &shown.id {
+        None => app.access.secrets(),
+        Some(id) => app.device(id).into_iter().collect(),
+    };
     let found = known
+        .into_iter()
         .find(|(secret, _)| is_same(&secret.request(&shown.nonce, asked), &shown.proof))
         .ok_or_else(|| app.access.wrong())?;
     let mut challenges = app

@@ -6,6 +6,7 @@ mod identity;
 mod limit;
 mod listener;
 mod page;
+mod pair;
 mod places;
 mod whep;
 
@@ -17,8 +18,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, patch, post};
+use mimosa_protocol::pairing::Allowed;
 use mimosa_protocol::problem::{ErrorCode, Problem};
-use mimosa_protocol::proof::Challenge;
+use mimosa_protocol::proof::{Challenge, Secret};
 use mimosa_settings::Token;
 use mimosa_system::random::bits_128;
 use mimosa_units::TimeDelta;
@@ -26,14 +28,17 @@ use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use self::access::{Access, names};
+use self::access::{Access, Permission, names};
 use self::challenge::Challenges;
 use self::identity::{Identity, identify};
 use self::limit::RateLimit;
 use self::listener::{Client, in_time};
 use self::places::Places;
+use crate::devices::Devices;
 use crate::metrics::Metrics;
 use crate::network::ToNetwork;
+use crate::pairing::Pairing;
+use crate::serve::Told;
 use mimosa_system::Mailbox;
 use mimosa_system::clock::Clock;
 
@@ -51,17 +56,27 @@ pub(crate) struct App {
     /// Limit of offers, candidates and wrong tokens: enough for a page that reconnects.
     attempts: Mutex<RateLimit>,
     challenges: Mutex<Challenges>,
+    /// Pairing, if devices can pair.
+    pairing: Option<Mutex<Pairing>>,
+    devices: Option<Mutex<Devices>>,
+    /// Tells the host's owner something.
+    pub(crate) tell: Tell,
     places: Places,
 }
+
+/// How the host's owner is told something.
+type Tell = Box<dyn Fn(&Told) + Send + Sync>;
 
 /// The kernel's file with the machine's name.
 const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
 impl App {
-    /// The state that handlers share. `tokens` are those for playing and for watching.
+    /// The state that handlers share. `tokens` are those for playing and for watching; then come the
+    /// devices that have paired, what others may do that pair, and how the owner is told.
     pub(crate) fn new(
         allowed_origins: &[String],
         tokens: Option<(Token, Token)>,
+        (devices, role, tell): (Option<Devices>, Option<Allowed>, Tell),
         network: Mailbox<ToNetwork>,
         metrics: Arc<Metrics>,
         clock: Clock,
@@ -79,8 +94,35 @@ impl App {
             requests: Mutex::new(RateLimit::new(200, TimeDelta::from_millis(20))),
             attempts: Mutex::new(RateLimit::new(20, TimeDelta::from_millis(500))),
             challenges: Mutex::new(Challenges::new(bits_128())),
+            pairing: role.map(|role| Mutex::new(Pairing::new(role))),
+            devices: devices.map(Mutex::new),
+            tell,
             places: Places::default(),
         }
+    }
+
+    /// Tells the host's owner a PIN, if devices can pair.
+    pub(crate) fn show_pin(&self) {
+        let Some(pairing) = &self.pairing else { return };
+        let mut pairing = pairing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(Some(pin)) = pairing.ask(self.clock.now(), bits_128()) {
+            (self.tell)(&Told::Pin(pin));
+        }
+    }
+
+    /// The secret of a device that has paired, and what it is good for.
+    fn device(&self, id: &str) -> Option<(Secret, Permission)> {
+        let devices = self.devices.as_ref()?;
+        let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = devices.look() {
+            tracing::warn!("the devices are those of before: {error}");
+        }
+        let device = devices.find(id)?;
+        let permission = match device.role {
+            Allowed::Play => Permission::Play,
+            Allowed::View => Permission::Watch,
+        };
+        Some((Secret::of_token(&device.token), permission))
     }
 
     /// Counts a request from this client, or refuses it.
@@ -185,6 +227,9 @@ fn router(app: Arc<App>) -> Router {
     Router::new()
         .merge(identified)
         .route("/api/challenge", post(challenge))
+        .route("/api/pair/ask", post(pair::ask))
+        .route("/api/pair/begin", post(pair::begin))
+        .route("/api/pair/finish", post(pair::finish))
         .route(
             "/whep/{id}",
             patch(whep::candidates)
@@ -244,6 +289,7 @@ async fn info(
     let is_guarded = app.access.tokens.is_some();
     let mut info = app.ask(ToNetwork::Info).await?;
     info.token_required = is_guarded;
+    info.pairing = app.pairing.is_some();
     info.stream = info.stream.filter(|_| is_known);
     Ok(json(&info))
 }
@@ -293,11 +339,19 @@ mod tests {
 
     /// The routes of a host with tokens, and what its network's thread is asked.
     pub(super) fn routes_and_inbox() -> (TowerToHyperService<Router>, Inbox<ToNetwork>) {
+        routes_that_pair((None, None, Box::new(|_| {})))
+    }
+
+    /// The same, with what pairs devices.
+    pub(super) fn routes_that_pair(
+        pairing: (Option<Devices>, Option<Allowed>, Tell),
+    ) -> (TowerToHyperService<Router>, Inbox<ToNetwork>) {
         let [play, watch] = [PLAY, WATCH].map(|token| Token::new(token).unwrap());
         let (network, inbox) = mailbox().unwrap();
         let app = App::new(
             &[],
             Some((play, watch)),
+            pairing,
             network,
             Arc::new(Metrics::new()),
             Clock::start(),

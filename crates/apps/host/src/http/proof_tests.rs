@@ -3,10 +3,12 @@
 use axum::body::{Body, to_bytes};
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
+use mimosa_protocol::pairing::{Begin, Begun, CHANNEL, Exchange, Finish, Finished, Paired};
 use mimosa_protocol::proof::{self, Secret, Shown, hex, is_same, unhex};
 use mimosa_system::Inbox;
+use mimosa_system::process::Folder;
 
-use super::tests::{HERE, PLAY, THERE, WATCH, routes_and_inbox};
+use super::tests::{HERE, PLAY, THERE, WATCH, routes_and_inbox, routes_that_pair};
 use super::*;
 use crate::network::{Answer, SessionId, ToNetwork};
 
@@ -227,4 +229,100 @@ async fn a_token_in_clear_is_refused_from_other_machines() {
     let value = shown(PLAY, "00", whep, &large);
     let refused = host.ask(THERE, whep, Some(&value), &large).await;
     assert_eq!(refused.code(), Some(ErrorCode::TooLarge));
+}
+
+/// A device with this PIN tries to pair.
+async fn pair(host: &Host, pin: &str) -> Result<(Finished, String), Option<ErrorCode>> {
+    let session = [7; 16];
+    let exchange = Exchange::begin(pin.as_bytes(), CHANNEL, session, [8; 32]);
+    let begin = Begin {
+        name: "Phone".to_owned(),
+        session: hex(&session),
+        share: hex(&exchange.share()),
+    };
+    let send = async |step: &str, body: String| {
+        let target = format!("api/pair/{step}");
+        let answered = host.ask(THERE, ("POST", &target), None, &body).await;
+        match answered.status {
+            200 => Ok(answered.body),
+            _ => Err(answered.code()),
+        }
+    };
+    let answer = send("begin", serde_json::to_string(&begin).unwrap()).await?;
+    let answer: Begun = serde_json::from_slice(&answer).unwrap();
+    let share = unhex(&answer.share).unwrap();
+    let paired = Paired::new(&exchange.initiated(b"Phone", &share, b"").unwrap());
+    let finish = Finish {
+        session: hex(&session),
+        proof: hex(&paired.by_device()),
+    };
+    let finished = send("finish", serde_json::to_string(&finish).unwrap()).await?;
+    let finished: Finished = serde_json::from_slice(&finished).unwrap();
+    let proof = hex(&paired.by_host(&finished.id, finished.role));
+    assert_eq!(finished.proof, proof);
+    Ok((finished, paired.token()))
+}
+
+/// What the host answers to a proven offer of a device.
+async fn offered(host: &Host, id: &str, token: &str, target: &str) -> Answered {
+    let nonce = host.nonce().await;
+    let shown = Shown {
+        id: Some(id.to_owned()),
+        ..Shown::parse(&shown(token, &nonce, ("POST", target), OFFER))
+            .unwrap()
+            .unwrap()
+    };
+    host.ask(THERE, ("POST", target), Some(&shown.value()), OFFER)
+        .await
+}
+
+#[tokio::test]
+async fn a_device_pairs_by_its_pin_and_comes_in_until_it_is_revoked() {
+    let folder = Folder::create("mimosa-pairs").unwrap();
+    let path = folder.path().join("devices.toml");
+    let pins = Arc::new(Mutex::new(Vec::new()));
+    let shown_pins = Arc::clone(&pins);
+    let tell = move |told: &Told| {
+        if let Told::Pin(pin) = told {
+            shown_pins.lock().unwrap().push(pin.clone());
+        }
+    };
+    let devices = Devices::at(&path).unwrap();
+    let (routes, inbox) = routes_that_pair((Some(devices), Some(Allowed::View), Box::new(tell)));
+    let host = Host { routes, inbox };
+
+    assert_eq!(
+        pair(&host, "123456").await.err(),
+        Some(Some(ErrorCode::PinOld))
+    );
+    let asked = host.ask(THERE, ("POST", "api/pair/ask"), None, "{}").await;
+    assert_eq!(asked.status, 204);
+    let pin = pins.lock().unwrap().pop().unwrap();
+    let wrong = if pin == "123456" { "654321" } else { "123456" };
+    assert_eq!(
+        pair(&host, wrong).await.err(),
+        Some(Some(ErrorCode::PinWrong))
+    );
+    let (finished, token) = pair(&host, &pin).await.unwrap();
+    assert_eq!(pair(&host, &pin).await.err(), Some(Some(ErrorCode::PinOld)));
+
+    let watch = "whep?role=viewer";
+    assert_eq!(
+        offered(&host, &finished.id, &token, watch).await.status,
+        201
+    );
+    let player = offered(&host, &finished.id, &token, TARGET).await;
+    assert_eq!(player.code(), Some(ErrorCode::ViewOnly));
+    let other = offered(&host, "0000000000000000", &token, watch).await;
+    assert_eq!(other.code(), Some(ErrorCode::TokenWrong));
+    Devices::at(&path).unwrap().revoke("Phone").unwrap();
+    let revoked = offered(&host, &finished.id, &token, watch).await;
+    assert_eq!(revoked.code(), Some(ErrorCode::TokenWrong));
+
+    let host = Host::start();
+    let none = host.ask(THERE, ("POST", "api/pair/ask"), None, "{}").await;
+    assert_eq!(
+        (none.status, none.code()),
+        (404, Some(ErrorCode::NoPairing))
+    );
 }

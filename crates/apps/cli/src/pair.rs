@@ -1,0 +1,48 @@
+//! `mimosa pair`: makes this machine known to a host, by the PIN that the host shows.
+
+use std::io::{self, BufRead};
+
+use mimosa_client::{Address, PlayError, ask_for_pin, pair};
+
+use crate::terminal;
+
+/// With which host, and under which name.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The host, as `mimosa serve` prints it: http://HOST:PORT/
+    #[arg(value_name = "URL")]
+    address: String,
+    /// What the host calls this machine [default: its host name]
+    #[arg(long)]
+    name: Option<String>,
+}
+
+/// Asks for the PIN on standard input, and keeps the token that comes of it.
+pub(crate) fn run(args: &Args) -> Result<String, String> {
+    let text = |error: PlayError| error.to_string();
+    let address = Address::parse(&args.address).map_err(text)?;
+    ask_for_pin(&address).map_err(text)?;
+    terminal::print("PIN that the host shows: ").map_err(|error| error.to_string())?;
+    let mut pin = String::new();
+    let read = io::stdin().lock().read_line(&mut pin);
+    read.map_err(|error| format!("the PIN cannot be read: {error}"))?;
+    let name = args.name.clone().unwrap_or_else(machine);
+    let role = pair(&address, pin.trim(), &name).map_err(text)?;
+    Ok(format!(
+        "paired: this user may {} at {} from now on, with `mimosa play {}`\n",
+        role.name(),
+        address.host(),
+        address.host(),
+    ))
+}
+
+/// The name of this machine.
+fn machine() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name: String = name.trim().chars().take(20).collect();
+    if name.is_empty() {
+        "mimosa play".to_owned()
+    } else {
+        name
+    }
+}
