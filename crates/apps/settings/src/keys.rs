@@ -54,7 +54,7 @@ keys! {
         /// What somebody who may only watch must know: made up when not set.
         VIEW_TOKEN: Secret "view_token" = "",
             "TOKEN", "16 to 256 letters, digits, `-` and `_`";
-        /// What devices may do that pair with a PIN on the terminal: `play`, `view`, or `off`.
+        /// What a device may do that pairs by a PIN: `play` or `view`; `off`: none pairs.
         PAIR: Text "pair" = "play",
             "WHAT", "`play`, `view` or `off`";
         /// How many may watch beside the player.
