@@ -181,7 +181,7 @@ impl Default for Config {
             punctuality: 3.0,
             skips_by_backlog: true,
             overdue: 1.6,
-            patience: 1.4,
+            patience: 1.5,
             stalled: 2.2,
             skipping: 3.5,
             silence: 10.0,
