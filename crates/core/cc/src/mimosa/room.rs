@@ -118,7 +118,10 @@ mod tests {
         let last = 0.04 * LONGER.powi(5);
         assert!((parts[20] - last).abs() < 1e-9, "{parts:?}");
         assert!((parts[99] - last).abs() < 1e-9, "{parts:?}");
-        assert!((room.frame(MS(1_616), 0.9) - 0.9).abs() < 1e-9, "never shorter");
+        assert!(
+            (room.frame(MS(1_616), 0.9) - 0.9).abs() < 1e-9,
+            "never shorter"
+        );
     }
 
     #[test]
@@ -132,7 +135,11 @@ mod tests {
             }
         }
         let mut room = Room::default();
-        assert!(parts(&mut room, 100, 0.8, |_| true).iter().all(|part| (part - 0.8).abs() < 1e-9));
+        assert!(
+            parts(&mut room, 100, 0.8, |_| true)
+                .iter()
+                .all(|part| (part - 0.8).abs() < 1e-9)
+        );
     }
 
     #[test]
@@ -154,6 +161,9 @@ mod tests {
         for step in 2..=9 {
             room.frame(MS(31_000 * step), 0.01);
         }
-        assert!((room.frame(MS(300_000), 0.01) - 0.01).abs() < 1e-9, "{room:?}");
+        assert!(
+            (room.frame(MS(300_000), 0.01) - 0.01).abs() < 1e-9,
+            "{room:?}"
+        );
     }
 }
