@@ -85,6 +85,16 @@ const HTB_L4S: &[Embedding] = suite!("htb-l4s":
     "l4s-bbr2.toml",
     "cellular.toml",
     "../../traces/4g.txt",
+    "cellular-10.toml",
+    "cellular-30.toml",
+    "drop-tail-bbr2-game.toml",
+    "drop-tail-cubic-game.toml",
+    "drop-tail-cubic-ten.toml",
+    "htb-bbr2-game.toml",
+    "htb-cubic-game.toml",
+    "htb-cubic-ten.toml",
+    "l4s-bbr2-game.toml",
+    "l4s-cubic-game.toml",
 );
 
 const LAST_MILE: &[Embedding] = suite!("last-mile":
