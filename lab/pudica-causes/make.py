@@ -24,6 +24,22 @@ TRIPS = [5, 15, 30]
 TRIPS_CUBIC = [10, 20, 40]
 
 
+# The slides: a response to a fall that is 100 ms late. The oracle is told the rate when a report of it is back.
+# How deep the fall is, is ours.
+LATE = """duration = "20s"
+
+[link]
+steps = [{ at = "0s", rate = "30Mbit/s" }, { at = "10s", rate = "7500kbit/s" }]
+one_way_delay = "10ms"
+return_delay = "90ms"
+queue = { kind = "droptail", limit = "500kB" }
+
+[[flow]]
+name = "game"
+controller = "oracle"
+"""
+
+
 def variant(name: str, *lines: str) -> str:
     """A variant of a scenario."""
     return "\n".join(["", "[[variant]]", f'name = "{name}"', *lines, ""])
@@ -70,6 +86,7 @@ def files() -> dict[str, str]:
         + variant("half a round trip", "flow.params.min_delay_rtts = 0.5"),
         "gcc-classic": driven(constant, "gcc")
         + variant("classic", 'flow.params.version = "classic"'),
+        "late-response": LATE,
         "three": three + variant("60 Mbit/s", 'link.rate = "60Mbit/s"'),
         "three-trips": apart(three),
         "jitter": jitter
@@ -104,6 +121,12 @@ CASES = [
     ),
     ("sqp-memory", "Fig. 12 with SQP's memory of half a round trip", 3, 30),
     ("gcc-classic", "Fig. 16 for two minutes with the GCC of 2017", 3, 120),
+    (
+        "late-response",
+        "The slides: the oracle, told 100 ms late of a fall to a quarter",
+        3,
+        20,
+    ),
     ("three", "Fig. 13 on 60 Mbit/s", 45, 60),
     ("three-trips", "Fig. 13 with round trips of 10, 30 and 60 ms", 45, 60),
     ("jitter", "The jitter of Fig. 17 with other rates and round trips", 3, 20),
@@ -189,6 +212,12 @@ CLAIMS = [
         "appendix D",
         ['quantity = "spikes"', 'case = "gcc-classic"', 'variant = "classic"']
         + ['controllers = ["gcc"]', 'above = "50ms"', "at_least = 2.0"],
+    ),
+    (
+        "A response that is 100 ms late makes a spike of the frame delay above 250 ms",
+        "slides",
+        ['quantity = "frame-delay-max"', 'case = "late-response"']
+        + ['controllers = ["oracle"]', "at_least = 250.0"],
     ),
     (
         "On 60 Mbit/s three Salsify flows are fair",

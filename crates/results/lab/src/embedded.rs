@@ -131,6 +131,7 @@ const PUDICA_CAUSES: &[Embedding] = suite!("pudica-causes":
     "fall.toml",
     "gcc-classic.toml",
     "jitter.toml",
+    "late-response.toml",
     "sqp-memory.toml",
     "three-trips.toml",
     "three.toml",
