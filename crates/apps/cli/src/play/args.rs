@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args as Arguments;
+use mimosa_client::KeyHash;
 use tracing_subscriber::filter::Targets;
 
 use crate::log;
@@ -14,12 +15,15 @@ use crate::log;
     reason = "each is an option of its own"
 )]
 pub(crate) struct Args {
-    /// The host, as `mimosa serve` prints it: http://HOST:PORT/#token=TOKEN
+    /// The host, as `mimosa serve` prints it: https://HOST:PORT/#token=TOKEN&key=KEY
     #[arg(value_name = "URL")]
     pub(crate) address: String,
     /// The host's token, in place of the address's
     #[arg(long)]
     pub(crate) token: Option<String>,
+    /// The host's key, in place of the address's: 64 hexadecimal digits
+    #[arg(long, value_parser = key)]
+    pub(crate) key: Option<KeyHash>,
     /// Watch, while somebody else plays
     #[arg(long)]
     pub(crate) watch: bool,
@@ -56,4 +60,9 @@ pub(crate) struct Args {
     /// Write what was seen to this file, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// The key that is written in `text`.
+fn key(text: &str) -> Result<KeyHash, &'static str> {
+    KeyHash::parse(text).ok_or("it has to be 64 hexadecimal digits, as `key=` in the host's URL")
 }

@@ -24,7 +24,9 @@ use crate::terminal::say;
 pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
     log::start(args.log.clone(), LogFormat::Text).map_err(PlayError::Log)?;
     let config = ConnectionConfig {
-        address: Address::parse(&args.address)?.with_token(args.token.clone()),
+        address: Address::parse(&args.address)?
+            .with_key(args.key)?
+            .with_token(args.token.clone()),
         role: if args.watch {
             Role::Viewer
         } else {

@@ -8,6 +8,7 @@ mod network;
 mod overlay;
 mod player;
 mod report;
+mod secure;
 mod socket;
 #[cfg(feature = "window")]
 mod system;
@@ -18,6 +19,7 @@ mod windowed;
 pub use decode::{Coded, DecodeThread, Decoded};
 pub use error::PlayError;
 pub use headless::{Headless, play};
+pub use mimosa_tls::KeyHash;
 pub use network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
 pub use player::{News, Player};
 pub use report::PlayReport;
