@@ -62,6 +62,7 @@ ip             iproute2      check
 nft            nftables      check
 ps             procps        check
 iperf3         iperf3        check
+nginx          nginx         check
 '
 # The oldest that the page's tools take.
 readonly node=20.19

@@ -20,6 +20,8 @@ export interface HostOptions {
   /** Names its log and its recordings in out/e2e. */
   readonly name: string;
   readonly args?: readonly string[];
+  /** Which of its connections are encrypted; none, where that is not what is tested. */
+  readonly tls?: "auto" | "on" | "off";
   /** Where it runs, if not here. */
   readonly place?: Place;
 }
@@ -31,14 +33,22 @@ export class Host {
   readonly plays: readonly string[];
   /** Where its recordings are. */
   readonly records: string;
+  /** Where it keeps its key and its certificate. */
+  readonly state: string;
   #asked = false;
   readonly #child: ChildProcess;
   readonly #log: () => string;
 
-  constructor(child: ChildProcess, printed: string, log: () => string, records: string) {
+  constructor(
+    child: ChildProcess,
+    printed: string,
+    log: () => string,
+    folders: { records: string; state: string },
+  ) {
     this.#child = child;
     this.#log = log;
-    this.records = records;
+    this.records = folders.records;
+    this.state = folders.state;
     const urls = (kind: string) =>
       [...printed.matchAll(new RegExp(`^${kind}\\s+(http\\S+)$`, "gm"))].map((match) => match[1]);
     this.plays = urls("play").filter((url) => url !== undefined);
@@ -110,7 +120,12 @@ export function troubles(log: string): string[] {
 }
 
 /** Starts a host that lives until the test has ended. */
-export async function startHost({ name, args = [], place }: HostOptions): Promise<Host> {
+export async function startHost({
+  name,
+  args = [],
+  tls = "off",
+  place,
+}: HostOptions): Promise<Host> {
   if (!existsSync(BINARY)) {
     throw new Error(
       `${BINARY} is missing: cargo build -p mimosa-cli --features x264, or name another in MIMOSA`,
@@ -123,7 +138,13 @@ export async function startHost({ name, args = [], place }: HostOptions): Promis
   const [command = "", ...rest] = at(place, [BINARY, "serve", ...free, ...args]);
   const child = spawn(command, rest, {
     cwd: ROOT,
-    env: { ...ownEnvironment(), XDG_CONFIG_HOME: settings, NO_COLOR: "1" },
+    env: {
+      ...ownEnvironment(),
+      MIMOSA_TLS: tls,
+      XDG_CONFIG_HOME: settings,
+      XDG_STATE_HOME: settings,
+      NO_COLOR: "1",
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let printed = "";
@@ -155,7 +176,7 @@ export async function startHost({ name, args = [], place }: HostOptions): Promis
     }
     return /^watch\s/m.test(printed);
   });
-  host = new Host(child, printed, () => log, records);
+  host = new Host(child, printed, () => log, { records, state: join(settings, "mimosa") });
   return host;
 }
 

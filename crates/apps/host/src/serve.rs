@@ -7,6 +7,7 @@ use mimosa_settings::{Settings, SourceSettings, Token};
 use mimosa_system::clock::Clock;
 use mimosa_system::random::bits_128;
 use mimosa_system::{mailbox, priority};
+use mimosa_tls::KeyHash;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -15,11 +16,13 @@ use crate::encoding::EncoderChoices;
 use crate::encoding::choose_encoder;
 use crate::error::HostError;
 use crate::http::{self, App};
+use crate::machine;
 use crate::metrics::Metrics;
 use crate::network::{Network, Sockets, ToNetwork, is_absent};
 use crate::private;
 use crate::sound::Sound;
 use crate::source::Source;
+use crate::tls::Tls;
 
 /// The addresses of the host.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -57,6 +60,7 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
         .map_err(HostError::Thread)?;
     let listeners = runtime.block_on(listen(&settings))?;
     let sockets = Sockets::bind(&settings.bind, settings.udp_port)?;
+    let tls = Tls::start(&settings)?;
     let udp = sockets.addresses();
     let (mailbox, inbox) = mailbox().map_err(HostError::Thread)?;
     let metrics = Arc::new(Metrics::new());
@@ -69,7 +73,7 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
         from_source.send(ToNetwork::Source(news));
     })?;
     let tokens = tokens(&settings);
-    let urls = urls(&listeners, tokens.as_ref());
+    let urls = urls(&listeners, tokens.as_ref(), tls.as_ref());
     let app = Arc::new(App::new(
         &settings.allowed_origins,
         tokens,
@@ -105,8 +109,12 @@ pub fn serve(mut settings: Settings, ready: impl FnOnce(&Urls)) -> Result<(), Ho
             tokio::spawn(http::serve(
                 listener,
                 Arc::clone(&app),
+                tls.as_ref().map(|tls| tls.door.clone()),
                 finished(end.clone()),
             ));
+        }
+        if let Some(tls) = tls {
+            tokio::spawn(tls.watch());
         }
         tokio::select! {
             () = finished(end.clone()) => {}
@@ -190,7 +198,11 @@ fn tokens(settings: &Settings) -> Option<(Token, Token)> {
     ))
 }
 
-fn urls(listeners: &[(SocketAddr, TcpListener)], tokens: Option<&(Token, Token)>) -> Urls {
+fn urls(
+    listeners: &[(SocketAddr, TcpListener)],
+    tokens: Option<&(Token, Token)>,
+    tls: Option<&Tls>,
+) -> Urls {
     let mut urls = Urls {
         play: Vec::new(),
         watch: Vec::new(),
@@ -202,19 +214,28 @@ fn urls(listeners: &[(SocketAddr, TcpListener)], tokens: Option<&(Token, Token)>
                 IpAddr::V4(v4) => v4.to_string(),
                 IpAddr::V6(v6) => format!("[{v6}]"),
             };
-            let base = format!("http://{host}:{}/", address.port());
-            let (play, watch) = match tokens {
-                Some((play, watch)) => (
-                    format!("{base}#token={}", play.secret()),
-                    format!("{base}?role=view#token={}", watch.secret()),
-                ),
-                None => (base.clone(), format!("{base}?role=view")),
-            };
-            urls.play.push(play);
-            urls.watch.push(watch);
+            let secure = tls.filter(|tls| !tls.door.takes_plain(ip));
+            let scheme = if secure.is_some() { "https" } else { "http" };
+            let base = format!("{scheme}://{host}:{}/", address.port());
+            let key = secure.and_then(|tls| tls.key);
+            let (play, watch) = tokens.map(|(play, watch)| (play, watch)).unzip();
+            urls.play.push(base.clone() + &fragment(play, key));
+            urls.watch
+                .push(format!("{base}?role=view{}", fragment(watch, key)));
         }
     }
     urls
+}
+
+/// The part of a URL that browsers keep to themselves: the token, and the host's key.
+fn fragment(token: Option<&Token>, key: Option<KeyHash>) -> String {
+    let token = token.map(|token| format!("token={}", token.secret()));
+    let key = key.map(|key| format!("key={key}"));
+    match (token, key) {
+        (None, None) => String::new(),
+        (Some(one), None) | (None, Some(one)) => format!("#{one}"),
+        (Some(token), Some(key)) => format!("#{token}&{key}"),
+    }
 }
 
 /// The addresses for which an unspecified one stands.
@@ -222,10 +243,7 @@ fn named(address: IpAddr) -> Vec<IpAddr> {
     if !address.is_unspecified() {
         return vec![address];
     }
-    let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
-    interfaces
-        .iter()
-        .map(if_addrs::Interface::ip)
-        .filter(|ip| ip.is_ipv4() == address.is_ipv4())
-        .collect()
+    let mut all = machine::addresses();
+    all.retain(|ip| ip.is_ipv4() == address.is_ipv4());
+    all
 }

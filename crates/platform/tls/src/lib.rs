@@ -20,6 +20,8 @@ pub use client::{Trust, Untrusted, client_config, untrusted};
 pub use key_hash::KeyHash;
 pub use own::{OwnKey, OwnKeyError, RENEWAL, VALIDITY, is_due};
 pub use pair::{Pair, PairError};
+/// The error of the library.
+pub use rustls::Error as LibraryError;
 pub use server::{HTTP_1, HTTP_2, Slot, server_config};
 
 /// The ciphers of both ends: those of aws-lc, which encrypts the media as well.

@@ -35,6 +35,8 @@ pub enum ErrorCode {
     ViewOnly,
     /// The request comes from another site's page.
     Origin,
+    /// The host takes this request over HTTPS only.
+    HttpsRequired,
     /// There is no session with this ID.
     NoSession,
     /// The offer has no codec that the host sends.
@@ -53,13 +55,14 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// All codes, in the order of the table in `docs/embed/protocol.md`.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::BadOffer,
         Self::BadRequest,
         Self::TokenMissing,
         Self::TokenWrong,
         Self::ViewOnly,
         Self::Origin,
+        Self::HttpsRequired,
         Self::NoSession,
         Self::NoCodec,
         Self::PlayerPresent,
@@ -79,6 +82,7 @@ impl ErrorCode {
             Self::TokenWrong => "token-wrong",
             Self::ViewOnly => "view-only",
             Self::Origin => "origin",
+            Self::HttpsRequired => "https-required",
             Self::NoSession => "no-session",
             Self::NoCodec => "no-codec",
             Self::PlayerPresent => "player-present",
@@ -95,7 +99,7 @@ impl ErrorCode {
         match self {
             Self::BadOffer | Self::BadRequest => 400,
             Self::TokenMissing => 401,
-            Self::TokenWrong | Self::ViewOnly | Self::Origin => 403,
+            Self::TokenWrong | Self::ViewOnly | Self::Origin | Self::HttpsRequired => 403,
             Self::NoSession => 404,
             Self::NoCodec => 406,
             Self::PlayerPresent => 409,

@@ -1,5 +1,6 @@
 //! `mimosa doctor`: checks what `mimosa serve` needs, and says what is missing and what to type.
 
+mod certificate;
 mod encoder;
 mod input;
 #[cfg(feature = "lab")]
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     sound::look(&settings, &mut report);
     input::look(&settings, &mut report);
     network::look(&settings, &mut report);
+    certificate::look(&settings, &mut report);
     machine::look(&settings, &mut report);
     #[cfg(feature = "lab")]
     link::look(&mut report);

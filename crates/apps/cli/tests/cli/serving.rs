@@ -24,6 +24,7 @@ fn call(home: &Path, variable: Option<(&str, &str)>, arguments: &[&str]) -> Outp
         .args(arguments)
         .current_dir(home)
         .env("XDG_CONFIG_HOME", home)
+        .env("XDG_STATE_HOME", home.join("state"))
         .env_remove("DISPLAY")
         .envs(variable)
         .output()

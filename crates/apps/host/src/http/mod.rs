@@ -5,6 +5,8 @@ mod limit;
 mod listener;
 mod page;
 mod places;
+mod redirect;
+mod timed;
 mod whep;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,12 +24,14 @@ use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use self::access::{Access, Permission, names};
+use self::access::{Access, Permission};
 use self::limit::RateLimit;
-use self::listener::{Client, in_time};
+use self::listener::{Client, Encrypted, Routes, in_time};
 use self::places::Places;
+use crate::machine;
 use crate::metrics::Metrics;
 use crate::network::ToNetwork;
+use crate::tls::Door;
 use mimosa_system::Mailbox;
 use mimosa_system::clock::Clock;
 
@@ -47,9 +51,6 @@ pub(crate) struct App {
     places: Places,
 }
 
-/// The kernel's file with the machine's name.
-const HOST_NAME: &str = "/proc/sys/kernel/hostname";
-
 impl App {
     /// The state that handlers share. `tokens` are those for playing and for watching.
     pub(crate) fn new(
@@ -64,7 +65,7 @@ impl App {
                 tokens,
                 allowed_origins: allowed_origins.to_vec(),
                 // Without a name, requests have to use addresses.
-                names: names(&std::fs::read_to_string(HOST_NAME).unwrap_or_default()),
+                names: machine::names(),
             },
             network,
             metrics,
@@ -152,14 +153,26 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Serves until `stop` completes.
+/// Serves until `stop` completes, with HTTPS if there is a door for it.
 pub(crate) async fn serve(
     listener: TcpListener,
     app: Arc<App>,
+    door: Option<Door>,
     stop: impl Future<Output = ()> + Send,
 ) {
     let places = app.places.clone();
-    listener::serve(listener, router(app), places, stop).await;
+    let routes = Routes {
+        all: router(Arc::clone(&app)),
+        plain: plain(app),
+    };
+    listener::serve(listener, routes, door, places, stop).await;
+}
+
+/// Answers requests that should have come encrypted.
+fn plain(app: Arc<App>) -> Router {
+    Router::new()
+        .fallback(redirect::redirect)
+        .layer(from_fn_with_state(app, guard))
 }
 
 fn router(app: Arc<App>) -> Router {
@@ -186,9 +199,11 @@ async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
-    let admitted = app
-        .count(&app.requests, client)
-        .and_then(|()| app.access.origin(request.headers()).map_err(Refusal::from));
+    let is_encrypted = request.extensions().get::<Encrypted>().is_some();
+    let admitted = app.count(&app.requests, client).and_then(|()| {
+        let origin = app.access.origin(request.headers(), is_encrypted);
+        origin.map_err(Refusal::from)
+    });
     let foreign = app.access.foreign_origin(request.headers());
     let foreign = foreign.and_then(|origin| HeaderValue::from_str(origin).ok());
     let is_asset = *request.method() == Method::GET && request.uri().path().starts_with("/assets/");
@@ -268,6 +283,10 @@ mod tests {
 
     /// The routes of a host with tokens, without the network's thread.
     fn routes() -> TowerToHyperService<Router> {
+        TowerToHyperService::new(router(app()))
+    }
+
+    fn app() -> Arc<App> {
         let tokens = ["player-player-player", "viewer-viewer-viewer"].map(Token::new);
         let [play, watch] = tokens.map(Option::unwrap);
         let (network, _) = mailbox().unwrap();
@@ -278,7 +297,41 @@ mod tests {
             Arc::new(Metrics::new()),
             Clock::start(),
         );
-        TowerToHyperService::new(router(Arc::new(app)))
+        Arc::new(app)
+    }
+
+    #[tokio::test]
+    async fn without_encryption_only_the_page_is_sent_on() {
+        let plain = TowerToHyperService::new(plain(app()));
+        let ask = async |what, host| {
+            let headers = [("host", host)];
+            let response = answer(&plain, THERE, what, &headers).await;
+            let location = response.headers().get(header::LOCATION).cloned();
+            assert!(!response.headers().contains_key("strict-transport-security"));
+            let status = response.status().as_u16();
+            (
+                status,
+                location.map(|place| place.to_str().unwrap().to_owned()),
+            )
+        };
+        let to = |place: &str| (308, Some(place.to_owned()));
+        assert_eq!(
+            ask(("GET", "/?role=view"), "192.0.2.7:8080").await,
+            to("https://192.0.2.7:8080/?role=view")
+        );
+        let asset = ask(("HEAD", "//evil.example/x"), "[2001:db8::1]:80").await;
+        assert_eq!(asset, to("https://[2001:db8::1]:80//evil.example/x"));
+        for what in [
+            ("POST", "/whep"),
+            ("DELETE", "/whep/0"),
+            ("GET", "/metrics"),
+            ("GET", "/api/info"),
+            ("POST", "/"),
+        ] {
+            assert_eq!(ask(what, "192.0.2.7").await, (403, None), "{what:?}");
+        }
+        let elsewhere = ask(("GET", "/"), "evil.example").await;
+        assert_eq!(elsewhere, (403, None), "no name of this host");
     }
 
     async fn status(
@@ -287,6 +340,15 @@ mod tests {
         what: (&str, &str),
         headers: &[(&str, &str)],
     ) -> u16 {
+        answer(routes, from, what, headers).await.status().as_u16()
+    }
+
+    async fn answer(
+        routes: &TowerToHyperService<Router>,
+        from: [u8; 4],
+        what: (&str, &str),
+        headers: &[(&str, &str)],
+    ) -> Response {
         let mut request = Request::builder().method(what.0).uri(what.1);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -295,7 +357,7 @@ mod tests {
         let client = Client((IpAddr::from(from), 1).into());
         request.extensions_mut().insert(ConnectInfo(client));
         let Ok(response) = routes.call(request).await;
-        response.status().as_u16()
+        response
     }
 
     const LOCAL: (&str, &str) = ("host", "localhost");

@@ -123,6 +123,8 @@ fn the_ends_of_every_range() {
         ),
         ("http-port", &["0", "65535"], &["-1", "65536", "", "x"]),
         ("udp-port", &["0", "65535"], &["-1", "65536"]),
+        ("tls", &["auto", "on", "off"], &["", "true", "ON"]),
+        ("tls-certificate", &[""], &["host.pem", "\0"]),
         (
             "allowed-origins",
             &["https://a.b", "http://[::1]:80", ""],
@@ -225,6 +227,20 @@ fn secrets_are_not_shown() {
     assert_eq!(
         file(same).error(),
         "m.toml:2: `view_token` is the same as `token`, so that whoever watches could play; change one"
+    );
+}
+
+#[test]
+fn a_certificate_without_its_key() {
+    let both = [("tls-certificate", "a.pem"), ("tls-key", "b.pem")];
+    assert!(flags(&both).resolve().is_ok());
+    assert_eq!(
+        flags(&both[..1]).error(),
+        "--tls-certificate: `tls_certificate` has no meaning without `tls_key`; set both, or neither"
+    );
+    assert_eq!(
+        file("tls_key = \"b.pem\"").error(),
+        "m.toml:1: `tls_key` has no meaning without `tls_certificate`; set both, or neither"
     );
 }
 
