@@ -3,7 +3,7 @@ FUZZ_SECONDS ?= 20
 
 # Under CI the lock files stand as they are.
 LOCKED := $(if $(CI),--locked)
-# Here everything is built and tested with what is under the GPL; by default, nothing is.
+# Here everything is built and tested with what loads a library under the GPL; by default, nothing is.
 FEATURES := --features mimosa-cli/x264
 # The program with all commands, the one that serves browsers, and the one that plays in a
 # window. Each is `target/play/mimosa`, whichever was built last.

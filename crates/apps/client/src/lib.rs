@@ -12,7 +12,7 @@ mod drive;
 
 pub use drive::{
     Address, Coded, Connection, ConnectionConfig, DecodeThread, Decoded, FromHost, Headless,
-    KeyHash, Loudspeaker, News, PlayError, PlayReport, Player, ToHost, play,
+    KeyHash, Loudspeaker, News, PlayError, PlayReport, Player, ToHost, decoders, play,
 };
 #[cfg(feature = "window")]
 pub use drive::{Windowed, play_in_window};

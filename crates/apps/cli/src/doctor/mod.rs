@@ -1,6 +1,8 @@
 //! `mimosa doctor`: checks what `mimosa serve` needs, and says what is missing and what to type.
 
 mod certificate;
+#[cfg(feature = "play")]
+mod decoder;
 mod encoder;
 mod input;
 #[cfg(feature = "lab")]
@@ -39,6 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     parts::look(&mut report);
     let settings = settings(args, &mut report)?;
     encoder::look(&settings, &mut report);
+    #[cfg(feature = "play")]
+    decoder::look(&mut report);
     pictures::look(&settings, &mut report);
     sound::look(&settings, &mut report);
     input::look(&settings, &mut report);

@@ -16,7 +16,7 @@ mod whep;
 #[cfg(feature = "window")]
 mod windowed;
 
-pub use decode::{Coded, DecodeThread, Decoded};
+pub use decode::{Coded, DecodeThread, Decoded, decoders};
 pub use error::PlayError;
 pub use headless::{Headless, play};
 pub use mimosa_tls::KeyHash;
