@@ -57,6 +57,7 @@ mod terminal;
 mod text;
 #[cfg(feature = "lab")]
 mod trace;
+mod version;
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -78,7 +79,13 @@ use left_out::{serve, serve as doctor};
 
 /// Interactive video with almost no queue in the network, and the proof of it.
 #[derive(Parser)]
-#[command(name = "mimosa", version, about, propagate_version = true)]
+#[command(
+    name = "mimosa",
+    version,
+    long_version = version::long(),
+    about,
+    propagate_version = true
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
