@@ -44,6 +44,8 @@ mod quality;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod service;
 #[cfg(feature = "lab")]
 mod sim;
 #[cfg(feature = "lab")]
@@ -75,7 +77,7 @@ use left_out::{
     lab as soak, lab as trace,
 };
 #[cfg(not(feature = "serve"))]
-use left_out::{serve, serve as doctor};
+use left_out::{serve, serve as doctor, serve as service};
 
 /// Interactive video with almost no queue in the network, and the proof of it.
 #[derive(Parser)]
@@ -105,6 +107,8 @@ enum Command {
     Proxy(Box<proxy::Args>),
     /// Look whether `serve` can run here with these settings, and what to do.
     Doctor(Box<doctor::Args>),
+    /// Let systemd run `serve` for this user, from each log-in on.
+    Service(service::Args),
     /// Run a scenario in virtual time and print what came of it.
     Sim(Box<sim::Args>),
     /// Run hosts and players whole, in virtual time, under faults drawn from seeds, and
@@ -140,6 +144,7 @@ fn main() -> ExitCode {
         Command::Play(args) => play::run(&args).ended(),
         Command::Proxy(args) => proxy::run(&args).ended(),
         Command::Doctor(args) => doctor::run(&args).ended(),
+        Command::Service(args) => service::run(&args).ended(),
         Command::Sim(args) => sim::run(&args).ended(),
         Command::Soak(args) => soak::run(&args).ended(),
         Command::Emulate(args) => emulate::run(&args).ended(),

@@ -12,7 +12,7 @@ use mimosa_host::Urls;
 use crate::{log, terminal};
 
 pub(crate) use args::Args;
-pub(crate) use config::{ConfigFile, State};
+pub(crate) use config::{ConfigFile, State, config_folder};
 pub(crate) use error::ServeError;
 pub(crate) use program::checks;
 
