@@ -25,7 +25,7 @@ main() {
     git diff --quiet HEAD || commit=$commit-dirty
     epoch=$(git log -1 --format=%ct)
     version=$(version "$commit" "$epoch")
-    export SOURCE_DATE_EPOCH=$epoch BUILD_COMMIT=$commit
+    export BUILD_COMMIT=$commit
     cargo fetch --locked --quiet
     case ${1:-root} in
     here) here ;;
@@ -36,7 +36,7 @@ main() {
     mkdir -p "$dist"
     python3 scripts/dist/pack.py "$program" "$dist" --version "$version" --epoch "$epoch"
     if [ "${1:-root}" = root ]; then
-        python3 scripts/dist/image.py "$dist/mimosa_${version}_amd64.deb" "$dist"
+        SOURCE_DATE_EPOCH=$epoch python3 scripts/dist/image.py "$dist/mimosa_${version}_amd64.deb" "$dist"
     fi
     ls -l "$dist"
 }
@@ -92,7 +92,7 @@ inside() {
     chroot "$2" env -i PATH=/build/rust/bin:/usr/bin:/bin HOME=/tmp CARGO_HOME=/build/cargohome \
         CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=/build/target CARGO_INCREMENTAL=0 \
         ${CARGO_BUILD_JOBS:+CARGO_BUILD_JOBS="$CARGO_BUILD_JOBS"} \
-        SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" BUILD_COMMIT="$BUILD_COMMIT" features="$features" \
+        BUILD_COMMIT="$BUILD_COMMIT" features="$features" \
         bash -euo pipefail -c "$(declare -f build); cd /build/mimosa; build"
 }
 
