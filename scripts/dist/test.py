@@ -83,6 +83,7 @@ def fresh(suite: str) -> Path:
 
 def installed(root: Path, package: Path, tarball: Path, decoder: str) -> None:
     """Serves and plays with the package."""
+    inside(root, "apt-get", "-qq", "update", user="root")
     run("cp", str(package), str(root / "tmp"))
     run("tar", "-xf", str(tarball), "-C", str(root / "opt"), "--no-same-owner")
     begun = time.monotonic()
@@ -92,13 +93,15 @@ def installed(root: Path, package: Path, tarball: Path, decoder: str) -> None:
     with served(root, "mimosa"):
         watched()
         print(f"  {time.monotonic() - begun:6.1f} s  from the package to a picture")
-        refused = inside(root, unpacked_program(root), "play", URL, fails=True)
+        # Asked before libavcodec comes, which brings libx264 and SVT-AV1 with it.
+        doctor = inside(root, "mimosa", "doctor", "--http-port", "0", "--udp-port", "0")
+        assert "OpenH264" in doctor and "install Debian's libx264-164" in doctor, doctor
+        program = unpacked_program(root)
+        refused = inside(root, program, "play", URL, "--headless", fails=True)
         assert "libavcodec" in refused and decoder in refused, refused
         with step(f"apt-get install {decoder}"):
             inside(root, *APT, decoder, user="root")
         played(root)
-    doctor = inside(root, "mimosa", "doctor", "--http-port", "0", "--udp-port", "0")
-    assert "OpenH264" in doctor and "libx264-164" in doctor, doctor
     with step("apt-get purge mimosa"):
         command = ["apt-get", "-qq", "--yes", "purge", "mimosa"]
         inside(root, *command, user="root")
@@ -159,7 +162,9 @@ def played(root: Path) -> None:
     with step("mimosa play for 3 s"):
         report = json.loads(inside(root, *command, "--seconds", "3", "--report", "-"))
     pictures, input = report["frames"], report["input"]
-    print(f"          {report['encoder']}, connected after {report['connected_after']} ms")
+    print(
+        f"          {report['encoder']}, connected after {report['connected_after']} ms"
+    )
     print(f"          frames {json.dumps(pictures)}, input {json.dumps(input)}")
 
 
