@@ -20,7 +20,7 @@ from pack import sums
 
 SUITE = "trixie"
 # As in the Containerfile.
-PACKAGES = "ca-certificates,xvfb,pulseaudio,pulseaudio-utils"
+PACKAGES = "ca-certificates,passwd,xvfb,pulseaudio,pulseaudio-utils"
 USER = "mimosa"
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 

@@ -68,7 +68,7 @@ def fresh(suite: str) -> Path:
     KEPT.mkdir(parents=True, exist_ok=True)
     image, root = KEPT / f"{suite}.tar", KEPT / suite
     if not image.exists():
-        command = ["mmdebstrap", "--variant=apt", "--include=ca-certificates"]
+        command = ["mmdebstrap", "--variant=apt", "--include=ca-certificates,passwd"]
         command += [f"--keyring={KEYS}", suite, str(image)]
         run(*command, "http://deb.debian.org/debian")
     run("rm", "-rf", str(root))
@@ -112,8 +112,9 @@ def installed(root: Path, package: Path, tarball: Path, decoder: str) -> None:
 def unpacked(root: Path) -> None:
     """Serves and plays with the tarball alone."""
     with served(root, unpacked_program(root)):
-        watched()
+        # The client says when it leaves; a browser's place is free only a while after its end.
         played(root)
+        watched()
 
 
 def unpacked_program(root: Path) -> str:
