@@ -115,7 +115,7 @@ mod tests {
         let mut room = Room::default();
         let parts = parts(&mut room, 100, 0.04, |part| part < 0.3);
         assert!(parts[..4].iter().all(|part| (part - 0.04).abs() < 1e-9));
-        let last = 0.04 * LONGER.powi(5);
+        let last = 0.04 * libm::pow(LONGER, 5.0);
         assert!((parts[20] - last).abs() < 1e-9, "{parts:?}");
         assert!((parts[99] - last).abs() < 1e-9, "{parts:?}");
         assert!(
