@@ -3,7 +3,7 @@ FUZZ_SECONDS ?= 20
 
 # Under CI the lock files stand as they are.
 LOCKED := $(if $(CI),--locked)
-# Here everything is built and tested with what is under the GPL; by default, nothing is.
+# Here everything is built and tested with what loads a library under the GPL; by default, nothing is.
 FEATURES := --features mimosa-cli/x264
 # The program with all commands, the one that serves browsers, and the one that plays in a
 # window. Each is `target/play/mimosa`, whichever was built last.
@@ -20,11 +20,11 @@ SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME URL
 
-.PHONY: help check test soak bench measure compare picture play client all fuzz figures
+.PHONY: help check test soak bench measure compare picture play client all dist dist-test fuzz figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
 
 # The page's parts and the page, when they are older than what they come of.
 PAGE := $(shell git ls-files web/src web/index.html web/vite.config.ts web/tsconfig.json 2>/dev/null)
@@ -42,7 +42,7 @@ CONTROLLERS := $(wildcard crates/core/cc/src/*.rs crates/core/cc/src/*/mod.rs)
 
 check: ## Formatting, lints, documentation, licences, arrows, links
 	scripts/install.sh
-	shellcheck .ci/run scripts/*.sh
+	shellcheck .ci/run scripts/*.sh scripts/dist/*.sh
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	rustfmt --edition 2024 --check $(CONTROLLERS)
@@ -107,6 +107,17 @@ all: ## Build `mimosa` with all of its commands: target/play/mimosa
 	scripts/install.sh all
 	$(MAKE) web/dist/index.html
 	cargo build $(ALL) $(LOCKED)
+
+dist: ## Package, tarball and image in out/dist, from a root of Debian 11; as root
+	scripts/install.sh dist
+	$(MAKE) web/dist/index.html
+	scripts/dist/build.sh
+
+dist-test: ## Install what `make dist` made in clean Debian 12 and 13, serve and play; as root
+	scripts/install.sh dist
+	scripts/install.sh
+	$(MAKE) web/node_modules/.package-lock.json
+	python3 scripts/dist/test.py
 
 fuzz: ## Every fuzz target for FUZZ_SECONDS
 	scripts/install.sh fuzz

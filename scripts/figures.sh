@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the tables and figures of docs/ again; with --check says what is stale.
+# Makes the tables and figures of docs/ again, and the pages of the papers' claims from their data; with
+# --check says what is stale.
 # MIMOSA names the program; without it, one is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,4 +9,5 @@ if [ -z "${MIMOSA:-}" ]; then
     cargo build --quiet --profile play --package mimosa-cli --features x264
 fi
 python3 scripts/make_traces.py
+python3 scripts/claims.py "$@"
 python3 scripts/figures.py "$@"

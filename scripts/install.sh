@@ -6,6 +6,7 @@
 #   scripts/install.sh hardware  what `make play` needs besides, to encode in hardware
 #   scripts/install.sh client  what `make client` needs
 #   scripts/install.sh all     what `make all` needs
+#   scripts/install.sh dist    what `make dist` needs
 #   scripts/install.sh fuzz    what `make fuzz` needs
 #
 # Without apt it names what is missing and where to get it.
@@ -18,11 +19,11 @@ PATH=$PATH:/usr/sbin:/sbin:/usr/games
 # A command or a file, the Debian package it comes from, and what needs it.
 readonly parts='
 cc             gcc           check play client all fuzz
-git            git           check play client all
+git            git           check play client all dist
 cmake          cmake         check client all
-pkg-config     pkg-config    check play client all
-x264.pc        libx264-dev   check play all
-SvtAv1Enc.pc   libsvtav1enc-dev check play all
+pkg-config     pkg-config    check play client all dist
+x264.pc        libx264-dev   check play all dist
+SvtAv1Enc.pc   libsvtav1enc-dev check play all dist
 gstreamer-1.0.pc libgstreamer1.0-dev check hardware all
 gstreamer-app-1.0.pc libgstreamer-plugins-base1.0-dev check hardware all
 libgstapp.so   gstreamer1.0-plugins-base check hardware all
@@ -61,7 +62,11 @@ freedoom1.wad  freedoom      check
 ip             iproute2      check
 nft            nftables      check
 ps             procps        check
+mmdebstrap     mmdebstrap    dist
+objdump        binutils      dist
+python3        python3       dist
 iperf3         iperf3        check
+nginx          nginx         check
 '
 # The oldest that the page's tools take.
 readonly node=20.19
@@ -73,9 +78,9 @@ readonly imageio_ffmpeg=0.8.1
 main() {
     local purpose=${1:-check}
     case $purpose in
-    check | play | hardware | client | all | fuzz) ;;
+    check | play | hardware | client | all | dist | fuzz) ;;
     *)
-        echo "usage: $0 [check|play|hardware|client|all|fuzz]" >&2
+        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz]" >&2
         exit 2
         ;;
     esac
@@ -106,6 +111,10 @@ client() {
 }
 
 all() {
+    node_tools
+}
+
+dist() {
     node_tools
 }
 

@@ -1,12 +1,16 @@
 """Fills docs/embed/feedback.md, docs/how-it-works/loss.md and docs/results again.
 
-In docs/results/papers.md, `<!-- claims: SUITE -->` is followed by the claims of that suite and what
-came of them, up to `<!-- end -->`. Figures and numbers are copied from the suite's results.
+Of the suites of the papers' claims, figures and verdicts are copied to docs/figures/papers, from which
+claims.py makes docs/results/papers.md and the pages in docs/results/papers.
 In docs/embed/feedback.md, `<!-- feedback: CASE -->` is followed by the table of that case, and in
 docs/how-it-works/loss.md `<!-- loss: CONTROLLER LINK DEADLINE -->` by the table of those. In
 docs/results/coexistence.md `<!-- coexistence: CASE -->` is followed by what the page of that suite
 has of the case, and `<!-- coexistence: conditions -->` by its seeds and controllers. Of the suites
-in RESULTS the whole page becomes a document. With names of suites as arguments, only these are run.
+in RESULTS the whole page becomes a document. With names of suites as arguments, only these are run;
+`papers` names those of the papers' claims.
+
+What a suite gave is kept in target/papers, and the suite is not run again while that is newer than the
+program and the suite. A run that was stopped goes on where it was.
 """
 
 import json
@@ -15,49 +19,78 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
+
+import claims
 
 ROOT = Path(__file__).resolve().parent.parent
 MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).absolute()
-PAGE = ROOT / "docs" / "results" / "papers.md"
+KEPT = ROOT / "target" / "papers"
 FEEDBACK = ROOT / "docs" / "embed" / "feedback.md"
 LOSS = ROOT / "docs" / "how-it-works" / "loss.md"
 COEXISTENCE = ROOT / "docs" / "results" / "coexistence.md"
 FIGURES = ROOT / "docs" / "figures" / "papers"
 DOCUMENTS = ROOT / "docs" / "results"
 RESULTS = ["scoreboard", "robust", "last-mile", "rfc8867", "rfc8869"]
-CLAIMS = re.compile(r"(<!-- claims: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 CASES = re.compile(r"(<!-- feedback: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 LOSSES = re.compile(
     r"(<!-- loss: (\S+) (\S+) (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL
 )
 PAIRS = re.compile(r"(<!-- coexistence: (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+WITH_TRACES = "ace-zhuge"
 ROUND_TRIPS = [10, 30, 60]
 PROTECTIONS = ["retransmission", "fec", "joint"]
-TABLE = re.compile(r"A dash stands.*?:\n\n((?:\|.*\n)+)")
 
 
-def run(suite: str, results: Path) -> str:
-    """Runs a suite and gives its page."""
-    words = [str(MIMOSA), "lab", "run", suite, "--output", str(results)]
-    subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
-    return (results / "page.md").read_text(encoding="utf-8")
+def is_new(suite: Path, page: Path) -> bool:
+    """Whether a page is newer than the program and the suite's files."""
+    if not page.exists():
+        return False
+    files = [MIMOSA, *suite.glob("*")]
+    return all(file.stat().st_mtime < page.stat().st_mtime for file in files)
 
 
-def table(suite: str, results: Path) -> str:
-    """Runs a suite, copies its figures and numbers, and gives its table of claims."""
-    page = run(suite, results)
+def run(suite: str, results: Path, folder: Path | None = None) -> str:
+    """Runs a suite, unless its results are there, and gives its page."""
+    page = results / "page.md"
+    folder = folder or ROOT / "lab" / suite
+    if not is_new(folder, page):
+        words = [str(MIMOSA), "lab", "run", str(folder), "--output", str(results)]
+        subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+    return page.read_text(encoding="utf-8")
+
+
+def paper(suite: str, results: Path) -> None:
+    """Runs a suite and copies its figures and verdicts."""
+    run(suite, results)
+    keep(suite, results)
+
+
+def keep(suite: str, results: Path) -> None:
+    """Copies the figures and verdicts of a suite."""
     shutil.copy(results / "claims.json", FIGURES / f"{suite}.json")
     for figure in sorted((results / "figures").glob("*.svg")):
         shutil.copy(figure, FIGURES / f"{suite}-{figure.name}")
-    found = TABLE.search(page)
-    if not found:
-        raise SystemExit(f"{suite}: its page has no claims")
-    return found.group(1)
 
 
-def document(suite: str, results: Path) -> None:
+def generated(suite: str, script: Path, results: Path) -> None:
+    """Makes the verdicts of a suite that a program makes, with the recordings in TRACES if it needs them."""
+    if suite != WITH_TRACES:
+        words = [str(script), str(FIGURES / f"{suite}.json"), str(KEPT)]
+        subprocess.run([sys.executable, *words], check=True)
+    elif traces := os.environ.get("TRACES"):
+        folder = results / "suite"
+        if not is_new(Path(traces), folder / "suite.toml"):
+            subprocess.run(
+                [sys.executable, str(script), traces, str(folder)], check=True
+            )
+        run(suite, results, folder)
+        keep(suite, results)
+    else:
+        print(f"{suite}: TRACES names no folder of recordings; its verdicts stay")
+
+
+def make_document(suite: str, results: Path) -> None:
     """Runs a suite and makes a document of its page, its figures and its numbers."""
     page = run(suite, results)
     note = f"`mimosa lab run {suite}`; the numbers are in [{suite}.json]({suite}.json)."
@@ -151,8 +184,13 @@ def coexistence(results: Path) -> None:
 
 def main() -> None:
     """Runs the suites that are named, or every one that the documents show."""
-    text = PAGE.read_text(encoding="utf-8")
-    papers = [suite for _, suite, _, _ in CLAIMS.findall(text)]
+    documents = [claims.Document(name) for name in claims.DOCUMENTS]
+    scripts = {
+        suite: ROOT / script
+        for document in documents
+        for suite, script in document.generated.items()
+    }
+    papers = [suite for document in documents for suite in document.suites]
     pages = {
         "feedback": feedback,
         "loss-recovery": loss,
@@ -160,26 +198,24 @@ def main() -> None:
     }
     known = [*papers, *pages, *RESULTS]
     wanted = sys.argv[1:] or known
+    if "papers" in wanted:
+        wanted = [*papers, *wanted]
+        wanted.remove("papers")
     if unknown := [name for name in wanted if name not in known]:
         raise SystemExit(f"{unknown[0]}: no document shows it; name {', '.join(known)}")
     FIGURES.mkdir(parents=True, exist_ok=True)
     DOCUMENTS.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-
-        def again(match: re.Match[str]) -> str:
-            suite = match.group(2)
-            if suite not in wanted:
-                return match.group(0)
-            rows = table(suite, Path(folder) / suite)
-            return f"{match.group(1)}\n{rows}\n{match.group(4)}"
-
-        PAGE.write_text(CLAIMS.sub(again, text), encoding="utf-8")
-        for suite, fill in pages.items():
-            if suite in wanted:
-                fill(Path(folder) / suite)
-        for suite in RESULTS:
-            if suite in wanted:
-                document(suite, Path(folder) / suite)
+    for suite in dict.fromkeys(wanted):
+        results = KEPT / suite
+        if suite in pages:
+            pages[suite](results)
+        elif suite in RESULTS:
+            make_document(suite, results)
+        elif suite in scripts:
+            generated(suite, scripts[suite], results)
+        else:
+            paper(suite, results)
+    claims.main()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-"""Writes the scenarios and the suite of the study's Table II: three queues, two kinds of TCP."""
+"""Writes the scenarios and the suite of the study's Table II: three queues, two kinds of TCP.
+
+What does not hold is repeated under conditions that may be the cause: such a claim has the text of the first
+one, a comma and the condition, from which scripts/claims.py takes the causes.
+"""
 
 from pathlib import Path
 
@@ -95,6 +99,44 @@ WORDS = {
     "received-q3": "third quartile of the bitrate",
     "lost": "loss rate",
 }
+# What a claim that does not hold is repeated with, beside what the file says: each is a variant or a file of
+# its own, under the condition that the words name.
+EXPERIMENTS = {
+    "uneven": ("if frames vary by a half", "flow.frame_noise = 0.5"),
+    "very-uneven": ("if frames vary by seven tenths", "flow.frame_noise = 0.7"),
+    "01": ("if SCReAM has the constants of -01", 'flow.params.version = "01"'),
+}
+# Of these each queue beside each TCP has some.
+TRIED = {
+    ("drop-tail", "cubic"): ["uneven", "01"],
+    ("drop-tail", "bbr2"): ["uneven", "01"],
+    ("htb", "cubic"): ["01"],
+    ("htb", "bbr2"): ["uneven", "01"],
+    ("l4s", "cubic"): ["uneven", "01"],
+    ("l4s", "bbr2"): ["very-uneven", "01"],
+}
+# And these have the same bytes over this many connections.
+IN_TEN = [("drop-tail", "cubic"), ("htb", "cubic")]
+CONNECTIONS = 10
+TEN = "if TCP has ten connections"
+# The rows of Table II that are repeated.
+REPEATED = {
+    ("drop-tail", "cubic", "video"): "D 50 R 1 2 3",
+    ("drop-tail", "cubic", "tcp"): "D 50 3 L",
+    ("drop-tail", "bbr2", "video"): "R 1 2 3 L",
+    ("drop-tail", "bbr2", "tcp"): "R 2 3 L",
+    ("htb", "cubic", "video"): "",
+    ("htb", "cubic", "tcp"): "D 100 L",
+    ("htb", "bbr2", "video"): "",
+    ("htb", "bbr2", "tcp"): "W D 50",
+    ("l4s", "cubic", "video"): "1",
+    ("l4s", "cubic", "tcp"): "W 10 R 1 2",
+    ("l4s", "bbr2", "video"): "",
+    ("l4s", "bbr2", "tcp"): "D 10 20 R 2 3",
+}
+SHORT = ["W", "D", "10", "20", "50", "100", "R", "1", "2", "3", "L"]
+# Under the constants of -01, besides: the game's mean latency and bitrate, and TCP's bitrate.
+DRAFT = {"video": "W R", "tcp": "R"}
 # A number is the study's within a fifth of it, and within these in the quantity's unit: 2 ms, 3 % of the
 # packets, 1 Mbit/s, 0.3 % lost. The suite's choice.
 LEAST = {"wait": 2, "wait-deviation": 2, "waiting": 3, "lost": 0.3}
@@ -127,6 +169,86 @@ steps = [{steps}]
 """
 
 
+def game(text: str, names: list[str]) -> str:
+    """The scenario with SCReAM of 2024 for the game, and experiments as variants."""
+    own = 'name = "game"\ncontroller = "scream"\nparams = { version = "2024" }\n'
+    text = text.replace('name = "game"\n', own)
+    for name in names:
+        key = EXPERIMENTS[name][1]
+        text += f'\n[[variant]]\nname = "{name}"\n{key}\n'
+    return text
+
+
+def connections(text: str) -> str:
+    """The scenario with SCReAM of 2024 and several connections that carry what one does."""
+    own = 'name = "game"\ncontroller = "scream"\nparams = { version = "2024" }\n'
+    head, tcp = text.replace('name = "game"\n', own).split('[[flow]]\nname = "tcp"\n')
+    for _, rate in STEPS:
+        tcp = tcp.replace(f"{rate}Mbit/s", f"{rate * 1000 // CONNECTIONS}kbit/s")
+    flows = [
+        f'[[flow]]\nname = "tcp {number}"\n{tcp}'
+        for number in range(1, CONNECTIONS + 1)
+    ]
+    return head + "\n".join(flows)
+
+
+def row(queue: str, tcp: str, flow: str, index: int, case: str, more: str) -> str:
+    """The claim about a number of Table II in a case."""
+    quantity, above = ROWS[index]
+    paper = PAPER[queue, tcp][flow == "tcp"][index]
+    least, most = bounds(quantity, paper)
+    whose = "the game's" if flow == "video" else "TCP's"
+    words = WORDS[quantity].format(above=above)
+    text = f"{TITLES[queue]} beside {TCP[tcp]}: {whose} {words}"
+    lines = ["[[claim]]", f'text = "{text}{more and f", {more}"}"']
+    lines += [f'source = "{"this suite: " if more else ""}Tab. II"']
+    lines += [f"paper = {float(paper)}", f'quantity = "{quantity}"', case]
+    lines += [f'class = "{flow}"', 'controllers = ["scream"]']
+    lines += [f'above = "{above}ms"'] if above else []
+    lines += [f"at_least = {float(least)}", f"at_most = {float(most)}", ""]
+    return "\n".join(lines)
+
+
+def used(queue: str, tcp: str, paper: float, case: str, more: str) -> str:
+    """The claim about the link's utilisation in Table II."""
+    return f"""[[claim]]
+text = "{TITLES[queue]} beside {TCP[tcp]}: link utilisation{more and f", {more}"}"
+source = "{"this suite: " if more else ""}Tab. II"
+paper = {paper}
+quantity = "used"
+{case}
+controllers = ["scream"]
+at_least = {round(0.8 * paper, 2)}
+at_most = {min(round(1.2 * paper, 2), 100.0)}
+"""
+
+
+def experiments() -> str:
+    """The rows that are repeated with what may be the cause."""
+    parts = []
+    for (queue, tcp), paper in zip(PAPER, USED, strict=True):
+        where = f"{queue}-{tcp}"
+        cases = {
+            EXPERIMENTS[name][0]: f'case = "{where}-game"\nvariant = "{name}"'
+            for name in TRIED[queue, tcp]
+        }
+        if (queue, tcp) in IN_TEN:
+            cases[TEN] = f'case = "{where}-ten"'
+        for words, case in cases.items():
+            is_draft = words == EXPERIMENTS["01"][0]
+            for flow in ("video", "tcp"):
+                names = REPEATED[queue, tcp, flow].split()
+                if is_draft:
+                    names = [*dict.fromkeys([*DRAFT[flow].split(), *names])]
+                parts += [
+                    row(queue, tcp, flow, SHORT.index(name), case, words)
+                    for name in names
+                ]
+            if is_draft or queue == "l4s":
+                parts.append(used(queue, tcp, paper, case, words))
+    return "\n".join(parts)
+
+
 def bounds(quantity: str, paper: float) -> tuple[float, float]:
     room = max(0.2 * paper, LEAST.get(quantity, 1))
     return max(round(paper - room, 2), 0), round(paper + room, 2)
@@ -134,39 +256,13 @@ def bounds(quantity: str, paper: float) -> tuple[float, float]:
 
 def claims() -> str:
     parts = []
-    for ((queue, tcp), rows), used in zip(PAPER.items(), USED, strict=True):
-        for flow, numbers in zip(("video", "tcp"), rows, strict=True):
-            whose = "the game's" if flow == "video" else "TCP's"
-            for (quantity, above), paper in zip(ROWS, numbers, strict=True):
-                least, most = bounds(quantity, paper)
-                words = WORDS[quantity].format(above=above)
-                lines = [
-                    "[[claim]]",
-                    f'text = "{TITLES[queue]} beside {TCP[tcp]}: {whose} {words}"',
-                    'source = "Tab. II"',
-                    f"paper = {float(paper)}",
-                    f'quantity = "{quantity}"',
-                    f'case = "{queue}-{tcp}"',
-                    f'class = "{flow}"',
-                    'controllers = ["scream"]',
-                    f"at_least = {float(least)}",
-                    f"at_most = {float(most)}",
-                ]
-                if above:
-                    lines.insert(-2, f'above = "{above}ms"')
-                parts.append("\n".join(lines) + "\n")
-        parts.append(
-            f"""[[claim]]
-text = "{TITLES[queue]} beside {TCP[tcp]}: link utilisation"
-source = "Tab. II"
-paper = {used}
-quantity = "used"
-case = "{queue}-{tcp}"
-controllers = ["scream"]
-at_least = {round(0.8 * used, 2)}
-at_most = {min(round(1.2 * used, 2), 100.0)}
-"""
-        )
+    for (queue, tcp), paper in zip(PAPER, USED, strict=True):
+        case = f'case = "{queue}-{tcp}"'
+        for flow in ("video", "tcp"):
+            parts += [
+                row(queue, tcp, flow, index, case, "") for index in range(len(ROWS))
+            ]
+        parts.append(used(queue, tcp, paper, case, ""))
         for text, quantity, flow, least, most in [
             (
                 "Mimosa has no less of the link than SCReAM",
@@ -211,6 +307,21 @@ from = "120s"
 """
         for queue, tcp in PAPER
     )
+    cases += "\n" + "\n".join(
+        f"""[[case]]
+name = "{queue}-{tcp}-{kind}"
+title = "{TITLES[queue]}, beside {TCP[tcp]}: {title}"
+source = "this suite"
+file = "{queue}-{tcp}-{kind}.toml"
+from = "120s"
+"""
+        for queue, tcp in PAPER
+        for kind, title in (
+            ("game", "uneven frames, and SCReAM -01"),
+            ("ten", "ten connections"),
+        )
+        if kind == "game" or (queue, tcp) in IN_TEN
+    )
     figures = "\n".join(
         f"""[[figure]]
 name = "{queue}-{tcp}"
@@ -224,14 +335,11 @@ range = [0.0, 50.0]
     return f"""title = "Cloud gaming beside TCP: drop-tail, HTB and L4S"
 about = "P. Graff et al., 'Improving Cloud Gaming traffic QoS: a comparison between class-based queuing policy and L4S', section IV: a game of at most 30 Mbit/s beside TCP whose application writes 10 to 45 Mbit/s, over 50 Mbit/s and 30 ms, from the third minute on as in its Table II. SCReAM has the constants of 2024. The paper's encoder and game are not here: frames vary by a tenth. The paper has one run of each; a latency is a packet's wait in the queue. A number counts as the paper's within a fifth of it, or within 2 ms, 3 % of the packets, 1 Mbit/s, 0.3 % of loss."
 page = "figure"
-seeds = [1, 4]
-controllers = ["scream", "gcc", "pudica", "mimosa", "fixed"]
+seeds = [1, 16]
+controllers = ["scream", "mimosa"]
 
 [params.scream]
 version = "2024"
-
-[params.fixed]
-rate = "30Mbit/s"
 
 {cases}
 [[case]]
@@ -240,6 +348,22 @@ title = "A recorded 4G link"
 source = "Fig. 4, Tab. I"
 differs = "The paper's recording is not here: the project's own of 4G is, of 60 s. GeForce NOW cannot be had."
 file = "cellular.toml"
+trace = "../../traces/4g.txt"
+from = "2s"
+
+[[case]]
+name = "cellular-30"
+title = "30 Mbit/s over the recorded 4G link, without control"
+source = "Fig. 4, Tab. I"
+file = "cellular-30.toml"
+trace = "../../traces/4g.txt"
+from = "2s"
+
+[[case]]
+name = "cellular-10"
+title = "10 Mbit/s over the recorded 4G link"
+source = "this suite"
+file = "cellular-10.toml"
 trace = "../../traces/4g.txt"
 from = "2s"
 
@@ -252,7 +376,8 @@ shows = "delay"
 range = [0.0, 400.0]
 
 {claims()}
-{cellular()}"""
+{cellular()}
+{experiments()}"""
 
 
 def cellular() -> str:
@@ -275,7 +400,7 @@ def cellular() -> str:
                 'source = "Tab. I"',
                 f"paper = {paper}",
                 f'quantity = "{quantity}"',
-                'case = "cellular"',
+                f'case = "cellular{"-30" if controller == "fixed" else ""}"',
                 f'controllers = ["{controller}"]',
                 f"at_least = {float(least)}",
                 f"at_most = {float(most)}",
@@ -283,6 +408,19 @@ def cellular() -> str:
             if above:
                 lines.insert(-2, f'above = "{above}ms"')
             parts.append("\n".join(lines) + "\n")
+    least, most = bounds("wait", table[0][2])
+    parts.append(
+        f"""[[claim]]
+text = "Recorded 4G, without control: mean latency, if 10 Mbit/s are sent, which this recording carries most of the time"
+source = "this suite: Tab. I"
+paper = {table[0][2]}
+quantity = "wait"
+case = "cellular-10"
+controllers = ["fixed"]
+at_least = {least}
+at_most = {most}
+"""
+    )
     for quantity, bound in (("wait", "at_most"), ("received", "at_least")):
         words = "waits less than" if quantity == "wait" else "receives more than"
         parts.append(
@@ -301,9 +439,12 @@ than = {{ controllers = ["scream"] }}
 
 def main() -> None:
     for queue, tcp in PAPER:
-        (HERE / f"{queue}-{tcp}.toml").write_text(scenario(queue, tcp))
-    (HERE / "cellular.toml").write_text(
-        """# A recorded 4G link: P. Graff et al., section III-B.
+        text = scenario(queue, tcp)
+        (HERE / f"{queue}-{tcp}.toml").write_text(text)
+        (HERE / f"{queue}-{tcp}-game.toml").write_text(game(text, TRIED[queue, tcp]))
+        if (queue, tcp) in IN_TEN:
+            (HERE / f"{queue}-{tcp}-ten.toml").write_text(connections(text))
+    cellular = """# A recorded 4G link: P. Graff et al., section III-B.
 duration = "60s"
 
 [link]
@@ -317,7 +458,12 @@ name = "game"
 max_bitrate = "30Mbit/s"
 frame_noise = 0.1
 """
-    )
+    (HERE / "cellular.toml").write_text(cellular)
+    for mbps in (30, 10):
+        own = f'max_bitrate = "{mbps}Mbit/s"\ncontroller = "fixed"\n'
+        own += f'params = {{ rate = "{mbps}Mbit/s" }}\n'
+        text = cellular.replace('max_bitrate = "30Mbit/s"\n', own)
+        (HERE / f"cellular-{mbps}.toml").write_text(text)
     (HERE / "suite.toml").write_text(suite())
 
 

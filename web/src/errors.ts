@@ -13,6 +13,7 @@ export type ProblemCode =
   | "no-pairing"
   | "view-only"
   | "origin"
+  | "https-required"
   | "no-session"
   | "no-codec"
   | "player-present"
@@ -107,6 +108,11 @@ const WORDS: Readonly<Record<ProblemCode, Words>> = {
   origin: {
     title: "The host refused a request from another site",
     message: "Open the page at the host's own address.",
+    remedies: [],
+  },
+  "https-required": {
+    title: "The host wants HTTPS",
+    message: "Open the address that it prints, which begins with https.",
     remedies: [],
   },
   "no-session": {

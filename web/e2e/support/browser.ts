@@ -20,6 +20,8 @@ export interface BrowserOptions {
   readonly place?: Place;
   /** An origin that it takes for secure, as it takes those on this machine and with HTTPS. */
   readonly trusts?: string;
+  /** The hash of the one public key that it trusts without an authority, in hexadecimal. */
+  readonly key?: string | undefined;
   /** Whether it offers reports of RFC 8888 and looks at the ECN field of what comes. */
   readonly reports?: boolean;
 }
@@ -83,7 +85,8 @@ export class Browser {
 
 /** Starts a browser that lives until the test has ended. */
 export async function startBrowser(options: BrowserOptions = {}): Promise<Browser> {
-  const { place, trusts, reports } = options;
+  const { place, trusts, key, reports } = options;
+  const known = key && Buffer.from(key, "hex").toString("base64");
   const folder = mkdtempSync(join(tmpdir(), "mimosa-e2e-"));
   const start = join(folder, "start");
   // The shell becomes the browser, so that its number is known.
@@ -106,6 +109,7 @@ export async function startBrowser(options: BrowserOptions = {}): Promise<Browse
       "--disable-component-update",
       "--disable-sync",
       ...(reports ? [TRIAL] : []),
+      ...(known ? [`--ignore-certificate-errors-spki-list=${known}`] : []),
       ...(trusts ? [`--unsafely-treat-insecure-origin-as-secure=${trusts}`] : []),
     ],
   });

@@ -22,6 +22,8 @@ export interface HostOptions {
   readonly args?: readonly string[];
   /** Whether it wants tokens, as it does by default; without this only where others reach it. */
   readonly guarded?: boolean;
+  /** Which of its connections are encrypted; none, where that is not what is tested. */
+  readonly tls?: "auto" | "on" | "off";
   /** Where it runs, if not here. */
   readonly place?: Place;
 }
@@ -33,14 +35,22 @@ export class Host {
   readonly plays: readonly string[];
   /** Where its recordings are. */
   readonly records: string;
+  /** Where it keeps its key and its certificate. */
+  readonly state: string;
   #asked = false;
   readonly #child: ChildProcess;
   readonly #log: () => string;
 
-  constructor(child: ChildProcess, printed: string, log: () => string, records: string) {
+  constructor(
+    child: ChildProcess,
+    printed: string,
+    log: () => string,
+    folders: { records: string; state: string },
+  ) {
     this.#child = child;
     this.#log = log;
-    this.records = records;
+    this.records = folders.records;
+    this.state = folders.state;
     const urls = (kind: string) =>
       [...printed.matchAll(new RegExp(`^${kind}\\s+(http\\S+)$`, "gm"))].map((match) => match[1]);
     this.plays = urls("play").filter((url) => url !== undefined);
@@ -113,7 +123,8 @@ export function troubles(log: string): string[] {
 
 /** Starts a host that lives until the test has ended. */
 export async function startHost(options: HostOptions): Promise<Host> {
-  const { name, args = [], place, guarded = args.includes("--bind") } = options;
+  const { name, args = [], tls = "off", place } = options;
+  const { guarded = args.includes("--bind") } = options;
   if (!existsSync(BINARY)) {
     throw new Error(
       `${BINARY} is missing: cargo build -p mimosa-cli --features x264, or name another in MIMOSA`,
@@ -127,7 +138,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const [command = "", ...rest] = at(place, [BINARY, "serve", ...free, ...open, ...args]);
   const child = spawn(command, rest, {
     cwd: ROOT,
-    env: { ...ownEnvironment(), XDG_CONFIG_HOME: settings, NO_COLOR: "1" },
+    env: {
+      ...ownEnvironment(),
+      MIMOSA_TLS: tls,
+      XDG_CONFIG_HOME: settings,
+      XDG_STATE_HOME: settings,
+      NO_COLOR: "1",
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let printed = "";
@@ -159,7 +176,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     }
     return /^watch\s/m.test(printed);
   });
-  host = new Host(child, printed, () => log, records);
+  host = new Host(child, printed, () => log, { records, state: join(settings, "mimosa") });
   return host;
 }
 

@@ -21,6 +21,7 @@ describe("refusals", () => {
     [404, "no-pairing", ["token"]],
     [403, "view-only", ["watch", "token"]],
     [403, "origin", []],
+    [403, "https-required", []],
     [404, "no-session", ["retry"]],
     [406, "no-codec", ["retry"]],
     [409, "player-present", ["watch", "retry"]],

@@ -182,7 +182,7 @@ export function offerQuery({ role, feedback, replaces }: Offer): string {
   return `?${query}`;
 }
 
-/** The ID at the end of `Location: /whep/ID`. */
+/** The ID at the end of `Location: whep/ID`. */
 export function sessionIn(address: string | null): string | undefined {
   return /([^/?#]+)\/?(?:[?#].*)?$/.exec(address ?? "")?.[1];
 }

@@ -48,6 +48,8 @@ mod quality;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod service;
 #[cfg(feature = "lab")]
 mod sim;
 #[cfg(feature = "lab")]
@@ -63,6 +65,7 @@ mod text;
 mod token_file;
 #[cfg(feature = "lab")]
 mod trace;
+mod version;
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -80,11 +83,17 @@ use left_out::{
 #[cfg(not(feature = "play"))]
 use left_out::{play, play as pair};
 #[cfg(not(feature = "serve"))]
-use left_out::{serve, serve as devices, serve as doctor};
+use left_out::{serve, serve as devices, serve as doctor, serve as service};
 
 /// Interactive video with almost no queue in the network, and the proof of it.
 #[derive(Parser)]
-#[command(name = "mimosa", version, about, propagate_version = true)]
+#[command(
+    name = "mimosa",
+    version,
+    long_version = version::long(),
+    about,
+    propagate_version = true
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -108,6 +117,8 @@ enum Command {
     Proxy(Box<proxy::Args>),
     /// Look whether `serve` can run here with these settings, and what to do.
     Doctor(Box<doctor::Args>),
+    /// Let systemd run `serve` for this user, from each log-in on.
+    Service(service::Args),
     /// Run a scenario in virtual time and print what came of it.
     Sim(Box<sim::Args>),
     /// Run hosts and players whole, in virtual time, under faults drawn from seeds, and
@@ -145,6 +156,7 @@ fn main() -> ExitCode {
         Command::Devices(args) => devices::run(&args).ended(),
         Command::Proxy(args) => proxy::run(&args).ended(),
         Command::Doctor(args) => doctor::run(&args).ended(),
+        Command::Service(args) => service::run(&args).ended(),
         Command::Sim(args) => sim::run(&args).ended(),
         Command::Soak(args) => soak::run(&args).ended(),
         Command::Emulate(args) => emulate::run(&args).ended(),

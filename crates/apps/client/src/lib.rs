@@ -12,7 +12,8 @@ mod drive;
 
 pub use drive::{
     Address, Coded, Connection, ConnectionConfig, DecodeThread, Decoded, FromHost, Headless,
-    Loudspeaker, News, PlayError, PlayReport, Player, ToHost, ask_for_pin, pair, play,
+    KeyHash, Loudspeaker, News, PlayError, PlayReport, Player, ToHost, ask_for_pin, decoders, pair,
+    play,
 };
 #[cfg(feature = "window")]
 pub use drive::{Windowed, play_in_window};

@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use crate::tls::TlsError;
+
 /// Why the host did not start, or stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -24,6 +26,9 @@ pub enum HostError {
         /// The system's error.
         error: std::io::Error,
     },
+    /// There is no certificate for HTTPS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The network interfaces cannot be listed.
     #[error("cannot list the network's interfaces: {0}")]
     Interfaces(std::io::Error),

@@ -8,6 +8,7 @@ use mimosa_settings::{Settings, SourceSettings, Token};
 use mimosa_system::clock::Clock;
 use mimosa_system::random::bits_128;
 use mimosa_system::{mailbox, priority};
+use mimosa_tls::KeyHash;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -17,11 +18,13 @@ use crate::encoding::EncoderChoices;
 use crate::encoding::choose_encoder;
 use crate::error::HostError;
 use crate::http::{self, App};
+use crate::machine;
 use crate::metrics::Metrics;
 use crate::network::{Network, Sockets, ToNetwork, is_absent};
 use crate::private;
 use crate::sound::Sound;
 use crate::source::Source;
+use crate::tls::Tls;
 
 /// The addresses of the host.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -83,6 +86,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         .map_err(HostError::Thread)?;
     let listeners = runtime.block_on(listen(&settings))?;
     let sockets = Sockets::bind(&settings.bind, settings.udp_port)?;
+    let tls = Tls::start(&settings)?;
     let udp = sockets.addresses();
     let (mailbox, inbox) = mailbox().map_err(HostError::Thread)?;
     let metrics = Arc::new(Metrics::new());
@@ -95,7 +99,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         from_source.send(ToNetwork::Source(news));
     })?;
     let tokens = tokens(&settings);
-    let urls = urls(&listeners, tokens.as_ref());
+    let urls = urls(&listeners, tokens.as_ref(), tls.as_ref());
     let devices = devices(&settings);
     let pairs = audience.sees_pins && devices.is_some();
     let role = settings.pair.filter(|_| pairs);
@@ -136,8 +140,12 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
             tokio::spawn(http::serve(
                 listener,
                 Arc::clone(&app),
+                tls.as_ref().map(|tls| tls.door.clone()),
                 finished(end.clone()),
             ));
+        }
+        if let Some(tls) = tls {
+            tokio::spawn(tls.watch());
         }
         tokio::select! {
             () = finished(end.clone()) => {}
@@ -230,7 +238,11 @@ fn devices(settings: &Settings) -> Option<Devices> {
         .ok()
 }
 
-fn urls(listeners: &[(SocketAddr, TcpListener)], tokens: Option<&(Token, Token)>) -> Urls {
+fn urls(
+    listeners: &[(SocketAddr, TcpListener)],
+    tokens: Option<&(Token, Token)>,
+    tls: Option<&Tls>,
+) -> Urls {
     let mut urls = Urls {
         play: Vec::new(),
         watch: Vec::new(),
@@ -242,19 +254,28 @@ fn urls(listeners: &[(SocketAddr, TcpListener)], tokens: Option<&(Token, Token)>
                 IpAddr::V4(v4) => v4.to_string(),
                 IpAddr::V6(v6) => format!("[{v6}]"),
             };
-            let base = format!("http://{host}:{}/", address.port());
-            let (play, watch) = match tokens {
-                Some((play, watch)) => (
-                    format!("{base}#token={}", play.secret()),
-                    format!("{base}?role=view#token={}", watch.secret()),
-                ),
-                None => (base.clone(), format!("{base}?role=view")),
-            };
-            urls.play.push(play);
-            urls.watch.push(watch);
+            let secure = tls.filter(|tls| !tls.door.takes_plain(ip));
+            let scheme = if secure.is_some() { "https" } else { "http" };
+            let base = format!("{scheme}://{host}:{}/", address.port());
+            let key = secure.and_then(|tls| tls.key);
+            let (play, watch) = tokens.map(|(play, watch)| (play, watch)).unzip();
+            urls.play.push(base.clone() + &fragment(play, key));
+            urls.watch
+                .push(format!("{base}?role=view{}", fragment(watch, key)));
         }
     }
     urls
+}
+
+/// The part of a URL that browsers keep to themselves: the token, and the host's key.
+fn fragment(token: Option<&Token>, key: Option<KeyHash>) -> String {
+    let token = token.map(|token| format!("token={}", token.secret()));
+    let key = key.map(|key| format!("key={key}"));
+    match (token, key) {
+        (None, None) => String::new(),
+        (Some(one), None) | (None, Some(one)) => format!("#{one}"),
+        (Some(token), Some(key)) => format!("#{token}&{key}"),
+    }
 }
 
 /// The addresses for which an unspecified one stands.
@@ -262,10 +283,7 @@ fn named(address: IpAddr) -> Vec<IpAddr> {
     if !address.is_unspecified() {
         return vec![address];
     }
-    let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
-    interfaces
-        .iter()
-        .map(if_addrs::Interface::ip)
-        .filter(|ip| ip.is_ipv4() == address.is_ipv4())
-        .collect()
+    let mut all = machine::addresses();
+    all.retain(|ip| ip.is_ipv4() == address.is_ipv4());
+    all
 }

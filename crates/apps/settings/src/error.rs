@@ -97,6 +97,14 @@ pub enum Problem {
         /// Origin of the other key's value.
         place: Origin,
     },
+    /// A key has no meaning without another one.
+    #[error("`{key}` has no meaning without `{other}`; set both, or neither")]
+    Alone {
+        /// The key that is set.
+        key: &'static str,
+        /// The key that is missing.
+        other: &'static str,
+    },
     /// A lower bound is above a higher one.
     #[error(
         "`{low}` of {low_rate} is above `{high}` of {high_rate} ({place}); write min_bitrate <= start_bitrate <= max_bitrate"

@@ -43,6 +43,15 @@ keys! {
         /// UDP port of video, input and feedback; 0 for a free one.
         UDP_PORT: Number "udp_port" = "8081",
             "PORT", "a whole number from 0 to 65535";
+        /// HTTPS on the HTTP port: `auto`, beyond loopback; `on`, everywhere; or `off`.
+        TLS: Text "tls" = "auto",
+            "SWITCH", "`auto`, `on` or `off`";
+        /// Certificates, PEM, the host's own first; without them it makes one itself.
+        TLS_CERTIFICATE: Text "tls_certificate" = "",
+            "FILE", "the path of a file";
+        /// The private key of the first of these certificates, PEM.
+        TLS_KEY: Text "tls_key" = "",
+            "FILE", "the path of a file";
     }
     "Access" {
         /// Other sites whose pages may begin sessions, e.g. `https://example.org`.

@@ -51,6 +51,7 @@ pub use keys::KEYS;
 pub use resolve::{Checks, resolve};
 pub use settings::{
     ControllerSettings, EncoderName, EncoderSettings, GamepadSettings, InputSettings, Limit,
-    LogFormat, Settings, SizePrediction, SoundSettings, SourceSettings, Target, Token, Work,
+    LogFormat, Settings, SizePrediction, SoundSettings, SourceSettings, Target, TlsFiles, TlsMode,
+    TlsSettings, Token, Work,
 };
 pub use template::template;

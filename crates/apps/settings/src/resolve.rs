@@ -20,7 +20,8 @@ use crate::key::Key;
 use crate::keys;
 use crate::settings::{
     ControllerSettings, EncoderName, EncoderSettings, GamepadSettings, InputSettings, Limit,
-    LogFormat, Settings, SizePrediction, SoundSettings, Token, Work,
+    LogFormat, Settings, SizePrediction, SoundSettings, TlsFiles, TlsMode, TlsSettings, Token,
+    Work,
 };
 use crate::source;
 
@@ -76,6 +77,7 @@ pub fn resolve(
         bind,
         http_port: said.read(&keys::HTTP_PORT, |value| number(value, 0..=u16::MAX))?,
         udp_port: said.read(&keys::UDP_PORT, |value| number(value, 0..=u16::MAX))?,
+        tls: tls(&said)?,
         allowed_origins: said.read(&keys::ALLOWED_ORIGINS, origins)?,
         is_open,
         token,
@@ -241,6 +243,30 @@ fn input(said: &Said) -> Result<InputSettings, SettingsError> {
             _ => None,
         })?,
     })
+}
+
+fn tls(said: &Said) -> Result<TlsSettings, SettingsError> {
+    let path = |key| Ok(said.text(key)?.map(PathBuf::from));
+    let alone = |key: &'static Key, other: &'static Key| {
+        let other = other.path;
+        said.of(key).error(Problem::Alone {
+            key: key.path,
+            other,
+        })
+    };
+    let files = match (path(&keys::TLS_CERTIFICATE)?, path(&keys::TLS_KEY)?) {
+        (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
+        (None, None) => None,
+        (Some(_), None) => return Err(alone(&keys::TLS_CERTIFICATE, &keys::TLS_KEY)),
+        (None, Some(_)) => return Err(alone(&keys::TLS_KEY, &keys::TLS_CERTIFICATE)),
+    };
+    let mode = said.read(&keys::TLS, |value| match value.as_str()? {
+        "auto" => Some(TlsMode::Auto),
+        "on" => Some(TlsMode::On),
+        "off" => Some(TlsMode::Off),
+        _ => None,
+    })?;
+    Ok(TlsSettings { mode, files })
 }
 
 /// Whether the host is open, and its tokens.

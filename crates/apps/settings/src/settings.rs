@@ -20,6 +20,8 @@ pub struct Settings {
     pub http_port: u16,
     /// UDP port of everything else; zero for any free port.
     pub udp_port: u16,
+    /// Which connections are encrypted, and with which certificate.
+    pub tls: TlsSettings,
     /// Other sites whose pages may begin sessions, e.g. `https://example.org`.
     pub allowed_origins: Vec<String>,
     /// Whether everybody may play who can reach the host, which only programs on its own machine
@@ -70,6 +72,36 @@ pub struct Settings {
     pub log: String,
     /// Format of the log.
     pub log_format: LogFormat,
+}
+
+/// HTTPS: on which addresses, and with which certificate.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct TlsSettings {
+    /// Which connections are encrypted.
+    pub mode: TlsMode,
+    /// The certificate and its key; `None`: the host makes its own.
+    pub files: Option<TlsFiles>,
+}
+
+/// Which connections are encrypted.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum TlsMode {
+    /// All but those from this machine itself.
+    #[default]
+    Auto,
+    /// All.
+    On,
+    /// None.
+    Off,
+}
+
+/// Files in PEM.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TlsFiles {
+    /// Path of the certificates: the host's own, then those of its issuers.
+    pub certificate: PathBuf,
+    /// Path of the private key.
+    pub key: PathBuf,
 }
 
 /// A number of sessions.

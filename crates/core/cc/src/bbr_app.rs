@@ -40,8 +40,8 @@ const MOST_GROWTHS: usize = 1_024;
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Δt of the paper: time between two iterations. *Open* in the paper; our default is C3G's,
-    /// a third of a second.
+    /// Δt of the paper: time between two iterations. *Open* in the paper; our default is 100
+    /// ms, which is C3G's.
     pub period: TimeDelta,
     /// w of the paper: number of iterations in the window of the smallest RTVL. The default
     /// is 2.
@@ -84,7 +84,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            period: TimeDelta::from_millis(333),
+            period: TimeDelta::from_millis(100),
             rtprop_periods: 2,
             inflight: Inflight::Iteration,
             inflight_window: TimeDelta::from_millis(1_000),
@@ -317,8 +317,7 @@ impl BbrApp {
 /// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
     what is sent and not yet reported counts as in flight, and is answered as congestion: it \
-    uses at most half as much of the link with a report for each frame, and with reports 50 ms \
-    apart or more the lowest rate";
+    uses less of the link, and with reports 250 ms apart the lowest rate alone";
 
 impl Named for BbrApp {
     const NAME: &'static str = "bbr-app";
@@ -370,14 +369,6 @@ mod tests {
     use super::*;
     use crate::c3g::stream::Stream;
 
-    /// Parameters with a period of five frames of `Stream`.
-    fn brief() -> Config {
-        Config {
-            period: TimeDelta::from_millis(100),
-            ..Config::default()
-        }
-    }
-
     fn stream(config: Config, start_kbps: u64) -> Stream<BbrApp> {
         let limits = Limits::new(
             Rate::from_kbps(200),
@@ -389,7 +380,7 @@ mod tests {
 
     #[test]
     fn startup_doubles_until_congestion_and_then_halves() {
-        let mut stream = stream(brief(), 2_000);
+        let mut stream = stream(Config::default(), 2_000);
         let mut targets = Vec::new();
         for _ in 0..5 {
             stream.period(Rate::from_kbps(9_000));
@@ -407,7 +398,7 @@ mod tests {
     fn startup_ends_at_the_plateau() {
         let config = Config {
             plateau: Some(Rate::from_kbps(5_000)),
-            ..brief()
+            ..Config::default()
         };
         let mut stream = stream(config, 2_000);
         let mut targets = Vec::new();
@@ -422,7 +413,7 @@ mod tests {
     fn a_probe_is_kept_unless_congestion_answers_it() {
         let config = Config {
             plateau: Some(Rate::from_kbps(1_000)),
-            ..brief()
+            ..Config::default()
         };
         let mut stream = stream(config, 8_000);
         stream.period(Rate::from_kbps(90_000));
@@ -446,7 +437,7 @@ mod tests {
 
     #[test]
     fn what_is_not_sent_is_not_raised() {
-        let mut stream = stream(brief(), 8_000);
+        let mut stream = stream(Config::default(), 8_000);
         stream.used = 0.1;
         for _ in 0..30 {
             stream.period(Rate::from_kbps(90_000));
@@ -459,7 +450,7 @@ mod tests {
 
     #[test]
     fn what_means_nothing_is_refused() {
-        let plain = brief();
+        let plain = Config::default();
         assert_eq!(plain.check(), Ok(()));
         #[rustfmt::skip]
         let wrong = [

@@ -1,9 +1,10 @@
 //! [`Decoder`]: a frame in, its picture out.
 
+use mimosa_dynamic::Absent;
 use mimosa_facts::Codec;
 use mimosa_video::{BadSize, Samples, Size, TooFewSamples, View};
 
-use crate::raw::{Format, Frame, Raw, Refusal};
+use crate::raw::{Format, Frame, NotOpen, Raw, Refusal};
 
 /// The most threads that the slices of a frame are worth.
 const MOST_THREADS: u8 = 16;
@@ -17,6 +18,9 @@ pub enum DecodeError {
     /// The number of threads is zero, or larger than the number of slices of any frame.
     #[error("{0} threads; state 1 to {MOST_THREADS}")]
     Threads(u8),
+    /// No libavcodec is installed, or none that this crate knows.
+    #[error(transparent)]
+    Absent(#[from] Absent),
     /// The installed libavcodec was built without a decoder of this codec.
     #[error("libavcodec has no decoder of {}; install one that has, e.g. Debian's libavcodec59", .0.name())]
     Missing(Codec),
@@ -51,7 +55,7 @@ pub enum DecodeError {
     Samples(#[from] TooFewSamples),
 }
 
-/// Lists the codecs that the installed libavcodec decodes.
+/// Lists the codecs that the installed libavcodec decodes; none without libavcodec.
 #[must_use]
 pub fn decodable() -> Vec<Codec> {
     let all = Codec::ALL.into_iter();
@@ -89,7 +93,8 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Threads`], [`DecodeError::Missing`] or [`DecodeError::Open`].
+    /// [`DecodeError::Threads`], [`DecodeError::Absent`], [`DecodeError::Missing`] or
+    /// [`DecodeError::Open`].
     pub fn new(codec: Codec, threads: u8) -> Result<Self, DecodeError> {
         if !(1..=MOST_THREADS).contains(&threads) {
             return Err(DecodeError::Threads(threads));
@@ -145,9 +150,12 @@ impl Decoder {
 
 fn open(codec: Codec, threads: u8) -> Result<Raw, DecodeError> {
     Raw::open(codec, i32::from(threads))
-        .map_err(|refusal| DecodeError::Open {
-            codec,
-            reason: refusal.to_string(),
+        .map_err(|error| match error {
+            NotOpen::Absent(absent) => absent.into(),
+            NotOpen::Refused(refusal) => DecodeError::Open {
+                codec,
+                reason: refusal.to_string(),
+            },
         })?
         .ok_or(DecodeError::Missing(codec))
 }

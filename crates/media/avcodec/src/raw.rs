@@ -1,32 +1,35 @@
 //! A safe interface to libavcodec's functions.
 //!
 //! Callers pass bytes and get planes. libavcodec's own structures, which hold pointers,
-//! stay in this file.
+//! stay in this file and in `layout`.
 
 #![expect(unsafe_code, reason = "calls into C")]
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{NonNull, null_mut};
 
-use c::{AVCodec, AVCodecContext, AVFrame, AVPacket};
+use mimosa_dynamic::Absent;
 use mimosa_facts::Codec;
 use mimosa_video::{Colours, Matrix};
 
-/// The declarations that `build.rs` made.
-#[allow(
-    clippy::all,
-    clippy::pedantic,
-    clippy::undocumented_unsafe_blocks,
-    dead_code,
-    missing_docs,
-    non_camel_case_types,
-    non_snake_case,
-    non_upper_case_globals,
-    unreachable_pub,
-    reason = "generated from the headers that are installed, whichever they are"
-)]
+use crate::layout::{self, Layout, Packet};
+use crate::library::{self, Context, Functions, functions};
+
+/// Numbers of FFmpeg's headers, alike in all versions that are loaded.
 mod c {
-    include!(concat!(env!("OUT_DIR"), "/functions.rs"));
+    use std::ffi::c_int;
+
+    /// `AVERROR(EAGAIN)` on Linux.
+    pub(super) const SEND_LATER: c_int = -11;
+    /// `AVERROR_EOF`, the letters `EOF ` as a negative number.
+    pub(super) const NO_MORE: c_int = -0x2046_4f45;
+    pub(super) const AV_LOG_QUIET: c_int = -8;
+    pub(super) const AV_FRAME_FLAG_CORRUPT: c_int = 1;
+    pub(super) const AV_PIX_FMT_YUV420P: c_int = 0;
+    pub(super) const AV_PIX_FMT_YUVJ420P: c_int = 12;
+    pub(super) const AVCOL_SPC_BT470BG: c_int = 5;
+    pub(super) const AVCOL_SPC_SMPTE170M: c_int = 6;
+    pub(super) const AVCOL_RANGE_JPEG: c_int = 2;
 }
 
 /// The size of the buffer for one of libavcodec's messages.
@@ -41,9 +44,12 @@ pub(crate) struct Refusal(c_int);
 
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Ok(functions) = functions() else {
+            return write!(f, "error {}", self.0);
+        };
         let mut text: [c_char; MESSAGE] = [0; MESSAGE];
         // SAFETY: libavutil writes at most as much, with a zero at the end.
-        unsafe { c::av_strerror(self.0, text.as_mut_ptr(), MESSAGE) };
+        unsafe { (functions.av_strerror)(self.0, text.as_mut_ptr(), MESSAGE) };
         // SAFETY: it ends with a zero, at the latest the last one, which is left over.
         let text = unsafe { CStr::from_ptr(text.as_ptr()) };
         f.write_str(&text.to_string_lossy())
@@ -59,11 +65,33 @@ pub(crate) enum Format {
     Other(c_int),
 }
 
+/// The reason why no decoder was opened.
+#[derive(Debug)]
+pub(crate) enum NotOpen {
+    /// There is no libavcodec.
+    Absent(Absent),
+    /// libavcodec's error code.
+    Refused(Refusal),
+}
+
+impl From<Absent> for NotOpen {
+    fn from(absent: Absent) -> Self {
+        Self::Absent(absent)
+    }
+}
+
+impl From<Refusal> for NotOpen {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
 /// An open decoder.
 #[derive(Debug)]
 pub(crate) struct Raw {
-    context: NonNull<AVCodecContext>,
-    packet: NonNull<AVPacket>,
+    library: &'static Functions,
+    context: NonNull<Context>,
+    packet: NonNull<Packet>,
 }
 
 // SAFETY: libavcodec's functions may be called from any thread, one at a time for a
@@ -73,7 +101,7 @@ unsafe impl Send for Raw {}
 impl Raw {
     /// Whether libavcodec has a decoder of `codec`.
     pub(crate) fn is_there(codec: Codec) -> bool {
-        !find(codec).is_null()
+        functions().is_ok_and(|library| !find(library, codec).is_null())
     }
 
     /// Opens a decoder with this many threads for the slices or tiles of a frame; returns
@@ -81,40 +109,63 @@ impl Raw {
     ///
     /// # Errors
     ///
-    /// libavcodec's error code.
-    pub(crate) fn open(codec: Codec, threads: c_int) -> Result<Option<Self>, Refusal> {
+    /// libavcodec's error code, or that there is no libavcodec.
+    pub(crate) fn open(codec: Codec, threads: c_int) -> Result<Option<Self>, NotOpen> {
+        let library = functions()?;
         // SAFETY: sets a number that libavutil reads atomically.
-        unsafe { c::av_log_set_level(c::AV_LOG_QUIET) };
-        let codec = find(codec);
+        unsafe { (library.av_log_set_level)(c::AV_LOG_QUIET) };
+        let codec = find(library, codec);
         if codec.is_null() {
             return Ok(None);
         }
         // SAFETY: allocates; null without memory.
-        let context = NonNull::new(unsafe { c::avcodec_alloc_context3(codec) });
+        let context = NonNull::new(unsafe { (library.avcodec_alloc_context3)(codec) });
         // SAFETY: allocates; null without memory.
-        let packet = NonNull::new(unsafe { c::av_packet_alloc() });
+        let packet = NonNull::new(unsafe { (library.av_packet_alloc)() });
         let (mut context, mut packet) = (
             context.map_or(null_mut(), NonNull::as_ptr),
             packet.map_or(null_mut(), NonNull::as_ptr),
         );
         if let (Some(context), Some(packet)) = (NonNull::new(context), NonNull::new(packet)) {
-            let mut raw = Self { context, packet };
-            // SAFETY: it was just allocated, and nobody else has it.
-            let fields = unsafe { raw.context.as_mut() };
-            // To dav1d it also says that one frame at a time is decoded.
-            fields.flags |= c::AV_CODEC_FLAG_LOW_DELAY.cast_signed();
-            fields.thread_count = threads;
-            fields.thread_type = c::FF_THREAD_SLICE.cast_signed();
+            let raw = Self {
+                library,
+                context,
+                packet,
+            };
+            raw.set(threads)?;
             // SAFETY: the context was made for this decoder, and there are no options.
-            let status = unsafe { c::avcodec_open2(context.as_ptr(), codec, null_mut()) };
-            return check(status).map(|()| Some(raw));
+            let status = unsafe { (library.avcodec_open2)(context.as_ptr(), codec, null_mut()) };
+            check(status)?;
+            return Ok(Some(raw));
         }
         // SAFETY: each is null or just allocated, and nobody else has it.
         unsafe {
-            c::avcodec_free_context(&raw mut context);
-            c::av_packet_free(&raw mut packet);
+            (library.avcodec_free_context)(&raw mut context);
+            (library.av_packet_free)(&raw mut packet);
         }
-        Err(NO_MEMORY)
+        Err(NO_MEMORY.into())
+    }
+
+    /// Makes the settings of a decoder that is not open yet.
+    fn set(&self, threads: c_int) -> Result<(), Refusal> {
+        let context = self.context.as_ptr().cast();
+        // SAFETY: the context was just allocated, nobody else has it, and all texts end with a
+        // zero.
+        unsafe {
+            // To dav1d it also says that one frame at a time is decoded.
+            let flag = c"+low_delay".as_ptr();
+            check((self.library.av_opt_set)(
+                context,
+                c"flags".as_ptr(),
+                flag,
+                0,
+            ))?;
+            let slices = c"slice".as_ptr();
+            let name = c"thread_type".as_ptr();
+            check((self.library.av_opt_set)(context, name, slices, 0))?;
+            let (name, threads) = (c"threads".as_ptr(), threads.into());
+            check((self.library.av_opt_set_int)(context, name, threads, 0))
+        }
     }
 
     /// Gives `data` to the decoder. The frame that it becomes carries the same `number`.
@@ -127,7 +178,7 @@ impl Raw {
         let size = c_int::try_from(data.len()).unwrap_or(c_int::MAX);
         // SAFETY: the packet is empty; libavcodec allocates as many bytes and those
         // that it reads beyond them, or refuses.
-        check(unsafe { c::av_new_packet(packet, size) })?;
+        check(unsafe { (self.library.av_new_packet)(packet, size) })?;
         // SAFETY: the packet now has `size` bytes of its own. `data` has at least as
         // many: it has more only above what libavcodec allocates at all.
         unsafe {
@@ -136,9 +187,9 @@ impl Raw {
             (*packet).pts = number;
         }
         // SAFETY: the decoder is open; it takes a reference of its own to the bytes.
-        let status = unsafe { c::avcodec_send_packet(self.context.as_ptr(), packet) };
+        let status = unsafe { (self.library.avcodec_send_packet)(self.context.as_ptr(), packet) };
         // SAFETY: gives up the reference of this packet, which is empty then.
-        unsafe { c::av_packet_unref(packet) };
+        unsafe { (self.library.av_packet_unref)(packet) };
         check(status)
     }
 
@@ -149,10 +200,15 @@ impl Raw {
     /// libavcodec's error code.
     pub(crate) fn receive(&mut self) -> Result<Option<Frame>, Refusal> {
         // SAFETY: allocates; null without memory.
-        let frame = NonNull::new(unsafe { c::av_frame_alloc() }).ok_or(NO_MEMORY)?;
-        let frame = Frame(frame);
+        let frame = NonNull::new(unsafe { (self.library.av_frame_alloc)() }).ok_or(NO_MEMORY)?;
+        let frame = Frame {
+            library: self.library,
+            fields: frame,
+        };
         // SAFETY: the decoder is open, and the frame is empty.
-        let status = unsafe { c::avcodec_receive_frame(self.context.as_ptr(), frame.0.as_ptr()) };
+        let status = unsafe {
+            (self.library.avcodec_receive_frame)(self.context.as_ptr(), frame.fields.as_ptr())
+        };
         match status {
             c::SEND_LATER | c::NO_MORE => Ok(None),
             status => check(status).map(|()| Some(frame)),
@@ -165,8 +221,8 @@ impl Drop for Raw {
         let (mut context, mut packet) = (self.context.as_ptr(), self.packet.as_ptr());
         // SAFETY: both are there, and nothing uses them afterwards.
         unsafe {
-            c::avcodec_free_context(&raw mut context);
-            c::av_packet_free(&raw mut packet);
+            (self.library.avcodec_free_context)(&raw mut context);
+            (self.library.av_packet_free)(&raw mut packet);
         }
     }
 }
@@ -174,7 +230,10 @@ impl Drop for Raw {
 /// A decoded frame. The decoder may still refer to its samples; neither side writes to
 /// them.
 #[derive(Debug)]
-pub(crate) struct Frame(NonNull<AVFrame>);
+pub(crate) struct Frame {
+    library: &'static Functions,
+    fields: NonNull<layout::Frame>,
+}
 
 // SAFETY: its samples are counted references, counted atomically, that nobody writes to.
 unsafe impl Send for Frame {}
@@ -182,9 +241,15 @@ unsafe impl Send for Frame {}
 unsafe impl Sync for Frame {}
 
 impl Frame {
-    fn fields(&self) -> &AVFrame {
+    fn fields(&self) -> &layout::Frame {
         // SAFETY: the frame is there as long as `self`, and nothing changes it.
-        unsafe { self.0.as_ref() }
+        unsafe { self.fields.as_ref() }
+    }
+
+    /// The number at `place`, one of the layout's.
+    fn field(&self, place: usize) -> c_int {
+        // SAFETY: the libavutil whose layout it is made the frame, and nothing changes it.
+        unsafe { Layout::number(self.fields, place) }
     }
 
     /// The number of the data that this frame was decoded from.
@@ -200,10 +265,7 @@ impl Frame {
 
     pub(crate) fn format(&self) -> Format {
         // `YUVJ420P` is `YUV420P` in full range.
-        let planes = [
-            c::AVPixelFormat_AV_PIX_FMT_YUV420P,
-            c::AVPixelFormat_AV_PIX_FMT_YUVJ420P,
-        ];
+        let planes = [c::AV_PIX_FMT_YUV420P, c::AV_PIX_FMT_YUVJ420P];
         let format = self.fields().format;
         if planes.contains(&format) {
             Format::Planes
@@ -213,27 +275,24 @@ impl Frame {
     }
 
     pub(crate) fn colours(&self) -> Colours {
-        let fields = self.fields();
-        let old = [
-            c::AVColorSpace_AVCOL_SPC_BT470BG,
-            c::AVColorSpace_AVCOL_SPC_SMPTE170M,
-        ];
+        let layout = self.library.layout;
+        let old = [c::AVCOL_SPC_BT470BG, c::AVCOL_SPC_SMPTE170M];
         Colours {
-            matrix: if old.contains(&fields.colorspace) {
+            matrix: if old.contains(&self.field(layout.colorspace)) {
                 Matrix::Bt601
             } else {
                 Matrix::Bt709
             },
-            is_full_range: fields.color_range == c::AVColorRange_AVCOL_RANGE_JPEG
-                || fields.format == c::AVPixelFormat_AV_PIX_FMT_YUVJ420P,
+            is_full_range: self.field(layout.color_range) == c::AVCOL_RANGE_JPEG
+                || self.fields().format == c::AV_PIX_FMT_YUVJ420P,
         }
     }
 
     /// Whether libavcodec filled in something that was missing or wrong.
     pub(crate) fn is_damaged(&self) -> bool {
-        let fields = self.fields();
-        let corrupt = c::AV_FRAME_FLAG_CORRUPT.cast_signed();
-        fields.decode_error_flags != 0 || fields.flags & corrupt != 0
+        let layout = self.library.layout;
+        self.field(layout.decode_error_flags) != 0
+            || self.field(layout.flags) & c::AV_FRAME_FLAG_CORRUPT != 0
     }
 
     /// The samples of plane 0, 1 or 2, and the bytes from one row to the next. Returns
@@ -262,25 +321,22 @@ impl Frame {
 
 impl Drop for Frame {
     fn drop(&mut self) {
-        let mut frame = self.0.as_ptr();
+        let mut frame = self.fields.as_ptr();
         // SAFETY: it is there, and nothing uses it afterwards.
-        unsafe { c::av_frame_free(&raw mut frame) };
+        unsafe { (self.library.av_frame_free)(&raw mut frame) };
     }
 }
 
 /// Finds libavcodec's decoder. For AV1 this is dav1d's: libavcodec has several, and the one
 /// that it prefers may be for graphics processors only.
-fn find(codec: Codec) -> *const AVCodec {
-    let number = match codec {
-        Codec::H264 => c::AVCodecID_AV_CODEC_ID_H264,
-        Codec::H265 => c::AVCodecID_AV_CODEC_ID_HEVC,
-        Codec::Av1 => {
-            // SAFETY: looks into a table; the name ends with a zero.
-            return unsafe { c::avcodec_find_decoder_by_name(c"libdav1d".as_ptr()) };
-        }
+fn find(library: &Functions, codec: Codec) -> *const library::Codec {
+    let name = match codec {
+        Codec::H264 => c"h264",
+        Codec::H265 => c"hevc",
+        Codec::Av1 => c"libdav1d",
     };
-    // SAFETY: looks into a table.
-    unsafe { c::avcodec_find_decoder(number) }
+    // SAFETY: looks into a table; the name ends with a zero.
+    unsafe { (library.avcodec_find_decoder_by_name)(name.as_ptr()) }
 }
 
 fn check(status: c_int) -> Result<(), Refusal> {

@@ -1,11 +1,13 @@
 //! [`SvtAv1`]: an encoder that chooses each frame's quantiser beforehand.
 
+use mimosa_dynamic::Absent;
 use mimosa_facts::{Codec, FrameId};
 use mimosa_units::Bytes;
 use mimosa_video::{Capabilities, EncodeError, EncodedFrame, Encoder, FrameRequest, Picture, Size};
 
+use crate::library::{SvtAv1Library, library};
 use crate::quantiser::Quantiser;
-use crate::raw::{Raw, Refusal, TemporalUnit, version};
+use crate::raw::{Raw, Refusal, TemporalUnit};
 use crate::settings::Config;
 use crate::sizes::{FrameKind, Sizes};
 
@@ -36,6 +38,9 @@ pub enum OpenError {
     /// The quantiser is not one of H.264's, which go up to 51.
     #[error("a finest quantiser of {0}; state 1 to 51")]
     Finest(u8),
+    /// SVT-AV1 is not installed, or not the version that this crate was built for.
+    #[error(transparent)]
+    Absent(#[from] Absent),
     /// SVT-AV1 refused the settings.
     #[error("SVT-AV1 refuses {config:?}: {reason}")]
     Refused {
@@ -59,6 +64,7 @@ pub enum OpenError {
 /// encoder.
 #[derive(Debug)]
 pub struct SvtAv1 {
+    library: &'static SvtAv1Library,
     raw: Raw,
     config: Config,
     capabilities: Capabilities,
@@ -77,12 +83,13 @@ impl SvtAv1 {
     /// [`OpenError`] names the setting that is refused.
     pub fn open(config: Config) -> Result<Self, OpenError> {
         check(&config)?;
-        let raw = Raw::open(&config.fixed()).map_err(|reason| OpenError::Refused {
+        let library = library()?;
+        let raw = Raw::open(library, &config.fixed()).map_err(|reason| OpenError::Refused {
             config: config.clone(),
             reason: reason.to_string(),
         })?;
         let capabilities = Capabilities {
-            name: format!("{NAME} {}", version().trim_start_matches('v')),
+            name: format!("{NAME} {}", library.version),
             codec: Codec::Av1,
             obeys_budget: false,
             switches_complexity: false,
@@ -90,6 +97,7 @@ impl SvtAv1 {
         };
         let finest = Quantiser::not_finer_than(f64::from(config.finest));
         Ok(Self {
+            library,
             raw,
             capabilities,
             sizes: Sizes::new(config.size, finest),
@@ -101,7 +109,8 @@ impl SvtAv1 {
 
     /// Begins a new stream with a keyframe.
     fn restart(&mut self) -> Result<(), EncodeError> {
-        self.raw = Raw::open(&self.config.fixed()).map_err(|r| failed("opening again", r))?;
+        self.raw = Raw::open(self.library, &self.config.fixed())
+            .map_err(|r| failed("opening again", r))?;
         self.pictures = 0;
         Ok(())
     }

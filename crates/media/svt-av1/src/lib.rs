@@ -2,16 +2,20 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `raw` | SVT-AV1's functions made safe; the one file with `unsafe` |
+//! | `library` | SVT-AV1 itself, loaded where it is installed |
+//! | `raw` | SVT-AV1's functions made safe |
 //! | `settings` | the settings that SVT-AV1 is opened with |
 //! | `quantiser` | AV1's quantisers on H.264's scale |
 //! | `sizes` | how large a frame becomes at which quantiser |
 //! | `encoder` | [`SvtAv1`], which puts these together |
 //!
-//! SVT-AV1 is linked dynamically from the system. It is under the three-clause BSD licence
+//! Only `library` and `raw` have `unsafe` code.
+//!
+//! SVT-AV1 is loaded when the first encoder is opened. It is under the three-clause BSD licence
 //! in its clear form, together with the patent licence of the Alliance for Open Media.
 
 mod encoder;
+mod library;
 mod quantiser;
 mod raw;
 mod settings;

@@ -1,11 +1,10 @@
 //! A safe interface to SVT-AV1's functions.
 //!
 //! Callers pass plain numbers and get bytes; SVT-AV1's own structures, which hold pointers,
-//! stay in this file.
+//! stay in this file and in `library`.
 
 #![expect(unsafe_code, reason = "calls into C")]
 
-use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null_mut};
 use std::thread;
@@ -13,22 +12,7 @@ use std::time::Duration;
 
 use mimosa_video::{Picture, Plane, Size};
 
-/// The declarations that `build.rs` made.
-#[allow(
-    clippy::all,
-    clippy::pedantic,
-    clippy::undocumented_unsafe_blocks,
-    dead_code,
-    missing_docs,
-    non_camel_case_types,
-    non_snake_case,
-    non_upper_case_globals,
-    unreachable_pub,
-    reason = "generated from the headers that are installed, whichever they are"
-)]
-mod c {
-    include!(concat!(env!("OUT_DIR"), "/functions.rs"));
-}
+use crate::library::{SvtAv1Library, c};
 
 /// The time between two looks for a frame.
 const LOOK: Duration = Duration::from_micros(100);
@@ -71,21 +55,10 @@ pub(crate) struct TemporalUnit {
     pub(crate) is_keyframe: bool,
 }
 
-/// The library's version, e.g. `v1.4.1`.
-pub(crate) fn version() -> String {
-    // SAFETY: returns a string that is always there.
-    let version = unsafe { c::svt_av1_get_version() };
-    if version.is_null() {
-        return String::new();
-    }
-    // SAFETY: it ends with a zero and is never written to.
-    let version = unsafe { CStr::from_ptr(version) };
-    version.to_string_lossy().into_owned()
-}
-
 /// An open encoder.
 #[derive(Debug)]
 pub(crate) struct Raw {
+    library: &'static SvtAv1Library,
     handle: NonNull<c::EbComponentType>,
     size: Size,
     progress: Progress,
@@ -112,17 +85,25 @@ impl Raw {
     /// # Errors
     ///
     /// SVT-AV1's error.
-    pub(crate) fn open(fixed: &FixedSettings) -> Result<Self, Refusal> {
+    pub(crate) fn open(
+        library: &'static SvtAv1Library,
+        fixed: &FixedSettings,
+    ) -> Result<Self, Refusal> {
         let mut handle = null_mut();
         let mut configuration = MaybeUninit::zeroed();
         // SAFETY: both pointers are written to; the library fills the whole structure,
         // for which zeros are valid as well.
         let status = unsafe {
-            c::svt_av1_enc_init_handle(&raw mut handle, null_mut(), configuration.as_mut_ptr())
+            library.functions.svt_av1_enc_init_handle(
+                &raw mut handle,
+                null_mut(),
+                configuration.as_mut_ptr(),
+            )
         };
         check(status)?;
         let handle = NonNull::new(handle).ok_or(Refusal::Status(status))?;
         let mut raw = Self {
+            library,
             handle,
             size: fixed.size,
             progress: Progress::Made,
@@ -132,10 +113,12 @@ impl Raw {
         configure(&mut configuration, fixed);
         // SAFETY: the handle is there, and the library copies the structure.
         check(unsafe {
-            c::svt_av1_enc_set_parameter(raw.handle.as_ptr(), &raw mut configuration)
+            library
+                .functions
+                .svt_av1_enc_set_parameter(raw.handle.as_ptr(), &raw mut configuration)
         })?;
         // SAFETY: the handle has its parameters.
-        check(unsafe { c::svt_av1_enc_init(raw.handle.as_ptr()) })?;
+        check(unsafe { library.functions.svt_av1_enc_init(raw.handle.as_ptr()) })?;
         raw.progress = Progress::Running;
         Ok(raw)
     }
@@ -182,7 +165,11 @@ impl Raw {
         header.pic_type = c::EbAv1PictureType_EB_AV1_INVALID_PICTURE;
         // SAFETY: the encoder runs; it copies the three planes, which have the size that
         // it was opened for, before it returns, and does not write to them.
-        check(unsafe { c::svt_av1_enc_send_picture(self.handle.as_ptr(), &raw mut header) })?;
+        check(unsafe {
+            self.library
+                .functions
+                .svt_av1_enc_send_picture(self.handle.as_ptr(), &raw mut header)
+        })?;
         self.progress = Progress::Begun;
         Ok(())
     }
@@ -193,7 +180,11 @@ impl Raw {
         let mut header: c::EbBufferHeaderType = unsafe { MaybeUninit::zeroed().assume_init() };
         header.flags = c::EB_BUFFERFLAG_EOS;
         // SAFETY: the encoder runs; without a picture it reads nothing but the flag.
-        unsafe { c::svt_av1_enc_send_picture(self.handle.as_ptr(), &raw mut header) };
+        unsafe {
+            self.library
+                .functions
+                .svt_av1_enc_send_picture(self.handle.as_ptr(), &raw mut header)
+        };
     }
 
     /// Waits for the next temporal unit.
@@ -205,8 +196,13 @@ impl Raw {
         for _ in 0..LOOKS {
             let mut packet = null_mut();
             // SAFETY: the encoder runs; the pointer is written to where there is a packet.
-            let status =
-                unsafe { c::svt_av1_enc_get_packet(self.handle.as_ptr(), &raw mut packet, 0) };
+            let status = unsafe {
+                self.library.functions.svt_av1_enc_get_packet(
+                    self.handle.as_ptr(),
+                    &raw mut packet,
+                    0,
+                )
+            };
             if status == c::EbErrorType_EB_NoErrorEmptyQueue {
                 wait();
                 continue;
@@ -215,7 +211,11 @@ impl Raw {
             // SAFETY: the library gave it, and leaves it alone until it is given back.
             let unit = unit(unsafe { header.as_ref() });
             // SAFETY: the packet is the library's, and not used afterwards.
-            unsafe { c::svt_av1_enc_release_out_buffer(&raw mut packet) };
+            unsafe {
+                self.library
+                    .functions
+                    .svt_av1_enc_release_out_buffer(&raw mut packet);
+            };
             check(status)?;
             return Ok(unit);
         }
@@ -233,10 +233,18 @@ impl Drop for Raw {
             self.end();
             // SAFETY: the encoder runs; this waits for its last frame and stops its
             // threads.
-            unsafe { c::svt_av1_enc_deinit(self.handle.as_ptr()) };
+            unsafe {
+                self.library
+                    .functions
+                    .svt_av1_enc_deinit(self.handle.as_ptr())
+            };
         }
         // SAFETY: nothing uses the handle afterwards.
-        unsafe { c::svt_av1_enc_deinit_handle(self.handle.as_ptr()) };
+        unsafe {
+            self.library
+                .functions
+                .svt_av1_enc_deinit_handle(self.handle.as_ptr())
+        };
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`X264`]: an encoder that keeps every frame within its budget.
 
+use mimosa_dynamic::Absent;
 use mimosa_facts::Codec;
 use mimosa_units::Bytes;
 use mimosa_video::{
@@ -7,6 +8,7 @@ use mimosa_video::{
 };
 
 use crate::budget::{BudgetControl, Margin};
+use crate::library::functions;
 use crate::parameter_set::{FRAME_NUMBERS, allow_frame_number_gaps};
 use crate::quantiser::InitialQuantiser;
 use crate::raw::{FrameFigures, PPS, PictureTask, Raw, SEI, SPS, Tuning};
@@ -40,6 +42,9 @@ pub enum OpenError {
         "a margin of {0:?}; `rejected` lies between 0 and 1, and `least` is above 0 and at most `most`"
     )]
     Margin(Margin),
+    /// libx264 is not installed, or not one that this crate was built for.
+    #[error(transparent)]
+    Absent(#[from] Absent),
     /// libx264 refused the settings without giving a reason.
     #[error("libx264 refuses {0:?}")]
     Refused(Config),
@@ -124,15 +129,16 @@ impl X264 {
     /// [`OpenError`] names the setting that is refused.
     pub fn open(config: Config) -> Result<Self, OpenError> {
         check(&config)?;
+        let x264 = functions()?;
         let capabilities = Capabilities {
-            name: format!("{NAME} 0.{}", x264_sys::X264_BUILD),
+            name: format!("{NAME} 0.{}", x264.build),
             codec: Codec::H264,
             obeys_budget: true,
             switches_complexity: true,
             invalidates_references: true,
         };
         let tuning = config.tuning(Bytes::new(10_000), mimosa_facts::Complexity::C0);
-        let raw = Raw::open(&config.fixed(), &tuning)
+        let raw = Raw::open(x264, &config.fixed(), &tuning)
             .ok_or_else(|| OpenError::Refused(config.clone()))?;
         Ok(Self {
             raw,

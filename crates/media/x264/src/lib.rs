@@ -2,7 +2,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `raw` | libx264's functions made safe; the one file with `unsafe` |
+//! | `library` | libx264 itself, loaded where it is installed |
+//! | `raw` | libx264's functions made safe |
 //! | `settings` | the settings that libx264 is opened with, and those that change per frame
 //! |
 //! | `budget` | the size to ask for, so that a frame keeps within its budget |
@@ -13,12 +14,15 @@
 //! | `bits` | reading and writing the bits of both |
 //! | `encoder` | [`X264`], which puts these together |
 //!
-//! libx264 is under the GPL, version 2 or later, and so is every program that links this
-//! crate.
+//! Only `library` and `raw` have `unsafe` code.
+//!
+//! libx264 is loaded when the first encoder is opened. It is under the GPL, version 2 or later: a
+//! program that has loaded it is under the GPL as a whole.
 
 mod bits;
 mod budget;
 mod encoder;
+mod library;
 mod parameter_set;
 mod quantiser;
 mod raw;

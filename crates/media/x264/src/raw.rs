@@ -1,7 +1,7 @@
 //! A safe interface to libx264's functions.
 //!
 //! Callers pass plain numbers; libx264's own structures, which hold pointers, stay in this
-//! file.
+//! file and in `library`.
 
 #![expect(unsafe_code, reason = "calls into C")]
 
@@ -10,7 +10,8 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use mimosa_video::{Picture, Plane, Size};
-use x264_sys as x264;
+
+use crate::library::{Functions, c as x264};
 
 /// The settings that never change after the encoder is opened.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +77,7 @@ pub(crate) const PPS: c_uint = x264::nal_unit_type_e_NAL_PPS;
 /// An open encoder.
 #[derive(Debug)]
 pub(crate) struct Raw {
+    x264: &'static Functions,
     encoder: NonNull<x264::x264_t>,
     parameters: Box<x264::x264_param_t>,
     size: Size,
@@ -87,20 +89,27 @@ pub(crate) struct Raw {
 unsafe impl Send for Raw {}
 
 impl Raw {
-    /// Opens an encoder; returns `None` if libx264 refuses.
-    pub(crate) fn open(fixed: &FixedSettings, tuning: &Tuning) -> Option<Self> {
-        let mut parameters = defaults()?;
+    /// Opens an encoder of this libx264; returns `None` if it refuses.
+    pub(crate) fn open(
+        x264: &'static Functions,
+        fixed: &FixedSettings,
+        tuning: &Tuning,
+    ) -> Option<Self> {
+        let mut parameters = defaults(x264)?;
         set_fixed(&mut parameters, fixed);
         set_tuning(&mut parameters, tuning);
         // SAFETY: `parameters` is initialised; libx264 copies it.
-        let status =
-            unsafe { x264::x264_param_apply_profile(&raw mut *parameters, c"high".as_ptr()) };
+        let status = unsafe {
+            x264.all
+                .x264_param_apply_profile(&raw mut *parameters, c"high".as_ptr())
+        };
         if status < 0 {
             return None;
         }
         // SAFETY: as above.
-        let encoder = unsafe { x264::x264_encoder_open(&raw mut *parameters) };
+        let encoder = unsafe { (x264.open)(&raw mut *parameters) };
         Some(Self {
+            x264,
             encoder: NonNull::new(encoder)?,
             parameters,
             size: fixed.size,
@@ -116,7 +125,10 @@ impl Raw {
         set_tuning(&mut self.parameters, tuning);
         // SAFETY: the encoder is open, and libx264 copies the parameters.
         let status = unsafe {
-            x264::x264_encoder_reconfig(self.encoder.as_ptr(), &raw mut *self.parameters)
+            let parameters = &raw mut *self.parameters;
+            self.x264
+                .all
+                .x264_encoder_reconfig(self.encoder.as_ptr(), parameters)
         };
         if status < 0 { Err(status) } else { Ok(()) }
     }
@@ -134,7 +146,7 @@ impl Raw {
         mut each: impl FnMut(c_uint, &[u8]),
     ) -> Result<FrameFigures, c_int> {
         assert_eq!(picture.size(), self.size, "the size was checked before");
-        let mut input = input(picture, task);
+        let mut input = input(self.x264, picture, task);
         let mut output = MaybeUninit::<x264::x264_picture_t>::zeroed();
         let mut units: *mut x264::x264_nal_t = std::ptr::null_mut();
         let mut count: c_int = 0;
@@ -142,7 +154,7 @@ impl Raw {
         // was opened for, which libx264 reads and copies before it returns.
         // Every field of `output` may be zero, and libx264 fills it in.
         let (status, output) = unsafe {
-            let status = x264::x264_encoder_encode(
+            let status = self.x264.all.x264_encoder_encode(
                 self.encoder.as_ptr(),
                 &raw mut units,
                 &raw mut count,
@@ -191,7 +203,11 @@ impl Raw {
     /// libx264's negative status.
     pub(crate) fn invalidate(&mut self, pts: i64) -> Result<(), c_int> {
         // SAFETY: the encoder is open, and no call to it is under way.
-        let status = unsafe { x264::x264_encoder_invalidate_reference(self.encoder.as_ptr(), pts) };
+        let status = unsafe {
+            self.x264
+                .all
+                .x264_encoder_invalidate_reference(self.encoder.as_ptr(), pts)
+        };
         if status < 0 { Err(status) } else { Ok(()) }
     }
 }
@@ -199,7 +215,7 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         // SAFETY: the encoder is open, and nothing uses it afterwards.
-        unsafe { x264::x264_encoder_close(self.encoder.as_ptr()) }
+        unsafe { self.x264.all.x264_encoder_close(self.encoder.as_ptr()) }
     }
 }
 
@@ -227,11 +243,11 @@ unsafe fn mean_squared_error(picture: &Picture, decoded: NonNull<u8>, stride: us
 }
 
 /// libx264's parameters for a fast encoder without delay.
-fn defaults() -> Option<Box<x264::x264_param_t>> {
+fn defaults(x264: &Functions) -> Option<Box<x264::x264_param_t>> {
     let mut parameters = Box::<x264::x264_param_t>::new_uninit();
     // SAFETY: libx264 initialises every field, and the names are C strings.
     unsafe {
-        let status = x264::x264_param_default_preset(
+        let status = x264.all.x264_param_default_preset(
             parameters.as_mut_ptr(),
             c"superfast".as_ptr(),
             c"zerolatency".as_ptr(),
@@ -298,11 +314,11 @@ fn set_tuning(parameters: &mut x264::x264_param_t, tuning: &Tuning) {
 
 /// Describes `picture` to libx264. The compiler does not know that the planes are borrowed:
 /// the result must not outlive `picture`, and nobody may write through it.
-fn input(picture: &Picture, task: PictureTask) -> x264::x264_picture_t {
+fn input(x264: &Functions, picture: &Picture, task: PictureTask) -> x264::x264_picture_t {
     let mut input = MaybeUninit::<x264::x264_picture_t>::uninit();
     // SAFETY: libx264 sets every field.
     let mut input = unsafe {
-        x264::x264_picture_init(input.as_mut_ptr());
+        x264.all.x264_picture_init(input.as_mut_ptr());
         input.assume_init()
     };
     let kind = if task.keyframe {

@@ -144,7 +144,7 @@ struct Tools {
 
 impl Tools {
     const fn of(complexity: Complexity) -> Self {
-        use x264_sys::{
+        use crate::library::c::{
             X264_ANALYSE_I4x4 as I4X4, X264_ANALYSE_I8x8 as I8X8,
             X264_ANALYSE_PSUB8x8 as P_BELOW_8, X264_ANALYSE_PSUB16x16 as P_BELOW_16, X264_ME_DIA,
             X264_ME_HEX,

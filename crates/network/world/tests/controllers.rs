@@ -52,10 +52,8 @@ fn every_controller_streams_and_follows_the_link() {
             );
         }
         let ratio = fast.bytes as f64 / slow.bytes as f64;
-        // Application-level BBR needs a report for each packet: with one for each frame, what is not
-        // yet reported is congestion to it.
         assert!(
-            ratio > 1.2 || ["fixed", "bbr-app"].contains(&controller),
+            ratio > 1.2 || controller == "fixed",
             "{controller}: {ratio}"
         );
     }

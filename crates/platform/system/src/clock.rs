@@ -94,6 +94,13 @@ pub fn now() -> Instant {
     Instant::now()
 }
 
+/// The system's date, which whoever runs the system may set at any time.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "a driver reads the clock")]
+pub fn date() -> SystemTime {
+    SystemTime::now()
+}
+
 /// Lets `time` pass.
 #[expect(clippy::disallowed_methods, reason = "a driver waits")]
 pub fn wait(time: Duration) {

@@ -14,6 +14,7 @@ pub const SUITES: &[(&str, &[Embedding])] = &[
     ("htb-l4s", HTB_L4S),
     ("last-mile", LAST_MILE),
     ("loss-recovery", LOSS_RECOVERY),
+    ("pudica-causes", PUDICA_CAUSES),
     ("pudica-fig7", PUDICA_FIG7),
     ("pudica-fig12", PUDICA_FIG12),
     ("pudica-fig13", PUDICA_FIG13),
@@ -21,6 +22,8 @@ pub const SUITES: &[(&str, &[Embedding])] = &[
     ("pudica-fig16", PUDICA_FIG16),
     ("pudica-fig17", PUDICA_FIG17),
     ("pudica-fig18", PUDICA_FIG18),
+    ("pudica-sessions", PUDICA_SESSIONS),
+    ("pudica-wild", PUDICA_WILD),
     ("rfc8867", RFC8867),
     ("rfc8869", RFC8869),
     ("robust", ROBUST),
@@ -51,6 +54,8 @@ const C3G: &[Embedding] = suite!("c3g":
     "deep-third.toml",
     "shallow-tenth.toml",
     "deep-tenth.toml",
+    "shallow-fifth.toml",
+    "deep-fifth.toml",
     "example-third.toml",
     "example-tenth.toml",
 );
@@ -80,6 +85,16 @@ const HTB_L4S: &[Embedding] = suite!("htb-l4s":
     "l4s-bbr2.toml",
     "cellular.toml",
     "../../traces/4g.txt",
+    "cellular-10.toml",
+    "cellular-30.toml",
+    "drop-tail-bbr2-game.toml",
+    "drop-tail-cubic-game.toml",
+    "drop-tail-cubic-ten.toml",
+    "htb-bbr2-game.toml",
+    "htb-cubic-game.toml",
+    "htb-cubic-ten.toml",
+    "l4s-bbr2-game.toml",
+    "l4s-cubic-game.toml",
 );
 
 const LAST_MILE: &[Embedding] = suite!("last-mile":
@@ -109,6 +124,34 @@ const LOSS_RECOVERY: &[Embedding] = suite!("loss-recovery":
     "20-60-100.toml",
 );
 
+const PUDICA_CAUSES: &[Embedding] = suite!("pudica-causes":
+    "suite.toml",
+    "constant.toml",
+    "cubic.toml",
+    "fall.toml",
+    "gcc-classic.toml",
+    "jitter.toml",
+    "late-response.toml",
+    "sqp-memory.toml",
+    "three-trips.toml",
+    "three.toml",
+);
+
+const PUDICA_SESSIONS: &[Embedding] = suite!("pudica-sessions":
+    "suite.toml",
+    "ethernet.toml",
+    "ethernet-alone.toml",
+    "ethernet-sqp.toml",
+    "wifi.toml",
+    "wifi-sqp.toml",
+);
+
+const PUDICA_WILD: &[Embedding] = suite!("pudica-wild":
+    "suite.toml",
+    "one.toml",
+    "three.toml",
+);
+
 const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":
     "suite.toml",
     "fixed.toml",
@@ -118,17 +161,23 @@ const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":
     "noisy-adaptive.toml",
     "noisy-probes.toml",
     "noisy-no-floor.toml",
+    "random-adaptive.toml",
+    "random-burst.toml",
+    "random-fixed.toml",
+    "random-probes.toml",
 );
 
 const PUDICA_FIG12: &[Embedding] = suite!("pudica-fig12":
     "suite.toml",
     "fall-and-rise.toml",
+    "mahimahi.toml",
 );
 
 const PUDICA_FIG13: &[Embedding] = suite!("pudica-fig13":
     "suite.toml",
     "three-flows.toml",
     "drifting.toml",
+    "mahimahi.toml",
 );
 
 const PUDICA_FIG15: &[Embedding] = suite!("pudica-fig15":
@@ -147,11 +196,13 @@ const PUDICA_FIG16: &[Embedding] = suite!("pudica-fig16":
 const PUDICA_FIG17: &[Embedding] = suite!("pudica-fig17":
     "suite.toml",
     "jitter.toml",
+    "mahimahi.toml",
 );
 
 const PUDICA_FIG18: &[Embedding] = suite!("pudica-fig18":
     "suite.toml",
     "cubic.toml",
+    "mahimahi.toml",
 );
 
 const RFC8867: &[Embedding] = suite!("rfc8867":

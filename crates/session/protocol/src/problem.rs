@@ -45,6 +45,8 @@ pub enum ErrorCode {
     ViewOnly,
     /// The request comes from another site's page.
     Origin,
+    /// The host takes this request over HTTPS only.
+    HttpsRequired,
     /// There is no session with this ID.
     NoSession,
     /// The offer has no codec that the host sends.
@@ -63,7 +65,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// All codes, in the order of the table in `docs/embed/protocol.md`.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::BadOffer,
         Self::BadRequest,
         Self::TokenMissing,
@@ -73,6 +75,7 @@ impl ErrorCode {
         Self::PinWrong,
         Self::ViewOnly,
         Self::Origin,
+        Self::HttpsRequired,
         Self::NoSession,
         Self::NoPairing,
         Self::NoCodec,
@@ -99,6 +102,7 @@ impl ErrorCode {
             Self::NoPairing => "no-pairing",
             Self::ViewOnly => "view-only",
             Self::Origin => "origin",
+            Self::HttpsRequired => "https-required",
             Self::NoSession => "no-session",
             Self::NoCodec => "no-codec",
             Self::PlayerPresent => "player-present",
@@ -119,7 +123,8 @@ impl ErrorCode {
             | Self::TokenInClear
             | Self::PinWrong
             | Self::ViewOnly
-            | Self::Origin => 403,
+            | Self::Origin
+            | Self::HttpsRequired => 403,
             Self::NoSession | Self::NoPairing => 404,
             Self::NoCodec => 406,
             Self::PlayerPresent => 409,

@@ -55,6 +55,7 @@ const LAYERS: &[Layer] = &[
 /// Crates of pure layers that are not pure: each binds one foreign library.
 const BINDINGS: &[&str] = &[
     "mimosa-avcodec",
+    "mimosa-dynamic",
     "mimosa-gstreamer",
     "mimosa-openh264",
     "mimosa-svt-av1",
@@ -99,6 +100,7 @@ const DRIVER_CRATES: &[&str] = &[
     "io-uring",
     "jiff",
     "libc",
+    "libloading",
     "mio",
     "nix",
     "openh264-sys2",
@@ -119,7 +121,6 @@ const DRIVER_CRATES: &[&str] = &[
     "web-time",
     "winapi",
     "x11rb",
-    "x264-sys",
     "windows",
     "windows-sys",
 ];

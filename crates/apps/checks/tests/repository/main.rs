@@ -14,4 +14,5 @@ mod licences;
 mod links;
 mod machine_paths;
 mod metadata;
+mod packaging;
 mod pages;

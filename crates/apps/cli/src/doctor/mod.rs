@@ -1,5 +1,8 @@
 //! `mimosa doctor`: checks what `mimosa serve` needs, and says what is missing and what to type.
 
+mod certificate;
+#[cfg(feature = "play")]
+mod decoder;
 mod encoder;
 mod input;
 #[cfg(feature = "lab")]
@@ -38,10 +41,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     parts::look(&mut report);
     let settings = settings(args, &mut report)?;
     encoder::look(&settings, &mut report);
+    #[cfg(feature = "play")]
+    decoder::look(&mut report);
     pictures::look(&settings, &mut report);
     sound::look(&settings, &mut report);
     input::look(&settings, &mut report);
     network::look(&settings, &mut report);
+    certificate::look(&settings, &mut report);
     machine::look(&settings, &mut report);
     #[cfg(feature = "lab")]
     link::look(&mut report);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args as Arguments;
+use mimosa_client::KeyHash;
 use tracing_subscriber::filter::Targets;
 
 use crate::log;
@@ -14,7 +15,7 @@ use crate::log;
     reason = "each is an option of its own"
 )]
 pub(crate) struct Args {
-    /// The host, as `mimosa serve` prints it: http://HOST:PORT/#token=TOKEN
+    /// The host, as `mimosa serve` prints it: https://HOST:PORT/#token=TOKEN&key=KEY
     #[arg(value_name = "URL")]
     pub(crate) address: String,
     /// The host's token, in place of the address's
@@ -23,6 +24,9 @@ pub(crate) struct Args {
     /// A file with the host's token, which `ps` does not show
     #[arg(long, value_name = "FILE", conflicts_with = "token")]
     pub(crate) token_file: Option<PathBuf>,
+    /// The host's key, in place of the address's: 64 hexadecimal digits
+    #[arg(long, value_parser = key)]
+    pub(crate) key: Option<KeyHash>,
     /// Watch, while somebody else plays
     #[arg(long)]
     pub(crate) watch: bool,
@@ -59,4 +63,9 @@ pub(crate) struct Args {
     /// Write what was seen to this file, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// The key that is written in `text`.
+fn key(text: &str) -> Result<KeyHash, &'static str> {
+    KeyHash::parse(text).ok_or("it has to be 64 hexadecimal digits, as `key=` in the host's URL")
 }

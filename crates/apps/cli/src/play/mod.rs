@@ -27,7 +27,10 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
     let file = args.token_file.as_deref().map(token_file::read);
     let token = file.transpose()?.or_else(|| args.token.clone());
     let config = ConnectionConfig {
-        address: Address::parse(&args.address)?.with_token(token).or_paired(),
+        address: Address::parse(&args.address)?
+            .with_key(args.key)?
+            .with_token(token)
+            .or_paired(),
         role: if args.watch {
             Role::Viewer
         } else {

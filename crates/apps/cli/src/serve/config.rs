@@ -31,12 +31,7 @@ pub(crate) enum State {
 impl ConfigFile {
     /// Reads the file `named`, which has to exist, or the one in its usual place.
     pub(crate) fn read(named: Option<&Path>) -> Result<Self, ServeError> {
-        let place = || {
-            place(
-                std::env::var_os("XDG_CONFIG_HOME"),
-                std::env::var_os("HOME"),
-            )
-        };
+        let place = || Some(place(&config_folder()?));
         let Some(path) = named.map(Path::to_owned).or_else(place) else {
             return Ok(Self {
                 path: None,
@@ -75,14 +70,27 @@ impl ConfigFile {
     }
 }
 
-/// Where the file is, from `$XDG_CONFIG_HOME`, which counts only as an absolute
+/// Where the user's settings of all programs are; `None` if neither `$XDG_CONFIG_HOME` nor `$HOME` is
+/// an absolute path.
+pub(crate) fn config_folder() -> Option<PathBuf> {
+    folder(
+        std::env::var_os("XDG_CONFIG_HOME"),
+        std::env::var_os("HOME"),
+    )
+}
+
+/// Where the file is, below the user's settings.
+fn place(folder: &Path) -> PathBuf {
+    folder.join("mimosa").join("mimosa.toml")
+}
+
+/// The folder for settings, from `$XDG_CONFIG_HOME`, which counts only as an absolute
 /// path (XDG Base Directory Specification), and `$HOME`.
-fn place(config: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+fn folder(config: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-    let folder = config
+    config
         .and_then(absolute)
-        .or_else(|| Some(home.and_then(absolute)?.join(".config")))?;
-    Some(folder.join("mimosa").join("mimosa.toml"))
+        .or_else(|| Some(home.and_then(absolute)?.join(".config")))
 }
 
 /// Creates a file that only its owner may read, because it may come to hold a token.
@@ -106,8 +114,8 @@ mod tests {
     #[test]
     fn the_file_is_where_xdg_says() {
         let place = |config: Option<&str>, home: Option<&str>| {
-            let path = place(config.map(OsString::from), home.map(OsString::from));
-            path.map(|path| path.display().to_string())
+            let folder = folder(config.map(OsString::from), home.map(OsString::from));
+            folder.map(|folder| super::place(&folder).display().to_string())
         };
         let at = |path: &str| Some(path.to_owned());
         let in_home = at("/h/.config/mimosa/mimosa.toml");

@@ -13,7 +13,7 @@ use mimosa_host::{Audience, Told, Urls};
 use crate::{log, terminal, token_file};
 
 pub(crate) use args::Args;
-pub(crate) use config::{ConfigFile, State};
+pub(crate) use config::{ConfigFile, State, config_folder};
 pub(crate) use error::ServeError;
 pub(crate) use program::checks;
 

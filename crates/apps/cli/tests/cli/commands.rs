@@ -50,3 +50,24 @@ fn a_command_that_is_none_is_refused() {
         "{errors}"
     );
 }
+
+#[test]
+fn the_version_says_the_commit_and_what_is_built_in() {
+    let here = folder("version");
+    let version = stdout(&here, "--version");
+    let lines: Vec<_> = version.lines().collect();
+    assert_eq!(lines.len(), 3, "{version}");
+    let number = concat!("mimosa ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(lines[0], number);
+    assert!(lines[1].len() > "commit: ".len() && lines[1].starts_with("commit: "));
+    // The tests in this folder have these.
+    for feature in ["serve", "play", "proxy", "lab", "openh264"] {
+        assert!(lines[2].starts_with("features: ") && lines[2].contains(feature));
+    }
+    assert_eq!(
+        lines[2].contains(" x264,"),
+        cfg!(feature = "x264"),
+        "{version}"
+    );
+    assert_eq!(stdout(&here, "-V").trim_end(), number);
+}

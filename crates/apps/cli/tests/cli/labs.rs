@@ -132,7 +132,8 @@ fn what_is_not_there_is_refused_with_what_is() {
         refusal(&here, "lab run rfc9999"),
         "error: there is no suite `rfc9999`; there is ace, c3g, coexistence, feedback, htb-l4s, \
          last-mile, loss-recovery, \
-         pudica-fig7, pudica-fig12, pudica-fig13, pudica-fig15, pudica-fig16, pudica-fig17, pudica-fig18, \
+         pudica-causes, pudica-fig7, pudica-fig12, pudica-fig13, pudica-fig15, pudica-fig16, pudica-fig17, \
+         pudica-fig18, pudica-sessions, pudica-wild, \
          rfc8867, rfc8869, robust, scoreboard, or name a folder with a suite.toml\n"
     );
     let error = refusal(&here, "lab run rfc8867 --controller pudicca");

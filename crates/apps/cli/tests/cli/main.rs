@@ -14,6 +14,7 @@ mod quality;
 mod recordings;
 mod refusals;
 mod reports;
+mod service;
 mod serving;
 mod traces;
 

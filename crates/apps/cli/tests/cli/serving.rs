@@ -24,6 +24,7 @@ fn call(home: &Path, variable: Option<(&str, &str)>, arguments: &[&str]) -> Outp
         .args(arguments)
         .current_dir(home)
         .env("XDG_CONFIG_HOME", home)
+        .env("XDG_STATE_HOME", home.join("state"))
         .env_remove("DISPLAY")
         .envs(variable)
         .output()
@@ -232,4 +233,44 @@ fn the_doctor_names_a_display_that_is_not_there() {
         table.contains("missing  X display") && table.contains(":9753"),
         "{table}"
     );
+}
+
+/// Files that are no libraries stand before those that are installed: a program that linked them
+/// would not start.
+#[test]
+fn the_doctor_names_each_library_that_cannot_be_loaded_and_the_encoder_without_them() {
+    let home = folder("doctor-libraries");
+    for file in [
+        "libSvtAv1Enc.so.1",
+        "libx264.so.163",
+        "libx264.so.164",
+        "libx264.so.165",
+        "libavcodec.so.58",
+        "libavcodec.so.59",
+        "libavcodec.so.60",
+        "libavcodec.so.61",
+        "libavcodec.so.62",
+        "libavcodec.so.63",
+    ] {
+        std::fs::write(home.join(file), "").unwrap();
+    }
+    let folder = home.to_string_lossy();
+    let output = call(&home, Some(("LD_LIBRARY_PATH", &folder)), &EASY);
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{table}");
+    for (found, file, package) in [
+        (cfg!(feature = "x264"), "libx264.so.164: ", "libx264-164"),
+        (
+            cfg!(feature = "svt-av1"),
+            "libSvtAv1Enc.so.1: ",
+            "libsvtav1enc1",
+        ),
+        (cfg!(feature = "play"), "libavcodec.so.61: ", "libavcodec61"),
+    ] {
+        let line = table.lines().find(|line| line.contains(file));
+        let is_told =
+            line.is_some_and(|line| line.starts_with("warning ") && line.contains(package));
+        assert_eq!(is_told, found, "{file} in:\n{table}");
+    }
+    assert!(table.contains("  OpenH264"), "{table}");
 }

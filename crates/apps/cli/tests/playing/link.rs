@@ -9,16 +9,17 @@ use crate::{alone, folder, text};
 
 /// Serves the demo at the link's sending end until the other end is done.
 const SERVE: &str = r#""$MIMOSA" serve --bind "$MIMOSA_LINK_ADDRESS" --http-port 7080 \
-    --udp-port 7081 --token a-token-for-this-test --size 640x360 "$@" &
+    --udp-port 7081 --size 640x360 "$@" >urls.txt &
 while ! [ -e over ]; do sleep 0.1; done
 kill $!
 wait
 "#;
-/// Waits for it, and plays.
+/// Waits for it, and plays at the URL that it prints: by HTTPS, with its token and its key.
 const PLAY: &str = r#"trap 'touch over' EXIT
 for _ in $(seq 100); do
-    "$MIMOSA" play "http://$MIMOSA_LINK_PEER:7080/#token=a-token-for-this-test" \
-        --headless --report report.json "$@" 2>error.txt && exit
+    url=$(sed -n 's/^play  *https/https/p' urls.txt)
+    [ "$url" ] || { sleep 0.1; continue; }
+    "$MIMOSA" play "$url" --headless --report report.json "$@" 2>error.txt && exit
     grep -q 'is `mimosa serve` running' error.txt || break
     sleep 0.1
 done
@@ -41,6 +42,7 @@ fn played(name: &str, network: &str, flags: &str, seconds: u32) -> Option<(Outpu
         .args(["--", "sh", "play.sh", "--probe", "--seconds", &seconds])
         .env("MIMOSA", env!("CARGO_BIN_EXE_mimosa"))
         .env("XDG_CONFIG_HOME", &folder)
+        .env("XDG_STATE_HOME", &folder)
         .output()
         .unwrap();
     let report = report(&folder, &output);

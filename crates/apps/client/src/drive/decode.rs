@@ -12,6 +12,18 @@ use mimosa_units::{PeerTime, Time, TimeDelta};
 use super::error::PlayError;
 use mimosa_system::clock::Clock;
 
+/// Lists the codecs that can be decoded here, after opening a decoder of the first.
+///
+/// # Errors
+///
+/// [`PlayError::Decode`] if there is no decoder.
+pub fn decoders() -> Result<Vec<Codec>, PlayError> {
+    let codecs = decodable();
+    let first = codecs.first().copied().unwrap_or(Codec::H264);
+    Decoder::new(first, 1)?;
+    Ok(codecs)
+}
+
 /// A frame's properties, without its content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Coded {

@@ -2,6 +2,7 @@
 
 use mimosa_avcodec::DecodeError;
 use mimosa_protocol::problem::Problem;
+use mimosa_tls::KeyHash;
 use mimosa_transport::CallError;
 
 /// Why a client does not play, or stopped.
@@ -9,7 +10,9 @@ use mimosa_transport::CallError;
 #[non_exhaustive]
 pub enum PlayError {
     /// The text is not the address of a host.
-    #[error("`{text}` is no address of a host: {reason}; write http://HOST:PORT/, as it prints it")]
+    #[error(
+        "`{text}` is no address of a host: {reason}; write https://HOST:PORT/, or http://, as it prints it"
+    )]
     Address {
         /// The text that was given.
         text: String,
@@ -23,6 +26,28 @@ pub enum PlayError {
         address: String,
         /// The system's error.
         reason: String,
+    },
+    /// Nobody vouches for what answers.
+    #[error(
+        "{address} is not trusted: {why}. Its key is {key}. Compare it with the `key=` in the URL that the host printed: if both are the same, play with that URL, or with --key {key}"
+    )]
+    Untrusted {
+        /// Address of the host.
+        address: String,
+        /// The reason.
+        why: String,
+        /// The key that it has shown.
+        key: KeyHash,
+    },
+    /// What answers has another key than the host.
+    #[error(
+        "what answers at {address} has not the host's key, but {shown}: another program has its place, or somebody is in between. If the host was given a new key, use the URL that it prints now"
+    )]
+    OtherKey {
+        /// Address of the host.
+        address: String,
+        /// The key that was shown.
+        shown: KeyHash,
     },
     /// What answers is not a host.
     #[error("what answers at {address} is no mimosa host: {reason}")]

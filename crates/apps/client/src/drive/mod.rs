@@ -10,6 +10,7 @@ mod overlay;
 mod pair;
 mod player;
 mod report;
+mod secure;
 mod socket;
 #[cfg(feature = "window")]
 mod system;
@@ -17,9 +18,10 @@ mod whep;
 #[cfg(feature = "window")]
 mod windowed;
 
-pub use decode::{Coded, DecodeThread, Decoded};
+pub use decode::{Coded, DecodeThread, Decoded, decoders};
 pub use error::PlayError;
 pub use headless::{Headless, play};
+pub use mimosa_tls::KeyHash;
 pub use network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
 pub use pair::{ask_for_pin, pair};
 pub use player::{News, Player};

@@ -124,7 +124,7 @@ impl Connection {
         deliver: impl FnMut(FromHost) + Send + 'static,
     ) -> Result<Self, PlayError> {
         let socket = socket::towards(config.address.resolve()?).map_err(PlayError::Socket)?;
-        let whep = Whep::new(config.address);
+        let whep = Whep::new(config.address)?;
         let begun = clock.now();
         let addresses = [socket.address()];
         let hears = loudspeaker.is_some();

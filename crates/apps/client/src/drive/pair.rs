@@ -16,7 +16,7 @@ use super::whep::{Address, Whep};
 ///
 /// [`PlayError`] if the host is not there, or pairs no devices.
 pub fn ask_for_pin(address: &Address) -> Result<(), PlayError> {
-    Whep::new(address.clone())
+    Whep::new(address.clone())?
         .post("api/pair/ask", "{}")
         .map(drop)
 }
@@ -30,7 +30,7 @@ pub fn pair(address: &Address, pin: &str, name: &str) -> Result<Allowed, PlayErr
     if !is_name(name) {
         return Err(PlayError::Name(name.to_owned()));
     }
-    let whep = Whep::new(address.clone());
+    let whep = Whep::new(address.clone())?;
     let no_host = || whep.no_host("its messages of pairing are not understood".to_owned());
     let session: [u8; 16] = bytes();
     let exchange = Exchange::begin(pin.as_bytes(), CHANNEL, session, bytes());

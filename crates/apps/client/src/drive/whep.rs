@@ -1,18 +1,22 @@
 //! Signalling by WHEP, as the page does it (docs/embed/protocol.md).
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use mimosa_protocol::control::Role;
 use mimosa_protocol::problem::Problem;
 use mimosa_protocol::proof::{self, Challenge, Secret, Shown, is_same, session_in, unhex};
+use mimosa_tls::KeyHash;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::Agent;
 use ureq::http::{Response, StatusCode};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, TcpConnector};
 
 use super::error::PlayError;
 use super::hosts::{self, Known};
+use super::secure::{TlsConnector, TlsFailure};
 
 /// Time after which the host counts as unreachable, as for the page.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,17 +26,22 @@ const LONGEST: u64 = 64 * 1024;
 /// The address of a host and the token for it, as `mimosa serve` prints them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Address {
-    /// Base URL of the host: `http://HOST:PORT/PATH/`.
+    /// Base URL of the host: `https://HOST:PORT/PATH/`, or with `http`.
     base: String,
     /// The part `HOST:PORT` of the URL.
     host: String,
+    is_encrypted: bool,
     token: Option<String>,
     /// The host's identifier of this client, if it has paired: the token is its own.
     id: Option<String>,
+    /// The key by which the host is known.
+    key: Option<KeyHash>,
 }
 
 impl Address {
-    /// Parses what a host prints, `http://HOST:PORT/#token=TOKEN`, with or without `http://`.
+    /// Parses what a host prints: `https://HOST:PORT/#token=TOKEN&key=KEY`, or with `http` and
+    /// without the key. Without either in front, it is `http` for a name of this machine alone,
+    /// and `https` for all others.
     ///
     /// # Errors
     ///
@@ -43,13 +52,20 @@ impl Address {
             reason: reason.to_owned(),
         };
         let (address, fragment) = text.trim().split_once('#').unwrap_or((text.trim(), ""));
-        let rest = match address.split_once("://") {
-            Some(("http", rest)) => rest,
+        let given = |name: &str| {
+            let mut parts = fragment.split('&');
+            parts.find_map(|part| part.strip_prefix(name).filter(|value| !value.is_empty()))
+        };
+        let key = given("key=").map(|key| {
+            KeyHash::parse(key).ok_or_else(|| bad("its key is no 64 hexadecimal digits"))
+        });
+        let (scheme, rest) = match address.split_once("://") {
+            Some((scheme @ ("http" | "https"), rest)) => (Some(scheme), rest),
             Some((scheme, _)) => {
                 let reason = format!("{scheme} is not spoken here");
                 return Err(bad(&reason));
             }
-            None => address,
+            None => (None, address),
         };
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         if host.is_empty() {
@@ -59,6 +75,15 @@ impl Address {
             .rsplit_once(':')
             .is_some_and(|(name, port)| !name.is_empty() && port.parse::<u16>().is_ok());
         let has_port = has_port && !host.ends_with(']');
+        let is_encrypted = match scheme {
+            Some(scheme) => scheme == "https",
+            None => key.is_some() || !is_this_machine(host, has_port),
+        };
+        let (scheme, port) = if is_encrypted {
+            ("https", 443)
+        } else {
+            ("http", 80)
+        };
         let host = if has_port {
             host.to_owned()
         } else if host
@@ -68,7 +93,7 @@ impl Address {
         {
             return Err(bad("its port is none"));
         } else {
-            format!("{host}:80")
+            format!("{host}:{port}")
         };
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let folder = if folder.is_empty() {
@@ -76,16 +101,31 @@ impl Address {
         } else {
             format!("{folder}/")
         };
-        let token = fragment
-            .split('&')
-            .find_map(|part| part.strip_prefix("token="))
-            .filter(|token| !token.is_empty());
-        Ok(Self {
-            base: format!("http://{host}/{folder}"),
+        let address = Self {
+            base: format!("{scheme}://{host}/{folder}"),
             host,
-            token: token.map(str::to_owned),
+            is_encrypted,
+            token: given("token=").map(str::to_owned),
             id: None,
-        })
+            key: None,
+        };
+        address.with_key(key.transpose()?)
+    }
+
+    /// The address of the host with this key, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`PlayError::Address`] with a key for an address of `http`, where nobody shows one.
+    pub fn with_key(self, key: Option<KeyHash>) -> Result<Self, PlayError> {
+        if key.is_some() && !self.is_encrypted {
+            return Err(PlayError::Address {
+                text: self.base,
+                reason: "a key belongs to https".to_owned(),
+            });
+        }
+        let key = key.or(self.key);
+        Ok(Self { key, ..self })
     }
 
     /// The address with this token, if there is one.
@@ -138,6 +178,14 @@ impl Address {
     }
 }
 
+/// Whether the part `HOST:PORT` of a URL leads to this machine itself.
+fn is_this_machine(host: &str, has_port: bool) -> bool {
+    let name = host.rsplit_once(':').filter(|_| has_port);
+    let name = name.map_or(host, |(name, _)| name);
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
 /// The host's answer to an offer, and its identifier of the session.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
@@ -155,16 +203,33 @@ pub(super) struct Whep {
 }
 
 impl Whep {
-    pub(super) fn new(address: Address) -> Self {
+    /// A client of this host. What begins encrypted stays so: nothing is sent on to another
+    /// address.
+    ///
+    /// # Errors
+    ///
+    /// [`PlayError::Unreachable`] if TLS cannot be set up.
+    pub(super) fn new(address: Address) -> Result<Self, PlayError> {
         let config = Agent::config_builder()
             .timeout_global(Some(PATIENCE))
             .http_status_as_error(false)
+            .https_only(address.is_encrypted)
+            .max_redirects(0)
             .proxy(None)
             .build();
-        Self {
+        let tls = if address.is_encrypted {
+            TlsConnector::new(address.key).map_err(|error| PlayError::Unreachable {
+                address: address.host.clone(),
+                reason: error.to_string(),
+            })?
+        } else {
+            TlsConnector::plain()
+        };
+        let connector = ().chain(TcpConnector::default()).chain(tls);
+        Ok(Self {
+            agent: Agent::with_parts(config, connector, DefaultResolver::default()),
             address,
-            agent: config.into(),
-        }
+        })
     }
 
     /// Sends the offer, and returns the answer, which comes from whoever knows the token if there is
@@ -188,7 +253,7 @@ impl Whep {
             request = request.header("Authorization", shown.value());
         }
         let response = request.send(offer);
-        let mut response = response.map_err(|error| self.unreachable(&error))?;
+        let mut response = response.map_err(|error| self.unreached(&error))?;
         let text = self.text(&mut response)?;
         if response.status() != 201 {
             return Err(self.refused(response.status(), &text));
@@ -238,7 +303,7 @@ impl Whep {
     pub(super) fn post(&self, target: &str, body: &str) -> Result<String, PlayError> {
         let url = format!("{}{target}", self.address.base);
         let response = self.agent.post(url).send(body);
-        let mut response = response.map_err(|error| self.unreachable(&error))?;
+        let mut response = response.map_err(|error| self.unreached(&error))?;
         let text = self.text(&mut response)?;
         if !response.status().is_success() {
             return Err(self.refused(response.status(), &text));
@@ -274,10 +339,28 @@ impl Whep {
             .map_err(|error| self.no_host(error.to_string()))
     }
 
-    fn unreachable(&self, error: &ureq::Error) -> PlayError {
-        PlayError::Unreachable {
-            address: self.address.host.clone(),
-            reason: error.to_string(),
+    fn unreached(&self, error: &ureq::Error) -> PlayError {
+        let address = self.address.host.clone();
+        match TlsFailure::found(error) {
+            Some(TlsFailure::Untrusted(untrusted)) if self.address.key.is_some() => {
+                PlayError::OtherKey {
+                    address,
+                    shown: untrusted.key,
+                }
+            }
+            Some(TlsFailure::Untrusted(untrusted)) => PlayError::Untrusted {
+                address,
+                why: untrusted.why.clone(),
+                key: untrusted.key,
+            },
+            Some(failure) => PlayError::Unreachable {
+                address,
+                reason: failure.to_string(),
+            },
+            None => PlayError::Unreachable {
+                address,
+                reason: error.to_string(),
+            },
         }
     }
 
@@ -338,7 +421,18 @@ mod tests {
                 "127.0.0.1:8080",
                 None,
             ),
-            ("box:8080", "http://box:8080/", "box:8080", None),
+            ("box:8080", "https://box:8080/", "box:8080", None),
+            ("box", "https://box:443/", "box:443", None),
+            ("localhost:81", "http://localhost:81/", "localhost:81", None),
+            ("[::1]", "http://[::1]:80/", "[::1]:80", None),
+            ("127.9.9.9", "http://127.9.9.9:80/", "127.9.9.9:80", None),
+            (
+                "192.0.2.1/x/",
+                "https://192.0.2.1:443/x/",
+                "192.0.2.1:443",
+                None,
+            ),
+            ("https://box/", "https://box:443/", "box:443", None),
             ("http://box", "http://box:80/", "box:80", None),
             (
                 " http://[::1]:81/#token=abc ",
@@ -441,7 +535,7 @@ mod tests {
             let address = Address::parse(&address)
                 .unwrap()
                 .with_token(Some(TOKEN.to_owned()));
-            let begun = Whep::new(address).begin(OFFER, Role::Player, None);
+            let begun = Whep::new(address).unwrap().begin(OFFER, Role::Player, None);
             match begun {
                 Ok(answer) => assert!(is_used && answer.text == ANSWER, "{knows} {sent}"),
                 Err(error) => {
@@ -465,9 +559,31 @@ mod tests {
     }
 
     #[test]
+    fn a_key_belongs_to_https() {
+        let key = "0f".repeat(32);
+        let known = KeyHash::parse(&key);
+        for text in ["https://b/#token=t&key=", "localhost/#key="] {
+            let address = Address::parse(&(text.to_owned() + &key)).unwrap();
+            assert!(address.is_encrypted && address.base.starts_with("https://"));
+            assert_eq!(address.key, known, "{text}");
+            assert_eq!(address.with_key(None).unwrap().key, known, "{text}");
+        }
+        let plain = Address::parse("http://b/").unwrap();
+        assert_eq!(plain.clone().with_key(None).unwrap(), plain);
+        for refused in [
+            plain.with_key(known),
+            Address::parse(&format!("http://b/#key={key}")),
+        ] {
+            let error = refused.unwrap_err().to_string();
+            assert!(error.contains("a key belongs to https"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_wrong_address_is_named_with_its_mend() {
         for (text, what) in [
-            ("https://box:8080/", "https is not spoken here"),
+            ("ftp://box:8080/", "ftp is not spoken here"),
+            ("https://box/#key=0f", "no 64 hexadecimal digits"),
             ("http:///", "names no host"),
             ("", "names no host"),
             ("box:eighty", "its port is none"),
@@ -475,7 +591,7 @@ mod tests {
         ] {
             let error = Address::parse(text).unwrap_err().to_string();
             assert!(error.contains(what), "{text}: {error}");
-            assert!(error.contains("write http://HOST:PORT/"), "{error}");
+            assert!(error.contains("write https://HOST:PORT/"), "{error}");
         }
     }
 }

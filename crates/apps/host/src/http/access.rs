@@ -33,13 +33,15 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Checks that a request comes from our own page, from an allowed one, or from no page.
+    /// Checks that a request comes from our own page, from an allowed one, or from no page. Where
+    /// the request `is_encrypted`, our own page was so as well: one that came in clear from the same
+    /// name may be anybody's.
     ///
     /// # Errors
     ///
     /// [`ErrorCode::Origin`] for another site; [`ErrorCode::BadRequest`] unless there is exactly
     /// one `Host` (RFC 9112, section 3.2).
-    pub(super) fn origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(super) fn origin(&self, headers: &HeaderMap, is_encrypted: bool) -> Result<(), Problem> {
         let refused = |message: String| Err(Problem::new(ErrorCode::Origin, message));
         let host = only(headers, header::HOST).map_err(|Unclear| {
             let message = "a request has one header `Host`, in ASCII".to_owned();
@@ -63,9 +65,13 @@ impl Access {
         let Some(origin) = origin else {
             return Ok(());
         };
-        let own = host.is_some_and(|host| {
-            [format!("http://{host}"), format!("https://{host}")].contains(&origin.to_owned())
-        });
+        let site = match origin.split_once("://") {
+            Some(("https", site)) => Some(site),
+            // A proxy in front of us may have taken the encryption off, or there is none.
+            Some(("http", site)) if !is_encrypted => Some(site),
+            _ => None,
+        };
+        let own = host.is_some() && host == site;
         if own || self.allowed_origins.iter().any(|allowed| allowed == origin) {
             Ok(())
         } else {
@@ -187,20 +193,10 @@ fn is_loopback_name(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// The names in its own network of a machine with this host name.
-pub(super) fn names(host_name: &str) -> Vec<String> {
-    let name = host_name.trim();
-    if name.is_empty() {
-        return Vec::new();
-    }
-    // Multicast DNS (RFC 6762, section 3) uses the first label of the name.
-    let first = name.split('.').next().unwrap_or(name);
-    vec![name.to_owned(), first.to_owned(), format!("{first}.local")]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::names_of;
 
     fn headers(pairs: &[(header::HeaderName, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -214,7 +210,7 @@ mod tests {
         Access {
             tokens: None,
             allowed_origins: vec!["https://example.org".to_owned()],
-            names: names("den.home.arpa\n"),
+            names: names_of("den.home.arpa\n"),
         }
     }
 
@@ -236,7 +232,7 @@ mod tests {
             "LOCALHOST",
         ] {
             let request = headers(&[(header::HOST, good)]);
-            assert!(open().origin(&request).is_ok(), "{good}");
+            assert!(open().origin(&request, false).is_ok(), "{good}");
         }
         for bad in [
             "example.org",
@@ -246,14 +242,14 @@ mod tests {
             "[2001:db8::1]",
         ] {
             let request = headers(&[(header::HOST, bad)]);
-            assert!(open().origin(&request).is_err(), "{bad}");
+            assert!(open().origin(&request, false).is_err(), "{bad}");
         }
-        assert!(open().origin(&HeaderMap::new()).is_err());
+        assert!(open().origin(&HeaderMap::new(), false).is_err());
     }
 
     #[test]
     fn with_tokens_other_names_of_the_host_will_do() {
-        let origin = |host: &str| guarded().origin(&headers(&[(header::HOST, host)]));
+        let origin = |host: &str| guarded().origin(&headers(&[(header::HOST, host)]), false);
         for good in [
             "localhost:8080",
             "192.0.2.1:8080",
@@ -275,7 +271,7 @@ mod tests {
             assert_eq!(error.error, ErrorCode::Origin, "{bad}");
             assert!(error.message.contains("allowed_origins"), "{bad}");
         }
-        assert!(guarded().origin(&HeaderMap::new()).is_err());
+        assert!(guarded().origin(&HeaderMap::new(), false).is_err());
     }
 
     #[test]
@@ -283,32 +279,50 @@ mod tests {
         for access in [open(), guarded()] {
             let local = (header::HOST, "localhost");
             let twice = headers(&[local.clone(), local.clone()]);
-            let error = access.origin(&twice).unwrap_err();
+            let error = access.origin(&twice, false).unwrap_err();
             assert_eq!(error.error, ErrorCode::BadRequest);
             assert!(!Access::is_local(&twice));
             let own = (header::ORIGIN, "http://localhost");
             assert!(
                 access
-                    .origin(&headers(&[local.clone(), own.clone()]))
+                    .origin(&headers(&[local.clone(), own.clone()]), false)
                     .is_ok()
             );
             let twice = headers(&[local.clone(), own.clone(), own]);
-            assert!(access.origin(&twice).is_err());
+            assert!(access.origin(&twice, false).is_err());
             let mut latin = headers(&[local]);
             let value = axum::http::HeaderValue::from_bytes(b"http://caf\xe9.example").unwrap();
             latin.append(header::ORIGIN, value);
-            assert!(access.origin(&latin).is_err());
+            assert!(access.origin(&latin, false).is_err());
         }
     }
 
     #[test]
     fn other_sites_pages_are_refused_unless_allowed() {
         let from = |origin| headers(&[(header::HOST, "localhost:8080"), (header::ORIGIN, origin)]);
-        assert!(open().origin(&from("http://localhost:8080")).is_ok());
-        assert!(open().origin(&from("https://example.org")).is_ok());
+        assert!(open().origin(&from("http://localhost:8080"), false).is_ok());
+        assert!(open().origin(&from("https://example.org"), false).is_ok());
         for bad in ["http://localhost:8081", "http://example.org", "null"] {
-            assert!(open().origin(&from(bad)).is_err(), "{bad}");
-            assert!(guarded().origin(&from(bad)).is_err(), "{bad}");
+            assert!(open().origin(&from(bad), false).is_err(), "{bad}");
+            assert!(guarded().origin(&from(bad), false).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_page_in_clear_may_not_ask_over_https() {
+        let from = |origin| headers(&[(header::HOST, "192.0.2.1:8080"), (header::ORIGIN, origin)]);
+        let (clear, encrypted) = (
+            from("http://192.0.2.1:8080"),
+            from("https://192.0.2.1:8080"),
+        );
+        for (request, is_encrypted, is_taken) in [
+            (&clear, false, true),
+            (&clear, true, false),
+            (&encrypted, true, true),
+            (&encrypted, false, true),
+        ] {
+            let taken = guarded().origin(request, is_encrypted).is_ok();
+            assert_eq!(taken, is_taken, "{request:?} {is_encrypted}");
         }
     }
 

@@ -12,7 +12,7 @@ use mimosa_protocol::problem::{ErrorCode, Problem};
 use mimosa_protocol::proof::{self, Secret, Shown, hex, is_same, session_in};
 
 use super::access::{Permission, only};
-use super::listener::Client;
+use super::listener::{Client, Encrypted};
 use super::{App, LARGEST_BODY, Refusal};
 
 /// The header with the proof of an answer.
@@ -42,9 +42,10 @@ impl Known {
     }
 }
 
-/// Whether nobody on the way can read what this client sends: it is on this machine.
-fn is_private(client: Client) -> bool {
-    client.0.ip().to_canonical().is_loopback()
+/// Whether nobody on the way can read this request: it came encrypted, or from this machine.
+fn is_private(client: Client, request: &Request) -> bool {
+    let is_encrypted = request.extensions().get::<Encrypted>().is_some();
+    is_encrypted || client.0.ip().to_canonical().is_loopback()
 }
 
 /// Finds out who sends a request, and proves the answer.
@@ -76,7 +77,8 @@ async fn proven(
     };
     app.check_attempts(client)?;
     let Some(shown) = Shown::parse(given) else {
-        let identity = bearer(app, client, given).map(Known::unproven);
+        let is_private = is_private(client, &request);
+        let identity = bearer(app, (client, is_private), given).map(Known::unproven);
         app.count_wrong(&identity, client)?;
         request.extensions_mut().insert(identity);
         return Ok(next.run(request).await);
@@ -124,18 +126,22 @@ pub(super) fn shown(headers: &HeaderMap) -> Option<Shown> {
     Shown::parse(given)?.ok()
 }
 
-/// The permission of a token that was sent itself.
-fn bearer(app: &App, client: Client, given: &str) -> Result<Permission, Problem> {
+/// The permission of a token that was sent itself, from this client and unread by others or not.
+fn bearer(
+    app: &App,
+    (client, is_private): (Client, bool),
+    given: &str,
+) -> Result<Permission, Problem> {
     let (scheme, token) = given.split_once(' ').unwrap_or((given, ""));
     if !scheme.eq_ignore_ascii_case("bearer") {
         return app.access.stranger();
     }
-    if !is_private(client) {
+    if !is_private {
         tracing::warn!(
             address = %client.0.ip(),
             "a token has been sent in clear and is refused; others may know it now: start the host with another"
         );
-        let message = "a token that is sent itself can be read on its way, and is refused from other machines; prove it with `Authorization: Mimosa` (docs/embed/protocol.md), or use a proxy with TLS on the host's machine";
+        let message = "a token that is sent itself can be read on its way, and is refused from other machines; prove it with `Authorization: Mimosa` (docs/embed/protocol.md), or send it by HTTPS";
         return Err(Problem::new(ErrorCode::TokenInClear, message.to_owned()));
     }
     app.access.permission(token)

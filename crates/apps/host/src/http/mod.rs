@@ -8,6 +8,8 @@ mod listener;
 mod page;
 mod pair;
 mod places;
+mod redirect;
+mod timed;
 mod whep;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,17 +30,19 @@ use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use self::access::{Access, Permission, names};
+use self::access::{Access, Permission};
 use self::challenge::Challenges;
 use self::identity::{Identity, identify};
 use self::limit::RateLimit;
-use self::listener::{Client, in_time};
+use self::listener::{Client, Encrypted, Routes, in_time};
 use self::places::Places;
 use crate::devices::Devices;
+use crate::machine;
 use crate::metrics::Metrics;
 use crate::network::ToNetwork;
 use crate::pairing::Pairing;
 use crate::serve::Told;
+use crate::tls::Door;
 use mimosa_system::Mailbox;
 use mimosa_system::clock::Clock;
 
@@ -67,9 +71,6 @@ pub(crate) struct App {
 /// How the host's owner is told something.
 type Tell = Box<dyn Fn(&Told) + Send + Sync>;
 
-/// The kernel's file with the machine's name.
-const HOST_NAME: &str = "/proc/sys/kernel/hostname";
-
 impl App {
     /// The state that handlers share. `tokens` are those for playing and for watching; then come the
     /// devices that have paired, what others may do that pair, and how the owner is told.
@@ -86,7 +87,7 @@ impl App {
                 tokens,
                 allowed_origins: allowed_origins.to_vec(),
                 // Without a name, requests have to use addresses.
-                names: names(&std::fs::read_to_string(HOST_NAME).unwrap_or_default()),
+                names: machine::names(),
             },
             network,
             metrics,
@@ -208,14 +209,26 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Serves until `stop` completes.
+/// Serves until `stop` completes, with HTTPS if there is a door for it.
 pub(crate) async fn serve(
     listener: TcpListener,
     app: Arc<App>,
+    door: Option<Door>,
     stop: impl Future<Output = ()> + Send,
 ) {
     let places = app.places.clone();
-    listener::serve(listener, router(app), places, stop).await;
+    let routes = Routes {
+        all: router(Arc::clone(&app)),
+        plain: plain(app),
+    };
+    listener::serve(listener, routes, door, places, stop).await;
+}
+
+/// Answers requests that should have come encrypted.
+fn plain(app: Arc<App>) -> Router {
+    Router::new()
+        .fallback(redirect::redirect)
+        .layer(from_fn_with_state(app, guard))
 }
 
 fn router(app: Arc<App>) -> Router {
@@ -249,9 +262,11 @@ async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
-    let admitted = app
-        .count(&app.requests, client)
-        .and_then(|()| app.access.origin(request.headers()).map_err(Refusal::from));
+    let is_encrypted = request.extensions().get::<Encrypted>().is_some();
+    let admitted = app.count(&app.requests, client).and_then(|()| {
+        let origin = app.access.origin(request.headers(), is_encrypted);
+        origin.map_err(Refusal::from)
+    });
     let foreign = app.access.foreign_origin(request.headers());
     let foreign = foreign.and_then(|origin| HeaderValue::from_str(origin).ok());
     let is_asset = *request.method() == Method::GET && request.uri().path().starts_with("/assets/");
@@ -342,10 +357,15 @@ mod tests {
         routes_that_pair((None, None, Box::new(|_| {})))
     }
 
-    /// The same, with what pairs devices.
+    /// The routes of a host that pairs devices, and what its network's thread is asked.
     pub(super) fn routes_that_pair(
         pairing: (Option<Devices>, Option<Allowed>, Tell),
     ) -> (TowerToHyperService<Router>, Inbox<ToNetwork>) {
+        let (app, inbox) = app(pairing);
+        (TowerToHyperService::new(router(app)), inbox)
+    }
+
+    fn app(pairing: (Option<Devices>, Option<Allowed>, Tell)) -> (Arc<App>, Inbox<ToNetwork>) {
         let [play, watch] = [PLAY, WATCH].map(|token| Token::new(token).unwrap());
         let (network, inbox) = mailbox().unwrap();
         let app = App::new(
@@ -356,12 +376,46 @@ mod tests {
             Arc::new(Metrics::new()),
             Clock::start(),
         );
-        (TowerToHyperService::new(router(Arc::new(app))), inbox)
+        (Arc::new(app), inbox)
     }
 
     /// The routes of a host with tokens, without the network's thread.
     fn routes() -> TowerToHyperService<Router> {
         routes_and_inbox().0
+    }
+
+    #[tokio::test]
+    async fn without_encryption_only_the_page_is_sent_on() {
+        let plain = TowerToHyperService::new(plain(app((None, None, Box::new(|_| {}))).0));
+        let ask = async |what, host| {
+            let headers = [("host", host)];
+            let response = answer(&plain, THERE, what, &headers).await;
+            let location = response.headers().get(header::LOCATION).cloned();
+            assert!(!response.headers().contains_key("strict-transport-security"));
+            let status = response.status().as_u16();
+            (
+                status,
+                location.map(|place| place.to_str().unwrap().to_owned()),
+            )
+        };
+        let to = |place: &str| (308, Some(place.to_owned()));
+        assert_eq!(
+            ask(("GET", "/?role=view"), "192.0.2.7:8080").await,
+            to("https://192.0.2.7:8080/?role=view")
+        );
+        let asset = ask(("HEAD", "//evil.example/x"), "[2001:db8::1]:80").await;
+        assert_eq!(asset, to("https://[2001:db8::1]:80//evil.example/x"));
+        for what in [
+            ("POST", "/whep"),
+            ("DELETE", "/whep/0"),
+            ("GET", "/metrics"),
+            ("GET", "/api/info"),
+            ("POST", "/"),
+        ] {
+            assert_eq!(ask(what, "192.0.2.7").await, (403, None), "{what:?}");
+        }
+        let elsewhere = ask(("GET", "/"), "evil.example").await;
+        assert_eq!(elsewhere, (403, None), "no name of this host");
     }
 
     async fn status(
@@ -370,6 +424,15 @@ mod tests {
         what: (&str, &str),
         headers: &[(&str, &str)],
     ) -> u16 {
+        answer(routes, from, what, headers).await.status().as_u16()
+    }
+
+    async fn answer(
+        routes: &TowerToHyperService<Router>,
+        from: [u8; 4],
+        what: (&str, &str),
+        headers: &[(&str, &str)],
+    ) -> Response {
         let mut request = Request::builder().method(what.0).uri(what.1);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -378,7 +441,7 @@ mod tests {
         let client = Client((IpAddr::from(from), 1).into());
         request.extensions_mut().insert(ConnectInfo(client));
         let Ok(response) = routes.call(request).await;
-        response.status().as_u16()
+        response
     }
 
     const LOCAL: (&str, &str) = ("host", "localhost");

@@ -65,7 +65,9 @@ pub(super) async fn offer(
     let answer = app
         .ask(|reply| ToNetwork::Offer(Box::new(offer), reply))
         .await??;
-    let place = format!("/whep/{}", answer.id.0);
+    // Relative to `/whep`, so that it also leads back through a proxy that has this host below a
+    // path of its own (RFC 9110, section 10.2.2).
+    let place = format!("whep/{}", answer.id.0);
     Ok((
         StatusCode::CREATED,
         [

@@ -123,6 +123,8 @@ fn the_ends_of_every_range() {
         ),
         ("http-port", &["0", "65535"], &["-1", "65536", "", "x"]),
         ("udp-port", &["0", "65535"], &["-1", "65536"]),
+        ("tls", &["auto", "on", "off"], &["", "true", "ON"]),
+        ("tls-certificate", &[""], &["host.pem", "\0"]),
         (
             "allowed-origins",
             &["https://a.b", "http://[::1]:80", ""],
@@ -248,6 +250,20 @@ fn a_host_without_tokens_is_for_its_own_machine() {
     assert_eq!(
         flags(&[("token", "off"), ("view-token", "abcdefghijklmnop")]).error(),
         "--view-token: `view_token` cannot stand beside `token` (--token); keep one of them"
+    );
+}
+
+#[test]
+fn a_certificate_without_its_key() {
+    let both = [("tls-certificate", "a.pem"), ("tls-key", "b.pem")];
+    assert!(flags(&both).resolve().is_ok());
+    assert_eq!(
+        flags(&both[..1]).error(),
+        "--tls-certificate: `tls_certificate` has no meaning without `tls_key`; set both, or neither"
+    );
+    assert_eq!(
+        file("tls_key = \"b.pem\"").error(),
+        "m.toml:1: `tls_key` has no meaning without `tls_certificate`; set both, or neither"
     );
 }
 

@@ -335,8 +335,8 @@ impl C3g {
 
 /// How the controller behaves when reports are fewer or contain less.
 const WITH_LESS: &str = "\
-    it uses less of the link, two thirds as much with reports 250 ms apart; if its period is \
-    shorter than that, a late report is congestion by itself and leaves it the lowest rate";
+    it uses less of the link; a report that comes 100 ms after its frame is congestion by \
+    itself, so that reports 250 ms apart leave it the lowest rate";
 
 impl Named for C3g {
     const NAME: &'static str = "c3g";

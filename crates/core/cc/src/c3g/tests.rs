@@ -19,20 +19,11 @@ fn stream(config: Config, start_kbps: u64) -> Stream<C3g> {
     Stream::new(C3g::new(config, limits))
 }
 
-/// Parameters with a control period of five frames of `Stream`.
-fn brief() -> Config {
-    Config {
-        period: MS(100),
-        ..Config::default()
-    }
-}
-
-/// Parameters with a control period of five frames, and an exploration period of three control periods
-/// at gain one.
+/// Parameters with an exploration period of three control periods at gain one.
 fn short() -> Config {
     Config {
         highest_gain: 3,
-        ..brief()
+        ..Config::default()
     }
 }
 
@@ -57,7 +48,7 @@ fn exploration_periods_shrink_and_steps_grow_with_the_gain() {
 
 #[test]
 fn a_fall_is_drained_by_equation_2_and_left_at_the_rate_that_arrived() {
-    let mut stream = stream(brief(), 10_000);
+    let mut stream = stream(Config::default(), 10_000);
     for _ in 0..5 {
         stream.period(KBPS(20_000));
     }
@@ -81,7 +72,7 @@ fn a_fall_is_drained_by_equation_2_and_left_at_the_rate_that_arrived() {
 
 #[test]
 fn congestion_without_a_prediction_above_the_threshold_changes_nothing() {
-    let mut stream = stream(brief(), 10_000);
+    let mut stream = stream(Config::default(), 10_000);
     for _ in 0..5 {
         stream.period(KBPS(20_000));
     }
@@ -158,7 +149,7 @@ fn what_is_not_sent_is_not_raised() {
 
 #[test]
 fn silence_ends_at_the_minimum_and_half_of_the_rate_comes_back() {
-    let mut stream = stream(brief(), 10_000);
+    let mut stream = stream(Config::default(), 10_000);
     for _ in 0..5 {
         stream.period(KBPS(20_000));
     }
@@ -284,7 +275,7 @@ fn departures_are_counted_with_the_arrivals_they_can_be_of() {
 #[test]
 fn nothing_is_decided_while_nothing_is_sent() {
     let limits = Limits::new(KBPS(200), KBPS(5_000), KBPS(50_000));
-    let mut c3g = C3g::new(brief(), limits);
+    let mut c3g = C3g::new(Config::default(), limits);
     let due = Event::FrameDue {
         frame: FrameId(0),
         interval: MS(16),

@@ -102,6 +102,9 @@ pub struct Config {
     /// Whether a frame is skipped to which the backlog leaves nothing. At least one frame leaves each
     /// 100 ms.
     pub skips_by_backlog: bool,
+    /// Whether losses of frames that were sent within a small part of their interval make the next
+    /// ones be sent over a longer part.
+    pub keeps_to_room: bool,
     /// Age of the oldest frame on its way above which the next one is halved, in frame
     /// intervals above the smallest round trip: Pudica, which leaves the value open, has 2 here.
     pub overdue: f64,
@@ -180,8 +183,9 @@ impl Default for Config {
             deadline: TimeDelta::from_millis(50),
             punctuality: 3.0,
             skips_by_backlog: true,
+            keeps_to_room: true,
             overdue: 1.6,
-            patience: 1.4,
+            patience: 1.5,
             stalled: 2.2,
             skipping: 3.5,
             silence: 10.0,

@@ -32,6 +32,7 @@ mod law;
 mod marks;
 mod release;
 mod reports;
+mod room;
 mod service;
 mod size;
 #[cfg(test)]
@@ -60,6 +61,7 @@ use intervals::Intervals;
 use marks::Marks;
 use release::{Belief, HeldUp, Release};
 use reports::{Fill, ReportGap};
+use room::Room;
 
 /// The Mimosa controller.
 #[derive(Debug)]
@@ -76,6 +78,7 @@ pub struct Mimosa {
     marks: Marks,
     report_gap: ReportGap,
     fill: Fill,
+    room: Room,
     /// L: the interval of the frame that was last asked for.
     interval: TimeDelta,
     /// The frame after the one last asked for: the first frame that a change of the bitrate
@@ -117,6 +120,7 @@ impl Mimosa {
             marks: Marks::new(config.mark_window, config.marks_at_rest),
             report_gap: ReportGap::default(),
             fill: Fill::default(),
+            room: Room::default(),
             interval: TimeDelta::ZERO,
             next_frame: FrameId(0),
             hold_until: FrameId(0),
@@ -222,8 +226,12 @@ impl Mimosa {
         } else {
             gain
         };
-        let spread = interval.scale(share.clamp(0.0, 1.0) / gain);
-        self.decision.pacing = if share > 0.0 {
+        let mut part = share.clamp(0.0, 1.0) / gain;
+        if config.keeps_to_room && !self.bottleneck.serves_in_turns() {
+            part = self.room.frame(now, part);
+        }
+        let spread = interval.scale(part);
+        self.decision.pacing = if part > 0.0 {
             Pacing::Spread {
                 over: spread,
                 lead: self.lead(now),
@@ -294,6 +302,7 @@ impl Mimosa {
                 PacketOutcome::Lost => {
                     self.beside.resolved(packet.sent, true);
                     self.lost = self.lost.saturating_add(1);
+                    self.room.lost(now, packet.frame, packet.sent);
                     if is_first {
                         self.resolved(now, packet.frame);
                     }

@@ -8,7 +8,7 @@ use crate::pace::policy::NAMES;
 pub enum PolicyError {
     /// No pacer has this name.
     #[error(
-        "there is no pacer `{name}`; there is {}, and multiples of the bitrate such as 2x",
+        "there is no pacer `{name}`; there is {}, multiples of the bitrate such as 2x, and rates such as 800Mbit/s",
         NAMES.join(", ")
     )]
     UnknownName {

@@ -1,11 +1,12 @@
 //! Pacing policies: the controller's own pacing, or one that replaces it.
 
+use mimosa_units::Rate;
 use serde::de::DeserializeOwned;
 
 use crate::pace::error::PolicyError;
 use crate::pace::{ace_n, salsify, scream, token_bucket, webrtc};
 
-/// The names that [`Policy::from_name`] knows, besides multiples of the bitrate.
+/// The names that [`Policy::from_name`] knows, besides multiples of the bitrate and rates.
 pub const NAMES: &[&str] = &[
     "controller",
     "burst",
@@ -25,6 +26,8 @@ pub enum Policy {
     Controller,
     /// Packets are spaced at this multiple of the target bitrate.
     Multiple(f64),
+    /// Packets are spaced at this rate, whatever the bitrate is, as Sunshine does at 80 % of 1 Gbit/s.
+    Rate(Rate),
     /// libwebrtc's leaky bucket.
     WebRtc(webrtc::Config),
     /// A token bucket of fixed depth.
@@ -47,6 +50,10 @@ impl Policy {
     /// [`PolicyError::UnknownName`] when no policy has this name.
     pub fn from_name(name: &str) -> Result<Self, PolicyError> {
         let multiple = name.strip_suffix('x').and_then(|n| n.parse::<f64>().ok());
+        let rate = name.parse::<Rate>().ok();
+        if let Some(rate) = rate.filter(|rate| *rate > Rate::ZERO) {
+            return Ok(Self::Rate(rate));
+        }
         match (name, multiple) {
             ("controller", _) => Ok(Self::Controller),
             ("burst", _) => Ok(Self::Burst),
@@ -74,9 +81,11 @@ impl Policy {
         D::Error: std::fmt::Display,
     {
         match Self::from_name(name)? {
-            Self::Controller | Self::Burst | Self::Multiple(_) => Err(PolicyError::NoParams {
-                name: name.to_owned(),
-            }),
+            Self::Controller | Self::Burst | Self::Multiple(_) | Self::Rate(_) => {
+                Err(PolicyError::NoParams {
+                    name: name.to_owned(),
+                })
+            }
             Self::WebRtc(_) => {
                 let config: webrtc::Config = read(params)?;
                 config.check()?;
@@ -143,9 +152,13 @@ mod tests {
             }
         }
         assert_eq!(Policy::from_name("1.25x"), Ok(Policy::Multiple(1.25)));
-        for name in ["", "0x", "-1x", "infx", "NaNx", "2", "ace"] {
+        let sunshine = Policy::Rate(Rate::from_kbps(800_000));
+        assert_eq!(Policy::from_name("800Mbit/s"), Ok(sunshine));
+        for name in [
+            "", "0x", "-1x", "infx", "NaNx", "2", "ace", "0bit/s", "-1Mbit/s", "8Mbit",
+        ] {
             let error = Policy::from_name(name).unwrap_err().to_string();
-            assert!(error.contains("ace-n, and multiples"), "{error}");
+            assert!(error.contains("ace-n, multiples of the bitrate"), "{error}");
         }
     }
 

@@ -50,6 +50,10 @@ impl Rule {
                     rate: decision.target.scale(*factor),
                     burst: Bytes::ZERO,
                 },
+                Policy::Rate(rate) => Pacing::Bucket {
+                    rate: *rate,
+                    burst: Bytes::ZERO,
+                },
                 Policy::Burst => Pacing::Burst,
                 Policy::WebRtc(config) => config.pacing(decision.target, waiting),
                 Policy::TokenBucket(config) => config.pacing(decision.target),
@@ -106,6 +110,7 @@ mod tests {
         for (name, expected) in [
             ("burst", Pacing::Burst),
             ("2x", bucket(2_000, 0)),
+            ("800Mbit/s", bucket(800_000, 0)),
             ("webrtc", bucket(2_500, 1_563)),
             ("token-bucket", bucket(1_250, 12_000)),
             ("scream", bucket(1_500, 0)),

@@ -251,7 +251,7 @@ fn a_scenario_names_the_pacer_and_its_parameters() {
         (
             "pacer = \"ace\"",
             "t:5: there is no pacer `ace`; there is controller, burst, webrtc, token-bucket, \
-             salsify, scream, ace-n, and multiples of the bitrate such as 2x",
+             salsify, scream, ace-n, multiples of the bitrate such as 2x, and rates such as 800Mbit/s",
         ),
         (
             "pacer = \"burst\"\npacer_params = {}",

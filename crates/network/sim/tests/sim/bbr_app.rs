@@ -15,7 +15,6 @@ queue = {{ kind = "droptail", limit = "250kB" }}
 [[flow]]
 name = "game"
 controller = "{controller}"
-params = {{ period = "100ms" }}
 start_bitrate = "5Mbit/s"
 "#
     ))

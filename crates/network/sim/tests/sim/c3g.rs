@@ -1,6 +1,6 @@
 //! C3G over simulated networks, held to the claims of its paper: section VI of A. Alós et al.,
-//! IEEE Access 7, 2019. The period is 100 ms; the suite `c3g` of the lab has a third of a second
-//! beside it.
+//! IEEE Access 7, 2019. The suite `c3g` of the lab has a period of a third of a second beside the
+//! default.
 
 use crate::common::{Log, part, scenario, window};
 use mimosa_facts::Cause;
@@ -19,7 +19,6 @@ queue = {{ kind = "droptail", limit = "100ms" }}
 [[flow]]
 name = "game"
 controller = "c3g"
-params = {{ period = "100ms" }}
 fps = 30
 start_bitrate = "{}kbit/s"
 "#,
@@ -37,7 +36,6 @@ queue = {{ kind = "droptail", limit = "250kB" }}
 [[flow]]
 name = "game"
 controller = "c3g"
-params = {{ period = "100ms" }}
 start_bitrate = "18Mbit/s"
 {flow}"#
     ))
@@ -147,7 +145,6 @@ one_way_delay = "10ms"
 [[flow]]
 name = "game"
 controller = "c3g"
-params = { period = "100ms" }
 start_bitrate = "9Mbit/s"
 "#;
     let log = Log::of(&scenario(text), 1);
@@ -168,7 +165,6 @@ fn two_streams_use_the_link_and_are_not_made_equal() {
 [[flow]]
 name = "other"
 controller = "c3g"
-params = { period = "100ms" }
 start_bitrate = "5Mbit/s"
 "#;
     let text = format!(
@@ -180,7 +176,6 @@ one_way_delay = "10ms"
 [[flow]]
 name = "game"
 controller = "c3g"
-params = { period = "100ms" }
 start_bitrate = "13Mbit/s"
 "#
     );

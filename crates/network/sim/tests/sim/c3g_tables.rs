@@ -222,17 +222,11 @@ fn print_tables(all: &[(&str, Runs)]) {
 #[test]
 fn the_papers_figure_and_tables() {
     let all = [
-        (
-            "C3G",
-            "controller = \"c3g\"\nparams = { period = \"100ms\" }",
-        ),
-        (
-            "BBR",
-            "controller = \"bbr-app\"\nparams = { period = \"100ms\" }",
-        ),
+        ("C3G", "controller = \"c3g\""),
+        ("BBR", "controller = \"bbr-app\""),
         (
             "BBR, `window`",
-            "controller = \"bbr-app\"\nparams = { inflight = \"window\", period = \"100ms\" }",
+            "controller = \"bbr-app\"\nparams = { inflight = \"window\" }",
         ),
     ]
     .map(|(name, flow)| (name, Runs::of(flow)));

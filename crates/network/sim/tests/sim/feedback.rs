@@ -83,22 +83,29 @@ fn reports_have_the_size_of_their_bytes() {
     }
 }
 
-/// 250 us of a frame interval of 16.7 ms are 1.5 % of a BUR.
+/// 250 us of a frame interval of 16.7 ms are 1.5 % of a BUR. Where fairness steps come with each frame,
+/// as section 4.2 of the paper reads, that is some 3 % more of the link; where they wait for feedback, 1 %.
 #[test]
 fn pudica_needs_no_more_than_reports_of_250_us_for_each_frame() {
-    let mut means = [0.0, 0.0];
-    for seed in 1..=4 {
-        let frames = ["feedback = \"frame\"", FRAME]
-            .map(|feedback| part(&stream("pudica", DROP_TAIL, feedback), seed, PART));
-        for (sum, outcome) in means.iter_mut().zip(&frames) {
-            let used = used(outcome);
-            assert!((0.88..=0.98).contains(&used), "seed {seed}: used {used}");
-            let p95 = outcome.flows[0].frame_delay_ms.unwrap().p95;
-            assert!((33.0..=45.0).contains(&p95), "seed {seed}: p95 {p95}");
-            *sum += used / 4.0;
+    for (cadence, most, apart) in [("feedback", 0.97, 0.02), ("frame", 0.98, 0.04)] {
+        let mut means = [0.0, 0.0];
+        for seed in 1..=4 {
+            let frames = ["feedback = \"frame\"", FRAME].map(|feedback| {
+                let flow = format!("{feedback}\nparams = {{ cadence = \"{cadence}\" }}");
+                part(&stream("pudica", DROP_TAIL, &flow), seed, PART)
+            });
+            for (sum, outcome) in means.iter_mut().zip(&frames) {
+                let at = format!("{cadence}, seed {seed}");
+                let used = used(outcome);
+                assert!((0.88..=most).contains(&used), "{at}: used {used}");
+                let p95 = outcome.flows[0].frame_delay_ms.unwrap().p95;
+                assert!((33.0..=45.0).contains(&p95), "{at}: p95 {p95}");
+                *sum += used / 4.0;
+            }
         }
+        let difference = (means[0] - means[1]).abs();
+        assert!(difference <= apart, "{cadence}: {means:?}");
     }
-    assert!((means[0] - means[1]).abs() <= 0.04, "{means:?}");
 }
 
 /// The first packets of a frame arrive within one step of the reports' clock.
@@ -180,11 +187,11 @@ fn nada_and_scream_keep_the_link_busy_and_their_queue() {
     }
 }
 
-/// Application-level BBR counts packets without a report as in flight; for Pudica ten frame intervals
-/// without a report are silence.
+/// Application-level BBR counts packets without a report as in flight; C3G has a threshold of 100 ms; for
+/// Pudica ten frame intervals without a report are silence.
 #[test]
 fn what_waits_longer_than_a_controller_may_leaves_the_lowest_rate() {
-    for controller in ["bbr-app", "pudica"] {
+    for controller in ["bbr-app", "c3g", "pudica"] {
         for outcome in outcomes(controller, DROP_TAIL, &every(250)) {
             let bitrate = outcome.flows[0].bitrate_mbps.unwrap();
             assert!((0.15..=1.0).contains(&bitrate), "{controller}: {bitrate}");
@@ -192,22 +199,19 @@ fn what_waits_longer_than_a_controller_may_leaves_the_lowest_rate() {
     }
 }
 
-/// C3G runs each third of a second, so that each period has reports that come 250 ms apart; with a
-/// period of 100 ms such reports are congestion to it.
+/// With a period of a third of a second each run of C3G's loop has reports that come 250 ms apart.
 #[test]
-fn c3g_stays_at_its_rate_or_leaves_it_by_the_length_of_its_loop() {
-    let short = |flow: &str| format!("{flow}\nparams = {{ period = \"100ms\" }}");
-    for (feedback, rates) in [(every(250), 4.0..=5.1), (short(&every(250)), 0.15..=1.0)] {
-        for outcome in outcomes("c3g", DROP_TAIL, &feedback) {
-            let bitrate = outcome.flows[0].bitrate_mbps.unwrap();
-            assert!(rates.contains(&bitrate), "{feedback}: {bitrate}");
-        }
+fn c3g_stays_at_its_rate_if_its_loop_is_longer_than_the_reports_gap() {
+    let long = format!("{}\nparams = {{ period = \"333ms\" }}", every(250));
+    for outcome in outcomes("c3g", DROP_TAIL, &long) {
+        let bitrate = outcome.flows[0].bitrate_mbps.unwrap();
+        assert!((4.0..=5.1).contains(&bitrate), "{bitrate}");
     }
 }
 
 #[test]
 fn bbr_app_and_salsify_use_less_the_more_seldom_reports_are() {
-    for (controller, uses_of_50) in [("bbr-app", 0.01..=0.3), ("salsify", 0.3..=0.75)] {
+    for controller in ["bbr-app", "salsify"] {
         let packet = outcomes(controller, DROP_TAIL, "");
         let seldom = outcomes(controller, DROP_TAIL, &every(50));
         let last = outcomes(controller, DROP_TAIL, &every(250));
@@ -215,7 +219,7 @@ fn bbr_app_and_salsify_use_less_the_more_seldom_reports_are() {
             let uses = [packet, seldom, last].map(used);
             let at = format!("{controller}: {uses:?}");
             assert!((0.8..=1.001).contains(&uses[0]), "{at}");
-            assert!(uses_of_50.contains(&uses[1]), "{at}");
+            assert!((0.3..=0.75).contains(&uses[1]), "{at}");
             assert!((0.001..=0.3).contains(&uses[2]), "{at}");
         }
     }

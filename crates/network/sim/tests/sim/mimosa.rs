@@ -406,3 +406,34 @@ fn frames_that_would_be_late_are_skipped_in_an_outage() {
     }
     wrong.end();
 }
+
+/// A frame of 50 Mbit/s has 104 kB, of which a sixth waits behind a port with room for 16 kB. The cause is
+/// the length over which frames are sent: without the rule next to none comes whole.
+#[test]
+fn a_switch_with_little_room_loses_next_to_nothing() {
+    let text = |params: &str| {
+        format!(
+            "duration = \"6s\"\n[link]\nrate = \"2.5Gbit/s\"\none_way_delay = \"200us\"\n\
+             queue = {{ kind = \"droptail\", limit = \"unlimited\" }}\n[[link.next]]\nrate = \"1Gbit/s\"\n\
+             queue = {{ kind = \"droptail\", limit = \"16kB\" }}\n[[flow]]\ncontroller = \"mimosa\"\n\
+             protection = \"none\"\nencoder = \"rfc8593\"\nmin_bitrate = \"50Mbit/s\"\n\
+             start_bitrate = \"50Mbit/s\"\nmax_bitrate = \"50Mbit/s\"\n{params}\n"
+        )
+    };
+    let of = |params: &str, seed| {
+        let outcome = part(&scenario(&text(params)), seed, window(1_000, 6_000));
+        let flow = &outcome.flows[0];
+        let delay = flow.frame_delay_ms.unwrap().p99;
+        (flow.stall_200ms.unwrap(), delay)
+    };
+    let mut wrong = Wrong::default();
+    for seed in 1..=2 {
+        let (broken, delay) = of("", seed);
+        let at = format!("seed {seed}");
+        wrong.unless(&(0.0..=0.05), broken, &format!("{at}, frames not whole"));
+        wrong.unless(&(1.0..=4.0), delay, &format!("{at}, delay in ms"));
+        let (without, _) = of("params = { keeps_to_room = false }", seed);
+        wrong.unless(&(0.8..=1.0), without, &format!("{at}, without the rule"));
+    }
+    wrong.end();
+}

@@ -22,6 +22,14 @@ const CALM_US: u64 = 1_000_000;
 /// (section VI-D).
 const TAKEN: f64 = 0.95;
 
+/// Time over which a flow's bitrate is compared with itself, in microseconds: the halves of the two
+/// seconds of Pudica, section 5.3.
+const STEADY_US: u64 = 1_000_000;
+/// Largest change of a steady bitrate (Pudica, section 5.3).
+const STEADY: f64 = 0.02;
+/// Bitrate below which a frame is a small one, in Mbit/s (Pudica, section 5.2, Fig. 11).
+const LOW_MBPS: f64 = 10.0;
+
 /// The part of a run that counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
@@ -113,6 +121,21 @@ impl Quantity {
                     .windows(2)
                     .filter(|pair| !is_late(&pair[0]) && is_late(&pair[1]));
                 Some(rises.count() as f64 * 60.0 / seconds)
+            }
+            Self::LateRun => {
+                let late = frames.iter().filter(|frame| is_late(frame)).count();
+                let runs = frames.chunk_by(|a, b| is_late(a) == is_late(b));
+                let runs = runs.filter(|run| run.first().is_some_and(is_late)).count();
+                (runs > 0).then(|| late as f64 / runs as f64)
+            }
+            Self::LateLow => {
+                let late = frames.iter().filter(|frame| is_late(frame));
+                let low = late.clone().filter(|frame| frame.mbps < LOW_MBPS).count();
+                share(low as f64, late.count() as f64)
+            }
+            Self::SteadyAfter => {
+                let (from, to) = (micros(part.window.from), micros(part.window.to));
+                Some(steady_after(flow, from, to))
             }
             Self::DrainedAfter | Self::DrainTime => {
                 // Of several equally slow frames, the last; a frame that never came is the slowest.
@@ -266,6 +289,23 @@ fn even_after(flows: &[Flow], from: u64, to: u64) -> f64 {
         let most = rates.iter().copied().fold(0.0, f64::max);
         if rates.len() > 1 && least >= EVEN * most {
             return (begin + EVEN_US - from) as f64 / 1e6;
+        }
+        begin += MEANS_US;
+    }
+    (to - from) as f64 / 1e6
+}
+
+fn steady_after(flow: &Flow, from: u64, to: u64) -> f64 {
+    let mut begin = from;
+    while begin + 2 * STEADY_US <= to {
+        let means = (
+            flow.mean(begin, STEADY_US),
+            flow.mean(begin + STEADY_US, STEADY_US),
+        );
+        if let (Some(before), Some(after)) = means
+            && (after - before).abs() <= STEADY * before
+        {
+            return (begin + 2 * STEADY_US - from) as f64 / 1e6;
         }
         begin += MEANS_US;
     }

@@ -123,12 +123,17 @@ fn claims(suite: &Suite, records: &[Record]) -> Table {
             Some(other) => format!("{}; the other {}", text(verdict.here), text(Some(other))),
             None => text(verdict.here),
         };
+        let interval = match (verdict.low, verdict.high) {
+            (Some(low), Some(high)) => format!("{} to {}", text(Some(low)), text(Some(high))),
+            _ => "-".to_owned(),
+        };
         vec![
             verdict.claim,
             verdict.source,
             format!("{} ({})", verdict.quantity, verdict.of),
             text(verdict.paper),
             here,
+            interval,
             verdict.criterion,
             holds.to_owned(),
             format!("{} of {}", verdict.seeds_held, verdict.seeds),
@@ -140,6 +145,7 @@ fn claims(suite: &Suite, records: &[Record]) -> Table {
         "measured",
         "paper",
         "here",
+        "of the seeds",
         "holds when",
         "verdict",
         "in seeds",

@@ -31,6 +31,10 @@ pub enum Quantity {
     Late,
     /// How often a minute a frame has a delay above `above` after one that has not.
     Spikes,
+    /// Mean number of frames with a delay above `above` in a row.
+    LateRun,
+    /// Share of the frames with a delay above `above` whose bitrate is below 10 Mbit/s, in percent.
+    LateLow,
     /// Seconds from the beginning of the part until the first frame after the slowest with a delay
     /// of at most `above`; the whole part if there is none, and zero if no delay is above.
     DrainedAfter,
@@ -78,6 +82,9 @@ pub enum Quantity {
     /// Seconds from the beginning of the part until the smallest of the active video flows had,
     /// over two seconds, four fifths of the largest; the whole part if it never had.
     EvenAfter,
+    /// Seconds from the beginning of the part until the bitrates of two seconds in a row differ by at
+    /// most 2 %; the whole part if they never do.
+    SteadyAfter,
     /// Mean of the estimate of the link's utilisation less the utilisation.
     EstimateBias,
     /// Mean of the absolute difference of the estimate from the utilisation.
@@ -93,6 +100,8 @@ impl Quantity {
             self,
             Self::Late
                 | Self::Spikes
+                | Self::LateRun
+                | Self::LateLow
                 | Self::DrainedAfter
                 | Self::DrainTime
                 | Self::CalmAfter
@@ -133,6 +142,8 @@ impl Quantity {
             Self::FrameDelaySpread => "p95 less p5 of the frame delay",
             Self::Late => "late frames",
             Self::Spikes => "spikes a minute",
+            Self::LateRun => "late frames in a row",
+            Self::LateLow => "late frames below 10 Mbit/s",
             Self::DrainedAfter => "drained after",
             Self::DrainTime => "drained after its peak",
             Self::CalmAfter => "calm after",
@@ -154,6 +165,7 @@ impl Quantity {
             Self::Oversent => "time above the link's rate",
             Self::Jain => "Jain's index",
             Self::EvenAfter => "even after",
+            Self::SteadyAfter => "steady after",
             Self::EstimateBias => "bias of the estimate",
             Self::EstimateError => "mean error of the estimate",
             Self::EstimateDeviation => "deviation of the estimate",
@@ -162,34 +174,45 @@ impl Quantity {
 
     /// A value of the quantity with its unit.
     pub(crate) fn text(self, value: f64) -> String {
+        let (digits, unit) = self.digits_and_unit();
+        let space = if unit.is_empty() { "" } else { " " };
+        format!("{value:.digits$}{space}{unit}")
+    }
+
+    /// Digits after the point in a table, and the unit, which is empty for a number without one.
+    pub(crate) const fn digits_and_unit(self) -> (usize, &'static str) {
         match self {
             Self::FrameDelayMean
             | Self::FrameDelayP95
             | Self::FrameDelayP99
             | Self::FrameDelayMax
-            | Self::FrameDelaySpread => format!("{value:.1} ms"),
-            Self::Wait | Self::WaitDeviation => format!("{value:.2} ms"),
-            Self::Lost => format!("{value:.2} %"),
-            Self::Late | Self::Used | Self::Share | Self::Oversent | Self::Waiting => {
-                format!("{value:.1} %")
-            }
-            Self::Spikes | Self::Incomplete => format!("{value:.1}"),
+            | Self::FrameDelaySpread => (1, "ms"),
+            Self::Wait | Self::WaitDeviation => (2, "ms"),
+            Self::Lost => (2, "%"),
+            Self::Late
+            | Self::LateLow
+            | Self::Used
+            | Self::Share
+            | Self::Oversent
+            | Self::Waiting => (1, "%"),
+            Self::Spikes | Self::LateRun | Self::Incomplete => (1, ""),
             Self::DrainedAfter
             | Self::DrainTime
             | Self::CalmAfter
             | Self::TakenAfter
-            | Self::EvenAfter => format!("{value:.2} s"),
+            | Self::SteadyAfter
+            | Self::EvenAfter => (2, "s"),
             Self::Bitrate
             | Self::BitrateP99
             | Self::Received
             | Self::ReceivedQ1
             | Self::ReceivedMedian
-            | Self::ReceivedQ3 => format!("{value:.2} Mbit/s"),
+            | Self::ReceivedQ3 => (2, "Mbit/s"),
             Self::BitrateVariation
             | Self::Jain
             | Self::EstimateBias
             | Self::EstimateError
-            | Self::EstimateDeviation => format!("{value:.3}"),
+            | Self::EstimateDeviation => (3, ""),
         }
     }
 }

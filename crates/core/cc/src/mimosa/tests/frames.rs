@@ -266,7 +266,7 @@ fn frames_that_wait_for_a_seldom_report_are_not_overdue() {
             .report_gap
             .came(Time::from_millis(50 * report));
     }
-    for (age, expected) in [(82, None), (83, Some(5_000)), (91, Some(100))] {
+    for (age, expected) in [(84, None), (85, Some(5_000)), (94, Some(100))] {
         stream.now = sent + MS(age);
         let limit = stream.due().frame_limit;
         assert_eq!(limit, expected.map(Bytes::new), "after {age} ms");
@@ -289,16 +289,16 @@ fn in_an_outage_a_frame_each_100_ms_is_sent_and_the_others_skipped() {
     assert_eq!(shown, [45, 50, 55, 155, 255, 355]);
 }
 
-/// Beside others a frame may wait 1.4 times as long, and so it may where the link serves in turns.
+/// Beside others a frame may wait 1.5 times as long, and so it may where the link serves in turns.
 #[test]
 fn beside_others_frames_are_overdue_later() {
     let (mut stream, sent) = silent();
     stream.mimosa.others = 1.0;
     for (age, expected) in [
-        (42, None),
-        (43, Some(5_000)),
-        (50, Some(5_000)),
-        (51, Some(100)),
+        (44, None),
+        (45, Some(5_000)),
+        (53, Some(5_000)),
+        (54, Some(100)),
     ] {
         stream.now = sent + MS(age);
         let limit = stream.due().frame_limit;

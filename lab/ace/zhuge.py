@@ -1,0 +1,291 @@
+"""Writes a suite of ACE's Fig. 9, 12, 14 and 21 and Table 3 over recordings that the project does not ship.
+
+`python3 lab/ace/zhuge.py TRACES FOLDER` takes the classes `zhuge-rest-wifi`, `zhuge-office-wifi` and
+`zhuge-4g` in the folder TRACES (https://github.com/hkust-spark/SparkTraces), the first three recordings of
+each as the paper has nine, and writes the suite into FOLDER. `TRACES=... scripts/papers.sh ace-zhuge` does
+that, runs the suite, and keeps the verdicts. The data set has no class of 5G.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+CLASSES = {
+    "rest-wifi": "restaurant Wi-Fi",
+    "office-wifi": "office Wi-Fi",
+    "4g": "4G",
+}
+RECORDINGS = 3
+PACERS = {
+    "ace-n": 'pacer = "ace-n"',
+    "pace": 'pacer = "webrtc"\npacer_params = { factor = 1.0 }',
+    "webrtc-b": 'pacer = "webrtc"\npacer_params = { factor = 2.5 }',
+    "burst": 'pacer = "burst"',
+}
+
+
+# The class that is repeated under conditions, and what they are in a scenario.
+REPEATED = "office-wifi"
+CONDITIONS = {
+    "far": (
+        "the round trip is 100 ms",
+        'one_way_delay = "10ms"',
+        'one_way_delay = "50ms"',
+    ),
+    "once": (
+        "lost packets are not sent again",
+        "fps = 30",
+        'fps = 30\nretransmission_deadline = "0s"',
+    ),
+}
+
+
+def recordings(traces: Path, name: str) -> list[Path]:
+    """The recordings of a class, by number."""
+    found = sorted(
+        (traces / f"zhuge-{name}").glob("trace*.log"),
+        key=lambda file: int(file.stem.removeprefix("trace")),
+    )
+    if len(found) < RECORDINGS:
+        raise SystemExit(f"{traces}: no {RECORDINGS} recordings of zhuge-{name}")
+    return found[:RECORDINGS]
+
+
+def kinds(name: str) -> list[str]:
+    """The pacers of a class, and those that are repeated under a condition."""
+    repeated = [
+        f"{pacer}-{what}" for pacer in ("ace-n", "burst") for what in CONDITIONS
+    ]
+    return [*PACERS, *(repeated if name == REPEATED else [])]
+
+
+def scenario(name: str, pacer: str) -> str:
+    """A class under a pacer; each recording is a variant."""
+    text = f"""# {CLASSES[name]} (ACE, section 6). Made by zhuge.py.
+duration = "60s"
+
+[link]
+trace = "{name}-1.txt"
+one_way_delay = "10ms"
+queue = {{ kind = "droptail", limit = "100kB" }}
+
+[[flow]]
+name = "game"
+encoder = "abr"
+frame_noise = 0.5
+pay_back = "200ms"
+overhead = "40B"
+less_headers = true
+fps = 30
+max_bitrate = "50Mbit/s"
+{PACERS[pacer]}
+
+[[flow]]
+name = "pages"
+kind = "tcp"
+start = "5s"
+pages = {{ every = "10s", size = "2MB" }}
+"""
+    for number in range(1, RECORDINGS + 1):
+        text += f"""
+[[variant]]
+name = "{number}"
+link.trace = "{name}-{number}.txt"
+"""
+    return text
+
+
+def rows(name: str) -> str:
+    """The claims about a class."""
+    title = CLASSES[name]
+    title = title[0].upper() + title[1:]
+
+    def claim(text: str, source: str, quantity: str, pacer: str, *keys: str) -> str:
+        lines = [f'text = "{title}: {text}"', f'source = "section {source}"']
+        lines += [f'quantity = "{quantity}"', f'case = "{name}-{pacer}"']
+        return "\n".join(["[[claim]]", *lines, 'controllers = ["gcc"]', *keys, ""])
+
+    def than(pacer: str) -> str:
+        return f'than = {{ case = "{name}-{pacer}" }}'
+
+    p95, above = "frame-delay-p95", 'above = "100ms"'
+    below, ace = "at_most = 1.0", "ace-n"
+    return "\n".join(
+        [
+            claim(
+                "ACE has a lower 95th percentile of the latency than a pacer at the estimate",
+                "6.2, Fig. 12 and 14a",
+                p95,
+                ace,
+                below,
+                than("pace"),
+            ),
+            claim(
+                "ACE-N lowers the 95th percentile by 15 %",
+                "6.4; abstract",
+                p95,
+                ace,
+                "at_most = 0.9",
+                than("pace"),
+            ),
+            claim(
+                "bursts have a longer tail than ACE",
+                "6.3, Fig. 14a",
+                "frame-delay-p99",
+                ace,
+                below,
+                than("burst"),
+            ),
+            claim(
+                "bursts lose more than 4 %",
+                "6.3, Fig. 14b",
+                "lost",
+                "burst",
+                "at_least = 4.0",
+            ),
+            claim(
+                "ACE loses about 1 %",
+                "6.3, Fig. 14b",
+                "lost",
+                ace,
+                "paper = 1.0",
+                "at_most = 1.5",
+            ),
+            claim(
+                "ACE loses more than a pacer at the estimate",
+                "6.3, Fig. 14b",
+                "lost",
+                ace,
+                "at_least = 1.0",
+                than("pace"),
+            ),
+            claim(
+                "ACE has fewer stalls than a pacer at the estimate",
+                "6.3, Fig. 14c",
+                "late",
+                ace,
+                above,
+                below,
+                than("pace"),
+            ),
+            claim(
+                "ACE has fewer stalls than WebRTC-B",
+                "6.3, Fig. 14c",
+                "late",
+                ace,
+                above,
+                below,
+                than("webrtc-b"),
+            ),
+            claim(
+                "the mean latency is lower than with a pacer at the estimate",
+                "6.9, Tab. 3",
+                "frame-delay-mean",
+                ace,
+                below,
+                than("pace"),
+            ),
+            claim(
+                "the mean latency is lower than with bursts",
+                "6.9, Tab. 3",
+                "frame-delay-mean",
+                ace,
+                below,
+                than("burst"),
+            ),
+            claim(
+                "GCC's estimate is as high as with a pacer at the estimate, within a tenth",
+                "6.6, Fig. 21",
+                "bitrate",
+                ace,
+                "at_least = 0.9",
+                "at_most = 1.1",
+                than("pace"),
+            ),
+            claim(
+                "GCC is below the bandwidth for more than nine tenths of the time",
+                "3.1, Fig. 9",
+                "oversent",
+                "pace",
+                "at_most = 10.0",
+            ),
+        ]
+    )
+
+
+def repeated() -> str:
+    """The comparison with bursts under each condition."""
+    title = CLASSES[REPEATED]
+    title = title[0].upper() + title[1:]
+    return "\n".join(
+        f"""[[claim]]
+text = "{title}: the mean latency is lower than with bursts, if {words}"
+source = "this suite: section 6.9, Tab. 3"
+quantity = "frame-delay-mean"
+case = "{REPEATED}-ace-n-{name}"
+controllers = ["gcc"]
+at_most = 1.0
+than = {{ case = "{REPEATED}-burst-{name}" }}
+"""
+        for name, (words, _, _) in CONDITIONS.items()
+    )
+
+
+def suite() -> str:
+    """The index."""
+    cases = "\n".join(
+        f"""[[case]]
+name = "{name}-{pacer}"
+title = "{title}, {pacer}"
+source = "ACE, section 6"
+differs = "Simulated, not Mahimahi; the first minute of {RECORDINGS} recordings; pages of 2 MB at random times in place of the Alexa Top-100."
+file = "{name}-{pacer}.toml"
+from = "5s"
+"""
+        for name, title in CLASSES.items()
+        for pacer in kinds(name)
+    )
+    claims = "\n".join([*(rows(name) for name in CLASSES), repeated()])
+    return f"""title = "ACE over the recordings of Zhuge"
+about = "Sections 3.1, 6.2, 6.3, 6.6 and 6.9: frames 30 times a second of uneven size that the encoder pays back in 0.2 s, at most 50 Mbit/s, a drop-tail queue of 100 kB, page loads beside. The encoder's half, ACE-C, is not here."
+page = "figure"
+seeds = [1, 16]
+controllers = ["gcc"]
+
+# Section 5.2.
+[params.gcc]
+window_time = "200ms"
+group_packet = "first"
+
+{cases}
+[[figure]]
+name = "delay"
+title = "Fig. 12: frame delay over restaurant Wi-Fi"
+cases = ["rest-wifi-ace-n", "rest-wifi-pace"]
+shows = "delay"
+range = [0.0, 600.0]
+
+{claims}"""
+
+
+def main() -> None:
+    """Writes the suite."""
+    if len(sys.argv) != 3:
+        raise SystemExit("name the folder of recordings and the folder of the suite")
+    traces, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in CLASSES:
+        for number, file in enumerate(recordings(traces, name), 1):
+            shutil.copy(file, folder / f"{name}-{number}.txt")
+        for kind in kinds(name):
+            pacer = next(pacer for pacer in PACERS if kind.startswith(pacer))
+            text = scenario(name, pacer)
+            if kind != pacer:
+                _, old, new = CONDITIONS[kind.rpartition("-")[2]]
+                text = text.replace(old, new)
+            (folder / f"{name}-{kind}.toml").write_text(text, encoding="utf-8")
+    (folder / "suite.toml").write_text(suite(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

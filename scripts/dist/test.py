@@ -1,0 +1,208 @@
+"""Installs what `make dist` has made in clean roots, serves there, and plays: `make dist-test`.
+
+In a minimal Debian 12 and a minimal Debian 13, the package is installed with apt, an ordinary
+user starts `mimosa serve`, Chromium outside and the native client of the tarball inside play; then the package
+is removed, and the tarball's program serves in its place. Each step prints the seconds that it took.
+Needs root, mmdebstrap, Chromium and web/node_modules. The roots are kept in out/dist-test.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DIST = ROOT / "out/dist"
+KEPT = ROOT / "out/dist-test"
+KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
+# Each suite of Debian with its libavcodec.
+SUITES = {"bookworm": "libavcodec59", "trixie": "libavcodec61"}
+PORT = 18080
+URL = f"http://127.0.0.1:{PORT}/"
+SERVE = [
+    "serve",
+    "--bind",
+    "127.0.0.1",
+    "--http-port",
+    str(PORT),
+    "--udp-port",
+    "18081",
+]
+# The user that serves and plays.
+USER = "player"
+APT = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "--yes"]
+APT += ["--no-install-recommends", "install"]
+# Seconds after which a page that does not answer is an error.
+PATIENCE = 30
+
+
+def main() -> None:
+    if os.environ.get("MIMOSA_DIST_TEST") != "inside":
+        # The mounts below end with the process.
+        os.environ["MIMOSA_DIST_TEST"] = "inside"
+        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+    package = only("mimosa_*_amd64.deb")
+    tarball = only("mimosa-*-x86_64-linux.tar.xz")
+    for suite, decoder in SUITES.items():
+        print(f"{suite}:")
+        root = fresh(suite)
+        installed(root, package, tarball, decoder)
+        unpacked(root)
+
+
+def only(pattern: str) -> Path:
+    """The newest file of out/dist with such a name."""
+    found = sorted(DIST.glob(pattern), key=lambda path: path.stat().st_mtime)
+    return (
+        found[-1] if found else sys.exit(f"no {pattern} in {DIST}: first `make dist`")
+    )
+
+
+def fresh(suite: str) -> Path:
+    """A root as it is after the installation of Debian, with a user."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    image, root = KEPT / f"{suite}.tar", KEPT / suite
+    if not image.exists():
+        command = ["mmdebstrap", "--variant=apt", "--include=ca-certificates,passwd"]
+        command += [f"--keyring={KEYS}", suite, str(image)]
+        run(*command, "http://deb.debian.org/debian")
+    run("rm", "-rf", str(root))
+    root.mkdir()
+    run("tar", "-xf", str(image), "-C", str(root))
+    run("mount", "-t", "proc", "proc", str(root / "proc"))
+    run("mount", "--rbind", "/dev", str(root / "dev"))
+    run("chroot", str(root), "useradd", "--create-home", USER)
+    (root / "etc/resolv.conf").write_text(Path("/etc/resolv.conf").read_text())
+    return root
+
+
+def installed(root: Path, package: Path, tarball: Path, decoder: str) -> None:
+    """Serves and plays with the package."""
+    inside(root, "apt-get", "-qq", "update", user="root")
+    run("cp", str(package), str(root / "tmp"))
+    run("tar", "-xf", str(tarball), "-C", str(root / "opt"), "--no-same-owner")
+    begun = time.monotonic()
+    with step("apt-get install ./mimosa.deb"):
+        inside(root, *APT, f"/tmp/{package.name}", user="root")
+    inside(root, "mimosa", "--version", prints=True)
+    with served(root, "mimosa"):
+        watched()
+        print(f"  {time.monotonic() - begun:6.1f} s  from the package to a picture")
+        # Asked before libavcodec comes, which brings libx264 and SVT-AV1 with it.
+        doctor = inside(root, "mimosa", "doctor", "--http-port", "0", "--udp-port", "0")
+        assert "OpenH264" in doctor and "install Debian's libx264-164" in doctor, doctor
+        program = unpacked_program(root)
+        refused = inside(root, program, "play", URL, "--headless", fails=True)
+        assert "libavcodec" in refused and decoder in refused, refused
+        with step(f"apt-get install {decoder}"):
+            inside(root, *APT, decoder, user="root")
+        played(root)
+    with step("apt-get purge mimosa"):
+        command = ["apt-get", "-qq", "--yes", "purge", "mimosa"]
+        inside(root, *command, user="root")
+    left = [path for path in (root / "usr").rglob("*mimosa*") if path.is_file()]
+    assert not left, left
+
+
+def unpacked(root: Path) -> None:
+    """Serves and plays with the tarball alone."""
+    with served(root, unpacked_program(root)):
+        # The client says when it leaves; a browser's place is free only a while after its end.
+        played(root)
+        watched()
+
+
+def unpacked_program(root: Path) -> str:
+    found = next(root.glob("opt/mimosa-*/bin/mimosa"))
+    return f"/{found.relative_to(root)}"
+
+
+@contextmanager
+def served(root: Path, program: str) -> Iterator[None]:
+    """While this runs, `mimosa serve` answers at URL."""
+    command = ["chroot", f"--userspec={USER}", str(root), "env", "-i"]
+    command += [f"HOME=/home/{USER}", "PATH=/usr/bin:/bin", program, *SERVE]
+    with step("mimosa serve, until its page is there"):
+        host = subprocess.Popen(command, stdout=-1, stderr=-1, text=True)
+        wait_for_page(host)
+    try:
+        yield
+    finally:
+        host.terminate()
+        host.communicate()
+
+
+def wait_for_page(host: subprocess.Popen) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if host.poll() is not None:
+            sys.exit("mimosa serve ended:\n" + "".join(host.communicate()))
+        try:
+            with urllib.request.urlopen(URL, timeout=1) as answer:
+                assert b"<html" in answer.read()
+                return
+        except OSError:
+            time.sleep(0.05)
+    sys.exit(f"no page at {URL} within {PATIENCE} s")
+
+
+def watched() -> None:
+    """Plays with Chromium."""
+    with step("Chromium, from its start to the first picture"):
+        run("node", str(ROOT / "scripts/dist/watch.mjs"), URL)
+
+
+def played(root: Path) -> None:
+    """Plays with the tarball's native client for three seconds."""
+    command = [unpacked_program(root), "play", URL, "--headless", "--probe"]
+    with step("mimosa play for 3 s"):
+        report = json.loads(inside(root, *command, "--seconds", "3", "--report", "-"))
+    pictures, input = report["frames"], report["input"]
+    print(
+        f"          {report['encoder']}, connected after {report['connected_after']} ms"
+    )
+    print(f"          frames {json.dumps(pictures)}, input {json.dumps(input)}")
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    """Prints how long the step took."""
+    begun = time.monotonic()
+    yield
+    print(f"  {time.monotonic() - begun:6.1f} s  {what}", flush=True)
+
+
+def inside(
+    root: Path,
+    *command: str,
+    user: str = USER,
+    fails: bool = False,
+    prints: bool = False,
+) -> str:
+    """What a command prints in the root; with `fails`, what it complains about."""
+    home = "/root" if user == "root" else f"/home/{user}"
+    path = "/usr/sbin:/usr/bin:/sbin:/bin"
+    whole = ["chroot", f"--userspec={user}", str(root), "env", "-i"]
+    whole += [f"HOME={home}", f"PATH={path}", *command]
+    done = subprocess.run(whole, check=False, stdout=-1, stderr=-1, text=True)
+    if (done.returncode != 0) != fails:
+        sys.exit(f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}")
+    if prints:
+        print("  " + done.stdout.replace("\n", "\n  ").rstrip())
+    return done.stderr if fails else done.stdout
+
+
+def run(*command: str) -> None:
+    """Runs a command that must succeed."""
+    done = subprocess.run(command, check=False, stdout=-1, stderr=-1, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+if __name__ == "__main__":
+    main()
