@@ -225,7 +225,7 @@ mod tests {
 
     const SECOND: TimeDelta = TimeDelta::from_millis(1_000);
 
-    /// A device's side with this PIN.
+    /// A device's side with this PIN. Its number is not zero, which would be no secret.
     struct Device {
         exchange: Exchange,
         session: [u8; 16],
@@ -317,7 +317,7 @@ mod tests {
         while now < end {
             let pin = host.ask(now, 500_000);
             if matches!(pin, Ok(Some(_))) {
-                for number in 0..3 {
+                for number in 1..=3 {
                     tries += 1;
                     assert!(Device::new("1", number).pair(&mut host, now).is_err());
                 }
@@ -328,7 +328,7 @@ mod tests {
         assert!((30..=36).contains(&tries), "{tries}");
         let mut host = Pairing::new(Allowed::Play);
         host.ask(Time::ZERO, 1).unwrap();
-        for number in 0..3 {
+        for number in 1..=3 {
             assert!(
                 Device::new("1", number)
                     .pair(&mut host, Time::ZERO)
@@ -348,7 +348,7 @@ mod tests {
         let mut host = Pairing::new(Allowed::Play);
         let now = Time::from_secs(1);
         host.ask(now, 7).unwrap();
-        for number in 0..100 {
+        for number in 1..=100 {
             host.begin(now, &Device::new("1", number).begin(), [9; 32])
                 .unwrap();
         }
