@@ -1,5 +1,6 @@
 // Who gets in: tokens, origins, names, limits.
 
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { look, press, reach, screenshot, startBrowser, watchFrames } from "./support/browser";
 import { type Host, startHost } from "./support/host";
@@ -85,6 +86,39 @@ test("signalling wants the right token", async () => {
   expect(problem(await offer(host, "?role=viewer", bearer(watch)))).toEqual([400, "bad-offer"]);
   expect(host.log).not.toContain(play);
   expect(host.log).not.toContain(watch);
+});
+
+test("a device pairs by the PIN that the host shows", async () => {
+  const host = await startHost({ name: "pairing", guarded: true, terminal: true });
+  const pin = await until("a PIN is shown", () => /^pin\s+(\d{6})\s/m.exec(host.printed)?.[1]);
+  const listened = await wire(host.play);
+  const browser = await startBrowser();
+  const page = await browser.open(listened.url("/"));
+  await until("the page asks for the PIN", () => page.locator("#pin-form").isVisible());
+  await screenshot(page, "pin");
+  const enter = async (text: string) => {
+    await page.fill("#pin", text);
+    await page.fill("#device", 'Test\'s "tablet"');
+    await page.click("#pin-form button");
+  };
+  await enter(pin === "123456" ? "654321" : "123456");
+  await until("it is refused", async () => (await look(page)).error?.code === "pin-wrong");
+  await enter(pin);
+  await until("it is taken", async () => (await look(page)).error === null);
+  expect(host.printed).toContain('paired Test\'s "tablet", which may play');
+  await press(page, "play");
+  await reach(page, "playing");
+  // The browser remembers it.
+  await page.reload();
+  await until("the page is there", () => page.evaluate(() => window.mimosa !== undefined));
+  await press(page, "play");
+  await reach(page, "playing");
+  const kept = readFileSync(`${host.state}/devices.toml`, "utf8");
+  const token = /^token = "(\w{32})"$/m.exec(kept)?.[1] ?? "none";
+  expect(listened.passed).toContain('id="');
+  expect(listened.passed).not.toContain(token);
+  expect(host.log).not.toContain(token);
+  expect(host.log).not.toContain(pin);
 });
 
 test("whoever listens on the way hears no token", async () => {

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { outFile, ROOT } from "./out";
 import { at, type Place } from "./place";
@@ -22,6 +23,8 @@ export interface HostOptions {
   readonly args?: readonly string[];
   /** Whether it wants tokens, as it does by default; without this only where others reach it. */
   readonly guarded?: boolean;
+  /** Whether it prints on a terminal, where it shows PINs. */
+  readonly terminal?: boolean;
   /** Which of its connections are encrypted; none, where that is not what is tested. */
   readonly tls?: "auto" | "on" | "off";
   /** Where it runs, if not here. */
@@ -35,22 +38,25 @@ export class Host {
   readonly plays: readonly string[];
   /** Where its recordings are. */
   readonly records: string;
-  /** Where it keeps its key and its certificate. */
+  /** Where it keeps its key, its certificate and its devices. */
   readonly state: string;
   #asked = false;
   readonly #child: ChildProcess;
+  readonly #printed: () => string;
   readonly #log: () => string;
 
   constructor(
     child: ChildProcess,
-    printed: string,
+    all: () => string,
     log: () => string,
     folders: { records: string; state: string },
   ) {
     this.#child = child;
+    this.#printed = all;
     this.#log = log;
     this.records = folders.records;
     this.state = folders.state;
+    const printed = all();
     const urls = (kind: string) =>
       [...printed.matchAll(new RegExp(`^${kind}\\s+(http\\S+)$`, "gm"))].map((match) => match[1]);
     this.plays = urls("play").filter((url) => url !== undefined);
@@ -61,6 +67,11 @@ export class Host {
   /** Everything it has logged, which does not include the URLs that it printed. */
   get log(): string {
     return this.#log();
+  }
+
+  /** All that it has printed, with URLs and PINs. */
+  get printed(): string {
+    return this.#printed();
   }
 
   get pid(): number {
@@ -123,7 +134,7 @@ export function troubles(log: string): string[] {
 
 /** Starts a host that lives until the test has ended. */
 export async function startHost(options: HostOptions): Promise<Host> {
-  const { name, args = [], tls = "off", place } = options;
+  const { name, args = [], tls = "off", place, terminal } = options;
   const { guarded = args.includes("--bind") } = options;
   if (!existsSync(BINARY)) {
     throw new Error(
@@ -135,7 +146,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
   rmSync(records, { recursive: true, force: true });
   const free = ["--http-port", "0", "--udp-port", "0", "--record", records];
   const open = guarded ? [] : ["--token", "off"];
-  const [command = "", ...rest] = at(place, [BINARY, "serve", ...free, ...open, ...args]);
+  const words = [BINARY, "serve", ...free, ...open, ...args];
+  // Gives a command a terminal.
+  const typed = words.map((word) => `'${word}'`).join(" ");
+  const run = terminal ? ["script", "-qefc", `exec ${typed} 2>&3`, "/dev/null"] : words;
+  const [command = "", ...rest] = at(place, run);
   const child = spawn(command, rest, {
     cwd: ROOT,
     env: {
@@ -145,18 +160,20 @@ export async function startHost(options: HostOptions): Promise<Host> {
       XDG_STATE_HOME: settings,
       NO_COLOR: "1",
     },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   let printed = "";
   let log = "";
   const file = createWriteStream(outFile(`${name}.log`));
-  child.stdout.on("data", (data) => {
+  child.stdout?.on("data", (data) => {
     printed += data;
   });
-  child.stderr.on("data", (data) => {
-    log += data;
-    file.write(data);
-  });
+  for (const stream of [child.stderr, child.stdio[3] as Readable | null]) {
+    stream?.on("data", (data) => {
+      log += data;
+      file.write(data);
+    });
+  }
   child.on("error", (error) => {
     log += error;
   });
@@ -176,7 +193,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
     }
     return /^watch\s/m.test(printed);
   });
-  host = new Host(child, printed, () => log, { records, state: join(settings, "mimosa") });
+  const folders = { records, state: join(settings, "mimosa") };
+  host = new Host(
+    child,
+    () => printed,
+    () => log,
+    folders,
+  );
   return host;
 }
 
