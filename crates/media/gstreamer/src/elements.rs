@@ -17,6 +17,8 @@ pub struct Element {
     pub is_hardware: bool,
     /// Debian's package that contains the element.
     pub package: &'static str,
+    /// The element before it that brings pictures into its memory, where it takes no others.
+    pub(crate) upload: Option<&'static str>,
     /// The property that sets the bitrate.
     pub(crate) bitrate: Bitrate,
     /// The property that sets the size of the rate control's buffer, which is to hold one
@@ -60,6 +62,7 @@ const NVENC: Element = Element {
     codec: Codec::H264,
     is_hardware: true,
     package: BAD,
+    upload: None,
     bitrate: Bitrate::Kilobits("bitrate"),
     buffer: Some(Buffer::Kilobits("vbv-buffer-size")),
     threads: None,
@@ -85,6 +88,7 @@ const VA: Element = Element {
     codec: Codec::H264,
     is_hardware: true,
     package: BAD,
+    upload: None,
     bitrate: Bitrate::Kilobits("bitrate"),
     buffer: Some(Buffer::Kilobits("cpb-size")),
     threads: Some("num-slices"),
@@ -106,6 +110,7 @@ const QUICK_SYNC: Element = Element {
     codec: Codec::H264,
     is_hardware: true,
     package: BAD,
+    upload: None,
     bitrate: Bitrate::Kilobits("bitrate"),
     buffer: None,
     threads: None,
@@ -123,6 +128,12 @@ const QUICK_SYNC: Element = Element {
 /// Every element that can be used: hardware in the order in which it is tried, H.264 first,
 /// then software.
 pub static ELEMENTS: &[Element] = &[
+    // From GStreamer 1.26 on it has the name `nvh264enc`.
+    Element {
+        name: "nvcudah264enc",
+        upload: Some("cudaupload"),
+        ..NVENC
+    },
     NVENC,
     VA,
     Element {
@@ -135,11 +146,18 @@ pub static ELEMENTS: &[Element] = &[
         codec: Codec::H264,
         is_hardware: true,
         package: GOOD,
+        upload: None,
         bitrate: Bitrate::Controls,
         buffer: None,
         threads: None,
         finest: None,
         settings: &[],
+    },
+    Element {
+        name: "nvcudah265enc",
+        codec: Codec::H265,
+        upload: Some("cudaupload"),
+        ..NVENC
     },
     Element {
         name: "nvh265enc",
@@ -183,6 +201,7 @@ pub static ELEMENTS: &[Element] = &[
         codec: Codec::H264,
         is_hardware: false,
         package: UGLY,
+        upload: None,
         bitrate: Bitrate::Kilobits("bitrate"),
         buffer: Some(Buffer::Milliseconds("vbv-buf-capacity")),
         threads: Some("threads"),
@@ -202,6 +221,7 @@ pub static ELEMENTS: &[Element] = &[
         codec: Codec::H264,
         is_hardware: false,
         package: BAD,
+        upload: None,
         bitrate: Bitrate::Bits("bitrate"),
         buffer: None,
         threads: Some("multi-thread"),
@@ -220,6 +240,7 @@ pub static ELEMENTS: &[Element] = &[
         codec: Codec::H265,
         is_hardware: false,
         package: BAD,
+        upload: None,
         bitrate: Bitrate::Kilobits("bitrate"),
         buffer: None,
         threads: None,

@@ -9,10 +9,14 @@ use mimosa_video::{
 use crate::elements::{ELEMENTS, Element};
 use crate::hardware::is_registered;
 use crate::pipeline::{Frame, Pipeline};
+use crate::steering::{Change, ChangeCost, Steering};
 
 const NAME: &str = "GStreamer";
 /// The bitrate of the trial pictures. Our choice: any rate shows whether an element works.
 const TRIAL: Rate = Rate::from_kbps(5_000);
+/// The factor by which the bitrate changes between the trial pictures. Our choice: a change that a
+/// controller makes.
+const TRIAL_CHANGE: f64 = 0.8;
 
 /// The settings that an encoder is opened with.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -93,14 +97,17 @@ pub enum OpenError {
 /// An encoder that is an element of GStreamer.
 ///
 /// The budget of each frame becomes the element's bitrate, and the element's buffer, if it
-/// has one, is that of one frame. How well the frames keep to their budgets depends on the
-/// element.
+/// has one, is that of one frame. Where a change of the bitrate costs a keyframe, the
+/// bitrate changes only when the budgets have left a band around it. How well the frames keep
+/// to their budgets depends on the element.
 ///
 /// Every recovery makes a keyframe. After [`EncodeError::WrongSize`] the stream goes on;
 /// after any other error, open another encoder.
 #[derive(Debug)]
 pub struct GStreamer {
     pipeline: Pipeline,
+    cost: ChangeCost,
+    steering: Steering,
     element: &'static Element,
     size: Size,
     capabilities: Capabilities,
@@ -109,7 +116,8 @@ pub struct GStreamer {
 }
 
 impl GStreamer {
-    /// Opens an encoder, and has it encode two trial keyframes that are thrown away.
+    /// Opens an encoder, and has it encode four trial pictures that are thrown away: two keyframes, and one
+    /// frame before and one after a change of the bitrate.
     ///
     /// # Errors
     ///
@@ -149,50 +157,35 @@ pub(crate) fn prepare() -> Result<(), OpenError> {
     gstreamer::init().map_err(|error| OpenError::Library(error.to_string()))
 }
 
-/// Opens the first hardware element that makes H.264 and works.
+/// Opens the first hardware element that makes H.264 and works, rather one whose bitrate changes without
+/// a keyframe.
 fn open_hardware(config: &Config) -> Result<GStreamer, OpenError> {
     let mut tried = String::new();
+    let mut costly = None;
     let hardware = ELEMENTS
         .iter()
         .filter(|element| element.is_hardware && element.codec == Codec::H264);
     for element in hardware.filter(|element| is_registered(element)) {
         match open_element(element, config) {
-            Ok(opened) => return Ok(opened),
+            Ok(opened) if opened.cost == ChangeCost::Nothing => return Ok(opened),
+            Ok(opened) => costly = costly.or(Some(opened)),
             Err(error) => tried = format!("{tried}; {error}"),
         }
     }
-    Err(OpenError::NoHardware { tried })
+    costly.ok_or(OpenError::NoHardware { tried })
 }
 
 fn open_element(element: &'static Element, config: &Config) -> Result<GStreamer, OpenError> {
-    let budget = TRIAL.amount_in(TimeDelta::from_secs(1.0) / config.frames_per_second);
-    let tried = || -> Result<Pipeline, String> {
-        let mut pipeline = Pipeline::start(
-            element,
-            config.size,
-            config.frames_per_second,
-            config.threads,
-            config.finest,
-            budget,
-        )?;
-        let picture = Picture::new(config.size);
-        for is_asked in [false, true] {
-            if is_asked {
-                pipeline.force_keyframe()?;
-            }
-            if !pipeline.encode(&picture)?.is_keyframe {
-                return Err("it makes no keyframe when it should".to_owned());
-            }
-        }
-        Ok(pipeline)
-    };
-    let pipeline = tried().map_err(|reason| OpenError::Fails {
+    let tried = try_element(element, config, |_| {});
+    let (pipeline, cost) = tried.map_err(|reason| OpenError::Fails {
         name: element.name,
         reason,
     })?;
     let (major, minor, micro, _) = gstreamer::version();
     Ok(GStreamer {
         pipeline,
+        cost,
+        steering: Steering::new(cost, config.frames_per_second),
         element,
         size: config.size,
         capabilities: Capabilities {
@@ -204,6 +197,50 @@ fn open_element(element: &'static Element, config: &Config) -> Result<GStreamer,
         },
         last: None,
     })
+}
+
+/// Starts an element and has it encode trial pictures. Returns what a change of its bitrate costs. The
+/// pipeline is given to `prepare` before the first picture.
+fn try_element(
+    element: &'static Element,
+    config: &Config,
+    prepare: impl Fn(&Pipeline),
+) -> Result<(Pipeline, ChangeCost), String> {
+    let trial = |rate: Rate| Change {
+        bitrate: Some(rate),
+        buffer: Some(TRIAL.amount_in(TimeDelta::from_secs(1.0) / config.frames_per_second)),
+    };
+    let mut pipeline = Pipeline::start(
+        element,
+        config.size,
+        config.frames_per_second,
+        config.threads,
+        config.finest,
+        trial(TRIAL),
+    )?;
+    prepare(&pipeline);
+    let picture = Picture::new(config.size);
+    for is_asked in [false, true] {
+        if is_asked {
+            pipeline.force_keyframe()?;
+        }
+        if !pipeline.encode(&picture)?.is_keyframe {
+            return Err("it makes no keyframe when it should".to_owned());
+        }
+    }
+    if pipeline.encode(&picture)?.is_keyframe {
+        return Err("it makes keyframes when it should not".to_owned());
+    }
+    pipeline.change(Change {
+        buffer: None,
+        ..trial(TRIAL.scale(TRIAL_CHANGE))
+    })?;
+    let cost = if pipeline.encode(&picture)?.is_keyframe {
+        ChangeCost::Keyframe
+    } else {
+        ChangeCost::Nothing
+    };
+    Ok((pipeline, cost))
 }
 
 impl Encoder for GStreamer {
@@ -238,8 +275,15 @@ impl Encoder for GStreamer {
 }
 
 impl GStreamer {
+    /// What a change of the bitrate costs, as the trial pictures have shown.
+    #[must_use]
+    pub const fn change_cost(&self) -> ChangeCost {
+        self.cost
+    }
+
     fn frame(&mut self, picture: &Picture, budget: Bytes, is_asked: bool) -> Result<Frame, String> {
-        self.pipeline.set_budget(budget)?;
+        let change = self.steering.before(budget, is_asked);
+        self.pipeline.change(change)?;
         if is_asked {
             self.pipeline.force_keyframe()?;
         }
@@ -248,5 +292,63 @@ impl GStreamer {
             return Err("it made no keyframe when asked for one".to_owned());
         }
         Ok(frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mimosa_facts::Complexity;
+    use mimosa_video::Recovery;
+
+    use super::*;
+
+    fn config() -> Config {
+        Config {
+            element: "x264enc".to_owned(),
+            ..Config::new(Size::new(64, 48).unwrap(), 60)
+        }
+    }
+
+    /// The frames that are keyframes when budgets walk about 2 kB and are cut for single frames, then
+    /// double.
+    fn keyframes(mut encoder: GStreamer) -> Vec<u64> {
+        let picture = Picture::new(encoder.size);
+        let budget = |number| match number {
+            10 | 20 | 21 => 400,
+            number if number < 40 => 2_000 + number * 97 % 300,
+            _ => 4_000,
+        };
+        let mut keyframe = |number| {
+            let request = FrameRequest {
+                frame: FrameId(number),
+                budget: Bytes::new(budget(number)),
+                interval: TimeDelta::from_millis(16),
+                complexity: Complexity::C0,
+                recovery: Recovery::None,
+            };
+            encoder.encode(&picture, &request).unwrap().is_keyframe
+        };
+        (0..60).filter(|number| keyframe(*number)).collect()
+    }
+
+    /// An element of software that begins anew at changes stands in for one of hardware.
+    #[test]
+    fn an_element_that_begins_anew_is_found_out_and_left_alone() {
+        prepare().unwrap();
+        let config = config();
+        let opened = open_element(Element::named("x264enc").unwrap(), &config).unwrap();
+        assert_eq!(opened.change_cost(), ChangeCost::Nothing);
+        assert_eq!(keyframes(opened), [0]);
+        let opened = open_element(Element::named("x264enc").unwrap(), &config).unwrap();
+        let (pipeline, cost) =
+            try_element(opened.element, &config, Pipeline::begin_anew_at_changes).unwrap();
+        assert_eq!(cost, ChangeCost::Keyframe);
+        let costly = GStreamer {
+            pipeline,
+            cost,
+            steering: Steering::new(cost, config.frames_per_second),
+            ..opened
+        };
+        assert_eq!(keyframes(costly), [0, 43]);
     }
 }

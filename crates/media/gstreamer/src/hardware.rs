@@ -4,14 +4,15 @@ use mimosa_video::Size;
 
 use crate::elements::{ELEMENTS, Element};
 use crate::encoder::{Config, GStreamer, prepare};
+use crate::steering::ChangeCost;
 
 /// The result of trying an element.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TrialResult {
     /// The element is not registered: there is no such hardware, driver or plugin.
     Nothing,
-    /// The element was opened and encoded trial pictures.
-    Works,
+    /// The element was opened and encoded trial pictures. A change of its bitrate costs so much.
+    Works(ChangeCost),
     /// The element is registered, but did not work, for the reason given.
     Fails(String),
 }
@@ -34,7 +35,7 @@ pub fn find(
                 ..Config::new(size, frames_per_second)
             };
             match GStreamer::open(&config) {
-                Ok(_) => TrialResult::Works,
+                Ok(opened) => TrialResult::Works(opened.change_cost()),
                 Err(error) => TrialResult::Fails(error.to_string()),
             }
         } else {

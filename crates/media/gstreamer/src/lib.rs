@@ -9,6 +9,7 @@
 //! | `elements` | the elements that can be ENCODER, and their settings |
 //! | `hardware` | the hardware encoders of this machine, and whether they work |
 //! | `pipeline` | the pipeline: a picture in, a frame out |
+//! | `steering` | when bitrate and buffer are set |
 //! | `property` | setting a property that an element may not have |
 //! | `encoder` | [`GStreamer`], which puts these together |
 //!
@@ -21,7 +22,9 @@ mod encoder;
 mod hardware;
 mod pipeline;
 mod property;
+mod steering;
 
 pub use elements::{ELEMENTS, Element};
 pub use encoder::{Config, GStreamer, OpenError};
 pub use hardware::{TrialResult, find};
+pub use steering::ChangeCost;

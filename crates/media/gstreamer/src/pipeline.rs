@@ -4,11 +4,12 @@ use gstreamer::prelude::*;
 use gstreamer::{Buffer, BufferFlags, Caps, ClockTime, Element, ElementFactory, FlowError, State};
 use gstreamer_app::{AppSink, AppSrc};
 use mimosa_facts::Codec;
-use mimosa_units::{Bytes, Rate};
+use mimosa_units::Rate;
 use mimosa_video::{Picture, Plane, Size};
 
 use crate::elements::{self, Bitrate};
 use crate::property;
+use crate::steering::Change;
 
 /// The longest that an element may take for a frame: far more than any should.
 const PATIENCE: ClockTime = ClockTime::from_seconds(1);
@@ -33,12 +34,10 @@ pub(crate) struct Pipeline {
     frames_per_second: u32,
     /// The number of pictures so far.
     pictures: u64,
-    /// The bitrate that was set last.
-    bitrate: Option<Rate>,
 }
 
 impl Pipeline {
-    /// Starts a pipeline around `element` whose first frames may have `budget`.
+    /// Starts a pipeline around `element` with the bitrate and the buffer of `first`.
     ///
     /// # Errors
     ///
@@ -49,7 +48,7 @@ impl Pipeline {
         frames_per_second: u32,
         threads: u8,
         finest: u8,
-        budget: Bytes,
+        first: Change,
     ) -> Result<Self, String> {
         let source = AppSrc::builder()
             .caps(&raw_caps(size, frames_per_second))
@@ -74,18 +73,15 @@ impl Pipeline {
         // Parameter sets before every keyframe.
         property::set(&parser, "config-interval", "-1");
         let parts = gstreamer::Pipeline::new();
-        let chain = [
-            source.upcast_ref(),
-            &convert,
-            &encoder,
-            &parser,
-            sink.upcast_ref(),
-        ];
+        let upload = element.upload.map(make).transpose()?;
+        let mut chain = vec![source.upcast_ref(), &convert];
+        chain.extend(&upload);
+        chain.extend([&encoder, &parser, sink.upcast_ref()]);
         let linked = parts
-            .add_many(chain)
-            .and_then(|()| Element::link_many(chain));
+            .add_many(&chain)
+            .and_then(|()| Element::link_many(&chain));
         linked.map_err(|error| error.to_string())?;
-        let mut started = Self {
+        let started = Self {
             parts,
             source,
             encoder,
@@ -93,28 +89,40 @@ impl Pipeline {
             element,
             frames_per_second,
             pictures: 0,
-            bitrate: None,
         };
-        started.set_budget(budget)?;
+        started.change(first)?;
         let playing = started.parts.set_state(State::Playing);
         playing.map_err(|error| started.complaint().unwrap_or_else(|| error.to_string()))?;
         Ok(started)
     }
 
-    /// Sets the budget of the frames from the next one on.
+    /// Sets bitrate and buffer for the frames from the next one on.
     ///
     /// # Errors
     ///
     /// The reason why the element takes no such bitrate.
-    pub(crate) fn set_budget(&mut self, budget: Bytes) -> Result<(), String> {
-        let bits = budget.get().saturating_mul(8);
-        let rate = Rate::from_bps(bits.saturating_mul(u64::from(self.frames_per_second)));
-        if self.bitrate == Some(rate) {
-            return Ok(());
+    pub(crate) fn change(&self, change: Change) -> Result<(), String> {
+        if let Some(buffer) = change.buffer {
+            match self.element.buffer {
+                Some(elements::Buffer::Milliseconds(name)) => {
+                    self.set(name, 1_000_u64.div_ceil(u64::from(self.frames_per_second)));
+                }
+                Some(elements::Buffer::Kilobits(name)) => {
+                    self.set(name, buffer.bits().div_ceil(1_000));
+                }
+                None => {}
+            }
         }
-        let kilobits = rate.as_bps() / 1_000;
-        let is_set = match self.element.bitrate {
-            Bitrate::Kilobits(name) => self.set(name, kilobits),
+        match change.bitrate {
+            Some(rate) if !self.set_bitrate(rate) => Err("it has no bitrate to set".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets the bitrate; returns whether the element takes one.
+    fn set_bitrate(&self, rate: Rate) -> bool {
+        match self.element.bitrate {
+            Bitrate::Kilobits(name) => self.set(name, rate.as_bps() / 1_000),
             Bitrate::Bits(name) => self.set(name, rate.as_bps()),
             Bitrate::Controls => property::set(
                 &self.encoder,
@@ -124,21 +132,7 @@ impl Pipeline {
                     i32::try_from(rate.as_bps()).unwrap_or(i32::MAX)
                 ),
             ),
-        };
-        if !is_set {
-            return Err("it has no bitrate to set".to_owned());
         }
-        match self.element.buffer {
-            Some(elements::Buffer::Milliseconds(name)) => {
-                self.set(name, 1_000_u64.div_ceil(u64::from(self.frames_per_second)));
-            }
-            Some(elements::Buffer::Kilobits(name)) => {
-                self.set(name, bits.div_ceil(1_000));
-            }
-            None => {}
-        }
-        self.bitrate = Some(rate);
-        Ok(())
     }
 
     /// Makes the next frame a keyframe.
@@ -147,13 +141,7 @@ impl Pipeline {
     ///
     /// The reason why the element takes no such request.
     pub(crate) fn force_keyframe(&self) -> Result<(), String> {
-        let request = gstreamer::Structure::builder("GstForceKeyUnit")
-            .field("running-time", ClockTime::NONE)
-            .field("all-headers", true)
-            .field("count", 0_u32)
-            .build();
-        let event = gstreamer::event::CustomUpstream::new(request);
-        if self.encoder.send_event(event) {
+        if self.encoder.send_event(keyframe_request()) {
             Ok(())
         } else {
             Err("it takes no request for a keyframe".to_owned())
@@ -217,10 +205,29 @@ impl Pipeline {
     }
 }
 
+#[cfg(test)]
+impl Pipeline {
+    /// Makes the element one whose next frame is a keyframe whenever its bitrate is set.
+    pub(crate) fn begin_anew_at_changes(&self) {
+        self.encoder.connect_notify(Some("bitrate"), |encoder, _| {
+            encoder.send_event(keyframe_request());
+        });
+    }
+}
+
 impl Drop for Pipeline {
     fn drop(&mut self) {
         let _ = self.parts.set_state(State::Null);
     }
+}
+
+fn keyframe_request() -> gstreamer::Event {
+    let request = gstreamer::Structure::builder("GstForceKeyUnit")
+        .field("running-time", ClockTime::NONE)
+        .field("all-headers", true)
+        .field("count", 0_u32)
+        .build();
+    gstreamer::event::CustomUpstream::new(request)
 }
 
 fn make(name: &str) -> Result<Element, String> {

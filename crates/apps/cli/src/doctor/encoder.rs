@@ -130,9 +130,15 @@ fn hardware(found: Hardware) -> Vec<Finding> {
         .iter()
         .filter_map(|(name, found)| match found {
             Element::Absent => None,
-            Element::Works => Some(Finding::ok(
+            Element::Works { restarts: false } => Some(Finding::ok(
                 CHECK,
-                format!("{name}: found, opened, encoded 2 frames"),
+                format!("{name}: found, opened, encoded 4 frames"),
+            )),
+            Element::Works { restarts: true } => Some(Finding::ok(
+                CHECK,
+                format!(
+                    "{name}: found, opened, encoded 4 frames; each change of its bitrate makes a keyframe, so that it changes seldom"
+                ),
             )),
             Element::Fails(reason) => Some(Finding::warning(CHECK, reason, "")),
         })
@@ -265,7 +271,7 @@ mod tests {
         );
         let elements = vec![
             ("nvh264enc", Element::Absent),
-            ("vah264enc", Element::Works),
+            ("vah264enc", Element::Works { restarts: true }),
             (
                 "vah265enc",
                 Element::Fails("vah265enc does not work: why".to_owned()),
@@ -273,8 +279,9 @@ mod tests {
         ];
         let found = told(Hardware::Looked(devices(), Ok(elements)));
         assert!(
-            found.contains("ok       hardware encoder  vah264enc: found, opened, encoded 2 frames")
-                && found.contains("warning  hardware encoder  vah265enc does not work: why")
+            found.contains(
+                "ok       hardware encoder  vah264enc: found, opened, encoded 4 frames; each change"
+            ) && found.contains("warning  hardware encoder  vah265enc does not work: why")
                 && !found.contains("nvh264enc"),
             "{found}"
         );

@@ -26,7 +26,10 @@ pub enum Element {
     /// The element is not registered: the hardware, its driver or the plugin is missing.
     Absent,
     /// The element encoded trial pictures.
-    Works,
+    Works {
+        /// Whether a change of its bitrate makes a keyframe.
+        restarts: bool,
+    },
     /// The element is registered, and failed with this error.
     Fails(String),
 }
@@ -48,12 +51,14 @@ pub(crate) fn may_encode() -> bool {
 
 #[cfg(feature = "gstreamer")]
 fn look(devices: Vec<String>, size: Size, frames_per_second: u32) -> Hardware {
-    use mimosa_gstreamer::TrialResult;
+    use mimosa_gstreamer::{ChangeCost, TrialResult};
     let found = mimosa_gstreamer::find(size, frames_per_second).map(|found| {
         let found = found.into_iter().map(|(element, found)| {
             let found = match found {
                 TrialResult::Nothing => Element::Absent,
-                TrialResult::Works => Element::Works,
+                TrialResult::Works(cost) => Element::Works {
+                    restarts: cost == ChangeCost::Keyframe,
+                },
                 TrialResult::Fails(reason) => Element::Fails(reason),
             };
             (element.name, found)
