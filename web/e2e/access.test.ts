@@ -69,6 +69,7 @@ test("signalling wants the right token", async () => {
   expect(strangers.status).toBe(200);
   expect(Object.keys(JSON.parse(strangers.text)).sort()).toEqual([
     "name",
+    "pairing",
     "token_required",
     "version",
   ]);
@@ -96,6 +97,7 @@ test("a device pairs by the PIN that the host shows", async () => {
   const page = await browser.open(listened.url("/"));
   await until("the page asks for the PIN", () => page.locator("#pin-form").isVisible());
   await screenshot(page, "pin");
+  expect(await page.getByText("The host does not answer").isVisible()).toBe(false);
   const enter = async (text: string) => {
     await page.fill("#pin", text);
     await page.fill("#device", 'Test\'s "tablet"');
@@ -128,7 +130,7 @@ test("whoever listens on the way hears no token", async () => {
   const browser = await startBrowser();
   const page = await browser.play(listened.url(`/#token=${play}`));
   await watchFrames(page, 10);
-  await page.close();
+  await page.keyboard.press("Control+Alt+Shift+KeyQ");
   await until("the host ends the session", () => host.log.includes('reason="left"'));
   for (const request of ["POST /api/challenge", "GET /api/info", "POST /whep?", "DELETE /whep/"]) {
     expect(listened.passed).toContain(request);

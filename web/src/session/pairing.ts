@@ -64,5 +64,6 @@ async function post(base: string, step: string, body: object): Promise<Record<st
   if (!response.ok) {
     throw await refusal(response);
   }
-  return (await response.json()) as Record<string, unknown>;
+  // The host has nothing to say about a PIN that it shows.
+  return response.status === 204 ? {} : ((await response.json()) as Record<string, unknown>);
 }
