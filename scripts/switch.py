@@ -1,17 +1,15 @@
 """Fills docs/results/switch.md: a stream's bursts at a switch with little room.
 
-python3 scripts/switch.py [--real]
+python3 scripts/switch.py
 
-The tables of the simulator are those of experiments/switch.toml with other rates, frame rates, ports
-and buffers. With --real, the table of the host and the native client across `mimosa link` is made
-as well: run it when nothing else runs. MIMOSA names the program; without it, target/play/mimosa.
+The tables are those of experiments/switch.toml with other rates, frame rates, ports and buffers. MIMOSA
+names the program; without it, target/play/mimosa.
 """
 
 import json
 import subprocess
-import sys
 
-from played import MIMOSA, ROOT, fill, play
+from played import MIMOSA, ROOT, fill
 
 PAGE = ROOT / "docs" / "results" / "switch.md"
 BASE = ROOT / "experiments" / "switch.toml"
@@ -25,9 +23,6 @@ SENDERS = {
 PORTS = {"1 Gbit/s": (20, 50, 100, 150), "100 Mbit/s": (20, 50, 80)}
 BUFFERS = (16, 64, 256)
 FRAME_RATES = (60, 120, 240)
-# What a pacer is called by the host, and the lines of its table.
-REAL = {"burst": "burst", "WebRTC": "webrtc", "Mimosa": "controller"}
-REAL_SECONDS = 15
 
 
 def variants() -> dict[tuple, str]:
@@ -124,43 +119,12 @@ def lost(means: dict) -> list[str]:
     return lines
 
 
-def real() -> list[str]:
-    """The table of the host and the native client behind a port of 100 Mbit/s."""
-    lines = [
-        "| buffer | pacer | packets lost, % | frames done without, % | whole frames |",
-        "|--:|---|--:|--:|--:|",
-    ]
-    for buffer in BUFFERS:
-        network = f"""
-[link]
-rate = "100Mbit/s"
-one_way_delay = "200us"
-queue = {{ kind = "droptail", limit = "{buffer}kB" }}
-"""
-        for name, pacer in REAL.items():
-            bitrates = [
-                f"--{bound}-bitrate=40Mbit/s" for bound in ("min", "start", "max")
-            ]
-            report = play(network, ["--pacer", pacer, *bitrates], REAL_SECONDS)
-            frames, packets = report["frames"], report["packets"]
-            whole = frames["whole"] + frames["passed"]
-            all_packets = packets["video"] + packets["lost"]
-            lines.append(
-                f"| {buffer} kB | {name} | {share(100 * packets['lost'] / all_packets)} "
-                f"| {share(100 * frames['passed'] / whole)} | {whole} |"
-            )
-            print(lines[-1], flush=True)
-    return lines
-
-
 def main() -> None:
     """Runs what is asked for, and writes the page."""
     means = simulated()
     for port in PORTS:
         fill(PAGE, f"not whole: {port}", not_whole(means, port))
     fill(PAGE, "lost", lost(means))
-    if "--real" in sys.argv[1:]:
-        fill(PAGE, "real", real())
 
 
 if __name__ == "__main__":
