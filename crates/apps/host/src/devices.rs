@@ -17,15 +17,15 @@ const MOST: usize = 100;
 #[derive(Clone, Deserialize, Eq, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// Its identifier: 16 hexadecimal digits.
+    /// Identifier of the device: 16 hexadecimal digits.
     pub id: String,
-    /// Its name, which no other device has.
+    /// Name of the device, which no other one has.
     pub name: String,
-    /// What it may do.
+    /// What the device may do.
     pub role: Allowed,
-    /// Its token: 32 hexadecimal digits.
+    /// Token of the device: 32 hexadecimal digits.
     pub token: String,
-    /// When it paired, in seconds since 1970.
+    /// When the device paired, in seconds since 1970.
     pub paired: u64,
 }
 

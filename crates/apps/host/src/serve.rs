@@ -44,9 +44,9 @@ pub enum Told {
     Pin(String),
     /// A device has paired.
     Paired {
-        /// Its name.
+        /// Name of the device.
         name: String,
-        /// What it may do.
+        /// What the device may do.
         role: Allowed,
     },
 }

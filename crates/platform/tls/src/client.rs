@@ -31,7 +31,7 @@ pub enum Trust {
     Roots(Vec<CertificateDer<'static>>),
 }
 
-/// The other end is not trusted.
+/// Says why a client does not trust whoever answers.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{why}")]
 pub struct Untrusted {

@@ -6,7 +6,7 @@ use std::path::Path;
 const PACKAGED: &str = include_str!("../../../../../packaging/mimosa.service");
 /// What the packaged unit starts.
 const PROGRAM: &str = "/usr/bin/mimosa";
-/// The first line of a unit that `mimosa service install` has written.
+/// Marks, as first line, a unit that `mimosa service install` has written.
 const MARK: &str =
     "# Written by `mimosa service install`; `mimosa service uninstall` removes it.\n";
 

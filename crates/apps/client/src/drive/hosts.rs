@@ -25,7 +25,7 @@ impl std::fmt::Debug for Known {
     }
 }
 
-/// What is known of the host at this address, `HOST:PORT`. A file that cannot be read knows nothing.
+/// Looks up the host at this address, `HOST:PORT`. A file that cannot be read knows no host.
 pub(super) fn find(host: &str) -> Option<Known> {
     let text = state::read(&state::path(FILE)?).ok()?;
     parse(&text).ok()?.remove(host)

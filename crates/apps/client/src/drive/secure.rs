@@ -17,10 +17,10 @@ use ureq::unversioned::transport::{
 /// Why a connection with TLS did not come about.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TlsFailure {
-    /// The other end is not the host, as far as is known.
+    /// Whoever answers is not the host, as far as the client can tell.
     #[error(transparent)]
     Untrusted(Untrusted),
-    /// The other end does not speak TLS.
+    /// Whoever answers does not speak TLS.
     #[error("it does not speak TLS; if that host runs with --tls off, write http:// in front")]
     Plain,
     /// Anything else.

@@ -20,7 +20,7 @@ pub(super) const PROOF: HeaderName = HeaderName::from_static("mimosa-proof");
 /// Longest answer that is proven, in bytes; the metrics of a full host have below 100 kB.
 const LARGEST_ANSWER: usize = 4 << 20;
 
-/// What is known of whoever sends a request, an extension of the request.
+/// Who sends a request, as far as the host knows: an extension of the request.
 pub(super) type Identity = Result<Known, Problem>;
 
 /// Somebody who may do something.

@@ -47,7 +47,7 @@ pub enum TlsError {
         certificate: PathBuf,
         /// The file of the key.
         key: PathBuf,
-        /// What is wrong.
+        /// Reason for the error.
         error: PairError,
     },
     /// The host's own key is there, and cannot be read.
@@ -66,7 +66,7 @@ pub enum TlsError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// Reason for the error.
         error: OwnKeyError,
     },
     /// No key or no certificate can be made.
