@@ -1,5 +1,5 @@
 //! Pairing: a PIN that a person types makes a token for one device (`docs/embed/protocol.md`,
-//! "Pairing"). Both sides run [`CPace`](cpace), the device proves that it has the key, then the host does;
+//! "Pairing"). Both sides run `CPace` (`cpace.rs`), the device proves that it has the key, then the host does;
 //! the token comes out of the key and is never sent.
 //!
 //! The device proves first: a device that guesses a PIN has told the host so before it learns whether
