@@ -15,16 +15,18 @@ DEVICES := $(wildcard /dev/dri/renderD* /dev/nvidia0 /dev/video*)
 LEANEST := --no-default-features --features serve,x264,svt-av1
 PLAY := $(if $(DEVICES),$(LEAN),$(LEANEST))
 CLIENT := --no-default-features --features window
+# What runs beside the tests in a browser, with what the processors have left; nothing unless named.
+BESIDE ?=
 # The program that soaks; MIMOSA names one that is built already.
 SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME URL
 
-.PHONY: help check test soak bench measure compare picture play client all dist dist-test fuzz figures
+.PHONY: help check test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 # The page's parts and the page, when they are older than what they come of.
 PAGE := $(shell git ls-files web/src web/index.html web/vite.config.ts web/tsconfig.json 2>/dev/null)
@@ -66,7 +68,7 @@ test: ## All tests, those in a browser among them
 	cargo test --workspace --lib --bins --tests --examples $(FEATURES) $(LOCKED)
 	cargo test --workspace --doc $(FEATURES) $(LOCKED)
 	npm --prefix web test
-	npm --prefix web run e2e
+	$(if $(BESIDE),chrt --idle 0 $(BESIDE) >/dev/null 2>&1 &) npm --prefix web run e2e
 
 soak: ## Whole sessions under faults: four hours of virtual time in a minute or two
 ifeq ($(MIMOSA),)
@@ -122,6 +124,10 @@ dist-test: ## Install what `make dist` made in clean Debian 12 and 13, serve and
 fuzz: ## Every fuzz target for FUZZ_SECONDS
 	scripts/install.sh fuzz
 	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+fuzz-build: ## Every fuzz target, without running one
+	scripts/install.sh fuzz
+	scripts/fuzz.sh build
 
 picture: ## The picture of README: the end-to-end test across a bottleneck
 	scripts/install.sh

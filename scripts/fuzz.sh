@@ -3,6 +3,7 @@
 #
 #   scripts/fuzz.sh [SECONDS [TARGET...]]     20 s, every target
 #   scripts/fuzz.sh replay TARGET INPUT       INPUT in base64
+#   scripts/fuzz.sh build                     every target, without running one
 #
 # An input that makes a target fail is printed as the second form. As many targets run
 # at a time as there are processors.
@@ -16,10 +17,16 @@ readonly longest_input=4096
 readonly slowest_input=10
 
 main() {
-    if [ "${1:-}" = replay ]; then
+    case ${1:-} in
+    replay)
         replay "$2" "$3"
         return
-    fi
+        ;;
+    build)
+        cargo fuzz build "${build[@]}"
+        return
+        ;;
+    esac
     local seconds=${1:-20} targets=("${@:2}") target
     if [ ${#targets[@]} -eq 0 ]; then
         mapfile -t targets < <(cargo fuzz list)
