@@ -136,9 +136,9 @@ mod tests {
         }
         let mut room = Room::default();
         assert!(
-            parts(&mut room, 100, 0.8, |_| true)
+            parts(&mut room, 100, 0.95, |_| true)
                 .iter()
-                .all(|part| (part - 0.8).abs() < 1e-9)
+                .all(|part| (part - 0.95).abs() < 1e-9)
         );
     }
 
