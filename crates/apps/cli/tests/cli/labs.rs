@@ -69,11 +69,14 @@ fn a_suite_of_figures_leaves_claims_and_figures() {
     assert_eq!(stdout(&here, run), "2 runs; out/page.html\n");
     let read = |name: &str| std::fs::read_to_string(here.join("out").join(name)).unwrap();
     let claims: serde_json::Value = serde_json::from_str(&read("claims.json")).unwrap();
-    let [used, late, ..] = &claims.as_array().unwrap()[..] else {
+    let [used, _, late, ..] = &claims.as_array().unwrap()[..] else {
         panic!("{claims}");
     };
-    let is_of_sqp =
-        |claim: &&serde_json::Value| claim["of"].as_str().is_some_and(|of| of.contains("(sqp"));
+    let is_of_sqp = |claim: &&serde_json::Value| {
+        claim["of"]
+            .as_str()
+            .is_some_and(|of| of.starts_with("sqp,"))
+    };
     let of_sqp = claims.as_array().unwrap().iter().find(is_of_sqp).unwrap();
     assert!(
         used["here"].as_f64().is_some_and(|here| here > 50.0),
