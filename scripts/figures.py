@@ -12,7 +12,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,12 +28,12 @@ def mimosa(arguments: list[str]) -> str:
     return done.stdout
 
 
-def filled(text: str, printed: dict[str, str]) -> str:
-    """The page with every table made again of what its command has printed."""
+def filled(text: str) -> str:
+    """The page with every table made again."""
 
     def again(match: re.Match[str]) -> str:
         command = match.group(2)
-        table = printed[command].strip()
+        table = mimosa(shlex.split(command)).strip()
         return f"{match.group(1)}\n`mimosa {command}`\n\n{table}\n\n{match.group(4)}"
 
     return RUN.sub(again, text)
@@ -64,21 +63,11 @@ def main() -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
-    pages = {
-        page: page.read_text(encoding="utf-8")
-        for page in sorted(ROOT.glob("docs/**/*.md"))
-    }
-    runs = [run for text in pages.values() for _, run, _, _ in RUN.findall(text)]
-    draws = [draw for text in pages.values() for draw in DRAW.findall(text)]
-    # Most commands are one run, on one processor.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        pictures = pool.map(drawn, draws)
-        tables = pool.map(lambda run: mimosa(shlex.split(run)), runs)
-        for picture in pictures:
-            put(*picture)
-        printed = dict(zip(runs, tables, strict=True))
-    for page, text in pages.items():
-        put(page, filled(text, printed).encode())
+    for page in sorted(ROOT.glob("docs/**/*.md")):
+        text = page.read_text(encoding="utf-8")
+        for command in DRAW.findall(text):
+            put(*drawn(command))
+        put(page, filled(text).encode())
     for path in stale:
         print(f"{path} {'is stale; run `make figures`' if check else 'made again'}")
     return 1 if check and stale else 0

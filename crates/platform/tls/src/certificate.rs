@@ -50,11 +50,11 @@ impl fmt::Display for Name {
 /// What a certificate says.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct About {
-    /// The names and addresses for which it is good.
+    /// Names and addresses for which the certificate is good.
     pub names: BTreeSet<Name>,
-    /// The first moment at which it is good.
+    /// First moment at which the certificate is good.
     pub from: SystemTime,
-    /// The last moment at which it is good.
+    /// Last moment at which the certificate is good.
     pub until: SystemTime,
 }
 

@@ -12,7 +12,7 @@ use crate::key_hash::KeyHash;
 use crate::own::pem;
 use crate::provider;
 
-/// What is wrong with a certificate or its key.
+/// Reasons to refuse a certificate or its key.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PairError {

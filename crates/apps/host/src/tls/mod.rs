@@ -89,14 +89,14 @@ pub enum Certificate {
     },
     /// One that the host has made.
     Own {
-        /// What it says.
+        /// Names and dates of the certificate.
         about: About,
         /// The key by which clients know the host.
         key: KeyHash,
     },
     /// The owner's.
     Given {
-        /// What it says.
+        /// Names and dates of the certificate.
         about: About,
         /// Whether it ends within a month.
         ends_soon: bool,

@@ -227,7 +227,7 @@ impl Mimosa {
             gain
         };
         let mut part = share.clamp(0.0, 1.0) / gain;
-        if config.keeps_to_room && !self.bottleneck.serves_in_turns() {
+        if self.keeps_to_room() {
             part = self.room.frame(now, part);
         }
         let spread = interval.scale(part);
@@ -249,6 +249,12 @@ impl Mimosa {
         });
         self.intervals
             .push(Interval::new(frame, interval, size, packets));
+    }
+
+    /// Whether losses say how much room the link's buffer has. A link that serves in turns loses packets
+    /// for other reasons.
+    const fn keeps_to_room(&self) -> bool {
+        self.config.keeps_to_room && !self.bottleneck.serves_in_turns()
     }
 
     /// Number of packets at a frame's start that leave together.
@@ -302,7 +308,9 @@ impl Mimosa {
                 PacketOutcome::Lost => {
                     self.beside.resolved(packet.sent, true);
                     self.lost = self.lost.saturating_add(1);
-                    self.room.lost(now, packet.frame, packet.sent);
+                    if self.keeps_to_room() {
+                        self.room.lost(now, packet.frame, packet.sent);
+                    }
                     if is_first {
                         self.resolved(now, packet.frame);
                     }

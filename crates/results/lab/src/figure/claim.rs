@@ -65,7 +65,8 @@ pub struct Verdict {
     /// Of the seeds' numbers in order, the last of the first quarter: of 16, the fourth. The median of
     /// all possible seeds is below it with a chance of 1 %. Of less than eight seeds, the first.
     pub low: Option<f64>,
-    /// The same from the other end.
+    /// Of the seeds' numbers in order, the first of the last quarter: of 16, the thirteenth. Of less than
+    /// eight seeds, the last.
     pub high: Option<f64>,
     /// The number of the side with which the claim compares.
     pub other: Option<f64>,

@@ -120,7 +120,7 @@ fn generator(password: &[u8], channel: &[u8], session: &[u8]) -> RistrettoPoint 
     RistrettoPoint::from_uniform_bytes(&hash.into())
 }
 
-/// What is hashed for the generator: zeros fill up the first block, so that the time of hashing says
+/// The text whose hash makes the generator: zeros fill up the first block, so that the time of hashing says
 /// nothing of the password (section 7.1).
 fn generator_text(password: &[u8], channel: &[u8], session: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();

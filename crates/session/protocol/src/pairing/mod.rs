@@ -83,7 +83,7 @@ pub struct Finished {
 pub struct Paired(Secret);
 
 impl Paired {
-    /// What is made from this key.
+    /// The proofs and the token that follow from this key.
     #[must_use]
     pub fn new(key: &Key) -> Self {
         Self(Secret::of_bytes(key))

@@ -227,7 +227,7 @@ mod tests {
         assert_ne!(token().answer(NONCE, b"v=1\r\n", &ANSWERED), answer);
     }
 
-    /// What is moved from one field to the next gives other bytes.
+    /// A byte that moves from one field to the next changes the code.
     #[test]
     fn fields_do_not_run_together() {
         let code = |fields: &[&[u8]]| token().fields(fields);
