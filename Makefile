@@ -15,8 +15,8 @@ DEVICES := $(wildcard /dev/dri/renderD* /dev/nvidia0 /dev/video*)
 LEANEST := --no-default-features --features serve,x264,svt-av1
 PLAY := $(if $(DEVICES),$(LEAN),$(LEANEST))
 CLIENT := --no-default-features --features window
-# What runs beside the tests in a browser, with what the processors have left; nothing unless named.
-BESIDE ?=
+# What runs beside the tests that wait, with what the processors have left; nothing unless named.
+BESIDE ?= true
 # The program that soaks; MIMOSA names one that is built already.
 SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
@@ -65,10 +65,7 @@ endif
 test: ## All tests, those in a browser among them
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	cargo test --workspace --lib --bins --tests --examples $(FEATURES) $(LOCKED)
-	cargo test --workspace --doc $(FEATURES) $(LOCKED)
-	npm --prefix web test
-	$(if $(BESIDE),chrt --idle 0 $(BESIDE) >/dev/null 2>&1 &) npm --prefix web run e2e
+	python3 scripts/tests.py --beside '$(BESIDE)' $(FEATURES) $(LOCKED)
 
 soak: ## Whole sessions under faults: four hours of virtual time in a minute or two
 ifeq ($(MIMOSA),)
