@@ -225,7 +225,8 @@ export function noUdp(endpoints: readonly string[]): Problem {
   return problem(
     "no-udp",
     `${where} Let that port through the host's firewall, forward it where a router is in ` +
-      "between, and check that this network allows UDP and that the address is right.",
+      "between (and start the host with --advertise and the address that is reached from here), and " +
+      "check that this network allows UDP.",
   );
 }
 

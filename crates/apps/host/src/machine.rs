@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv6Addr};
 
+use mimosa_settings::{PublicHost, Settings};
+
 /// The kernel's file with the machine's name.
 const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 /// The kernel's table of IPv6 addresses.
@@ -14,6 +16,18 @@ const TEMPORARY: u32 = 0x01;
 /// The names of this machine in its own network; none if the kernel tells none.
 pub(crate) fn names() -> Vec<String> {
     names_of(&std::fs::read_to_string(HOST_NAME).unwrap_or_default())
+}
+
+/// The names by which a host with these settings may be called; with none, it has to be called by
+/// its addresses.
+pub(crate) fn names_with(settings: &Settings) -> Vec<String> {
+    let mut names = names();
+    let advertised = settings.advertise.iter().map(|place| &place.host);
+    names.extend(advertised.filter_map(|host| match host {
+        PublicHost::Name(name) => Some(name.clone()),
+        PublicHost::Address(_) => None,
+    }));
+    names
 }
 
 /// The names in its own network of a machine with this host name.

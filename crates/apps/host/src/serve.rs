@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use mimosa_protocol::pairing::Allowed;
-use mimosa_settings::{Settings, SourceSettings, Token};
+use mimosa_settings::{Advertised, PublicHost, Settings, SourceSettings, Token};
 use mimosa_system::clock::Clock;
 use mimosa_system::random::bits_128;
 use mimosa_system::{mailbox, priority};
@@ -20,7 +20,7 @@ use crate::error::HostError;
 use crate::http::{self, App};
 use crate::machine;
 use crate::metrics::Metrics;
-use crate::network::{Network, Sockets, ToNetwork, is_absent};
+use crate::network::{AdvertisedWatch, Network, Sockets, ToNetwork, is_absent};
 use crate::private;
 use crate::sound::Sound;
 use crate::source::Source;
@@ -99,12 +99,17 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         from_source.send(ToNetwork::Source(news));
     })?;
     let tokens = tokens(&settings);
-    let urls = urls(&listeners, tokens.as_ref(), tls.as_ref());
+    let urls = urls(
+        &listeners,
+        tokens.as_ref(),
+        tls.as_ref(),
+        &settings.advertise,
+    );
     let devices = devices(&settings);
     let pairs = audience.sees_pins && devices.is_some();
     let role = settings.pair.filter(|_| pairs);
     let app = Arc::new(App::new(
-        &settings.allowed_origins,
+        (&settings.allowed_origins, machine::names_with(&settings)),
         tokens,
         (devices, role, audience.tell),
         mailbox.clone(),
@@ -112,6 +117,9 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         clock,
     ));
     let name = source.name();
+    let places = settings.advertise.clone();
+    let port = udp.first().map_or(settings.udp_port, SocketAddr::port);
+    let advertised = AdvertisedWatch::new(places, port).run(mailbox.clone());
     let network = Network::new(
         Arc::clone(&settings),
         encoders,
@@ -147,6 +155,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         if let Some(tls) = tls {
             tokio::spawn(tls.watch());
         }
+        tokio::spawn(advertised);
         tokio::select! {
             () = finished(end.clone()) => {}
             () = interrupted() => tracing::info!("stopping"),
@@ -242,29 +251,51 @@ fn urls(
     listeners: &[(SocketAddr, TcpListener)],
     tokens: Option<&(Token, Token)>,
     tls: Option<&Tls>,
+    advertised: &[Advertised],
 ) -> Urls {
     let mut urls = Urls {
         play: Vec::new(),
         watch: Vec::new(),
     };
+    let mut add = |host: &str, port: u16, secure: Option<&Tls>| {
+        let scheme = if secure.is_some() { "https" } else { "http" };
+        let base = format!("{scheme}://{host}:{port}/");
+        let key = secure.and_then(|tls| tls.key);
+        let (play, watch) = tokens.map(|(play, watch)| (play, watch)).unzip();
+        urls.play.push(base.clone() + &fragment(play, key));
+        urls.watch
+            .push(format!("{base}?role=view{}", fragment(watch, key)));
+    };
     for (address, _) in listeners {
         for ip in named(address.ip()) {
             let host = match ip {
                 IpAddr::V4(v4) if v4.is_loopback() => "localhost".to_owned(),
-                IpAddr::V4(v4) => v4.to_string(),
-                IpAddr::V6(v6) => format!("[{v6}]"),
+                _ => in_url(ip),
             };
             let secure = tls.filter(|tls| !tls.door.takes_plain(ip));
-            let scheme = if secure.is_some() { "https" } else { "http" };
-            let base = format!("{scheme}://{host}:{}/", address.port());
-            let key = secure.and_then(|tls| tls.key);
-            let (play, watch) = tokens.map(|(play, watch)| (play, watch)).unzip();
-            urls.play.push(base.clone() + &fragment(play, key));
-            urls.watch
-                .push(format!("{base}?role=view{}", fragment(watch, key)));
+            add(&host, address.port(), secure);
         }
     }
+    // What forwards to the host is taken to use the same TCP port, and is not this machine.
+    let beyond = listeners
+        .iter()
+        .find(|(address, _)| !address.ip().is_loopback());
+    for place in advertised.iter().filter(|_| beyond.is_some()) {
+        let host = match &place.host {
+            PublicHost::Address(address) => in_url(*address),
+            PublicHost::Name(name) => name.clone(),
+        };
+        add(&host, listeners[0].0.port(), tls);
+    }
     urls
+}
+
+/// An address as URLs have it.
+fn in_url(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(v4) => v4.to_string(),
+        IpAddr::V6(v6) => format!("[{v6}]"),
+    }
 }
 
 /// The part of a URL that browsers keep to themselves: the token, and the host's key.

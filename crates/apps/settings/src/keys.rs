@@ -43,6 +43,9 @@ keys! {
         /// UDP port of video, input and feedback; 0 for a free one.
         UDP_PORT: Number "udp_port" = "8081",
             "PORT", "a whole number from 0 to 65535";
+        /// Addresses and names from which a router or a container engine forwards.
+        ADVERTISE: List "advertise" = "",
+            "PLACE", "a list of addresses and names that others reach, each perhaps with a UDP port, e.g. `203.0.113.7` or `play.example.org:4000`, at most 16";
         /// HTTPS on the HTTP port: `auto`, beyond loopback; `on`, everywhere; or `off`.
         TLS: Text "tls" = "auto",
             "SWITCH", "`auto`, `on` or `off`";

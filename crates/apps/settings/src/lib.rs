@@ -29,6 +29,7 @@
 //! # Ok::<(), mimosa_settings::SettingsError>(())
 //! ```
 
+mod advertised;
 mod bitrate;
 mod element;
 mod environment;
@@ -43,6 +44,7 @@ mod settings;
 mod source;
 mod template;
 
+pub use advertised::{Advertised, NotAdvertised, PublicHost};
 pub use element::ElementName;
 pub use error::{Origin, Problem, SettingsError};
 pub use given::Flags;

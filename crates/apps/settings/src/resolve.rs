@@ -10,6 +10,7 @@ use mimosa_stream::ProtectionKind;
 use mimosa_units::{Rate, TimeDelta};
 use toml::Value;
 
+use crate::advertised::Advertised;
 use crate::bitrate;
 use crate::element::ElementName;
 use crate::environment;
@@ -77,6 +78,7 @@ pub fn resolve(
         bind,
         http_port: said.read(&keys::HTTP_PORT, |value| number(value, 0..=u16::MAX))?,
         udp_port: said.read(&keys::UDP_PORT, |value| number(value, 0..=u16::MAX))?,
+        advertise: said.read(&keys::ADVERTISE, advertised)?,
         tls: tls(&said)?,
         allowed_origins: said.read(&keys::ALLOWED_ORIGINS, origins)?,
         is_open,
@@ -181,6 +183,17 @@ fn addresses(value: &Value) -> Option<Vec<IpAddr>> {
         addresses.push(address);
     }
     (!addresses.is_empty()).then_some(addresses)
+}
+
+/// Most places that a host can advertise. Our choice: each is a line in every answer, and a path that
+/// a browser tries.
+const MOST_ADVERTISED: usize = 16;
+
+fn advertised(value: &Value) -> Option<Vec<Advertised>> {
+    let places = value.as_array()?;
+    let places = places.iter().map(|place| place.as_str()?.parse().ok());
+    let places: Vec<_> = places.collect::<Option<_>>()?;
+    (places.len() <= MOST_ADVERTISED).then_some(places)
 }
 
 fn origins(value: &Value) -> Option<Vec<String>> {

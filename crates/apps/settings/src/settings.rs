@@ -9,6 +9,7 @@ use mimosa_stream::ProtectionKind;
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Size;
 
+use crate::advertised::Advertised;
 use crate::element::ElementName;
 
 /// All settings of a host.
@@ -20,6 +21,8 @@ pub struct Settings {
     pub http_port: u16,
     /// UDP port of everything else; zero for any free port.
     pub udp_port: u16,
+    /// Places beside these addresses at which others reach the host; at most 16.
+    pub advertise: Vec<Advertised>,
     /// Which connections are encrypted, and with which certificate.
     pub tls: TlsSettings,
     /// Other sites whose pages may begin sessions, e.g. `https://example.org`.

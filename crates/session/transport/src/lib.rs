@@ -13,6 +13,7 @@
 //! socket -> Caller::receive -> CallerEvent::Packet; Caller::report -> poll_datagram -> socket
 //! ```
 
+mod advertised;
 mod caller;
 mod codecs;
 mod config;
@@ -34,6 +35,7 @@ mod tap;
 mod time;
 mod video;
 
+pub use advertised::advertise;
 pub use caller::{Call, Caller};
 pub use ends::{
     Agreed, CallerEvent, Carries, Channel, Datagram, HostTransport, Incoming, Left, PeerEvent,

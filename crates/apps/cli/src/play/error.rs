@@ -17,6 +17,10 @@ pub(crate) enum PlayError {
     #[cfg(not(feature = "window"))]
     #[error("{0}, or play with --headless")]
     NoWindow(String),
+    #[error(
+        "the host answers, and nothing comes from it by UDP: let its UDP port (8081 unless set) through the firewall of its machine; where a router or a container is in between, forward that port and start the host with --advertise and the address that is reached from here"
+    )]
+    NoWay,
     #[error("no picture was seen: {}", heard(end))]
     NoPicture { end: String },
 }

@@ -61,6 +61,8 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
     }
     if report.has_pictures() {
         Ok(())
+    } else if !report.was_connected() {
+        Err(PlayError::NoWay)
     } else {
         Err(PlayError::NoPicture {
             end: report.end().unwrap_or("it was left").to_owned(),

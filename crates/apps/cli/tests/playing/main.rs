@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 mod link;
+mod nat;
 mod window;
 
 use std::path::{Path, PathBuf};

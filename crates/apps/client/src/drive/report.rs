@@ -360,6 +360,12 @@ impl PlayReport {
         self.frames.shown > 0
     }
 
+    /// Whether media could flow: a datagram of the host's came back.
+    #[must_use]
+    pub const fn was_connected(&self) -> bool {
+        self.connected_after.is_some()
+    }
+
     /// Why the session ended.
     #[must_use]
     pub fn end(&self) -> Option<&str> {

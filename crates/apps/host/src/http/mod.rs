@@ -37,7 +37,6 @@ use self::limit::RateLimit;
 use self::listener::{Client, Encrypted, Routes, in_time};
 use self::places::Places;
 use crate::devices::Devices;
-use crate::machine;
 use crate::metrics::Metrics;
 use crate::network::ToNetwork;
 use crate::pairing::Pairing;
@@ -72,10 +71,11 @@ pub(crate) struct App {
 type Tell = Box<dyn Fn(&Told) + Send + Sync>;
 
 impl App {
-    /// The state that handlers share. `tokens` are those for playing and for watching; then come the
-    /// devices that have paired, what others may do that pair, and how the owner is told.
+    /// The state that handlers share. `names` are those by which requests may call the host; `tokens`
+    /// are those for playing and for watching; then come the devices that have paired, what others may
+    /// do that pair, and how the owner is told.
     pub(crate) fn new(
-        allowed_origins: &[String],
+        (allowed_origins, names): (&[String], Vec<String>),
         tokens: Option<(Token, Token)>,
         (devices, role, tell): (Option<Devices>, Option<Allowed>, Tell),
         network: Mailbox<ToNetwork>,
@@ -86,8 +86,7 @@ impl App {
             access: Access {
                 tokens,
                 allowed_origins: allowed_origins.to_vec(),
-                // Without a name, requests have to use addresses.
-                names: machine::names(),
+                names,
             },
             network,
             metrics,
@@ -369,7 +368,7 @@ mod tests {
         let [play, watch] = [PLAY, WATCH].map(|token| Token::new(token).unwrap());
         let (network, inbox) = mailbox().unwrap();
         let app = App::new(
-            &[],
+            (&[], Vec::new()),
             Some((play, watch)),
             pairing,
             network,

@@ -11,7 +11,7 @@ use mimosa_session::host::{Profile, SendingConfig, Session};
 use mimosa_stream::Sender;
 use mimosa_stream::pace::Policy;
 use mimosa_system::random::{bits_32, bits_128};
-use mimosa_transport::{Agreed, HostTransport, OfferError, Peer, StreamNumbers};
+use mimosa_transport::{Agreed, HostTransport, OfferError, Peer, StreamNumbers, advertise};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 
@@ -130,7 +130,9 @@ impl Network {
                 now,
             )
         }));
-        unless_panicked(answered)?.map_err(|error| Problem::new(code(&error), error.to_string()))
+        let (peer, text) = unless_panicked(answered)?
+            .map_err(|error| Problem::new(code(&error), error.to_string()))?;
+        Ok((peer, advertise(&text, &self.advertised)))
     }
 
     /// Highest frame rate of a session in this role, in frames a second.

@@ -1,5 +1,7 @@
 //! Messages from other threads to the network's.
 
+use std::net::SocketAddr;
+
 use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::info::Info;
 use mimosa_protocol::problem::Problem;
@@ -64,6 +66,8 @@ pub(crate) enum ToNetwork {
     Encoded(SessionNumber, Encoded),
     /// An offer of a new session.
     Offer(Box<Offer>, oneshot::Sender<Result<Answer, Problem>>),
+    /// Where others reach the host besides its own addresses.
+    Advertised(Vec<SocketAddr>),
     /// Further candidates for a session.
     Candidates(
         Box<Within>,

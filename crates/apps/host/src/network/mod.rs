@@ -1,6 +1,7 @@
 //! The network's thread: all sessions, with one timer, on one port.
 
 mod admission;
+mod advertised;
 mod message;
 mod sockets;
 
@@ -22,6 +23,7 @@ use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+pub(crate) use self::advertised::Watch as AdvertisedWatch;
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork, Within};
 use self::sockets::Received;
 pub(crate) use self::sockets::{Sockets, is_absent};
@@ -73,6 +75,8 @@ pub(crate) struct Network {
     encoders: EncoderChoices,
     clock: Clock,
     sockets: Sockets,
+    /// Where others reach the host besides the addresses of its sockets.
+    advertised: Vec<SocketAddr>,
     // Fields are dropped in this order: a game ends before the sound server into which it plays.
     source: Source,
     sound: Option<Sound>,
@@ -108,6 +112,7 @@ impl Network {
             encoders,
             clock,
             sockets,
+            advertised: Vec::new(),
             source,
             sound,
             inbox,
@@ -309,6 +314,7 @@ impl Network {
             ToNetwork::Offer(offer, reply) => {
                 let _ = reply.send(self.offer(&offer));
             }
+            ToNetwork::Advertised(addresses) => self.advertised = addresses,
             ToNetwork::Candidates(within, lines, reply) => {
                 let _ = reply.send(self.candidates(&within, &lines));
             }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mimosa_settings::{Settings, TlsMode};
+use mimosa_settings::{Advertised, PublicHost, Settings, TlsMode};
 use mimosa_system::clock;
 use mimosa_tls::{About, KeyHash, Name, OwnKeyError, PairError, RENEWAL, Slot, server_config};
 use tokio_rustls::TlsAcceptor;
@@ -176,11 +176,12 @@ impl Tls {
             let (given, pair) = Given::open(files, clock::date())?;
             (Source::Given(given), pair)
         } else {
-            let own = Own::open(own::folder(), &names(), clock::date())?;
+            let advertised: Vec<_> = settings.advertise.iter().filter_map(name).collect();
+            let own = Own::open(own::folder(), &names(&advertised), clock::date())?;
             let pair = own.pair().clone();
-            (Source::Own(Box::new(own)), pair)
+            (Source::Own(Box::new(own), advertised), pair)
         };
-        let is_own = matches!(source, Source::Own(_));
+        let is_own = matches!(source, Source::Own(..));
         let key = is_own.then(|| pair.key_hash());
         let slot = Slot::new(pair);
         let config = server_config(Arc::clone(&slot))?;
@@ -203,7 +204,8 @@ impl Tls {
 
 /// Where the certificate comes from.
 enum Source {
-    Own(Box<Own>),
+    /// The host makes it, also for these names of places that it advertises.
+    Own(Box<Own>, Vec<Name>),
     Given(Given),
 }
 
@@ -217,7 +219,7 @@ impl Watch {
     fn look(&mut self) {
         let now = clock::date();
         let changed = match &mut self.source {
-            Source::Own(own) => own.renewed(&names(), now),
+            Source::Own(own, advertised) => own.renewed(&names(advertised), now),
             Source::Given(given) => given.changed(now),
         };
         match changed {
@@ -241,11 +243,20 @@ fn is_needed(settings: &Settings) -> bool {
     }
 }
 
-/// The names for which the host's own certificate is good.
-fn names() -> BTreeSet<Name> {
+/// What a certificate calls a place that the host advertises.
+fn name(place: &Advertised) -> Option<Name> {
+    match &place.host {
+        PublicHost::Address(address) => Some(Name::Address(*address)),
+        PublicHost::Name(name) => Name::new(name),
+    }
+}
+
+/// The names for which the host's own certificate is good: the machine's, and those `advertised`.
+fn names(advertised: &[Name]) -> BTreeSet<Name> {
     let names = machine::names().into_iter();
     let names = names.chain(["localhost".to_owned()]);
     let names = names.filter_map(|name| Name::new(&name));
     let addresses = machine::lasting_addresses().into_iter().map(Name::Address);
-    names.chain(addresses).collect()
+    let advertised = advertised.iter().cloned();
+    names.chain(addresses).chain(advertised).collect()
 }

@@ -1,0 +1,156 @@
+//! Looks up the places at which others reach the host, again and again: a name of a home's router
+//! stands for another address from time to time.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use mimosa_settings::{Advertised, PublicHost};
+use mimosa_system::Mailbox;
+
+use super::ToNetwork;
+
+/// How often names are looked up. Our choice: names of homes whose address changes are commonly kept
+/// for a minute, and a session begins with the addresses of its moment.
+const EVERY: Duration = Duration::from_mins(1);
+/// How long a look-up may take. Our choice: a resolver of the C library gives up after 5 s for each
+/// of its servers (resolv.conf(5)).
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Most addresses in all: as many as can be advertised (`mimosa-settings`), so that a name with many
+/// does not fill answers.
+const MOST: usize = 16;
+
+/// The places and what they stand for.
+pub(crate) struct Watch {
+    places: Vec<Advertised>,
+    /// The UDP port of places that name none.
+    port: u16,
+    /// What each name stood for when it was last found.
+    found: BTreeMap<String, Vec<IpAddr>>,
+}
+
+impl Watch {
+    /// Nothing is looked up yet.
+    pub(crate) const fn new(places: Vec<Advertised>, port: u16) -> Self {
+        Self {
+            places,
+            port,
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// Tells the network the addresses, at once and whenever they change. Never completes, unless no place has a
+    /// name.
+    pub(crate) async fn run(mut self, mailbox: Mailbox<ToNetwork>) {
+        let mut told = Vec::new();
+        loop {
+            for name in self.names() {
+                let answer = tokio::time::timeout(PATIENCE, look_up(&name));
+                let answer = answer
+                    .await
+                    .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+                self.learn(name, answer);
+            }
+            let addresses = self.addresses();
+            if addresses != told {
+                tracing::info!(?addresses, "advertised");
+                mailbox.send(ToNetwork::Advertised(addresses.clone()));
+                told = addresses;
+            }
+            if self.names().is_empty() {
+                return;
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    }
+
+    /// Takes what the resolver says of a name. What cannot be found keeps its former addresses.
+    fn learn(&mut self, name: String, answer: io::Result<Vec<IpAddr>>) {
+        match answer {
+            Ok(addresses) => {
+                self.found.insert(name, addresses);
+            }
+            Err(error) => {
+                tracing::warn!(name, %error, "advertised, and cannot be looked up");
+            }
+        }
+    }
+
+    /// The names among the places.
+    fn names(&self) -> Vec<String> {
+        let name = |place: &Advertised| match &place.host {
+            PublicHost::Name(name) => Some(name.clone()),
+            PublicHost::Address(_) => None,
+        };
+        self.places.iter().filter_map(name).collect()
+    }
+
+    /// The addresses that the places stand for, each once, in the order of the places.
+    fn addresses(&self) -> Vec<SocketAddr> {
+        let mut all = Vec::new();
+        for place in &self.places {
+            let port = place.port.unwrap_or(self.port);
+            let addresses = match &place.host {
+                PublicHost::Address(address) => std::slice::from_ref(address),
+                PublicHost::Name(name) => self.found.get(name).map_or(&[][..], Vec::as_slice),
+            };
+            for &address in addresses {
+                let address = SocketAddr::new(address, port);
+                if all.len() < MOST && !all.contains(&address) {
+                    all.push(address);
+                }
+            }
+        }
+        all
+    }
+}
+
+/// Asks the system's resolver, and sorts what it says: its order changes from answer to answer.
+async fn look_up(name: &str) -> io::Result<Vec<IpAddr>> {
+    let found = tokio::net::lookup_host((name, 0)).await?;
+    let mut addresses: Vec<_> = found.map(|address| address.ip()).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    Ok(addresses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watch(places: &[&str]) -> Watch {
+        let places = places.iter().map(|place| place.parse().unwrap());
+        Watch::new(places.collect(), 8_081)
+    }
+
+    fn addresses(all: &[&str]) -> Vec<IpAddr> {
+        all.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_name_stands_for_what_was_found_last() {
+        let mut watch = watch(&["203.0.113.7", "den.example.org:4000", "203.0.113.7:8081"]);
+        let all = |watch: &Watch| {
+            let all = watch.addresses().into_iter();
+            all.map(|address| address.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(all(&watch), ["203.0.113.7:8081"], "each once");
+        let name = || "den.example.org".to_owned();
+        watch.learn(name(), Ok(addresses(&["192.0.2.1", "2001:db8::1"])));
+        let both = ["203.0.113.7:8081", "192.0.2.1:4000", "[2001:db8::1]:4000"];
+        assert_eq!(all(&watch), both);
+        watch.learn(name(), Err(io::ErrorKind::NotFound.into()));
+        assert_eq!(all(&watch), both, "until it is found again");
+        watch.learn(name(), Ok(addresses(&["192.0.2.2"])));
+        assert_eq!(all(&watch), ["203.0.113.7:8081", "192.0.2.2:4000"]);
+    }
+
+    #[test]
+    fn a_name_with_many_addresses_does_not_fill_answers() {
+        let mut watch = watch(&["den.example.org"]);
+        let many = (0..100).map(|number: u32| IpAddr::V4(number.into()));
+        watch.learn("den.example.org".to_owned(), Ok(many.collect()));
+        assert_eq!(watch.addresses().len(), MOST);
+    }
+}
