@@ -15,8 +15,12 @@ DEVICES := $(wildcard /dev/dri/renderD* /dev/nvidia0 /dev/video*)
 LEANEST := --no-default-features --features serve,x264,svt-av1
 PLAY := $(if $(DEVICES),$(LEAN),$(LEANEST))
 CLIENT := --no-default-features --features window
-# What runs beside the tests that wait, with what the processors have left; nothing unless named.
-BESIDE ?= true
+# A choice of the program's features, for a command about the whole workspace: such a command finds what the
+# lints have compiled, where one about the program alone compiles other variants of its dependencies.
+comma := ,
+in_workspace = $(subst $(comma),$(comma)mimosa-cli/,$(subst --features ,--features mimosa-cli/,$(1)))
+# What runs beside the tests in a browser, with what the processors have left; nothing unless named.
+BESIDE ?=
 # The program that soaks; MIMOSA names one that is built already.
 SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
@@ -55,25 +59,28 @@ endif
 	$(MAKE) web/node_modules/.package-lock.json
 	npm --prefix web run lint
 	cargo clippy --workspace --all-targets $(FEATURES) $(LOCKED) -- -D warnings
-	cargo clippy -p mimosa-cli $(LOCKED) -- -D warnings
-	cargo clippy -p mimosa-cli $(LEAN) $(LOCKED) -- -D warnings
 	cargo clippy -p mimosa-cli $(LEANEST) $(LOCKED) -- -D warnings
-	cargo clippy -p mimosa-cli $(CLIENT) $(LOCKED) -- -D warnings
+	cargo clippy --workspace $(LOCKED) -- -D warnings
+	cargo clippy --workspace $(call in_workspace,$(LEAN)) $(LOCKED) -- -D warnings
+	cargo clippy --workspace --exclude mimosa-host $(call in_workspace,$(CLIENT)) $(LOCKED) -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps $(FEATURES) $(LOCKED)
 	cargo test -p mimosa-checks $(LOCKED)
 
 test: ## All tests, those in a browser among them
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
-	python3 scripts/tests.py --beside '$(BESIDE)' $(FEATURES) $(LOCKED)
+	python3 scripts/tests.py $(FEATURES) $(LOCKED)
+	cargo test --workspace --doc $(FEATURES) $(LOCKED)
+	npm --prefix web test
+	$(if $(BESIDE),chrt --idle 0 $(BESIDE) >/dev/null 2>&1 &) npm --prefix web run e2e
 
-soak: ## Whole sessions under faults: four hours of virtual time in a minute or two
+soak: ## Whole sessions under faults: two hours of virtual time in a minute
 ifeq ($(MIMOSA),)
 	cargo build -p mimosa-cli $(FEATURES) $(LOCKED)
 endif
-	$(SOAK) --seeds 1..500
-	$(SOAK) --seeds 1..60 --transport webrtc
-	$(SOAK) --seeds 1..15 --transport webrtc --pictures x264
+	$(SOAK) --seeds 1..250
+	$(SOAK) --seeds 1..30 --transport webrtc
+	$(SOAK) --seeds 1..8 --transport webrtc --pictures x264
 
 bench: ## All benchmarks
 	cargo bench --workspace $(FEATURES) $(LOCKED)

@@ -10,9 +10,26 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Nothing here is unsafe, so sanitizers would only cost time; and without them
-# the stable compiler is enough.
-readonly build=(--sanitizer none)
+# What libFuzzer needs of a program: that it counts the branches taken, and tells what was compared
+# (https://llvm.org/docs/LibFuzzer.html and clang's SanitizerCoverage). `cargo fuzz` passes the same.
+# Nothing here is unsafe, so sanitizers would only cost time; and without them the stable compiler is
+# enough.
+readonly coverage=(
+    -Cpasses=sancov-module
+    -Cllvm-args=-sanitizer-coverage-level=4
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
+    -Cllvm-args=-sanitizer-coverage-pc-table
+    -Cllvm-args=-sanitizer-coverage-trace-compares
+    -Cllvm-args=-sanitizer-coverage-stack-depth
+    -Cllvm-args=-simplifycfg-branch-fold-threshold=0
+    --cfg fuzzing
+    -Cdebug-assertions
+    -Ccodegen-units=1
+)
+# Naming the target keeps what runs while building free of this.
+machine=$(rustc -vV | sed -n 's/^host: //p')
+readonly machine
+readonly programs=fuzz/target/$machine/release
 readonly longest_input=4096
 readonly slowest_input=10
 
@@ -23,15 +40,15 @@ main() {
         return
         ;;
     build)
-        cargo fuzz build "${build[@]}"
+        build
         return
         ;;
     esac
     local seconds=${1:-20} targets=("${@:2}") target
     if [ ${#targets[@]} -eq 0 ]; then
-        mapfile -t targets < <(cargo fuzz list)
+        mapfile -t targets < <(sed -n '/^\[\[bin\]\]/,/^$/s/^name = "\(.*\)"$/\1/p' fuzz/Cargo.toml)
     fi
-    cargo fuzz build "${build[@]}"
+    build
     scratch
     # Each processor has its share of the targets, which all take as long.
     local processors worker workers=() failed=0
@@ -44,6 +61,11 @@ main() {
         wait "$worker" || failed=1
     done
     return "$failed"
+}
+
+build() {
+    RUSTFLAGS="${coverage[*]}" cargo build --release --manifest-path fuzz/Cargo.toml \
+        --target "$machine" ${CI:+--locked}
 }
 
 # share FIRST STEP SECONDS TARGET...: runs every STEPth target, from number FIRST on.
@@ -62,7 +84,7 @@ run() {
     if [ -d "$seeds" ]; then
         inputs+=("$seeds")
     fi
-    if ! cargo fuzz run "${build[@]}" "$target" "${inputs[@]}" -- \
+    if ! "$programs/$target" "${inputs[@]}" \
         -max_total_time="$seconds" -max_len="$longest_input" -timeout="$slowest_input" \
         -print_final_stats=1 -exact_artifact_path="$scratch/$target.failed" >"$log" 2>&1; then
         local replay=''
@@ -79,9 +101,10 @@ run() {
 }
 
 replay() {
+    build
     scratch
     base64 --decode <<<"$2" >"$scratch/input"
-    cargo fuzz run "${build[@]}" "$1" "$scratch/input"
+    "$programs/$1" "$scratch/input"
 }
 
 # A directory of our own, for as long as this script runs.

@@ -70,7 +70,6 @@ nginx          nginx         check
 '
 # The oldest that the page's tools take.
 readonly node=20.19
-readonly cargo_fuzz=0.13.2
 readonly ruff=0.17.5
 # An ffmpeg with libvmaf, which Debian's is without.
 readonly imageio_ffmpeg=0.8.1
@@ -119,9 +118,7 @@ dist() {
 }
 
 fuzz() {
-    cargo fuzz --version >/dev/null 2>&1 ||
-        cargo install --quiet --locked --version "$cargo_fuzz" cargo-fuzz ||
-        fail "cargo-fuzz is missing: cargo install --locked --version $cargo_fuzz cargo-fuzz"
+    :
 }
 
 # packages PURPOSE: the Debian packages of what is missing.

@@ -1,15 +1,14 @@
-"""Compiles and runs every test: `make test`, once what they need is installed and the page is built.
+"""Compiles and runs every test in Rust but those in the documentation; `make test` calls it.
 
-    scripts/tests.py [--beside COMMAND] [OPTION OF CARGO]...
+    scripts/tests.py [OPTION OF CARGO]...
 
-Tests of crates/apps and crates/platform wait for sockets, for the kernel's TCP, for servers of
-displays and sound; those in a browser wait most of their time. With what these leave of the
-processors, a second process runs what waits for nothing: the tests in virtual time, which are those
-of all other crates, those in the documentation, and then COMMAND. What it has to say is in
-out/tests-beside.log, and is printed when both have ended.
+It runs them as `cargo test` does, in another order. Tests of crates/apps and crates/platform depend on
+what time it is: they have sockets, servers of displays and sound, and the kernel's TCP. They come
+first, alone. The tests of `mimosa link` leave most of the processors' time: with that, a second
+process runs the tests in virtual time, which are those of all other crates. What these print is in
+out/tests-virtual.log, and is printed when both have ended.
 """
 
-import argparse
 import json
 import os
 import signal
@@ -21,9 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LOG = ROOT / "out/tests-beside.log"
-# The layers whose tests wait, and should not wait for processors.
+LOG = ROOT / "out/tests-virtual.log"
+# The layers whose tests depend on the time.
 REAL = ("apps", "platform")
+# Those of them that leave time: connections of the kernel, most of which wait for a link of 50 Mbit/s.
+QUIET = ("cli", "link")
 # The weight of a session of processes among others: the least there is (sched(7), "autogroup").
 LEAST = "19"
 
@@ -35,13 +36,21 @@ class Test:
     executable: str
     crate: Path
 
-    def waits(self) -> bool:
+    @property
+    def name(self) -> str:
+        return Path(self.executable).name.rsplit("-", 1)[0]
+
+    @property
+    def is_real(self) -> bool:
         return self.crate.parent.name in REAL
+
+    @property
+    def is_quiet(self) -> bool:
+        return (self.crate.name, self.name) == QUIET
 
     def passes(self) -> bool:
         """Runs it as `cargo test` would."""
-        name = Path(self.executable).name.rsplit("-", 1)[0]
-        print(f"\n{self.crate.relative_to(ROOT)}: {name}", flush=True)
+        print(f"\n{self.crate.relative_to(ROOT)}: {self.name}", flush=True)
         place = {**os.environ, "CARGO_MANIFEST_DIR": str(self.crate)}
         begun = time.monotonic()
         code = subprocess.run(
@@ -49,40 +58,34 @@ class Test:
         ).returncode
         print(f"{time.monotonic() - begun:.1f} s", flush=True)
         if code != 0:
-            print(f"failed, with {code}: {self.executable}", flush=True)
+            print(f"ended with {code}: {self.executable}", flush=True)
         return code == 0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--beside", default="true", metavar="COMMAND")
-    arguments, cargo = parser.parse_known_args()
-    tests = compiled(cargo)
-    beside = start_beside(tests, cargo, arguments.beside)
+    tests = compiled(sys.argv[1:])
+    quiet = [test for test in tests if test.is_quiet]
+    assert quiet, f"no test {QUIET}: it was renamed"
+    real = [test for test in tests if test.is_real and not test.is_quiet]
+    virtual = [test for test in tests if not test.is_real]
+    if not pass_all(real):
+        sys.exit(1)
+    other = begin(virtual)
     try:
-        passed = run_real(tests)
-        passed &= os.waitpid(beside, 0)[1] == 0
-        beside = None
-    finally:
-        if beside is not None:
-            os.killpg(beside, signal.SIGTERM)
+        passed = pass_all(quiet)
+        passed &= os.waitpid(other, 0)[1] == 0
+    except KeyboardInterrupt:
+        os.killpg(other, signal.SIGTERM)
+        raise
     print(LOG.read_text())
-    if not passed:
-        sys.exit("tests failed: see above")
+    sys.exit(0 if passed else 1)
 
 
 def compiled(cargo: list[str]) -> list[Test]:
     """Compiles all tests, and says where they are."""
-    command = [
-        "cargo",
-        "test",
-        "--workspace",
-        "--lib",
-        "--bins",
-        "--tests",
-        "--examples",
-    ]
-    command += [*cargo, "--no-run", "--message-format=json-render-diagnostics"]
+    command = ["cargo", "test", "--workspace", "--lib", "--bins", "--tests"]
+    command += ["--examples", *cargo, "--no-run"]
+    command += ["--message-format=json-render-diagnostics"]
     done = subprocess.run(
         command, check=False, cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
@@ -98,16 +101,13 @@ def compiled(cargo: list[str]) -> list[Test]:
     ]
 
 
-def run_real(tests: list[Test]) -> bool:
-    """Runs what waits, up to the first that fails."""
-    passed = all(test.passes() for test in tests if test.waits())
-    for name in ("test", "e2e"):
-        passed = passed and ran(["npm", "--prefix", "web", "run", name])
-    return passed
+def pass_all(tests: list[Test]) -> bool:
+    """Runs one after the other, up to the first that fails."""
+    return all(test.passes() for test in tests)
 
 
-def start_beside(tests: list[Test], cargo: list[str], command: str) -> int:
-    """Starts the process that runs what waits for nothing, and gives its number."""
+def begin(tests: list[Test]) -> int:
+    """Starts a process that runs these with what others leave, and gives its number."""
     LOG.parent.mkdir(exist_ok=True)
     log = os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     sys.stdout.flush()
@@ -119,9 +119,7 @@ def start_beside(tests: list[Test], cargo: list[str], command: str) -> int:
             os.dup2(log, 1)
             os.dup2(log, 2)
             yield_processors()
-            passed = all(test.passes() for test in tests if not test.waits())
-            passed = passed and ran(["cargo", "test", "--workspace", "--doc", *cargo])
-            passed = passed and ran(["sh", "-c", command])
+            passed = pass_all(tests)
         except OSError:
             traceback.print_exc()
         finally:
@@ -137,12 +135,6 @@ def yield_processors() -> None:
     group = Path("/proc/self/autogroup")
     if group.exists():
         group.write_text(LEAST)
-
-
-def ran(command: list[str]) -> bool:
-    """Whether a command succeeded."""
-    print(f"\n{' '.join(command)}", flush=True)
-    return subprocess.run(command, check=False, cwd=ROOT).returncode == 0
 
 
 if __name__ == "__main__":
