@@ -38,6 +38,7 @@ it("makes of a key what the documentation says, and the host's tests as well", (
     host.share,
     paired.byDevice,
     paired.byHost("0123456789abcdef", "play"),
+    paired.byHost("0123456789abcdef", "play", "00ff"),
     paired.token,
   ]) {
     expect(documentation).toContain(text);

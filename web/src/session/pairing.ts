@@ -24,8 +24,10 @@ export class Paired {
     return bytesToHex(this.#secret.fields("mimosa pairing device"));
   }
 
-  byHost(id: string, role: string): string {
-    return bytesToHex(this.#secret.fields("mimosa pairing host", id, role));
+  /** With the key of the host's certificate, if the host says one. */
+  byHost(id: string, role: string, key?: string): string {
+    const words = key === undefined ? [id, role] : [id, role, key];
+    return bytesToHex(this.#secret.fields("mimosa pairing host", ...words));
   }
 
   get token(): string {
@@ -43,7 +45,8 @@ export async function pair(base: string, pin: string, name: string): Promise<Cre
   const paired = new Paired(exchange.key(name, String(begun.share), ""));
   const finished = await post(base, "finish", { session: handle, proof: paired.byDevice });
   const [id, role] = [String(finished.id), String(finished.role)];
-  if (finished.proof !== paired.byHost(id, role)) {
+  const key = finished.key === undefined ? undefined : String(finished.key);
+  if (finished.proof !== paired.byHost(id, role, key)) {
     throw new Refusal(problem("not-proven"), undefined);
   }
   return { id, token: paired.token };

@@ -19,6 +19,18 @@ pub(crate) fn print(text: &str) -> Result<(), OutputError> {
     write("", text).map(drop)
 }
 
+/// Prints a drawing of this program's own, which may set colours.
+pub(crate) fn print_drawing(drawing: &str) -> Result<(), OutputError> {
+    write(drawing, "").map(drop)
+}
+
+/// Number of columns of the terminal on standard output; 80 if it does not say.
+pub(crate) fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stdout());
+    let columns = size.map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { 80 } else { columns }
+}
+
 /// Prints `text` in place of the terminal's content. `false` if the reader is gone.
 pub(crate) fn print_anew(text: &str) -> Result<bool, OutputError> {
     write(CLEAR, text)

@@ -11,6 +11,7 @@ use mimosa_protocol::pairing::{
 };
 use mimosa_protocol::problem::{ErrorCode, Problem};
 use mimosa_protocol::proof::{hex, is_same, unhex};
+use mimosa_tls::KeyHash;
 use mimosa_units::{Time, TimeDelta};
 
 /// How long a PIN is good: time to go to the other device and type.
@@ -53,6 +54,8 @@ struct Under {
 /// The state of pairing. `Debug` prints no PIN.
 pub(crate) struct Pairing {
     role: Allowed,
+    /// The SHA-256 of the key of the host's own certificate, in hexadecimal.
+    key: Option<String>,
     pin: Option<Pin>,
     exchanges: Vec<Under>,
     /// How many PINs were spent on wrong tries, one after the other.
@@ -68,10 +71,11 @@ impl std::fmt::Debug for Pairing {
 }
 
 impl Pairing {
-    /// Pairs devices that may do this.
-    pub(crate) const fn new(role: Allowed) -> Self {
+    /// Pairs devices that may do this, and tells them the `key` of the host's own certificate.
+    pub(crate) fn new(role: Allowed, key: Option<KeyHash>) -> Self {
         Self {
             role,
+            key: key.map(|key| key.to_string()),
             pin: None,
             exchanges: Vec::new(),
             spent: 0,
@@ -184,7 +188,8 @@ impl Pairing {
         let finished = Finished {
             id: id.clone(),
             role: self.role,
-            proof: hex(&under.paired.by_host(&id, self.role)),
+            key: self.key.clone(),
+            proof: hex(&under.paired.by_host(&id, self.role, self.key.as_deref())),
         };
         let device = NewDevice {
             id,
@@ -268,7 +273,7 @@ mod tests {
             let (finished, device) = finished.map_err(|problem| problem.error)?;
             assert_eq!(
                 finished.proof,
-                hex(&paired.by_host(&finished.id, finished.role))
+                hex(&paired.by_host(&finished.id, finished.role, finished.key.as_deref()))
             );
             assert_eq!((&device.token, &device.id), (&paired.token(), &finished.id));
             Ok(device)
@@ -277,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_pin_pairs_one_device() {
-        let mut host = Pairing::new(Allowed::View);
+        let mut host = Pairing::new(Allowed::View, None);
         let now = Time::from_secs(1);
         assert_eq!(
             Device::new("000007", 1).pair(&mut host, now).err(),
@@ -295,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_pin_is_good_for_five_minutes_and_three_tries() {
-        let mut host = Pairing::new(Allowed::Play);
+        let mut host = Pairing::new(Allowed::Play, None);
         let start = Time::from_secs(1);
         host.ask(start, 7).unwrap();
         let late = start + LONGEST_PIN;
@@ -311,7 +316,7 @@ mod tests {
 
     #[test]
     fn guessing_gets_slower_and_slower() {
-        let mut host = Pairing::new(Allowed::Play);
+        let mut host = Pairing::new(Allowed::Play, None);
         let (mut now, mut tries) = (Time::ZERO, 0);
         let end = Time::from_secs(2 * 86_400);
         while now < end {
@@ -326,7 +331,7 @@ mod tests {
         }
         // PINs after 0, 1, 3, 7, … 1023, 2047 minutes.
         assert!((30..=36).contains(&tries), "{tries}");
-        let mut host = Pairing::new(Allowed::Play);
+        let mut host = Pairing::new(Allowed::Play, None);
         host.ask(Time::ZERO, 1).unwrap();
         for number in 1..=3 {
             assert!(
@@ -345,7 +350,7 @@ mod tests {
     /// Whoever begins and never finishes learns nothing, and keeps nobody else out for long.
     #[test]
     fn exchanges_are_bounded_and_good_once() {
-        let mut host = Pairing::new(Allowed::Play);
+        let mut host = Pairing::new(Allowed::Play, None);
         let now = Time::from_secs(1);
         host.ask(now, 7).unwrap();
         for number in 1..=100 {
@@ -379,7 +384,7 @@ mod tests {
 
     #[test]
     fn messages_that_are_wrong_are_refused() {
-        let mut host = Pairing::new(Allowed::Play);
+        let mut host = Pairing::new(Allowed::Play, None);
         let now = Time::from_secs(1);
         host.ask(now, 7).unwrap();
         let good = Device::new("000007", 1).begin();

@@ -21,6 +21,7 @@ use crate::http::{self, App};
 use crate::machine;
 use crate::metrics::Metrics;
 use crate::network::{AdvertisedWatch, Network, Sockets, ToNetwork, is_absent};
+use crate::pairing::Pairing;
 use crate::private;
 use crate::sound::Sound;
 use crate::source::Source;
@@ -107,11 +108,13 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     );
     let devices = devices(&settings);
     let pairs = audience.sees_pins && devices.is_some();
+    let key = tls.as_ref().and_then(|tls| tls.key);
     let role = settings.pair.filter(|_| pairs);
+    let pairing = role.map(|role| Pairing::new(role, key));
     let app = Arc::new(App::new(
         (&settings.allowed_origins, machine::names_with(&settings)),
         tokens,
-        (devices, role, audience.tell),
+        (devices, pairing, audience.tell),
         mailbox.clone(),
         Arc::clone(&metrics),
         clock,

@@ -64,6 +64,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     })
 }
 
+/// Most lines about limits when a host starts: what is said first is read.
+const MOST_LIMITS: usize = 3;
+
+/// What limits a host with these settings on this machine, a line each, the most important first.
+pub(crate) fn limits(settings: &Settings) -> Vec<String> {
+    let mut report = Report::default();
+    machine::look(settings, &mut report);
+    input::look(settings, &mut report);
+    report.warnings().take(MOST_LIMITS).collect()
+}
+
 /// The settings, or the defaults for all other checks if the settings are wrong.
 fn settings(args: &Args, report: &mut Report) -> Result<Settings, String> {
     match told(args) {

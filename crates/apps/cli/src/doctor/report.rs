@@ -98,6 +98,19 @@ impl Report {
         self.0.iter().all(|found| found.state != Condition::Missing)
     }
 
+    /// What does less than it could, a line each with its remedy.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let warnings = self.0.iter();
+        let warnings = warnings.filter(|found| found.state == Condition::Warning);
+        warnings.map(|found| {
+            let (check, detail) = (found.check, found.detail.lines().next().unwrap_or_default());
+            match &found.remedy {
+                Some(remedy) => format!("{check}: {detail}; {remedy}"),
+                None => format!("{check}: {detail}"),
+            }
+        })
+    }
+
     /// The findings as a JSON array of objects.
     pub(super) fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(&self.0).map(|json| json + "\n")
@@ -166,6 +179,12 @@ mod tests {
             plain.is_ascii() && plain.contains("warning  another  is slow\n"),
             "{plain}"
         );
+    }
+
+    #[test]
+    fn a_line_for_each_warning() {
+        let lines: Vec<_> = report().warnings().collect();
+        assert_eq!(lines, ["another: is slow; wait"]);
     }
 
     #[test]

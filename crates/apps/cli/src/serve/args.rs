@@ -28,11 +28,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "view_token")]
     view_token_file: Option<PathBuf>,
 
+    /// Draw no QR code of the URL on a terminal.
+    #[arg(long)]
+    no_qr: bool,
+
     #[command(flatten)]
     said: Said,
 }
 
 impl Args {
+    /// Whether a URL for other machines is drawn as a QR code.
+    pub(super) const fn draws(&self) -> bool {
+        !self.no_qr
+    }
+
     /// The settings file, as it is now.
     pub(crate) fn file(&self) -> Result<ConfigFile, ServeError> {
         ConfigFile::read(self.config.as_deref())

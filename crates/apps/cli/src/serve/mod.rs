@@ -4,13 +4,15 @@ mod args;
 mod config;
 mod error;
 mod program;
+mod qr;
 
 use std::fmt::Write;
 use std::io::IsTerminal;
 
 use mimosa_host::{Audience, Told, Urls};
 
-use crate::{log, terminal, token_file};
+use crate::output::OutputError;
+use crate::{doctor, log, terminal, token_file};
 
 pub(crate) use args::Args;
 pub(crate) use config::{ConfigFile, State, config_folder};
@@ -23,16 +25,41 @@ pub(crate) fn run(args: &Args) -> Result<(), ServeError> {
     let filter = log::filter(&settings.log).map_err(ServeError::Log)?;
     log::start(filter, settings.log_format).map_err(ServeError::Log)?;
     report(&file.create());
+    let is_terminal = std::io::stdout().is_terminal();
+    let limits = if is_terminal {
+        doctor::limits(&settings)
+    } else {
+        Vec::new()
+    };
+    let draws = is_terminal && args.draws();
     let audience = Audience {
-        sees_pins: std::io::stdout().is_terminal(),
-        tell: Box::new(|told| {
+        sees_pins: is_terminal,
+        tell: Box::new(move |told| {
             // The host runs even if nobody reads this.
-            if let Err(error) = terminal::print(&written(told)) {
+            if let Err(error) = tell(told, &limits, draws) {
                 tracing::warn!("cannot print where the host is: {error}");
             }
         }),
     };
     mimosa_host::serve(settings, audience)?;
+    Ok(())
+}
+
+/// Prints what the host tells, and with its addresses what limits it and, if it `draws`, a QR code.
+fn tell(told: &Told, limits: &[String], draws: bool) -> Result<(), OutputError> {
+    if let Told::Ready(urls) = told
+        && draws
+        && let Some(url) = qr::subject(&urls.play)
+        && let Some(code) = qr::drawn(&url, terminal::columns())
+    {
+        terminal::print_drawing(&code)?;
+    }
+    terminal::print(&written(told))?;
+    if let Told::Ready(_) = told {
+        for limit in limits {
+            terminal::print(&format!("limit  {limit}\n"))?;
+        }
+    }
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 
 mod link;
 mod nat;
+mod pairing;
 mod window;
 
 use std::path::{Path, PathBuf};

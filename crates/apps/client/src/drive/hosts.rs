@@ -1,10 +1,11 @@
-//! Hosts with which this user's client has paired, with their tokens, in a file of the user's state
+//! Hosts with which this user's client has paired, with their tokens and keys, in a file of the user's state
 //! folder: `hosts.json`.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use mimosa_system::state;
+use mimosa_tls::KeyHash;
 use serde::{Deserialize, Serialize};
 
 /// Name of the file.
@@ -17,6 +18,17 @@ pub(super) struct Known {
     pub(super) id: String,
     /// The client's token.
     pub(super) token: String,
+    /// The SHA-256 of the key of the host's own certificate, in hexadecimal; `None` if the host had no
+    /// certificate, or one that an authority has signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) key: Option<String>,
+}
+
+impl Known {
+    /// The key of the host's own certificate.
+    pub(super) fn key(&self) -> Option<KeyHash> {
+        self.key.as_deref().and_then(KeyHash::parse)
+    }
 }
 
 impl std::fmt::Debug for Known {
@@ -50,7 +62,16 @@ fn parse(text: &str) -> io::Result<BTreeMap<String, Known>> {
     if text.is_empty() {
         return Ok(BTreeMap::new());
     }
-    Ok(serde_json::from_str(text)?)
+    let hosts: BTreeMap<String, Known> = serde_json::from_str(text)?;
+    // A key that cannot be read would be one that is not asked for.
+    let is_bad = |known: &Known| known.key.is_some() && known.key().is_none();
+    match hosts.iter().find(|(_, known)| is_bad(known)) {
+        Some((host, _)) => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("the key of {host} is no 64 hexadecimal digits"),
+        )),
+        None => Ok(hosts),
+    }
 }
 
 #[cfg(test)]
@@ -63,11 +84,17 @@ mod tests {
         let known = Known {
             id: "0a".to_owned(),
             token: "secret".to_owned(),
+            key: Some("0f".repeat(32)),
         };
+        assert_eq!(known.key(), KeyHash::parse(&"0f".repeat(32)));
         let hosts = BTreeMap::from([("box:8080".to_owned(), known.clone())]);
         let text = serde_json::to_string_pretty(&hosts).unwrap();
         assert_eq!(parse(&text).unwrap(), hosts);
         assert!(parse("{").is_err());
+        let without = parse(r#"{"box:8080": {"id": "0a", "token": "secret"}}"#).unwrap();
+        assert_eq!(without["box:8080"].key, None);
+        let bad = r#"{"box:8080": {"id": "0a", "token": "secret", "key": "0f"}}"#;
+        assert!(parse(bad).is_err(), "not taken for one without a key");
         assert_eq!(format!("{known:?}"), "Known(0a)");
     }
 }

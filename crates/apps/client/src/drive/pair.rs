@@ -5,6 +5,7 @@ use mimosa_protocol::pairing::{
 };
 use mimosa_protocol::proof::{hex, is_same, unhex};
 use mimosa_system::random::bytes;
+use mimosa_tls::KeyHash;
 
 use super::error::PlayError;
 use super::hosts::{self, Known};
@@ -16,12 +17,16 @@ use super::whep::{Address, Whep};
 ///
 /// [`PlayError`] if the host is not there, or pairs no devices.
 pub fn ask_for_pin(address: &Address) -> Result<(), PlayError> {
-    Whep::new(address.clone())?
+    Whep::new(address.shown()?.0)?
         .post("api/pair/ask", "{}")
         .map(drop)
 }
 
-/// Pairs with the host by its PIN, under this name, and keeps the token. Returns what it is good for.
+/// Pairs with the host by its PIN, under this name, and keeps the token and the key of the host's own
+/// certificate, by which the client knows the host from then on. Returns what the token is good for.
+///
+/// Without a key in the address or an authority that vouches for the host, the host vouches for the key
+/// that was shown, in the exchange that the PIN protects.
 ///
 /// # Errors
 ///
@@ -30,6 +35,7 @@ pub fn pair(address: &Address, pin: &str, name: &str) -> Result<Allowed, PlayErr
     if !is_name(name) {
         return Err(PlayError::Name(name.to_owned()));
     }
+    let (address, shown) = address.shown()?;
     let whep = Whep::new(address.clone())?;
     let no_host = || whep.no_host("its messages of pairing are not understood".to_owned());
     let session: [u8; 16] = bytes();
@@ -47,13 +53,26 @@ pub fn pair(address: &Address, pin: &str, name: &str) -> Result<Allowed, PlayErr
         session: hex(&session),
         proof: hex(&paired.by_device()),
     };
-    let Finished { id, role, proof } = whep.ask("api/pair/finish", &finish)?;
-    let expected = paired.by_host(&id, role);
-    if !unhex::<32>(&proof).is_some_and(|proof| is_same(&proof, &expected)) {
+    let finished: Finished = whep.ask("api/pair/finish", &finish)?;
+    let Finished {
+        id,
+        role,
+        key,
+        proof,
+    } = finished;
+    let expected = paired.by_host(&id, role, key.as_deref());
+    let key = key.as_deref().and_then(KeyHash::parse);
+    // Whoever is in between shows a key of their own, and cannot have the host vouch for it.
+    let is_shown = shown.is_none() || shown == key;
+    if !is_shown || !unhex::<32>(&proof).is_some_and(|proof| is_same(&proof, &expected)) {
         let address = address.host().to_owned();
         return Err(PlayError::NotProven { address });
     }
-    let token = paired.token();
-    hosts::keep(address.host(), Known { id, token }).map_err(PlayError::Keep)?;
+    let known = Known {
+        id,
+        token: paired.token(),
+        key: address.key().map(|key| key.to_string()),
+    };
+    hosts::keep(address.host(), known).map_err(PlayError::Keep)?;
     Ok(role)
 }

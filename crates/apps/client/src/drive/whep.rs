@@ -137,19 +137,42 @@ impl Address {
         }
     }
 
-    /// The address with the token of an earlier pairing, if it has none itself.
+    /// The address with the token and the key of an earlier pairing, in place of those that it lacks.
     #[must_use]
     pub fn or_paired(self) -> Self {
-        if self.token.is_some() {
-            return self;
-        }
         match hosts::find(&self.host) {
-            Some(Known { id, token }) => Self {
-                token: Some(token),
-                id: Some(id),
-                ..self
-            },
+            Some(known) => self.or(known),
             None => self,
+        }
+    }
+
+    fn or(mut self, known: Known) -> Self {
+        if self.is_encrypted {
+            self.key = self.key.or(known.key());
+        }
+        if self.token.is_none() {
+            (self.token, self.id) = (Some(known.token), Some(known.id));
+        }
+        self
+    }
+
+    /// The address with the key that the host shows now, and that key, if nobody vouches for it:
+    /// neither a key in the address nor an authority. The key is not trusted by this, and all further
+    /// conversation is with whoever has it.
+    ///
+    /// # Errors
+    ///
+    /// [`PlayError`] if the host is not there.
+    pub(super) fn shown(&self) -> Result<(Self, Option<KeyHash>), PlayError> {
+        if !self.is_encrypted || self.key.is_some() {
+            return Ok((self.clone(), None));
+        }
+        match Whep::new(self.clone())?.looked() {
+            Ok(()) => Ok((self.clone(), None)),
+            Err(PlayError::Untrusted { key, .. }) => {
+                Ok((self.clone().with_key(Some(key))?, Some(key)))
+            }
+            Err(error) => Err(error),
         }
     }
 
@@ -157,6 +180,11 @@ impl Address {
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
+    }
+
+    /// The key by which the host is known.
+    pub(super) const fn key(&self) -> Option<KeyHash> {
+        self.key
     }
 
     /// The first address of the host's name.
@@ -297,6 +325,13 @@ impl Whep {
             ..shown(&secret, challenge.nonce, what, body)
         };
         Ok(Some((shown, secret)))
+    }
+
+    /// Asks what the host says about itself, to see whether it is there and trusted.
+    fn looked(&self) -> Result<(), PlayError> {
+        let url = format!("{}api/info", self.address.base);
+        let response = self.agent.get(url).call();
+        response.map(drop).map_err(|error| self.unreached(&error))
     }
 
     /// Sends JSON, and returns the answer's text.

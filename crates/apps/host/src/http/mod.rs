@@ -72,12 +72,12 @@ type Tell = Box<dyn Fn(&Told) + Send + Sync>;
 
 impl App {
     /// The state that handlers share. `names` are those by which requests may call the host; `tokens`
-    /// are those for playing and for watching; then come the devices that have paired, what others may
-    /// do that pair, and how the owner is told.
+    /// are those for playing and for watching; then come the devices that have paired, how others pair,
+    /// and how the owner is told.
     pub(crate) fn new(
         (allowed_origins, names): (&[String], Vec<String>),
         tokens: Option<(Token, Token)>,
-        (devices, role, tell): (Option<Devices>, Option<Allowed>, Tell),
+        (devices, pairing, tell): (Option<Devices>, Option<Pairing>, Tell),
         network: Mailbox<ToNetwork>,
         metrics: Arc<Metrics>,
         clock: Clock,
@@ -94,7 +94,7 @@ impl App {
             requests: Mutex::new(RateLimit::new(200, TimeDelta::from_millis(20))),
             attempts: Mutex::new(RateLimit::new(20, TimeDelta::from_millis(500))),
             challenges: Mutex::new(Challenges::new(bits_128())),
-            pairing: role.map(|role| Mutex::new(Pairing::new(role))),
+            pairing: pairing.map(Mutex::new),
             devices: devices.map(Mutex::new),
             tell,
             places: Places::default(),
@@ -358,13 +358,13 @@ mod tests {
 
     /// The routes of a host that pairs devices, and what its network's thread is asked.
     pub(super) fn routes_that_pair(
-        pairing: (Option<Devices>, Option<Allowed>, Tell),
+        pairing: (Option<Devices>, Option<Pairing>, Tell),
     ) -> (TowerToHyperService<Router>, Inbox<ToNetwork>) {
         let (app, inbox) = app(pairing);
         (TowerToHyperService::new(router(app)), inbox)
     }
 
-    fn app(pairing: (Option<Devices>, Option<Allowed>, Tell)) -> (Arc<App>, Inbox<ToNetwork>) {
+    fn app(pairing: (Option<Devices>, Option<Pairing>, Tell)) -> (Arc<App>, Inbox<ToNetwork>) {
         let [play, watch] = [PLAY, WATCH].map(|token| Token::new(token).unwrap());
         let (network, inbox) = mailbox().unwrap();
         let app = App::new(

@@ -258,7 +258,7 @@ async fn pair(host: &Host, pin: &str) -> Result<(Finished, String), Option<Error
     };
     let finished = send("finish", serde_json::to_string(&finish).unwrap()).await?;
     let finished: Finished = serde_json::from_slice(&finished).unwrap();
-    let proof = hex(&paired.by_host(&finished.id, finished.role));
+    let proof = hex(&paired.by_host(&finished.id, finished.role, finished.key.as_deref()));
     assert_eq!(finished.proof, proof);
     Ok((finished, paired.token()))
 }
@@ -288,7 +288,11 @@ async fn a_device_pairs_by_its_pin_and_comes_in_until_it_is_revoked() {
         }
     };
     let devices = Devices::at(&path).unwrap();
-    let (routes, inbox) = routes_that_pair((Some(devices), Some(Allowed::View), Box::new(tell)));
+    let (routes, inbox) = routes_that_pair((
+        Some(devices),
+        Some(Pairing::new(Allowed::View, None)),
+        Box::new(tell),
+    ));
     let host = Host { routes, inbox };
 
     assert_eq!(

@@ -74,7 +74,10 @@ pub struct Finished {
     pub id: String,
     /// What the device may do.
     pub role: Allowed,
-    /// The proof that the host has the key, in hexadecimal.
+    /// The SHA-256 of the key of the host's own certificate, in hexadecimal, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The proof that the host has the key of the exchange, in hexadecimal.
     pub proof: String,
 }
 
@@ -95,12 +98,16 @@ impl Paired {
         self.0.fields(&[b"mimosa pairing device"])
     }
 
-    /// The proof that the host has the key, and that these are its words.
+    /// The proof that the host has the key of the exchange, and that these are its words, among them
+    /// the `key` of its certificate.
     #[must_use]
-    pub fn by_host(&self, id: &str, role: Allowed) -> Digest {
+    pub fn by_host(&self, id: &str, role: Allowed, key: Option<&str>) -> Digest {
         let role = role.name().as_bytes();
-        self.0
-            .fields(&[b"mimosa pairing host", id.as_bytes(), role])
+        let label: &[u8] = b"mimosa pairing host";
+        match key {
+            None => self.0.fields(&[label, id.as_bytes(), role]),
+            Some(key) => self.0.fields(&[label, id.as_bytes(), role, key.as_bytes()]),
+        }
     }
 
     /// The device's token: 32 hexadecimal digits.
@@ -138,7 +145,8 @@ mod tests {
             hex(&device.share()),
             hex(&host.share()),
             hex(&paired.by_device()),
-            hex(&paired.by_host("0123456789abcdef", Allowed::Play)),
+            hex(&paired.by_host("0123456789abcdef", Allowed::Play, None)),
+            hex(&paired.by_host("0123456789abcdef", Allowed::Play, Some("00ff"))),
             paired.token(),
         ] {
             assert!(documentation.contains(&text), "{text} is not in it");
