@@ -159,6 +159,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
             tokio::spawn(tls.watch());
         }
         tokio::spawn(advertised);
+        tokio::spawn(Arc::clone(&app).watch_devices());
         tokio::select! {
             () = finished(end.clone()) => {}
             () = interrupted() => tracing::info!("stopping"),

@@ -59,11 +59,20 @@ impl Host {
         host
     }
 
+    /// Waits for the next line with this word.
+    fn heard(&self, word: &str) {
+        while !self.next().contains(word) {}
+    }
+
+    fn next(&self) -> String {
+        let line = self.lines.recv_timeout(PATIENCE);
+        line.unwrap_or_else(|_| panic!("the host says nothing more"))
+    }
+
     /// The next thing of this kind that the host says.
     fn said(&self, kind: &str) -> String {
         loop {
-            let line = self.lines.recv_timeout(PATIENCE);
-            let line = line.unwrap_or_else(|_| panic!("the host says no {kind}"));
+            let line = self.next();
             if let Some(rest) = line.strip_prefix(kind) {
                 return rest.trim().to_owned();
             }
@@ -122,6 +131,7 @@ fn pairing_teaches_the_hosts_key() {
     assert!(paired.status.success(), "{}", text(&paired.stderr));
     let played = play(&home, host.port);
     assert!(played.status.success(), "{}", text(&played.stderr));
+    host.heard("begun");
 
     // Another host with the name of the first.
     let other = Host::start(&folder.join("other"));
@@ -135,6 +145,23 @@ fn pairing_teaches_the_hosts_key() {
         !refused.status.success() && said.contains("has not the host's key"),
         "{said}"
     );
+
+    // Who is revoked is out.
+    std::fs::write(&hosts, known).unwrap();
+    let report = home.join("report.json");
+    let mut playing = Command::new(env!("CARGO_BIN_EXE_mimosa"))
+        .args(["play", &url, "--headless", "--report"])
+        .arg(&report)
+        .env("XDG_STATE_HOME", &home)
+        .spawn()
+        .unwrap();
+    host.heard("begun");
+    let state = folder.join("host");
+    let revoked = client(&state, &["devices", "revoke", "Den"], "");
+    assert!(revoked.status.success(), "{}", text(&revoked.stderr));
+    playing.wait().unwrap();
+    let report = std::fs::read_to_string(report).unwrap();
+    assert!(report.contains("revoked this device"), "{report}");
 }
 
 /// Somebody in between has a key of their own, and passes everything on.

@@ -30,6 +30,8 @@ pub(super) struct Known {
     pub(super) permission: Permission,
     /// The secret of the session that the request may begin; `None` if it was not proven.
     pub(super) session: Option<Secret>,
+    /// The identifier of the device whose token it is, if one has paired for it.
+    pub(super) device: Option<String>,
 }
 
 impl Known {
@@ -38,6 +40,7 @@ impl Known {
         Self {
             permission,
             session: None,
+            device: None,
         }
     }
 }
@@ -103,6 +106,7 @@ async fn proven(
     let identity = owner.as_ref().map(|(secret, permission)| Known {
         permission: *permission,
         session: Some(secret.session(&shown.nonce)),
+        device: shown.id.clone(),
     });
     let identity: Identity = identity.map_err(Clone::clone);
     app.count_wrong(&identity, client)?;

@@ -13,6 +13,7 @@ mod timed;
 mod whep;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Extension, Request, State};
@@ -67,6 +68,10 @@ pub(crate) struct App {
     places: Places,
 }
 
+/// How often the list of devices is looked at. Our choice: who is revoked is gone at once, for a
+/// person, and a look is one system call.
+const DEVICES_LOOK: Duration = Duration::from_secs(1);
+
 /// How the host's owner is told something.
 type Tell = Box<dyn Fn(&Told) + Send + Sync>;
 
@@ -98,6 +103,26 @@ impl App {
             devices: devices.map(Mutex::new),
             tell,
             places: Places::default(),
+        }
+    }
+
+    /// Tells the network which devices there are whenever one has been revoked or has paired. Completes
+    /// only where devices cannot pair.
+    pub(crate) async fn watch_devices(self: Arc<Self>) {
+        let mut told = None;
+        while let Some(devices) = &self.devices {
+            let ids = {
+                let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
+                // What is wrong with the file is said where a device comes in.
+                let _ = devices.look();
+                let ids = devices.list().iter().map(|device| device.id.clone());
+                ids.collect::<Vec<_>>()
+            };
+            if told.as_ref() != Some(&ids) {
+                self.network.send(ToNetwork::Devices(ids.clone()));
+                told = Some(ids);
+            }
+            tokio::time::sleep(DEVICES_LOOK).await;
         }
     }
 

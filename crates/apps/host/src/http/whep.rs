@@ -61,6 +61,7 @@ pub(super) async fn offer(
         replaces: parameters.replaces.map(SessionId),
         may_play: known.permission == Permission::Play,
         secret: known.session,
+        device: known.device,
     };
     let answer = app
         .ask(|reply| ToNetwork::Offer(Box::new(offer), reply))

@@ -106,6 +106,7 @@ impl Network {
             session,
             id: id.clone(),
             guard: offer.secret.clone().map(SessionGuard::new),
+            device: offer.device.clone(),
             encoder,
             recorders,
             address: None,

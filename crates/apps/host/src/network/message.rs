@@ -36,6 +36,8 @@ pub(crate) struct Offer {
     pub(crate) may_play: bool,
     /// The secret of the session, if the offer was proven.
     pub(crate) secret: Option<Secret>,
+    /// The identifier of the paired device that makes the offer, if it is one.
+    pub(crate) device: Option<String>,
 }
 
 /// A request within a session, with what it shows.
@@ -66,6 +68,8 @@ pub(crate) enum ToNetwork {
     Encoded(SessionNumber, Encoded),
     /// An offer of a new session.
     Offer(Box<Offer>, oneshot::Sender<Result<Answer, Problem>>),
+    /// The identifiers of all devices that have paired; those of others were revoked.
+    Devices(Vec<String>),
     /// Where others reach the host besides its own addresses.
     Advertised(Vec<SocketAddr>),
     /// Further candidates for a session.

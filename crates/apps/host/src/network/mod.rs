@@ -53,6 +53,8 @@ struct Running {
     id: SessionId,
     /// Guards the session's further requests, if its offer was proven.
     guard: Option<SessionGuard>,
+    /// The identifier of the paired device whose session it is, if it is one's.
+    device: Option<String>,
     encoder: EncoderThread,
     recorders: Vec<Recorder>,
     /// Where the session's newest datagram came from: a guess that avoids asking all sessions.
@@ -278,6 +280,18 @@ impl Network {
         self.each(|running, now, _| running.session.leave(now, reason));
     }
 
+    /// Ends the sessions of devices that are none of these any more.
+    fn keep_only(&mut self, devices: &[String]) {
+        self.each(|running, now, _| {
+            let is_gone = |device: &String| !devices.contains(device);
+            if running.device.as_ref().is_some_and(is_gone) {
+                running
+                    .session
+                    .leave(now, "the host's owner has revoked this device");
+            }
+        });
+    }
+
     fn message(&mut self, message: ToNetwork) {
         match message {
             ToNetwork::Source(FromSource::Picture(picture)) => {
@@ -314,6 +328,7 @@ impl Network {
             ToNetwork::Offer(offer, reply) => {
                 let _ = reply.send(self.offer(&offer));
             }
+            ToNetwork::Devices(devices) => self.keep_only(&devices),
             ToNetwork::Advertised(addresses) => self.advertised = addresses,
             ToNetwork::Candidates(within, lines, reply) => {
                 let _ = reply.send(self.candidates(&within, &lines));
