@@ -35,6 +35,11 @@ impl HeldSwitches {
             .is_some_and(|holders| holders.contains(&holder))
     }
 
+    /// Whether anybody holds this key or button.
+    pub(crate) fn is_down(&self, switch: Switch) -> bool {
+        self.0.contains_key(&switch)
+    }
+
     /// Presses or releases a key or button. Returns whether that made a difference.
     #[must_use]
     pub(crate) fn set(&mut self, holder: Holder, switch: Switch, pressed: bool) -> bool {

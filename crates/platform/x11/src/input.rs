@@ -26,7 +26,8 @@ const ABSOLUTE: u8 = 0;
 /// An injector, which presses keys and moves the pointer through the XTEST extension.
 ///
 /// Key codes are Linux's; the X server must number its keys likewise, as all servers on
-/// Linux do. Codes beyond 247 have no number and are ignored. The first finger on the
+/// Linux do. Codes beyond 247 have no number and are ignored, and so are keys that reach past the
+/// display: those for power, and those with which the X server changes the console or ends. The first finger on the
 /// screen is the pointer and its left button. Gamepads press keys:
 ///
 /// | gamepad | key | effect in Doom |

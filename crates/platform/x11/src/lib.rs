@@ -44,6 +44,7 @@ mod clipboard;
 mod colours;
 mod cursor;
 mod display;
+mod fence;
 mod focus;
 mod game;
 mod gamepad;

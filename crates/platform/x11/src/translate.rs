@@ -3,6 +3,7 @@
 use mimosa_facts::{Action, Button, TouchPhase};
 use mimosa_video::Size;
 
+use crate::fence::reaches_past;
 use crate::gamepad;
 use crate::held::{HeldSwitches, Holder, Switch};
 
@@ -107,6 +108,9 @@ impl Translator {
         pressed: bool,
         send: &mut impl FnMut(FakeEvent),
     ) {
+        if pressed && reaches_past(&self.held, switch) {
+            return;
+        }
         if self.held.set(holder, switch, pressed) {
             send(FakeEvent::Switch(switch, pressed));
         }
@@ -142,7 +146,7 @@ impl Translator {
 }
 
 /// The key of an evdev code, if X has it.
-fn key(code: u16) -> Option<Switch> {
+pub(crate) fn key(code: u16) -> Option<Switch> {
     let number = KEYS.contains(&code).then(|| code + FIRST_KEY)?;
     u8::try_from(number).ok().map(Switch::Key)
 }
