@@ -68,6 +68,7 @@ build() {
 
 in_root() {
     [ "$(id -u)" = 0 ] || fail "mounting needs root: sudo make dist, or $0 here, for this system's glibc"
+    mkdir -p "$target"
     if ! [ -e "$root/.made" ]; then
         mmdebstrap --variant=apt --include="$packages" \
             --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
@@ -75,7 +76,7 @@ in_root() {
         touch "$root/.made"
     fi
     headers
-    mkdir -p "$target" "$root"/build/{mimosa,cargohome/registry,rust,target}
+    mkdir -p "$root"/build/{mimosa,cargohome/registry,rust,target}
     # The mounts end with this shell.
     unshare --mount bash -euo pipefail -c "$(declare -f build inside); features=$features; inside \"\$@\"" \
         inside "$PWD" "$root" "$target" "${CARGO_HOME:-$HOME/.cargo}" "$(rustc --print sysroot)"

@@ -23,7 +23,6 @@ KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # Each suite of Debian with its libavcodec.
 SUITES = {"bookworm": "libavcodec59", "trixie": "libavcodec61"}
 PORT = 18080
-URL = f"http://127.0.0.1:{PORT}/"
 SERVE = [
     "serve",
     "--bind",
@@ -77,6 +76,8 @@ def fresh(suite: str) -> Path:
     run("mount", "-t", "proc", "proc", str(root / "proc"))
     run("mount", "--rbind", "/dev", str(root / "dev"))
     run("chroot", str(root), "useradd", "--create-home", USER)
+    # Debian's installer writes it; mmdebstrap does not.
+    (root / "etc/hosts").write_text("127.0.0.1 localhost\n")
     (root / "etc/resolv.conf").write_text(Path("/etc/resolv.conf").read_text())
     return root
 
@@ -90,18 +91,18 @@ def installed(root: Path, package: Path, tarball: Path, decoder: str) -> None:
     with step("apt-get install ./mimosa.deb"):
         inside(root, *APT, f"/tmp/{package.name}", user="root")
     inside(root, "mimosa", "--version", prints=True)
-    with served(root, "mimosa"):
-        watched()
+    with served(root, "mimosa") as url:
+        watched(url)
         print(f"  {time.monotonic() - begun:6.1f} s  from the package to a picture")
         # Asked before libavcodec comes, which brings libx264 and SVT-AV1 with it.
         doctor = inside(root, "mimosa", "doctor", "--http-port", "0", "--udp-port", "0")
         assert "OpenH264" in doctor and "install Debian's libx264-164" in doctor, doctor
         program = unpacked_program(root)
-        refused = inside(root, program, "play", URL, "--headless", fails=True)
+        refused = inside(root, program, "play", url, "--headless", fails=True)
         assert "libavcodec" in refused and decoder in refused, refused
         with step(f"apt-get install {decoder}"):
             inside(root, *APT, decoder, user="root")
-        played(root)
+        played(root, url)
     with step("apt-get purge mimosa"):
         command = ["apt-get", "-qq", "--yes", "purge", "mimosa"]
         inside(root, *command, user="root")
@@ -111,10 +112,10 @@ def installed(root: Path, package: Path, tarball: Path, decoder: str) -> None:
 
 def unpacked(root: Path) -> None:
     """Serves and plays with the tarball alone."""
-    with served(root, unpacked_program(root)):
+    with served(root, unpacked_program(root)) as url:
         # The client says when it leaves; a browser's place is free only a while after its end.
-        played(root)
-        watched()
+        played(root, url)
+        watched(url)
 
 
 def unpacked_program(root: Path) -> str:
@@ -123,43 +124,52 @@ def unpacked_program(root: Path) -> str:
 
 
 @contextmanager
-def served(root: Path, program: str) -> Iterator[None]:
-    """While this runs, `mimosa serve` answers at URL."""
+def served(root: Path, program: str) -> Iterator[str]:
+    """While this runs, `mimosa serve` answers at the URL that this gives, which has its token."""
     command = ["chroot", f"--userspec={USER}", str(root), "env", "-i"]
     command += [f"HOME=/home/{USER}", "PATH=/usr/bin:/bin", program, *SERVE]
     with step("mimosa serve, until its page is there"):
         host = subprocess.Popen(command, stdout=-1, stderr=-1, text=True)
-        wait_for_page(host)
+        url = printed(host)
+        wait_for_page(host, url)
     try:
-        yield
+        yield url
     finally:
         host.terminate()
         host.communicate()
 
 
-def wait_for_page(host: subprocess.Popen) -> None:
+def printed(host: subprocess.Popen) -> str:
+    """The URL for playing, which the host prints."""
+    for line in host.stdout:
+        if line.startswith("play "):
+            return line.split()[1]
+    sys.exit("mimosa serve ended:\n" + host.stderr.read())
+
+
+def wait_for_page(host: subprocess.Popen, url: str) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if host.poll() is not None:
             sys.exit("mimosa serve ended:\n" + "".join(host.communicate()))
         try:
-            with urllib.request.urlopen(URL, timeout=1) as answer:
+            with urllib.request.urlopen(url.split("#")[0], timeout=1) as answer:
                 assert b"<html" in answer.read()
                 return
         except OSError:
             time.sleep(0.05)
-    sys.exit(f"no page at {URL} within {PATIENCE} s")
+    sys.exit(f"no page at {url} within {PATIENCE} s")
 
 
-def watched() -> None:
+def watched(url: str) -> None:
     """Plays with Chromium."""
     with step("Chromium, from its start to the first picture"):
-        run("node", str(ROOT / "scripts/dist/watch.mjs"), URL)
+        run("node", str(ROOT / "scripts/dist/watch.mjs"), url)
 
 
-def played(root: Path) -> None:
+def played(root: Path, url: str) -> None:
     """Plays with the tarball's native client for three seconds."""
-    command = [unpacked_program(root), "play", URL, "--headless", "--probe"]
+    command = [unpacked_program(root), "play", url, "--headless", "--probe"]
     with step("mimosa play for 3 s"):
         report = json.loads(inside(root, *command, "--seconds", "3", "--report", "-"))
     pictures, input = report["frames"], report["input"]
