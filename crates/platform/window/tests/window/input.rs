@@ -62,7 +62,7 @@ fn lines(actions: &[Action]) -> Vec<String> {
 
 /// Every key of a keyboard with all keys that exist, but for F11, which is the client's,
 /// for those to which this server's keyboard map gives another meaning: Zenkaku, Stop
-/// and the keypad's comma, and for those that the injector keeps out: SysRq and power.
+/// and the keypad's comma, and for those that the injector keeps out: `SysRq` and power.
 #[test]
 fn each_key_is_told_by_its_number_in_linux() {
     let mut play = Play::start("");
