@@ -7,6 +7,7 @@
 
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -79,6 +80,17 @@ enum Progress {
 // encoder, which `&mut self` ensures.
 unsafe impl Send for Raw {}
 
+/// Waits until no other thread opens or closes an encoder, and keeps others from it.
+///
+/// SVT-AV1 keeps the list of the machine's processors in a variable of the process, which each
+/// encoder that opens fills and each that closes frees: two at once crash.
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static OPENS_OR_CLOSES: Mutex<()> = Mutex::new(());
+    OPENS_OR_CLOSES
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Raw {
     /// Opens an encoder.
     ///
@@ -89,6 +101,7 @@ impl Raw {
         library: &'static SvtAv1Library,
         fixed: &FixedSettings,
     ) -> Result<Self, Refusal> {
+        let one = one_at_a_time();
         let mut handle = null_mut();
         let mut configuration = MaybeUninit::zeroed();
         // SAFETY: both pointers are written to; the library fills the whole structure,
@@ -111,16 +124,21 @@ impl Raw {
         // SAFETY: the call before filled it.
         let mut configuration = unsafe { configuration.assume_init() };
         configure(&mut configuration, fixed);
+        let started = raw.start(&mut configuration);
+        // Closing the encoder, if it did not start, takes the lock again.
+        drop(one);
+        started.map(|()| raw)
+    }
+
+    /// Starts the encoder's threads.
+    fn start(&mut self, configuration: &mut c::EbSvtAv1EncConfiguration) -> Result<(), Refusal> {
+        let functions = &self.library.functions;
         // SAFETY: the handle is there, and the library copies the structure.
-        check(unsafe {
-            library
-                .functions
-                .svt_av1_enc_set_parameter(raw.handle.as_ptr(), &raw mut configuration)
-        })?;
+        check(unsafe { functions.svt_av1_enc_set_parameter(self.handle.as_ptr(), configuration) })?;
         // SAFETY: the handle has its parameters.
-        check(unsafe { library.functions.svt_av1_enc_init(raw.handle.as_ptr()) })?;
-        raw.progress = Progress::Running;
-        Ok(raw)
+        check(unsafe { functions.svt_av1_enc_init(self.handle.as_ptr()) })?;
+        self.progress = Progress::Running;
+        Ok(())
     }
 
     /// Sends `picture` to the encoder as number `number`, to be encoded with `quantiser`.
@@ -225,6 +243,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
+        let _one = one_at_a_time();
         // The library waits for the last frame of its stream, for ever if there is none.
         if self.progress == Progress::Running {
             let _ = self.send(&Picture::new(self.size), 0, 63);

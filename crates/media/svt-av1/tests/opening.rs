@@ -32,3 +32,17 @@ fn what_cannot_be_opened_is_named() {
     assert_eq!(refused(|it| it.preset = 7), OpenError::Preset(7));
     assert_eq!(refused(|it| it.finest = 52), OpenError::Finest(52));
 }
+
+/// A host opens an encoder for each person and closes it when they leave, whatever others do.
+#[test]
+fn encoders_are_opened_and_closed_beside_each_other() {
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..12 {
+                    drop(SvtAv1::open(Config::new(size(64, 64), RATE)).unwrap());
+                }
+            });
+        }
+    });
+}
