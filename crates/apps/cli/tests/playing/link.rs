@@ -81,6 +81,12 @@ fn number(report: &Value, name: &str) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{name}: {value}"))
 }
 
+/// Most frames that are whole and not yet decoded when the client leaves: as many as come, 60 a
+/// second, while the slowest is decoded, and 3 that a thread holds.
+fn under_way(report: &Value) -> f64 {
+    number(report, "decoding.max") / 1_000.0 * 60.0 + 3.0
+}
+
 #[test]
 fn marks_are_asked_for_and_told() {
     let network = r#"
@@ -128,8 +134,10 @@ return_loss = 0.03
     assert!(number("packets.repeated") > 10.0, "{report:#}");
     let (whole, passed) = (number("frames.whole"), number("frames.passed"));
     assert!(whole > 60.0 && passed < 0.01 * whole, "{report:#}");
-    // Each is decoded, but for those on their way to the decoder at the end.
-    assert!(number("frames.decoded") >= whole - 3.0, "{report:#}");
+    assert!(
+        number("frames.decoded") >= whole - under_way(&report),
+        "{report:#}"
+    );
     assert_eq!(report["frames"]["damaged"], 0, "{report:#}");
     // One keyframe at the beginning: what is lost is done without.
     assert!(number("frames.keyframes") <= 3.0, "{report:#}");
@@ -183,9 +191,9 @@ loss = 0.01
     let number = |name| number(&report, name);
     let whole = number("frames.whole");
     assert!(whole > 60.0, "{report:#}");
-    // Each is decoded, but for those on their way to the decoder at the end.
-    assert!(number("frames.decoded") >= whole - 3.0, "{report:#}");
-    assert!(number("frames.shown") >= whole - 3.0, "{report:#}");
+    let decoded = number("frames.decoded");
+    assert!(decoded >= whole - under_way(&report), "{report:#}");
+    assert!(number("frames.shown") >= decoded - 1.0, "{report:#}");
     assert_eq!(report["frames"]["malformed"], 0, "{report:#}");
     assert_eq!(report["frames"]["damaged"], 0, "{report:#}");
     assert_eq!(

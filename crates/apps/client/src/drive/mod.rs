@@ -1,5 +1,6 @@
 //! The parts with clocks, sockets and threads.
 
+mod address;
 mod decode;
 mod error;
 mod headless;
@@ -18,6 +19,7 @@ mod whep;
 #[cfg(feature = "window")]
 mod windowed;
 
+pub use address::Address;
 pub use decode::{Coded, DecodeThread, Decoded, decoders};
 pub use error::PlayError;
 pub use headless::{Headless, play};
@@ -26,6 +28,6 @@ pub use network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
 pub use pair::{ask_for_pin, pair};
 pub use player::{News, Player};
 pub use report::PlayReport;
-pub use whep::Address;
+
 #[cfg(feature = "window")]
 pub use windowed::{Windowed, play_in_window};

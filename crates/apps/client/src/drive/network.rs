@@ -19,9 +19,10 @@ use mimosa_transport::Call;
 use mimosa_units::{Time, TimeDelta};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::address::Address;
 use super::error::PlayError;
 use super::socket;
-use super::whep::{Address, Answer, Whep};
+use super::whep::{Answer, Whep};
 
 /// Most calls that take datagrams before timers are handled again.
 const MOST_AT_ONCE: usize = 64;

@@ -7,9 +7,10 @@ use mimosa_protocol::proof::{hex, is_same, unhex};
 use mimosa_system::random::bytes;
 use mimosa_tls::KeyHash;
 
+use super::address::Address;
 use super::error::PlayError;
 use super::hosts::{self, Known};
-use super::whep::{Address, Whep};
+use super::whep::Whep;
 
 /// Has the host show a PIN, unless it shows one.
 ///

@@ -106,10 +106,10 @@ impl App {
         }
     }
 
-    /// Tells the network which devices there are whenever one has been revoked or has paired. Completes
-    /// only where devices cannot pair.
+    /// Tells the network which devices there are, again and again: a session that began with a
+    /// device's secret just before the device was revoked is found at the next look. Completes only
+    /// where devices cannot pair.
     pub(crate) async fn watch_devices(self: Arc<Self>) {
-        let mut told = None;
         while let Some(devices) = &self.devices {
             let ids = {
                 let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,10 +118,7 @@ impl App {
                 let ids = devices.list().iter().map(|device| device.id.clone());
                 ids.collect::<Vec<_>>()
             };
-            if told.as_ref() != Some(&ids) {
-                self.network.send(ToNetwork::Devices(ids.clone()));
-                told = Some(ids);
-            }
+            self.network.send(ToNetwork::Devices(ids));
             tokio::time::sleep(DEVICES_LOOK).await;
         }
     }

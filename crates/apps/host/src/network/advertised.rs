@@ -1,7 +1,7 @@
 //! Looks up the places at which others reach the host, again and again: a name of a home's router
 //! stands for another address from time to time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -28,6 +28,8 @@ pub(crate) struct Watch {
     port: u16,
     /// What each name stood for when it was last found.
     found: BTreeMap<String, Vec<IpAddr>>,
+    /// The names whose last look-up failed, of which the log has been told.
+    missing: BTreeSet<String>,
 }
 
 impl Watch {
@@ -37,11 +39,12 @@ impl Watch {
             places,
             port,
             found: BTreeMap::new(),
+            missing: BTreeSet::new(),
         }
     }
 
-    /// Tells the network the addresses, at once and whenever they change. Never completes, unless no place has a
-    /// name.
+    /// Tells the network the addresses, at once and whenever they change. Never completes, unless no
+    /// place has a name.
     pub(crate) async fn run(mut self, mailbox: Mailbox<ToNetwork>) {
         let mut told = Vec::new();
         loop {
@@ -69,16 +72,19 @@ impl Watch {
     fn learn(&mut self, name: String, answer: io::Result<Vec<IpAddr>>) {
         match answer {
             Ok(addresses) => {
+                self.missing.remove(&name);
                 self.found.insert(name, addresses);
             }
-            Err(error) => {
+            Err(error) if !self.missing.contains(&name) => {
                 tracing::warn!(name, %error, "advertised, and cannot be looked up");
+                self.missing.insert(name);
             }
+            Err(_) => {}
         }
     }
 
-    /// The names among the places.
-    fn names(&self) -> Vec<String> {
+    /// The names among the places, each once.
+    fn names(&self) -> BTreeSet<String> {
         let name = |place: &Advertised| match &place.host {
             PublicHost::Name(name) => Some(name.clone()),
             PublicHost::Address(_) => None,
