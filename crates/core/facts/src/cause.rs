@@ -72,9 +72,55 @@ pub enum Cause {
     ProbeResult,
     /// The rate is set by configuration alone.
     Fixed,
+    /// A controller outside the program set the rate, and gave no rule that has a name here.
+    External,
 }
 
 impl Cause {
+    /// Every cause, in the order of their definitions.
+    pub const ALL: [Self; 34] = [
+        Self::Start,
+        Self::AwaitFeedback,
+        Self::MultiplicativeIncrease,
+        Self::FairnessStep,
+        Self::Overuse,
+        Self::FrameFallback,
+        Self::NextDelayFallback,
+        Self::Drain,
+        Self::Recover,
+        Self::FeedbackTimeout,
+        Self::PathChange,
+        Self::ApplicationLimited,
+        Self::AtMaximum,
+        Self::SlowStart,
+        Self::Probing,
+        Self::ProbeRtt,
+        Self::BelowQueueTarget,
+        Self::AboveQueueTarget,
+        Self::TowardsEstimate,
+        Self::DelayBudget,
+        Self::Told,
+        Self::Loss,
+        Self::Marked,
+        Self::QueueDelay,
+        Self::AdditiveIncrease,
+        Self::GradualUpdate,
+        Self::Hold,
+        Self::StepBack,
+        Self::MultiplicativeDecrease,
+        Self::DelayTrend,
+        Self::Competing,
+        Self::ProbeResult,
+        Self::Fixed,
+        Self::External,
+    ];
+
+    /// The cause with this name, as [`Self::as_str`] gives it; `None` if there is none.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.as_str() == name)
+    }
+
     /// The cause's name in recordings and statistics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -112,6 +158,7 @@ impl Cause {
             Self::Competing => "competing",
             Self::ProbeResult => "probe-result",
             Self::Fixed => "fixed",
+            Self::External => "external",
         }
     }
 
@@ -152,6 +199,7 @@ impl Cause {
             Self::Competing => "others fill the queue: towards the part that losses leave",
             Self::ProbeResult => "a probe has found what the link carries: set to it",
             Self::Fixed => "the rate is set by configuration alone",
+            Self::External => "a controller outside the program has set the rate",
         }
     }
 }
@@ -159,5 +207,31 @@ impl Cause {
 impl std::fmt::Display for Cause {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// All names of causes in this file's source are in the list.
+    #[test]
+    fn every_cause_is_in_the_list() {
+        let source = include_str!("cause.rs");
+        let (names, _words) = source.split_once("fn in_words").unwrap();
+        let names: Vec<_> = names
+            .lines()
+            .filter_map(|line| line.split_once("=> \"")?.1.split_once('"'))
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(Cause::ALL.map(Cause::as_str)[..], names[..]);
+    }
+
+    #[test]
+    fn every_cause_has_words_of_its_own() {
+        let words: BTreeSet<_> = Cause::ALL.into_iter().map(Cause::in_words).collect();
+        assert_eq!(words.len(), Cause::ALL.len());
     }
 }

@@ -1,6 +1,6 @@
 //! The flows of a simulation: their senders and their receivers.
 
-use mimosa_facts::{Balance, Header, PacketKind, TransportSequence};
+use mimosa_facts::{Balance, Controller, Header, PacketKind, TransportSequence};
 use mimosa_net::{Packet, Path};
 use mimosa_scenario::{CbrConfig, FlowConfig, FlowKind, Scenario};
 use mimosa_units::{Bytes, Ecn, Time, TimeDelta};
@@ -82,13 +82,21 @@ pub(crate) enum Source {
 
 impl Flow {
     /// A flow that has sent nothing; `None` if its controller cannot be made, which loading the
-    /// scenario has ruled out.
-    pub(crate) fn new(scenario: &Scenario, number: usize, seed: u64) -> Option<Self> {
+    /// scenario has ruled out. A video flow has `controller` in place of the scenario's, if there is one.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        number: usize,
+        seed: u64,
+        controller: Option<Box<dyn Controller>>,
+    ) -> Option<Self> {
         let config = scenario.flows.get(number)?;
         let name = &config.name;
         let source = match &config.kind {
             FlowKind::Video(video) => {
-                let stream = Stream::new(scenario, number, seed)?;
+                let stream = match controller {
+                    Some(controller) => Stream::with(scenario, number, seed, controller)?,
+                    None => Stream::new(scenario, number, seed)?,
+                };
                 Source::Video(Box::new(Video::new(stream, config, video, seed)))
             }
             FlowKind::Cbr(cbr) => Source::Cbr(Cbr {

@@ -3,7 +3,7 @@
 //! A [`Scenario`](mimosa_scenario::Scenario) is read from TOML by
 //! [`load`](mimosa_scenario::load). [`run`] runs it with one seed and tells an
 //! [`Observer`](mimosa_facts::Observer) each event once. Figures, recordings and tests are
-//! observers; the figures are `mimosa-figures`'. The senders and receivers inside are
+//! observers; the figures are `mimosa-figures`'. A [`Run`] is taken forward in steps. The senders and receivers inside are
 //! `mimosa-stream`'s, the very ones that a server runs.
 //!
 //! ```
@@ -37,5 +37,5 @@ mod tcp;
 mod video;
 mod way_back;
 
-pub use simulation::run;
+pub use simulation::{Run, run};
 pub use stream::Stream;

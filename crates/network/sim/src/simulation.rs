@@ -7,7 +7,9 @@
 //! Links come before senders and receivers, and later links of a route before earlier ones: a
 //! packet that leaves a link makes room before another one comes at the same moment.
 
-use mimosa_facts::{Balance, Fate, FlowPacket, Observer, Passage, RunEnd, StreamPacket};
+use mimosa_facts::{
+    Balance, Controller, Fate, FlowPacket, Observer, Passage, RunEnd, StreamPacket,
+};
 use mimosa_net::medium::Port;
 use mimosa_net::{Channel, Served};
 use mimosa_scenario::Scenario;
@@ -19,12 +21,34 @@ use crate::flow::{Flow, SimPacket, Source};
 /// Runs `scenario` with `seed` to its end, and tells `observer` each event once. The same
 /// arguments give the same events, on every machine.
 pub fn run(scenario: &Scenario, seed: u64, observer: &mut impl Observer) {
-    let mut simulation = Simulation::new(scenario, seed);
-    simulation.run(observer);
-    simulation.finish(observer);
+    let mut run = Run::new(scenario, seed);
+    run.until(Time::MAX, observer);
+    run.finish(observer);
 }
 
-struct Simulation {
+/// A run that its owner takes forward in steps.
+///
+/// ```
+/// use mimosa_figures::{Window, measure};
+/// use mimosa_units::Time;
+///
+/// let text = "duration = '2s'\n[link]\nrate = '20Mbit/s'\n[[flow]]\n";
+/// let scenario = mimosa_scenario::load(text, "inline", &mut ())?.variants.remove(0).1;
+/// let figures = |in_steps: bool| {
+///     measure(&scenario, Window::WHOLE, &mut (), |observer| {
+///         let mut run = mimosa_sim::Run::new(&scenario, 1);
+///         while in_steps && let Some(due) = run.next_frame(0) {
+///             run.until(due, observer);
+///             run.through(due, observer);
+///         }
+///         run.until(Time::MAX, observer);
+///         run.finish(observer);
+///     })
+/// };
+/// assert_eq!(figures(true), figures(false));
+/// # Ok::<(), mimosa_scenario::ScenarioError>(())
+/// ```
+pub struct Run {
     end: Time,
     /// The channels: each carries one link, or the two links that share a medium.
     channels: Vec<Channel<SimPacket>>,
@@ -40,15 +64,27 @@ struct Simulation {
     steps: u64,
 }
 
-impl Simulation {
-    fn new(scenario: &Scenario, seed: u64) -> Self {
+impl Run {
+    /// The run of `scenario` with `seed`, at its beginning.
+    #[must_use]
+    pub fn new(scenario: &Scenario, seed: u64) -> Self {
+        Self::with(scenario, seed, &mut |_| None)
+    }
+
+    /// The run of `scenario` with `seed`, at its beginning, in which a video flow has the controller
+    /// that `controllers` gives for its number in place of the scenario's, if it gives one.
+    pub fn with(
+        scenario: &Scenario,
+        seed: u64,
+        controllers: &mut dyn FnMut(usize) -> Option<Box<dyn Controller>>,
+    ) -> Self {
         let Built {
             channels,
             links,
             carried,
         } = Built::new(scenario, seed);
         let flows: Vec<_> = (0..scenario.flows.len())
-            .filter_map(|number| Flow::new(scenario, number, seed))
+            .filter_map(|number| Flow::new(scenario, number, seed, controllers(number)))
             .collect();
         let mut deadlines = Deadlines::new(channels.len() + 2 * flows.len());
         for (index, flow) in flows.iter().enumerate() {
@@ -67,10 +103,33 @@ impl Simulation {
         }
     }
 
-    fn run(&mut self, observer: &mut impl Observer) {
+    /// When the next frame of the video flow with this number is due; `None` if none is due before
+    /// the end of the run, and for other flows.
+    #[must_use]
+    pub fn next_frame(&self, flow: usize) -> Option<Time> {
+        match &self.flows.get(flow)?.source {
+            Source::Video(video) => video.stream.next_frame().filter(|due| *due < self.end),
+            Source::Cbr(_) | Source::Tcp(_) => None,
+        }
+    }
+
+    /// Works out all that happens before `time`, or before the end of the run if that comes sooner,
+    /// and tells `observer` of it.
+    pub fn until(&mut self, time: Time, observer: &mut impl Observer) {
+        let time = time.min(self.end);
+        self.forward(|now| now < time, observer);
+    }
+
+    /// Works out all that happens until `time` and at `time`, before the end of the run.
+    pub fn through(&mut self, time: Time, observer: &mut impl Observer) {
+        let end = self.end;
+        self.forward(|now| now <= time && now < end, observer);
+    }
+
+    fn forward(&mut self, is_due: impl Fn(Time) -> bool, observer: &mut impl Observer) {
         loop {
             let (now, part) = self.deadlines.next();
-            if now >= self.end {
+            if !is_due(now) {
                 break;
             }
             self.steps += 1;
@@ -291,7 +350,7 @@ impl Simulation {
     }
 
     /// Tells what is still on its way, and that the run is over.
-    fn finish(&self, observer: &mut impl Observer) {
+    pub fn finish(self, observer: &mut impl Observer) {
         let mut reports = Balance::default();
         for (number, flow) in self.flows.iter().enumerate() {
             if let Source::Video(video) = &flow.source {

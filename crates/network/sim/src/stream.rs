@@ -3,7 +3,7 @@
 //! Its randomness comes from the run's seed and the flow's name, so that a flow has the same phase
 //! and the same encoder noise in every network.
 
-use mimosa_facts::ArrivalReport;
+use mimosa_facts::{ArrivalReport, Controller};
 use mimosa_net::{Encoder, Random};
 use mimosa_scenario::{FlowConfig, FlowKind, FrameScale, Scenario, VideoConfig};
 use mimosa_stream::{Outgoing, Sender, packetise};
@@ -84,12 +84,27 @@ impl Stream {
     /// video flow, or if its controller cannot be made, which loading the scenario has ruled out.
     #[must_use]
     pub fn new(scenario: &Scenario, number: usize, seed: u64) -> Option<Self> {
-        let flow = scenario.flows.get(number)?;
-        let FlowKind::Video(video) = &flow.kind else {
+        let FlowKind::Video(video) = &scenario.flows.get(number)?.kind else {
             return None;
         };
         let params = toml::Value::Table(video.params.clone());
         let controller = mimosa_cc::build(&video.controller, params, video.limits).ok()?;
+        Self::with(scenario, number, seed, controller)
+    }
+
+    /// The scenario's flow with this number, before it has sent anything, with `controller` in place
+    /// of the scenario's. `None` if it is not a video flow.
+    #[must_use]
+    pub fn with(
+        scenario: &Scenario,
+        number: usize,
+        seed: u64,
+        controller: Box<dyn Controller>,
+    ) -> Option<Self> {
+        let flow = scenario.flows.get(number)?;
+        let FlowKind::Video(video) = &flow.kind else {
+            return None;
+        };
         let name = &flow.name;
         let interval = TimeDelta::from_nanos(1_000_000_000 / i64::from(video.fps));
         let phase = video.phase.unwrap_or_else(|| {
@@ -124,6 +139,11 @@ impl Stream {
                 .flatten(),
             told: Time::ZERO,
         })
+    }
+
+    /// When the next frame is due; `None` if the flow sends no more.
+    pub(crate) const fn next_frame(&self) -> Option<Time> {
+        self.clock.next
     }
 
     /// When to call [`Self::wake`].

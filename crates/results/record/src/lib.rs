@@ -3,6 +3,8 @@
 //! For simulations, a [`Table`] is an observer of one run that keeps what it is told, and a
 //! [`Recording`] writes tables to one file, with a row group for each run.
 //!
+//! [`columns`] gives the columns of tables as arrays in memory, for programs that take them further.
+//!
 //! For real sessions, a [`SessionRecorder`] writes a [`SessionFrame`](mimosa_facts::SessionFrame)
 //! for each frame while the session lasts; [`read_session`] reads them back.
 //!
@@ -18,6 +20,7 @@ mod cells;
 mod column;
 mod file;
 mod frames;
+mod in_memory;
 mod life;
 mod link;
 mod packets;
@@ -31,6 +34,7 @@ mod values;
 
 pub use column::{Column, Row};
 pub use frames::FrameRow;
+pub use in_memory::{ColumnValues, columns};
 pub use link::Queues;
 pub use read::{Link, ReadError, Recorded, Session, read_link, read_recording, read_session};
 pub use recorder::{LinkRecorder, SessionRecorder};

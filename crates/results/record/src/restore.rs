@@ -12,43 +12,6 @@ use crate::link::{ECN, Queues};
 use crate::read::ReadError;
 use crate::values::Values;
 
-/// All causes, by which a name is looked up.
-const CAUSES: [Cause; 33] = [
-    Cause::Start,
-    Cause::AwaitFeedback,
-    Cause::MultiplicativeIncrease,
-    Cause::FairnessStep,
-    Cause::Overuse,
-    Cause::FrameFallback,
-    Cause::NextDelayFallback,
-    Cause::Drain,
-    Cause::Recover,
-    Cause::FeedbackTimeout,
-    Cause::PathChange,
-    Cause::ApplicationLimited,
-    Cause::AtMaximum,
-    Cause::SlowStart,
-    Cause::Probing,
-    Cause::ProbeRtt,
-    Cause::BelowQueueTarget,
-    Cause::AboveQueueTarget,
-    Cause::TowardsEstimate,
-    Cause::DelayBudget,
-    Cause::Told,
-    Cause::Loss,
-    Cause::Marked,
-    Cause::QueueDelay,
-    Cause::AdditiveIncrease,
-    Cause::GradualUpdate,
-    Cause::Hold,
-    Cause::StepBack,
-    Cause::MultiplicativeDecrease,
-    Cause::DelayTrend,
-    Cause::Competing,
-    Cause::ProbeResult,
-    Cause::Fixed,
-];
-
 /// The frame in row `row` of `values`.
 pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadError> {
     let cells = Cells::new(values, row);
@@ -179,9 +142,7 @@ impl Cells<'_> {
     }
 
     fn cause(self) -> Result<Cause, ReadError> {
-        let name = self.text("cause");
-        let mut causes = CAUSES.into_iter();
-        let cause = causes.find(|cause| Some(cause.as_str()) == name);
+        let cause = self.text("cause").and_then(Cause::from_name);
         cause.ok_or_else(|| self.bad("cause"))
     }
 
@@ -280,30 +241,4 @@ pub(crate) fn packet(
             _ => return Err(cells.bad("fate")),
         },
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    /// All names of causes in the source of their crate, which offers no list of them.
-    #[test]
-    fn every_cause_is_known() {
-        let source = include_str!("../../../core/facts/src/cause.rs");
-        let (names, _words) = source.split_once("fn in_words").unwrap();
-        let names: Vec<_> = names
-            .lines()
-            .filter_map(|line| line.split_once("=> \"")?.1.split_once('"'))
-            .map(|(name, _)| name)
-            .collect();
-        assert_eq!(CAUSES.map(Cause::as_str)[..], names[..]);
-    }
-
-    #[test]
-    fn every_cause_has_words_of_its_own() {
-        let words: BTreeSet<_> = CAUSES.into_iter().map(Cause::in_words).collect();
-        assert_eq!(words.len(), CAUSES.len());
-    }
 }

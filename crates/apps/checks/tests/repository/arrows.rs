@@ -41,6 +41,11 @@ const LAYERS: &[Layer] = &[
         is_pure: true,
     },
     Layer {
+        folder: "embed",
+        uses: &["core", "media", "network", "results"],
+        is_pure: true,
+    },
+    Layer {
         folder: "platform",
         uses: &["core", "media", "session"],
         is_pure: false,

@@ -1,0 +1,241 @@
+//! A run that a learner steers.
+
+use mimosa_facts::{Controller, FrameLife, Limits, Observer, RunEnd};
+use mimosa_scenario::{FlowKind, Scenario};
+use mimosa_sim::Run;
+use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+
+use crate::observation::Observation;
+use crate::pilot::{Action, Pilot, Stick};
+use crate::reward::Rewards;
+
+/// What became of the frames whose life ended during a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Frames that were acknowledged or given up.
+    pub frames: u32,
+    /// Those of them that were late: later than the deadline of [`Rewards`], or given up.
+    pub late: u32,
+    /// Size of all packets of the frames in time, in bytes.
+    pub in_time: Bytes,
+    /// The sum of the delays of the frames that were acknowledged.
+    pub delay: TimeDelta,
+    /// Frames that were acknowledged.
+    pub acknowledged: u32,
+}
+
+/// A step: what became of earlier frames, and what is known before the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// What is known now.
+    pub observation: Observation,
+    /// What became of frames since the step before.
+    pub outcome: Outcome,
+    /// What the step is worth.
+    pub reward: f64,
+}
+
+/// The scenario has no video flow with this number.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error(
+    "there is no video flow with the number {0}; flows are counted from 0, in the order of the scenario"
+)]
+pub struct NoSuchFlow(pub usize);
+
+/// A run, steered frame by frame.
+pub struct Episode {
+    /// `None` when the run is over.
+    run: Option<Run>,
+    flow: usize,
+    limits: Limits,
+    interval: TimeDelta,
+    rewards: Rewards,
+    stick: Stick,
+    ended: Ended,
+    /// When the frame is due before which the run stands.
+    due: Option<Time>,
+    first: Observation,
+}
+
+/// Gathers what becomes of the flow's frames.
+#[derive(Debug)]
+struct Ended {
+    flow: usize,
+    deadline: TimeDelta,
+    outcome: Outcome,
+}
+
+impl Observer for Ended {
+    fn frame(&mut self, flow: usize, life: &FrameLife) {
+        if flow != self.flow || life.end.is_none() {
+            return;
+        }
+        let outcome = &mut self.outcome;
+        outcome.frames += 1;
+        let delay = life.delay();
+        if let Some(delay) = delay {
+            outcome.acknowledged += 1;
+            outcome.delay = outcome.delay + delay;
+        }
+        if delay.is_some_and(|delay| delay <= self.deadline) {
+            outcome.in_time = outcome.in_time + life.size;
+        } else {
+            outcome.late += 1;
+        }
+    }
+
+    fn ended(&mut self, _: &RunEnd) {}
+}
+
+impl Episode {
+    /// The run of `scenario` with `seed` whose flow with the number `flow` is steered, before the
+    /// first frame of that flow.
+    ///
+    /// # Errors
+    ///
+    /// [`NoSuchFlow`] if the scenario has no such video flow.
+    pub fn new(
+        scenario: &Scenario,
+        seed: u64,
+        flow: usize,
+        rewards: Rewards,
+    ) -> Result<Self, NoSuchFlow> {
+        let config = scenario.flows.get(flow).ok_or(NoSuchFlow(flow))?;
+        let FlowKind::Video(video) = &config.kind else {
+            return Err(NoSuchFlow(flow));
+        };
+        let (pilot, stick) = Pilot::new(video.limits);
+        let mut pilot: Option<Box<dyn Controller>> = Some(Box::new(pilot));
+        let run = Run::with(scenario, seed, &mut |number| {
+            (number == flow).then(|| pilot.take()).flatten()
+        });
+        let interval = TimeDelta::from_nanos(1_000_000_000 / i64::from(video.fps.max(1)));
+        let mut episode = Self {
+            run: Some(run),
+            flow,
+            limits: video.limits,
+            interval,
+            rewards,
+            stick,
+            ended: Ended {
+                flow,
+                deadline: rewards.deadline,
+                outcome: Outcome::default(),
+            },
+            due: None,
+            first: Observation::default(),
+        };
+        if let Some(observation) = episode.forward() {
+            episode.first = observation;
+        }
+        Ok(episode)
+    }
+
+    /// What is known before the first frame.
+    #[must_use]
+    pub const fn first(&self) -> Observation {
+        self.first
+    }
+
+    /// The bounds of the target.
+    #[must_use]
+    pub const fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Gives the frame that is due what `action` says, and goes on to the next frame; `None` if
+    /// there is no further frame. The run is over then, and every further step gives `None`.
+    pub fn step(&mut self, action: Action) -> Option<Step> {
+        let (due, run) = (self.due?, self.run.as_mut()?);
+        self.stick.act(action);
+        run.through(due, &mut self.ended);
+        let observation = self.forward()?;
+        let outcome = std::mem::take(&mut self.ended.outcome);
+        Some(Step {
+            observation,
+            outcome,
+            reward: self.reward(&outcome),
+        })
+    }
+
+    /// Goes on until just before the next frame.
+    fn forward(&mut self) -> Option<Observation> {
+        let run = self.run.as_mut()?;
+        self.due = run.next_frame(self.flow);
+        let Some(due) = self.due else {
+            self.run = None;
+            return None;
+        };
+        run.until(due, &mut self.ended);
+        Some(self.stick.observe(due, self.limits, self.interval))
+    }
+
+    fn reward(&self, outcome: &Outcome) -> f64 {
+        let rewards = &self.rewards;
+        let rate = Rate::of(outcome.in_time, self.interval).ratio(self.limits.max());
+        let delay = if outcome.acknowledged == 0 {
+            0.0
+        } else {
+            outcome.delay.ratio(rewards.deadline) / f64::from(outcome.acknowledged)
+        };
+        rewards.rate * rate - rewards.late * f64::from(outcome.late) - rewards.delay * delay
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(keys: &str) -> Scenario {
+        let text = format!("duration = '5s'\n[link]\nrate = '20Mbit/s'\n{keys}");
+        let mut loaded = mimosa_scenario::load(&text, "inline", &mut ()).unwrap();
+        loaded.variants.remove(0).1
+    }
+
+    fn played(seed: u64, target_mbps: f64, limit: f64) -> Vec<Step> {
+        let scenario = scenario("[[flow]]\nframe_noise = 0.1\n");
+        let mut episode = Episode::new(&scenario, seed, 0, Rewards::default()).unwrap();
+        let action = Action {
+            target_mbps,
+            limit,
+            pace: 2.5,
+        };
+        std::iter::from_fn(|| episode.step(action)).collect()
+    }
+
+    #[test]
+    fn more_than_the_link_carries_costs_more_than_it_is_worth() {
+        let sum = |steps: &[Step]| steps.iter().map(|step| step.reward).sum::<f64>();
+        let late = |steps: &[Step]| steps.iter().map(|step| step.outcome.late).sum::<u32>();
+        let [little, much, too_much] = [5.0, 16.0, 30.0].map(|mbps| played(1, mbps, 1.0));
+        assert!(little.len() > 290, "{}", little.len());
+        assert_eq!((late(&little), late(&much)), (0, 0));
+        assert!(late(&too_much) > 100, "{}", late(&too_much));
+        assert!(sum(&too_much) < sum(&little) && sum(&little) < sum(&much));
+    }
+
+    #[test]
+    fn the_queue_is_seen_and_a_skipped_frame_sends_nothing() {
+        let over = played(1, 30.0, 1.0);
+        assert!(over[60].observation.queue_delay_ms > 50.0, "{:?}", over[60]);
+        assert!(over[60].observation.train_mbps < 21.0);
+        let none = played(1, 10.0, 0.0);
+        assert!(none.iter().all(|step| step.outcome.frames == 0));
+    }
+
+    #[test]
+    fn runs_repeat_and_seeds_differ() {
+        let [first, again, other] = [3, 3, 4].map(|seed| played(seed, 15.0, 1.0));
+        assert!(first == again, "the same seed gives the same steps");
+        assert!(first != other, "another seed gives others");
+    }
+
+    #[test]
+    fn only_a_video_flow_is_steered() {
+        let scenario = scenario("[[flow]]\nkind = 'cbr'\nrate = '1Mbit/s'\n");
+        for flow in [0, 1] {
+            let made = Episode::new(&scenario, 1, flow, Rewards::default());
+            assert_eq!(made.err(), Some(NoSuchFlow(flow)));
+        }
+    }
+}

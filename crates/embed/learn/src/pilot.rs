@@ -1,0 +1,113 @@
+//! The controller that does what a learner said.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mimosa_facts::{Cause, Controller, Decision, Event, Limits, Pacing};
+use mimosa_units::{Rate, Time, TimeDelta};
+
+use crate::observation::{Observation, Watch};
+
+/// What a learner decides for a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Action {
+    /// Target bitrate in Mbit/s; it is brought within the flow's limits, and what is no number is
+    /// the lowest.
+    pub target_mbps: f64,
+    /// Size limit of the frame, as a multiple of the target's share of a frame: 1 changes nothing,
+    /// and zero or less skips the frame.
+    pub limit: f64,
+    /// How much faster than the frame's interval its packets leave: with 2 they are spread over half
+    /// of it. Below 1 counts as 1.
+    pub pace: f64,
+}
+
+/// What the controller and the episode share.
+#[derive(Debug)]
+struct Shared {
+    watch: Watch,
+    action: Action,
+}
+
+/// The episode's hold on the controller.
+#[derive(Clone, Debug)]
+pub(crate) struct Stick(Arc<Mutex<Shared>>);
+
+impl Stick {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known at `now`, under the target of the action before.
+    pub(crate) fn observe(&self, now: Time, limits: Limits, interval: TimeDelta) -> Observation {
+        let mut shared = self.lock();
+        let target = target(shared.action, limits);
+        shared.watch.take(now, target, interval)
+    }
+
+    /// Sets what the next frame gets.
+    pub(crate) fn act(&self, action: Action) {
+        self.lock().action = action;
+    }
+}
+
+/// The target of an action.
+fn target(action: Action, limits: Limits) -> Rate {
+    limits.clamp(Rate::from_mbps(action.target_mbps.max(0.0)))
+}
+
+/// The controller.
+#[derive(Debug)]
+pub(crate) struct Pilot {
+    stick: Stick,
+    limits: Limits,
+    decision: Decision,
+}
+
+impl Pilot {
+    /// A controller within these limits, and the hold on it.
+    pub(crate) fn new(limits: Limits) -> (Self, Stick) {
+        let start = limits.start();
+        let stick = Stick(Arc::new(Mutex::new(Shared {
+            watch: Watch::default(),
+            action: Action {
+                target_mbps: start.as_mbps(),
+                limit: 1.0,
+                pace: 1.0,
+            },
+        })));
+        let pilot = Self {
+            stick: stick.clone(),
+            limits,
+            decision: Decision::starting_at(start),
+        };
+        (pilot, stick)
+    }
+}
+
+impl Controller for Pilot {
+    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
+        let mut shared = self.stick.lock();
+        shared.watch.event(now, &event);
+        if let Event::FrameDue { interval, .. } = event {
+            let action = shared.action;
+            let target = target(action, self.limits);
+            let share = target.amount_in(interval);
+            self.decision = Decision {
+                target,
+                frame_limit: (action.limit != 1.0).then(|| share.scale(action.limit.max(0.0))),
+                pacing: Pacing::Spread {
+                    over: interval.scale(1.0 / action.pace.max(1.0)),
+                    lead: 0,
+                },
+                cause: Cause::External,
+                ..self.decision
+            };
+        }
+        drop(shared);
+        &self.decision
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.decision
+    }
+}

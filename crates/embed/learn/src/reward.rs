@@ -1,0 +1,30 @@
+//! What a step is worth.
+
+use mimosa_units::TimeDelta;
+
+/// Weights of a step's reward: *rate* times the share of the flow's highest bitrate that frames in
+/// time had, less *late* for each late frame, less *delay* times their mean delay in deadlines.
+///
+/// There is no source; the deadline is that of the valid bitrate of the Pudica paper, section 5.1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rewards {
+    /// Worth of a bitrate at the flow's highest target.
+    pub rate: f64,
+    /// Cost of a frame that is late, or that never comes.
+    pub late: f64,
+    /// Cost of a delay of one deadline.
+    pub delay: f64,
+    /// The frame delay above which a frame is late.
+    pub deadline: TimeDelta,
+}
+
+impl Default for Rewards {
+    fn default() -> Self {
+        Self {
+            rate: 1.0,
+            late: 1.0,
+            delay: 0.1,
+            deadline: TimeDelta::from_millis(50),
+        }
+    }
+}
