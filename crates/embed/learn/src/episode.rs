@@ -75,10 +75,10 @@ impl Observer for Ended {
         let delay = life.delay();
         if let Some(delay) = delay {
             outcome.acknowledged += 1;
-            outcome.delay = outcome.delay + delay;
+            outcome.delay += delay;
         }
         if delay.is_some_and(|delay| delay <= self.deadline) {
-            outcome.in_time = outcome.in_time + life.size;
+            outcome.in_time += life.size;
         } else {
             outcome.late += 1;
         }

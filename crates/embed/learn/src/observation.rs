@@ -116,7 +116,7 @@ impl Watch {
             self.lost += 1;
             return;
         };
-        self.arrived = self.arrived + packet.size;
+        self.arrived += packet.size;
         self.marked += u64::from(ecn == Ecn::Ce);
         let trip = now.since(packet.sent);
         self.round_trip = Some(self.round_trip.map_or(trip, |least| least.min(trip)));
@@ -132,7 +132,7 @@ impl Watch {
         match &mut self.train {
             Some(train) if train.frame == packet.frame.0 => {
                 train.last = train.last.max(at.as_nanos());
-                train.behind = train.behind + packet.size;
+                train.behind += packet.size;
                 let spread = TimeDelta::from_nanos(train.last.saturating_sub(train.first));
                 if spread > TimeDelta::ZERO {
                     self.train_rate = Rate::of(train.behind, spread);

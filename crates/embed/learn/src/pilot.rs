@@ -13,8 +13,8 @@ pub struct Action {
     /// Target bitrate in Mbit/s; it is brought within the flow's limits, and what is no number is
     /// the lowest.
     pub target_mbps: f64,
-    /// Size limit of the frame, as a multiple of the target's share of a frame: 1 changes nothing,
-    /// and zero or less skips the frame.
+    /// Size limit of the frame, as a multiple of the target's share of a frame; zero or less skips
+    /// the frame.
     pub limit: f64,
     /// How much faster than the frame's interval its packets leave: with 2 they are spread over half
     /// of it. Below 1 counts as 1.
@@ -94,7 +94,7 @@ impl Controller for Pilot {
             let share = target.amount_in(interval);
             self.decision = Decision {
                 target,
-                frame_limit: (action.limit != 1.0).then(|| share.scale(action.limit.max(0.0))),
+                frame_limit: Some(share.scale(action.limit.max(0.0))),
                 pacing: Pacing::Spread {
                     over: interval.scale(1.0 / action.pace.max(1.0)),
                     lead: 0,

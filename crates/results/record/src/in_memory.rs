@@ -31,7 +31,7 @@ pub enum ColumnValues {
 #[derive(Default)]
 struct Texts {
     places: Vec<Option<i32>>,
-    texts: Vec<String>,
+    distinct: Vec<String>,
     known: BTreeMap<String, i32>,
 }
 
@@ -40,8 +40,8 @@ impl Texts {
         let place = text.map(|text| {
             self.known.get(text).copied().unwrap_or_else(|| {
                 // A column has a few names; beyond two billion, all are the last.
-                let place = i32::try_from(self.texts.len()).unwrap_or(i32::MAX);
-                self.texts.push(text.to_owned());
+                let place = i32::try_from(self.distinct.len()).unwrap_or(i32::MAX);
+                self.distinct.push(text.to_owned());
                 self.known.insert(text.to_owned(), place);
                 place
             })
@@ -91,7 +91,7 @@ fn values<R: Row>(tables: &[Table<R>], column: &Column<R>) -> ColumnValues {
     }
     ColumnValues::Texts {
         places: texts.places,
-        texts: texts.texts,
+        texts: texts.distinct,
     }
 }
 

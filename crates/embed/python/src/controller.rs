@@ -1,0 +1,115 @@
+//! Controllers that are objects of Python.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mimosa_facts::{Controller, Decision, Event, Limits};
+use mimosa_foreign::{DecisionForm, EventForm};
+use mimosa_units::Time;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Stops runs, for a reason that is kept if it is the first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop {
+    is_set: Arc<AtomicBool>,
+    why: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Stop {
+    pub(crate) fn set(&self, why: PyErr) {
+        let mut first = self.why.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(why);
+        self.is_set.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn why(&self) -> Option<PyErr> {
+        let mut why = self.why.lock().unwrap_or_else(PoisonError::into_inner);
+        why.take()
+    }
+}
+
+/// A controller whose decisions an object of Python makes, by its method `handle(now_ns, event)`.
+#[derive(Debug)]
+pub(crate) struct PyController {
+    object: Py<PyAny>,
+    decision: Decision,
+    deadline: Option<Time>,
+    limits: Limits,
+    stop: Stop,
+}
+
+impl PyController {
+    /// The controller that `make`, called with the limits, gives.
+    pub(crate) fn new(
+        py: Python<'_>,
+        make: &Py<PyAny>,
+        limits: Limits,
+        stop: &Stop,
+    ) -> PyResult<Self> {
+        let given = PyDict::new(py);
+        given.set_item("min_bps", limits.min().as_bps())?;
+        given.set_item("start_bps", limits.start().as_bps())?;
+        given.set_item("max_bps", limits.max().as_bps())?;
+        let object = make.call1(py, (given,))?;
+        if !object.bind(py).hasattr("handle")? {
+            let text = "a controller needs a method `handle(now_ns, event)`";
+            return Err(PyValueError::new_err(text));
+        }
+        Ok(Self {
+            object,
+            decision: Decision::starting_at(limits.start()),
+            deadline: None,
+            limits,
+            stop: stop.clone(),
+        })
+    }
+
+    fn ask(&mut self, now: Time, event: &Event<'_>) -> PyResult<()> {
+        Python::attach(|py| {
+            let event = pythonize::pythonize(py, &EventForm::of(event))?;
+            let answer = self
+                .object
+                .call_method1(py, "handle", (now.as_nanos(), event))?;
+            if answer.is_none(py) {
+                return Ok(());
+            }
+            let form: DecisionForm = pythonize::depythonize(answer.bind(py))
+                .map_err(|error| PyValueError::new_err(format!("no decision: {error}")))?;
+            form.apply(&mut self.decision, self.limits)
+                .map_err(|error| PyValueError::new_err(format!("no decision: {error}")))?;
+            self.deadline = form.timer_ns.map(Time::from_nanos);
+            Ok(())
+        })
+    }
+}
+
+impl Controller for PyController {
+    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
+        match event {
+            // A limit counts for the frame that it was given for.
+            Event::FrameDue { .. } => self.decision.frame_limit = None,
+            Event::Timer => self.deadline = None,
+            _ => {}
+        }
+        if !self.stop.is_set()
+            && let Err(error) = self.ask(now, &event)
+        {
+            self.stop.set(error);
+        }
+        &self.decision
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+}
