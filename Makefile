@@ -71,8 +71,18 @@ test: ## All tests, those in a browser among them
 	$(MAKE) web/dist/index.html
 	python3 scripts/tests.py $(FEATURES) $(LOCKED)
 	cargo test --workspace --doc $(FEATURES) $(LOCKED)
+	$(MAKE) python-test MIMOSA=$(CURDIR)/target/debug/mimosa
 	npm --prefix web test
 	$(if $(BESIDE),chrt --idle 0 $(BESIDE) >/dev/null 2>&1 &) npm --prefix web run e2e
+
+python-test: ## The tests of the Python package, with the program that MIMOSA names
+	cargo build --workspace --lib $(FEATURES) $(LOCKED)
+	cp target/debug/lib_native.so crates/embed/python/python/mimosa_lab/_native.abi3.so
+	PYTHONPATH=crates/embed/python/python .venv/bin/python crates/embed/python/tests/test_package.py
+
+wheel: ## The Python package as a wheel in out/wheels
+	scripts/install.sh wheel
+	.venv/bin/maturin build --quiet --manifest-path crates/embed/python/Cargo.toml --out out/wheels
 
 soak: ## Whole sessions under faults: two hours of virtual time in a minute
 ifeq ($(MIMOSA),)

@@ -8,6 +8,7 @@
 #   scripts/install.sh all     what `make all` needs
 #   scripts/install.sh dist    what `make dist` needs
 #   scripts/install.sh fuzz    what `make fuzz` needs
+#   scripts/install.sh wheel   what `make wheel` needs
 #
 # Without apt it names what is missing and where to get it.
 set -euo pipefail
@@ -18,8 +19,8 @@ PATH=$PATH:/usr/sbin:/sbin:/usr/games
 
 # A command or a file, the Debian package it comes from, and what needs it.
 readonly parts='
-cc             gcc           check play client all fuzz
-git            git           check play client all dist
+cc             gcc           check play client all fuzz wheel
+git            git           check play client all dist wheel
 cmake          cmake         check client all
 pkg-config     pkg-config    check play client all dist
 x264.pc        libx264-dev   check play all dist
@@ -64,22 +65,19 @@ nft            nftables      check
 ps             procps        check
 mmdebstrap     mmdebstrap    dist
 objdump        binutils      dist
-python3        python3       dist
+python3        python3       dist wheel
 iperf3         iperf3        check
 nginx          nginx         check
 '
 # The oldest that the page's tools take.
 readonly node=20.19
-readonly ruff=0.17.5
-# An ffmpeg with libvmaf, which Debian's is without.
-readonly imageio_ffmpeg=0.8.1
 
 main() {
     local purpose=${1:-check}
     case $purpose in
-    check | play | hardware | client | all | dist | fuzz) ;;
+    check | play | hardware | client | all | dist | fuzz | wheel) ;;
     *)
-        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz]" >&2
+        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz|wheel]" >&2
         exit 2
         ;;
     esac
@@ -119,6 +117,10 @@ dist() {
 
 fuzz() {
     :
+}
+
+wheel() {
+    python_tools
 }
 
 # packages PURPOSE: the Debian packages of what is missing.
@@ -172,17 +174,16 @@ node_tools() {
         fail "Node.js $version is too old: install $node or newer, for instance from https://nodejs.org"
 }
 
-# The Python tools, in .venv.
+# The Python tools and what the tests of the Python package need, in .venv.
 python_tools() {
-    local installed=(.venv/lib/python3*/site-packages/"imageio_ffmpeg-$imageio_ffmpeg.dist-info")
-    if [ "$(.venv/bin/ruff --version 2>/dev/null)" = "ruff $ruff" ] && [ -d "${installed[0]}" ]; then
+    if cmp -s scripts/python.txt .venv/installed.txt; then
         return
     fi
     has python3 || apt_install python3
     python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
     python3 -m venv .venv
-    .venv/bin/pip install --quiet --disable-pip-version-check "ruff==$ruff" \
-        "imageio-ffmpeg==$imageio_ffmpeg"
+    .venv/bin/pip install --quiet --disable-pip-version-check --requirement scripts/python.txt
+    cp scripts/python.txt .venv/installed.txt
 }
 
 apt_install() {

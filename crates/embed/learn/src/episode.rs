@@ -184,7 +184,10 @@ impl Episode {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
+    use crate::pilot::Steered;
 
     fn scenario(keys: &str) -> Scenario {
         let text = format!("duration = '5s'\n[link]\nrate = '20Mbit/s'\n{keys}");
@@ -228,6 +231,42 @@ mod tests {
         let [first, again, other] = [3, 3, 4].map(|seed| played(seed, 15.0, 1.0));
         assert!(first == again, "the same seed gives the same steps");
         assert!(first != other, "another seed gives others");
+    }
+
+    /// No report comes in the moment of a frame here, so that both know the same.
+    #[test]
+    fn a_policy_sees_what_a_learner_sees() {
+        let scenario = scenario("[[flow]]\nfps = 50\nframe_noise = 0.1\n");
+        let policy = |seen: &Observation| Action {
+            target_mbps: 12.0 + seen.queue_delay_ms / 10.0 - seen.train_mbps / 10.0,
+            limit: 1.0,
+            pace: 2.0,
+        };
+        let mut episode = Episode::new(&scenario, 2, 0, Rewards::default()).unwrap();
+        let mut learnt = vec![episode.first()];
+        while let Some(step) = episode.step(policy(learnt.last().unwrap())) {
+            learnt.push(step.observation);
+        }
+        let limits = episode.limits();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&told);
+        let mut steered = Some(Steered::new(limits, move |seen: &Observation| {
+            kept.lock().unwrap().push(*seen);
+            policy(seen)
+        }));
+        let mut run = Run::with(&scenario, 2, &mut |_| {
+            Some(Box::new(steered.take()?) as Box<dyn Controller>)
+        });
+        run.until(Time::MAX, &mut ());
+        run.finish(&mut ());
+        let told = told.lock().unwrap();
+        assert!(told.len() > 240, "{}", told.len());
+        let apart = told
+            .iter()
+            .zip(&learnt)
+            .position(|(one, other)| one != other);
+        let both = apart.map(|place| (place, told[place], learnt[place]));
+        assert_eq!((both, told.len()), (None, learnt.len()));
     }
 
     #[test]

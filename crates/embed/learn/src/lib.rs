@@ -4,7 +4,8 @@
 //! of its own. It stops before each of that flow's frames and gives an [`Observation`]: only what a
 //! controller may know, from the events that every controller is told. The learner answers with an
 //! [`Action`], and the run goes on to the next frame, with an [`Outcome`] of the frames that ended
-//! on the way and a reward by [`Rewards`].
+//! on the way and a reward by [`Rewards`]. A policy that has been learnt is a controller like any
+//! other: [`Steered`].
 //!
 //! ```
 //! use mimosa_learn::{Action, Episode, Rewards};
@@ -25,7 +26,7 @@
 //! | --- | --- |
 //! | `episode` | the run, its steps and what becomes of frames |
 //! | `observation` | gathers what a controller knows |
-//! | `pilot` | the controller that does what the learner said |
+//! | `pilot` | the controllers that do what a learner or a policy says |
 //! | `reward` | what a step is worth |
 
 mod episode;
@@ -35,5 +36,5 @@ mod reward;
 
 pub use episode::{Episode, NoSuchFlow, Outcome, Step};
 pub use observation::Observation;
-pub use pilot::Action;
+pub use pilot::{Action, Steered};
 pub use reward::Rewards;

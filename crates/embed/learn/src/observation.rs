@@ -232,16 +232,16 @@ mod tests {
         let target = Rate::from_kbps(10_000);
         let interval = TimeDelta::from_millis(16);
         let seen = watch.take(Time::from_millis(40), target, interval);
-        assert_eq!(seen.queue_delay_ms, 5.0);
-        assert_eq!(seen.queue_delay_min_ms, 0.0);
+        let delays = (seen.queue_delay_ms, seen.queue_delay_min_ms);
+        assert_eq!(delays, (5.0, 0.0));
         assert_eq!((seen.lost, seen.marked), (0.25, 0.25));
         // 3750 bytes in 40 ms, and 2500 bytes within 5 ms after the first packet.
         assert_eq!((seen.delivered_mbps, seen.train_mbps), (0.75, 4.0));
-        assert_eq!((seen.in_flight_ms, seen.report_age_ms), (10.0, 10.0));
-        assert_eq!(seen.round_trip_ms, 30.0);
+        let times = (seen.in_flight_ms, seen.report_age_ms, seen.round_trip_ms);
+        assert_eq!(times, (10.0, 10.0, 30.0));
         let next = watch.take(Time::from_millis(56), target, interval);
-        assert_eq!((next.delivered_mbps, next.lost), (0.0, 0.0));
-        assert_eq!(next.queue_delay_min_ms, 5.0, "of the newest packet known");
+        let rest = (next.delivered_mbps, next.lost, next.queue_delay_min_ms);
+        assert_eq!(rest, (0.0, 0.0, 5.0), "the delay is the newest packet's");
         assert_eq!(Observation::NAMES.len(), next.values().len());
     }
 }

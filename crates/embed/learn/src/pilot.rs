@@ -1,4 +1,4 @@
-//! The controller that does what a learner said.
+//! The controllers that do what a learner or a policy says.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +19,67 @@ pub struct Action {
     /// How much faster than the frame's interval its packets leave: with 2 they are spread over half
     /// of it. Below 1 counts as 1.
     pub pace: f64,
+}
+
+/// The decision by which `action` is carried out; the rest is that of `before`.
+fn decided(action: Action, limits: Limits, interval: TimeDelta, before: Decision) -> Decision {
+    let target = target(action, limits);
+    let share = target.amount_in(interval);
+    Decision {
+        target,
+        frame_limit: Some(share.scale(action.limit.max(0.0))),
+        pacing: Pacing::Spread {
+            over: interval.scale(1.0 / action.pace.max(1.0)),
+            lead: 0,
+        },
+        cause: Cause::External,
+        ..before
+    }
+}
+
+/// A controller whose decisions a policy makes, once for each frame: it is asked with what is known
+/// when the frame is due.
+pub struct Steered<P> {
+    policy: P,
+    watch: Watch,
+    limits: Limits,
+    decision: Decision,
+}
+
+impl<P: FnMut(&Observation) -> Action> Steered<P> {
+    /// A controller within these limits that does what `policy` says.
+    pub fn new(limits: Limits, policy: P) -> Self {
+        Self {
+            policy,
+            watch: Watch::default(),
+            limits,
+            decision: Decision::starting_at(limits.start()),
+        }
+    }
+}
+
+impl<P> std::fmt::Debug for Steered<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Steered")
+            .field("decision", &self.decision)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: FnMut(&Observation) -> Action + Send> Controller for Steered<P> {
+    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
+        self.watch.event(now, &event);
+        if let Event::FrameDue { interval, .. } = event {
+            let known = self.watch.take(now, self.decision.target, interval);
+            let action = (self.policy)(&known);
+            self.decision = decided(action, self.limits, interval, self.decision);
+        }
+        &self.decision
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.decision
+    }
 }
 
 /// What the controller and the episode share.
@@ -89,19 +150,7 @@ impl Controller for Pilot {
         let mut shared = self.stick.lock();
         shared.watch.event(now, &event);
         if let Event::FrameDue { interval, .. } = event {
-            let action = shared.action;
-            let target = target(action, self.limits);
-            let share = target.amount_in(interval);
-            self.decision = Decision {
-                target,
-                frame_limit: Some(share.scale(action.limit.max(0.0))),
-                pacing: Pacing::Spread {
-                    over: interval.scale(1.0 / action.pace.max(1.0)),
-                    lead: 0,
-                },
-                cause: Cause::External,
-                ..self.decision
-            };
+            self.decision = decided(shared.action, self.limits, interval, self.decision);
         }
         drop(shared);
         &self.decision

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mimosa_facts::{Controller, Decision, Event, Limits};
 use mimosa_foreign::{DecisionForm, EventForm};
+use mimosa_learn::{Action, Observation, Steered};
 use mimosa_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -44,6 +45,55 @@ pub(crate) struct PyController {
     stop: Stop,
 }
 
+/// The limits as a dictionary.
+fn told(py: Python<'_>, limits: Limits) -> PyResult<Bound<'_, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("min_bps", limits.min().as_bps())?;
+    told.set_item("start_bps", limits.start().as_bps())?;
+    told.set_item("max_bps", limits.max().as_bps())?;
+    Ok(told)
+}
+
+/// The controller that asks, once for each frame, what `make`, called with the limits, gives.
+pub(crate) fn steered(
+    py: Python<'_>,
+    make: &Py<PyAny>,
+    limits: Limits,
+    stop: &Stop,
+) -> PyResult<Box<dyn Controller>> {
+    let policy = make.call1(py, (told(py, limits)?,))?;
+    if !policy.bind(py).is_callable() {
+        let text = "a policy must be callable: it takes an observation and gives an action";
+        return Err(PyValueError::new_err(text));
+    }
+    let stop = stop.clone();
+    let mut last = Action {
+        target_mbps: limits.start().as_mbps(),
+        limit: 1.0,
+        pace: 1.0,
+    };
+    Ok(Box::new(Steered::new(limits, move |seen: &Observation| {
+        if stop.is_set() {
+            return last;
+        }
+        let asked = Python::attach(|py| {
+            let answer = policy.call1(py, (seen.values(),))?;
+            answer.extract::<(f64, f64, f64)>(py)
+        });
+        match asked {
+            Ok((target_mbps, limit, pace)) => {
+                last = Action {
+                    target_mbps,
+                    limit,
+                    pace,
+                };
+            }
+            Err(error) => stop.set(error),
+        }
+        last
+    })))
+}
+
 impl PyController {
     /// The controller that `make`, called with the limits, gives.
     pub(crate) fn new(
@@ -52,11 +102,7 @@ impl PyController {
         limits: Limits,
         stop: &Stop,
     ) -> PyResult<Self> {
-        let given = PyDict::new(py);
-        given.set_item("min_bps", limits.min().as_bps())?;
-        given.set_item("start_bps", limits.start().as_bps())?;
-        given.set_item("max_bps", limits.max().as_bps())?;
-        let object = make.call1(py, (given,))?;
+        let object = make.call1(py, (told(py, limits)?,))?;
         if !object.bind(py).hasattr("handle")? {
             let text = "a controller needs a method `handle(now_ns, event)`";
             return Err(PyValueError::new_err(text));

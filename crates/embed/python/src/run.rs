@@ -15,7 +15,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::controller::{PyController, Stop};
+use crate::controller::{PyController, Stop, steered};
 use crate::flows::{self, Measured};
 use crate::scenario::{Scenario, first_video};
 use crate::table::{Table, failed};
@@ -53,7 +53,13 @@ enum Replaced {
     /// By the name of one of Mimosa's, in all video flows or in one.
     Named(String, Option<usize>),
     /// By what this object of Python makes, in one flow or in the first video flow.
-    Made(Py<PyAny>, Option<usize>),
+    Made(Maker, Option<usize>),
+}
+
+/// An object of Python that makes controllers, or policies.
+enum Maker {
+    Controller(Py<PyAny>),
+    Policy(Py<PyAny>),
 }
 
 /// The results of runs.
@@ -149,13 +155,14 @@ fn kept(table: Option<&Py<Table>>, name: &str, py: Python<'_>) -> PyResult<Py<Ta
 /// Runs every chosen variant with every seed on all cores, and returns the results in the order of
 /// the variants and then of the seeds, whatever ran first.
 #[pyfunction]
-#[pyo3(signature = (scenario, seeds, controller, flow, variant, record, progress))]
+#[pyo3(signature = (scenario, seeds, controller, policy, flow, variant, record, progress))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's, by name")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Scenario,
     seeds: Vec<u64>,
     controller: Option<Bound<'_, PyAny>>,
+    policy: Option<Py<PyAny>>,
     flow: Option<usize>,
     variant: Option<&str>,
     record: Vec<String>,
@@ -168,7 +175,7 @@ pub(crate) fn run(
     });
     let jobs: Vec<_> = jobs.collect();
     let kept = Kept::read(&record)?;
-    let replaced = Replaced::read(controller, flow)?;
+    let replaced = Replaced::read(controller, policy, flow)?;
     let mut described = scenario.loaded.variants.clone();
     replaced.set(&mut described)?;
     let stop = Stop::default();
@@ -215,15 +222,25 @@ impl Kept {
 }
 
 impl Replaced {
-    fn read(controller: Option<Bound<'_, PyAny>>, flow: Option<usize>) -> PyResult<Self> {
-        let Some(controller) = controller else {
-            return Ok(Self::No);
+    fn read(
+        controller: Option<Bound<'_, PyAny>>,
+        policy: Option<Py<PyAny>>,
+        flow: Option<usize>,
+    ) -> PyResult<Self> {
+        let controller = match (controller, policy) {
+            (None, None) => return Ok(Self::No),
+            (None, Some(policy)) => return Ok(Self::Made(Maker::Policy(policy), flow)),
+            (Some(controller), None) => controller,
+            (Some(_), Some(_)) => {
+                let text = "pass `controller` or `policy`, not both";
+                return Err(PyValueError::new_err(text));
+            }
         };
         if let Ok(name) = controller.extract::<String>() {
             return Ok(Self::Named(name, flow));
         }
         if controller.is_callable() {
-            return Ok(Self::Made(controller.unbind(), flow));
+            return Ok(Self::Made(Maker::Controller(controller.unbind()), flow));
         }
         let text = "`controller` takes a name, or a class or function that makes a controller";
         Err(PyValueError::new_err(text))
@@ -280,7 +297,7 @@ impl Replaced {
         number: usize,
         stop: &Stop,
     ) -> Option<Box<dyn Controller>> {
-        let Self::Made(make, _) = self else {
+        let Self::Made(maker, _) = self else {
             return None;
         };
         let FlowKind::Video(video) = &scenario.flows.get(number)?.kind else {
@@ -289,8 +306,15 @@ impl Replaced {
         if self.flow_of(scenario) != Some(number) {
             return None;
         }
-        match Python::attach(|py| PyController::new(py, make, video.limits, stop)) {
-            Ok(controller) => Some(Box::new(controller)),
+        let made = Python::attach(|py| match maker {
+            Maker::Controller(make) => {
+                let controller = PyController::new(py, make, video.limits, stop)?;
+                Ok(Box::new(controller) as Box<dyn Controller>)
+            }
+            Maker::Policy(make) => steered(py, make, video.limits, stop),
+        });
+        match made {
+            Ok(controller) => Some(controller),
             Err(error) => {
                 stop.set(error);
                 None

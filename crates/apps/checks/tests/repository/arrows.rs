@@ -63,6 +63,7 @@ const BINDINGS: &[&str] = &[
     "mimosa-dynamic",
     "mimosa-gstreamer",
     "mimosa-openh264",
+    "mimosa-python",
     "mimosa-svt-av1",
     "mimosa-transport",
     "mimosa-x264",

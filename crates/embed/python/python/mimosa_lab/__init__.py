@@ -63,7 +63,9 @@ class Scenario:
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
         text = description if isinstance(description, str) else to_toml(description)
-        self._native = _native.Scenario(text, name, None if folder is None else Path(folder))
+        self._native = _native.Scenario(
+            text, name, None if folder is None else Path(folder)
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scenario:
@@ -105,6 +107,10 @@ def run(
     *,
     seeds: int | Iterable[int] | None = None,
     controller: str | Callable[[dict[str, int]], Any] | None = None,
+    policy: Callable[
+        [dict[str, int]], Callable[[list[float]], tuple[float, float, float]]
+    ]
+    | None = None,
     flow: int | None = None,
     variant: str | None = None,
     record: Iterable[str] = (),
@@ -121,7 +127,14 @@ def run(
     takes the limits, a dictionary of `min_bps`, `start_bps` and `max_bps`, and gives an object with
     the method `handle(now_ns, event)`. It returns `None` to leave everything as it is, or a
     dictionary with what changes: `target_bps`, `frame_limit_bytes`, `pacing`, `window_bytes`,
-    `probe`, `cause`, `timer_ns`. `flow` names the flow by its number in place of the first.
+    `probe`, `cause`, `timer_ns`.
+
+    `policy` makes the decisions of the first video flow once for each frame, as a learner does: a
+    function that takes the limits and gives a function, which takes an observation (the numbers of
+    `OBSERVATION`) and gives the target in Mbit/s, the size limit as a multiple of the target's share
+    of a frame, and the pace as a multiple of the frame's interval.
+
+    `flow` names the flow by its number in place of the first.
 
     `record` may name `frames` and `packets`; what is not recorded costs neither time nor memory.
     `progress` is called with the number of runs that are done and that of all runs; `True` shows a
@@ -135,6 +148,7 @@ def run(
         scenario._native,
         list(seeds),
         controller,
+        policy,
         flow,
         variant,
         list(record),
@@ -173,4 +187,9 @@ def _show(done: int, runs: int) -> None:
     """Draw a bar of 30 characters on standard error."""
     full = 30 * done // max(runs, 1)
     end = "\n" if done == runs else ""
-    print(f"\r[{'#' * full}{'.' * (30 - full)}] {done} of {runs}", end=end, file=sys.stderr, flush=True)
+    print(
+        f"\r[{'#' * full}{'.' * (30 - full)}] {done} of {runs}",
+        end=end,
+        file=sys.stderr,
+        flush=True,
+    )

@@ -15,7 +15,9 @@ def to_toml(description: dict[str, Any]) -> str:
 
 def _key(key: object) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"keys of a scenario are texts, not {type(key).__name__}: {key!r}")
+        raise TypeError(
+            f"keys of a scenario are texts, not {type(key).__name__}: {key!r}"
+        )
     return _text(key)
 
 
@@ -40,4 +42,6 @@ def _value(value: object) -> str:
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_value(item) for item in value) + "]"
-    raise TypeError(f"a scenario has no values of type {type(value).__name__}: {value!r}")
+    raise TypeError(
+        f"a scenario has no values of type {type(value).__name__}: {value!r}"
+    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -23,14 +23,16 @@ from gymnasium.vector.utils import batch_space
 from . import OBSERVATION, Scenario, _native
 
 #: What each number of an observation is divided by: rates, in Mbit/s, and times, in milliseconds.
-SCALE = np.array([20, 20, 50, 50, 1, 1, 50, 50, 50, 50, 20], dtype=np.float32)
+SCALE = np.array([20, 20, 50, 50, 1, 1, 50, 50, 50, 20, 20], dtype=np.float32)
 #: Beyond this many times its scale, a number says no more.
 MOST = 20.0
 #: The highest pace.
 PACE = 5.0
 
 
-def _rewards(rate: float, late: float, delay: float, deadline_ms: float) -> tuple[float, ...]:
+def _rewards(
+    rate: float, late: float, delay: float, deadline_ms: float
+) -> tuple[float, ...]:
     return (rate, late, delay, deadline_ms)
 
 
@@ -51,7 +53,7 @@ class SessionEnv(gymnasium.Env):
     in time (`in_time_bytes`) and the sum of their delays (`delay_ms`).
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
     def __init__(
         self,
@@ -90,7 +92,9 @@ class SessionEnv(gymnasium.Env):
         self._last = _scaled(np.array(self._episode.first))
         return self._last, {}
 
-    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(
+        self, action: np.ndarray
+    ) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if self._episode is None:
             raise RuntimeError("call `reset` before the first `step`")
         target, limit, pace = (min(max(float(part), -1.0), 1.0) for part in action)
@@ -103,7 +107,12 @@ class SessionEnv(gymnasium.Env):
             return self._last, 0.0, False, True, {}
         values, reward, (frames, late, in_time, delay) = stepped
         self._last = _scaled(np.array(values))
-        info = {"frames": frames, "late": late, "in_time_bytes": in_time, "delay_ms": delay}
+        info = {
+            "frames": frames,
+            "late": late,
+            "in_time_bytes": in_time,
+            "delay_ms": delay,
+        }
         return self._last, reward, False, False, info
 
 
@@ -114,7 +123,7 @@ class SessionVectorEnv(VectorEnv):
     scenario and its variant as well; the observation is that of the new session.
     """
 
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.SAME_STEP}
 
     def __init__(
         self,
