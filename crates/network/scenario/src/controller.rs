@@ -1,12 +1,36 @@
-//! Gives a flow another controller than the scenario names.
+//! Makes the controller of a flow, and gives a flow another one than the scenario names.
 
+use mimosa_cc::BuildError;
 use mimosa_cc::needs::needs;
 use mimosa_cc::window::Algorithm;
+use mimosa_facts::{Controller, Limits};
 use mimosa_stream::{EcnConfig, EcnUse};
 
 use super::ecn::at_first;
 use super::flow::ecn_use;
-use super::{FlowConfig, FlowKind};
+use super::{FlowConfig, FlowKind, VideoConfig};
+
+impl VideoConfig {
+    /// A new controller of the flow, with the flow's parameters and bounds.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if another controller was set that refuses the parameters.
+    pub fn build_controller(&self) -> Result<Box<dyn Controller>, BuildError> {
+        build(&self.controller, self.params.clone(), self.limits)
+    }
+}
+
+/// Makes a controller. [`mimosa_cc::build`] is generic over the form of parameters, and the compiler
+/// builds the readers of all parameters wherever it is called. This function calls it once for the
+/// check of a scenario and for the runs.
+pub(super) fn build(
+    name: &str,
+    params: toml::Table,
+    limits: Limits,
+) -> Result<Box<dyn Controller>, BuildError> {
+    mimosa_cc::build(name, toml::Value::Table(params), limits)
+}
 
 impl FlowConfig {
     /// Gives the flow the controller called `name`, or a TCP flow the congestion control of that

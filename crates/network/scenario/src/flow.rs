@@ -12,6 +12,7 @@ use mimosa_tcp::{Application, Steps};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 use toml::Spanned;
 
+use super::controller::build;
 use super::ecn::at_first;
 use super::error::{Problem, ScenarioError};
 use super::parse::{Read, Reader, value};
@@ -409,9 +410,7 @@ impl Reader<'_> {
             keys.map(|(key, value)| (key.get_ref().clone(), value.get_ref().clone()))
                 .collect::<toml::Table>()
         };
-        let build = |params: toml::Table| {
-            mimosa_cc::build(name, toml::Value::Table(params), limits).map(|_| ())
-        };
+        let build = |params: toml::Table| build(name, params, limits).map(drop);
         let params = table(&mut given.iter());
         if let Err(error) = build(params.clone()) {
             // The error is at the first parameter that fails alone.

@@ -87,8 +87,7 @@ impl Stream {
         let FlowKind::Video(video) = &scenario.flows.get(number)?.kind else {
             return None;
         };
-        let params = toml::Value::Table(video.params.clone());
-        let controller = mimosa_cc::build(&video.controller, params, video.limits).ok()?;
+        let controller = video.build_controller().ok()?;
         Self::with(scenario, number, seed, controller)
     }
 
