@@ -26,11 +26,16 @@ SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME URL
 
-.PHONY: help check test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures
+.PHONY: help check test playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
+
+# The simulator as WebAssembly, and where the playground takes it from, packed: servers of files seldom
+# compress it.
+WASM := wasm32-unknown-unknown
+SIMULATOR := web/playground/public/simulator.wasm.gz
 
 # The page's parts and the page, when they are older than what they come of.
 PAGE := $(shell git ls-files web/src web/index.html web/vite.config.ts web/tsconfig.json 2>/dev/null)
@@ -113,6 +118,22 @@ play: ## Play in a browser: the demo, or the game that GAME='command' runs
 	$(MAKE) web/dist/index.html
 	cargo build --profile play -p mimosa-cli $(PLAY) $(LOCKED)
 	target/play/mimosa serve $${GAME:+--launch "$$GAME"}
+
+playground: ## The simulator in a page that needs no server but of files: web/dist-playground
+	scripts/install.sh playground
+	$(MAKE) web/node_modules/.package-lock.json
+	cargo build --profile playground --target $(WASM) -p mimosa-playground --lib $(LOCKED)
+	mkdir -p $(dir $(SIMULATOR))
+	gzip -9 -n -c target/$(WASM)/playground/mimosa_playground.wasm > $(SIMULATOR)
+	npm --prefix web run build:playground
+	@du -sb web/dist-playground | awk '{ print $$1 " bytes to load" }'
+
+playground-test: playground ## The playground in a browser, beside the program's figures
+	scripts/install.sh
+ifeq ($(MIMOSA),)
+	cargo build -p mimosa-cli $(FEATURES) $(LOCKED)
+endif
+	npm --prefix web run e2e:playground
 
 client: ## Build the native client, and play with it what the host at URL='address' streams
 	scripts/install.sh client

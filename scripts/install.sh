@@ -9,6 +9,7 @@
 #   scripts/install.sh dist    what `make dist` needs
 #   scripts/install.sh fuzz    what `make fuzz` needs
 #   scripts/install.sh wheel   what `make wheel` needs
+#   scripts/install.sh playground  what `make playground` needs
 #
 # Without apt it names what is missing and where to get it.
 set -euo pipefail
@@ -75,9 +76,9 @@ readonly node=20.19
 main() {
     local purpose=${1:-check}
     case $purpose in
-    check | play | hardware | client | all | dist | fuzz | wheel) ;;
+    check | play | hardware | client | all | dist | fuzz | wheel | playground) ;;
     *)
-        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz|wheel]" >&2
+        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz|wheel|playground]" >&2
         exit 2
         ;;
     esac
@@ -123,6 +124,11 @@ wheel() {
     python_tools
 }
 
+playground() {
+    node_tools
+    webassembly
+}
+
 # packages PURPOSE: the Debian packages of what is missing.
 packages() {
     local part package purposes missing=()
@@ -159,6 +165,14 @@ component() {
     cargo "$1" --version >/dev/null 2>&1 && return
     has rustup || fail "$2 is missing: install it with your Rust toolchain"
     rustup component add "$2"
+}
+
+# The standard library for WebAssembly.
+webassembly() {
+    local target=wasm32-unknown-unknown
+    [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] && return
+    has rustup || fail "the target $target is missing: install it with your Rust toolchain"
+    rustup target add "$target"
 }
 
 # Node.js and npm.

@@ -14,7 +14,7 @@ export default defineConfig({
   worker: { format: "es" },
   // The tests that need a host and a browser have their own settings.
   // Some simulate minutes; how long that takes is the machine's business.
-  test: { include: ["src/**/*.test.ts"], testTimeout: 120_000 },
+  test: { include: ["{src,playground}/**/*.test.ts"], testTimeout: 120_000 },
   // `npm run dev` plays from a host on this machine, which refuses other origins.
   server: {
     proxy: Object.fromEntries(
