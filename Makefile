@@ -26,7 +26,7 @@ SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
 export GAME URL
 
-.PHONY: help check test playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures
+.PHONY: help check test python-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -81,9 +81,13 @@ test: ## All tests, those in a browser among them
 	$(if $(BESIDE),chrt --idle 0 $(BESIDE) >/dev/null 2>&1 &) npm --prefix web run e2e
 
 python-test: ## The tests of the Python package, with the program that MIMOSA names
+	scripts/install.sh package
 	cargo build --workspace --lib $(FEATURES) $(LOCKED)
+ifeq ($(MIMOSA),)
+	cargo build -p mimosa-cli $(FEATURES) $(LOCKED)
+endif
 	cp target/debug/lib_native.so crates/embed/python/python/mimosa_lab/_native.abi3.so
-	PYTHONPATH=crates/embed/python/python .venv/bin/python crates/embed/python/tests/test_package.py
+	MIMOSA=$(or $(MIMOSA),$(CURDIR)/target/debug/mimosa) PYTHONPATH=crates/embed/python/python .venv/bin/python -m unittest discover -s crates/embed/python/tests
 
 wheel: ## The Python package as a wheel in out/wheels
 	scripts/install.sh wheel

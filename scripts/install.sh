@@ -8,6 +8,7 @@
 #   scripts/install.sh all     what `make all` needs
 #   scripts/install.sh dist    what `make dist` needs
 #   scripts/install.sh fuzz    what `make fuzz` needs
+#   scripts/install.sh package  what `make python-test` needs
 #   scripts/install.sh wheel   what `make wheel` needs
 #   scripts/install.sh playground  what `make playground` needs
 #
@@ -20,8 +21,8 @@ PATH=$PATH:/usr/sbin:/sbin:/usr/games
 
 # A command or a file, the Debian package it comes from, and what needs it.
 readonly parts='
-cc             gcc           check play client all fuzz wheel
-git            git           check play client all dist wheel
+cc             gcc           check play client all fuzz package wheel
+git            git           check play client all dist package wheel
 cmake          cmake         check client all
 pkg-config     pkg-config    check play client all dist
 x264.pc        libx264-dev   check play all dist
@@ -66,7 +67,7 @@ nft            nftables      check
 ps             procps        check
 mmdebstrap     mmdebstrap    dist
 objdump        binutils      dist
-python3        python3       dist wheel
+python3        python3       dist package wheel
 iperf3         iperf3        check
 nginx          nginx         check
 '
@@ -76,9 +77,9 @@ readonly node=20.19
 main() {
     local purpose=${1:-check}
     case $purpose in
-    check | play | hardware | client | all | dist | fuzz | wheel | playground) ;;
+    check | play | hardware | client | all | dist | fuzz | package | wheel | playground) ;;
     *)
-        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz|wheel|playground]" >&2
+        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz|package|wheel|playground]" >&2
         exit 2
         ;;
     esac
@@ -91,9 +92,10 @@ check() {
     component fmt rustfmt
     component clippy clippy
     node_tools
-    if [ -n "$(git ls-files '*.py' 2>/dev/null)" ]; then
-        python_tools
-    fi
+    python_tools
+    # The tests of the Python package wait for these; until then they load beside other work, and
+    # what goes wrong is said there.
+    (pip_install package) >/dev/null 2>&1 </dev/null &
 }
 
 play() {
@@ -120,8 +122,14 @@ fuzz() {
     :
 }
 
+package() {
+    python_tools
+    pip_install package
+}
+
 wheel() {
     python_tools
+    pip_install wheel
 }
 
 playground() {
@@ -188,16 +196,23 @@ node_tools() {
         fail "Node.js $version is too old: install $node or newer, for instance from https://nodejs.org"
 }
 
-# The Python tools and what the tests of the Python package need, in .venv.
+# The Python tools, in .venv.
 python_tools() {
-    if cmp -s scripts/python.txt .venv/installed.txt; then
-        return
-    fi
     has python3 || apt_install python3
     python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
-    python3 -m venv .venv
-    .venv/bin/pip install --quiet --disable-pip-version-check --requirement scripts/python.txt
-    cp scripts/python.txt .venv/installed.txt
+    [ -x .venv/bin/pip ] || python3 -m venv .venv
+    pip_install tools
+}
+
+# pip_install LIST: what scripts/python-LIST.txt names, into .venv, one after another.
+pip_install() {
+    local list=scripts/python-$1.txt kept=.venv/python-$1.txt
+    (
+        flock 9
+        cmp -s "$list" "$kept" && exit
+        .venv/bin/pip install --quiet --disable-pip-version-check --requirement "$list"
+        cp "$list" "$kept"
+    ) 9>.venv/lock
 }
 
 apt_install() {

@@ -1,0 +1,23 @@
+"""Fleets: studies of many users' sessions, as a provider of cloud gaming makes them.
+
+A study names populations of users and what their networks are like, arms (controllers, or other keys of
+a flow), how long sessions last, and the analysis, all before the first session is run:
+
+    python -m mimosa_lab.fleet run STUDY.toml --out FOLDER
+    python -m mimosa_lab.fleet run STUDY.toml --out FOLDER --cluster ray://HEAD:10001
+    python -m mimosa_lab.fleet analyse FOLDER
+
+| module | |
+|---|---|
+| `study` | reads a study, and checks it |
+| `draw` | draws users and their sessions |
+| `work` | runs sessions on this machine or on a cluster of Ray, and keeps them in Parquet |
+| `analysis` | means with intervals, distributions, and the page |
+
+Everything that is random comes from the study's seed, so that a study gives the same results on one
+machine and on many, whether or not it was interrupted.
+"""
+
+from .study import Study, StudyError
+
+__all__ = ["Study", "StudyError"]
