@@ -17,7 +17,7 @@ from mimosa_lab.fleet import Study, StudyError, analysis, draw, work
 ROOT = Path(__file__).resolve().parents[4]
 STUDY = (ROOT / "lab/fleet/five-controllers.toml").read_text(encoding="utf-8")
 SMALL = (
-    STUDY.replace("sessions = 5700", "sessions = 24")
+    STUDY.replace("sessions = 570", "sessions = 24")
     .replace("users = 570", "users = 8")
     .replace(
         'length = { median = "8min", spread = 0.6, least = "1min", most = "40min" }',
