@@ -6,7 +6,7 @@ It trains on a link that serves in turns, on a cell and on a path with jitter, f
 `last-mile` in the folder `lab` of the repository, and is judged on those, with other seeds, and on
 Wi-Fi, a cable modem and a satellite link. `curve.csv` has the mean reward by training time, and
 `judgement.csv` the figures of the learner, of Mimosa and of Pudica on each medium. An update takes
-one to two seconds of one core; the same seed gives the same policy where NumPy gives the same sums.
+half a second of one core; the same seed gives the same policy where NumPy gives the same sums.
 
 The method is that of Schulman et al., "Proximal Policy Optimization Algorithms" (2017), with the
 advantages of their equation 11. Network, gradients and optimiser are NumPy alone.
