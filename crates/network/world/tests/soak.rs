@@ -2,10 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-use mimosa_units::{Time, TimeDelta};
-use mimosa_world::{
-    Codecs, Fault, FaultKind, PersonPlan, Plan, Summary, TransportKind, run, run_with,
-};
+use mimosa_world::{Codecs, FaultKind, Plan, Summary, TransportKind, run, run_with};
 
 /// Runs seeds. Prints the line that repeats the one that fails.
 fn seeds(seeds: std::ops::Range<u64>, transport: TransportKind) -> Summary {
@@ -52,50 +49,12 @@ fn rules_hold_with_webrtc_at_both_ends() {
     assert!(all.shown > 1_000, "{all:?}");
 }
 
-/// Whether no handshake of DTLS in this plan has to repeat itself. The time after which DTLS repeats
-/// its messages, 0.75 s and more, is random (RFC 6347, section 4.2.4), and str0m takes no seed for it.
-fn handshakes_pass(plan: &Plan) -> bool {
-    let first_repeat = TimeDelta::from_millis(750);
-    let disturbs = |fault: &&Fault| {
-        matches!(
-            fault.kind,
-            FaultKind::Loss
-                | FaultKind::Burst
-                | FaultKind::Reordering
-                | FaultKind::Outage
-                | FaultKind::Rebinding
-                | FaultKind::Stall
-        )
-    };
-    let passes = |person: usize, begins: Time| {
-        let mut faults = plan.faults.iter().filter(disturbs);
-        !faults.any(|fault| {
-            fault.person == person && fault.at < begins + first_repeat && fault.ends() >= begins
-        })
-    };
-    let reloads = plan
-        .faults
-        .iter()
-        .filter(|fault| fault.kind == FaultKind::Reload);
-    let mut returns = reloads.map(|reload| {
-        let away = TimeDelta::from_secs(reload.strength);
-        (reload.person, reload.at + away)
-    });
-    let loses = |person: &PersonPlan| person.loss > 0.0;
-    !plan.persons.iter().any(loses)
-        && (0..plan.persons.len()).all(|person| passes(person, Time::ZERO))
-        && returns.all(|(person, begins)| passes(person, begins))
-}
-
 /// What is random in WebRTC, keys and certificates, does not change the course of a run, not even
 /// where a player lies and its spoiled reports are read.
 #[test]
 fn a_seed_is_a_run() {
     let lies = |plan: &Plan| plan.faults.iter().any(|fault| fault.kind == FaultKind::Lie);
-    let drawn = || {
-        let plans = (0..400).map(|seed| Plan::draw(seed, TransportKind::WebRtc));
-        plans.filter(handshakes_pass)
-    };
+    let drawn = || (0..60).map(|seed| Plan::draw(seed, TransportKind::WebRtc));
     let plans: Vec<_> = drawn()
         .filter(lies)
         .take(4)

@@ -8,14 +8,22 @@ use mimosa_units::Time;
 /// The latest time that can be represented: a century.
 const LATEST: Duration = Duration::from_hours(100 * 365 * 24);
 
-/// The instant of time zero. Its value does not matter, because str0m looks at differences only.
+/// How far time zero is ahead of the system's clock, longer than any simulation takes.
+///
+/// str0m looks at differences of the times that it is given, with one exception: SCTP starts the timer
+/// of its first message by the system's clock (sctp-proto, `Endpoint::connect`). Whether that timer had
+/// expired in virtual time would depend on how long the program has run. That far behind, it always
+/// has: the first message is sent twice, and further ones by the time that is given.
+const AHEAD: Duration = Duration::from_hours(24);
+
+/// The instant of time zero.
 fn epoch() -> Instant {
     static EPOCH: OnceLock<Instant> = OnceLock::new();
     #[expect(
         clippy::disallowed_methods,
         reason = "an `Instant` cannot be made otherwise; it is read once and stands for zero"
     )]
-    *EPOCH.get_or_init(Instant::now)
+    *EPOCH.get_or_init(|| Instant::now() + AHEAD)
 }
 
 /// The instant of `time`, at most a century after the epoch.
