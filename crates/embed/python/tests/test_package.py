@@ -199,6 +199,9 @@ class Controllers(unittest.TestCase):
 class Interrupts(unittest.TestCase):
     def test_ctrl_c_ends_a_long_run_at_once(self):
         long = lab.Scenario({**LINK, "duration": "20h", "flow": [{}]})
+        # A shell ignores Ctrl-C for what it starts in the background.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         begun = time.monotonic()
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         with self.assertRaises(KeyboardInterrupt):
