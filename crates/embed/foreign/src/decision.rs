@@ -80,7 +80,7 @@ pub enum FormError {
     Number {
         /// Name of the field.
         name: &'static str,
-        /// Its value.
+        /// The value of the field.
         value: f64,
     },
     /// The group of probes is too large.

@@ -53,7 +53,7 @@ pub enum EventForm {
     Told {
         /// The available rate, in bits per second.
         rate_bps: u64,
-        /// Its mean since the event before, in bits per second.
+        /// Mean of the available rate since the event before, in bits per second.
         mean_bps: u64,
         /// How long ago the rate was available, in nanoseconds.
         age_ns: i64,

@@ -1,6 +1,6 @@
 //! A run that a learner steers.
 
-use mimosa_facts::{Controller, FrameLife, Limits, Observer, RunEnd};
+use mimosa_facts::{Controller, FrameLife, Limits, Observer};
 use mimosa_scenario::{FlowKind, Scenario};
 use mimosa_sim::Run;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
@@ -14,7 +14,7 @@ use crate::reward::Rewards;
 pub struct Outcome {
     /// Frames that were acknowledged or given up.
     pub frames: u32,
-    /// Those of them that were late: later than the deadline of [`Rewards`], or given up.
+    /// Frames among these that took longer than the deadline of [`Rewards`], or were given up.
     pub late: u32,
     /// Size of all packets of the frames in time, in bytes.
     pub in_time: Bytes,
@@ -27,7 +27,7 @@ pub struct Outcome {
 /// A step: what became of earlier frames, and what is known before the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// What is known now.
+    /// The observation before the next frame.
     pub observation: Observation,
     /// What became of frames since the step before.
     pub outcome: Outcome,
@@ -83,8 +83,6 @@ impl Observer for Ended {
             outcome.late += 1;
         }
     }
-
-    fn ended(&mut self, _: &RunEnd) {}
 }
 
 impl Episode {
@@ -131,7 +129,7 @@ impl Episode {
         Ok(episode)
     }
 
-    /// What is known before the first frame.
+    /// The observation before the first frame.
     #[must_use]
     pub const fn first(&self) -> Observation {
         self.first

@@ -98,7 +98,7 @@ impl Stick {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known at `now`, under the target of the action before.
+    /// The observation at `now`, under the target of the action before.
     pub(crate) fn observe(&self, now: Time, limits: Limits, interval: TimeDelta) -> Observation {
         let mut shared = self.lock();
         let target = target(shared.action, limits);

@@ -49,8 +49,8 @@ fn delay(flow: &FlowFigures, read: fn(&FrameDelays) -> f64) -> Option<f64> {
 /// One row for each flow of each run.
 pub(crate) fn table(runs: &[Measured]) -> PyResult<Table> {
     let rows = || {
-        let flows = |run| std::iter::repeat(run).zip(&Measured::figures(run).flows);
-        runs.iter().flat_map(flows)
+        runs.iter()
+            .flat_map(|run| run.figures.flows.iter().map(move |flow| (run, flow)))
     };
     let texts = |read: fn(&Measured, &FlowFigures) -> Option<String>| {
         Arc::new(
@@ -74,10 +74,4 @@ pub(crate) fn table(runs: &[Measured]) -> PyResult<Table> {
         columns.push(Made::new(name, Arc::new(values.collect::<Float64Array>())));
     }
     Table::of(columns)
-}
-
-impl Measured {
-    const fn figures(&self) -> &RunFigures {
-        &self.figures
-    }
 }

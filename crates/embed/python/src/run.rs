@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The virtual time after which a run looks whether it is to stop.
 const SLICE: TimeDelta = TimeDelta::from_millis(500);
 
-/// What is kept of a run besides its figures.
+/// Which tables a run keeps besides its figures.
 #[derive(Clone, Copy, Default)]
 struct Kept {
     frames: bool,

@@ -12,8 +12,10 @@ const LATEST: Duration = Duration::from_hours(100 * 365 * 24);
 ///
 /// str0m looks at differences of the times that it is given, with one exception: SCTP starts the timer
 /// of its first message by the system's clock (sctp-proto, `Endpoint::connect`). Whether that timer had
-/// expired in virtual time would depend on how long the program has run. That far behind, it always
-/// has: the first message is sent twice, and further ones by the time that is given.
+/// expired in virtual time would depend on how long the program has run. With the system's clock a day
+/// behind, the timer has always expired: SCTP sends its first message twice, and times all others by
+/// what it is given. Sender reports carry a wall clock that is a day ahead, which receivers compare
+/// with itself alone.
 const AHEAD: Duration = Duration::from_hours(24);
 
 /// The instant of time zero.

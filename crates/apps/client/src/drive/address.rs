@@ -172,7 +172,7 @@ impl Address {
         self.key
     }
 
-    /// The first address of the host's name.
+    /// Looks the host's name up, and returns the first address that it has.
     ///
     /// # Errors
     ///
