@@ -109,9 +109,10 @@ test("a loudspeaker that runs out gets more at a time", async () => {
   const page = await browser.play(host.play);
   const states = () =>
     page.evaluate(() => window.probe.outputs.map(({ context }) => (context as AudioContext).state));
+  await hear(page);
   await until("there is another", async () => (await states()).length === 2);
   expect((await states())[0]).toBe("closed");
-  await hear(page);
+  await forget(page);
   await until("the pulse is heard", async () => (await level(page, PULSE_HERTZ)) > -60);
   const least = await page.evaluate(() =>
     window.probe.outputs.map(({ context }) => (context as AudioContext).baseLatency),

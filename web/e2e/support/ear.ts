@@ -11,7 +11,8 @@ declare global {
   }
 }
 
-/** Listens to what the page plays, itself or by an element. */
+/** Listens to what the page plays, itself or by an element, and to a loudspeaker that comes later:
+ * on a busy machine the page takes another (`Loudspeaker.isTooFast`). */
 export async function hear(page: Page): Promise<void> {
   await until("there is sound", () =>
     page.evaluate(() => {
@@ -20,25 +21,37 @@ export async function hear(page: Page): Promise<void> {
     }),
   );
   await page.evaluate(async () => {
+    const listen = (context: BaseAudioContext, source: AudioNode) => {
+      const analyser = context.createAnalyser();
+      analyser.fftSize = 4096;
+      analyser.smoothingTimeConstant = 0;
+      source.connect(analyser);
+      window.analyser = analyser;
+    };
     const stream = document.querySelector("audio")?.srcObject ?? null;
-    // One that was closed plays nothing any more.
-    const own = stream ? undefined : window.probe.outputs.at(-1);
-    const context = own?.context ?? new AudioContext();
-    const analyser = context.createAnalyser();
-    analyser.fftSize = 4096;
-    analyser.smoothingTimeConstant = 0;
-    if (own) {
-      own.connect(analyser);
+    let heard: AudioNode | undefined;
+    const follow = () => {
+      const newest = window.probe.outputs.at(-1);
+      if (newest && newest !== heard) {
+        heard = newest;
+        listen(newest.context, newest);
+      }
+    };
+    if (stream) {
+      const context = new AudioContext();
+      await context.resume();
+      listen(context, context.createMediaStreamSource(stream as MediaStream));
     } else {
-      await (context as AudioContext).resume();
-      const source = stream as MediaStream;
-      (context as AudioContext).createMediaStreamSource(source).connect(analyser);
+      follow();
     }
-    window.analyser = analyser;
-    window.loudest = new Float32Array(analyser.frequencyBinCount).fill(-200);
-    const now = new Float32Array(analyser.frequencyBinCount);
+    const { frequencyBinCount } = window.analyser;
+    window.loudest = new Float32Array(frequencyBinCount).fill(-200);
+    const now = new Float32Array(frequencyBinCount);
     setInterval(() => {
-      analyser.getFloatFrequencyData(now);
+      if (!stream) {
+        follow();
+      }
+      window.analyser.getFloatFrequencyData(now);
       for (const [index, value] of now.entries()) {
         window.loudest[index] = Math.max(window.loudest[index] ?? -200, value);
       }
