@@ -19,7 +19,8 @@ CLIENT := --no-default-features --features window
 # lints have compiled, where one about the program alone compiles other variants of its dependencies.
 comma := ,
 in_workspace = $(subst $(comma),$(comma)mimosa-cli/,$(subst --features ,--features mimosa-cli/,$(1)))
-# What runs beside the tests in a browser, with what the processors have left; nothing unless named.
+# A command that runs beside the tests in a browser, after those of the Python package, with what the
+# processors have left; none unless named.
 BESIDE ?=
 # The program that soaks; MIMOSA names one that is built already.
 SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
@@ -64,7 +65,7 @@ endif
 	$(MAKE) web/node_modules/.package-lock.json
 	npm --prefix web run lint
 	cargo clippy --workspace --all-targets $(FEATURES) $(LOCKED) -- -D warnings
-	cargo clippy -p mimosa-cli $(LEANEST) $(LOCKED) -- -D warnings
+	cargo clippy --workspace $(call in_workspace,$(LEANEST)) $(LOCKED) -- -D warnings
 	cargo clippy --workspace $(LOCKED) -- -D warnings
 	cargo clippy --workspace $(call in_workspace,$(LEAN)) $(LOCKED) -- -D warnings
 	cargo clippy --workspace --exclude mimosa-host $(call in_workspace,$(CLIENT)) $(LOCKED) -- -D warnings
@@ -76,9 +77,9 @@ test: ## All tests, those in a browser among them
 	$(MAKE) web/dist/index.html
 	python3 scripts/tests.py $(FEATURES) $(LOCKED)
 	cargo test --workspace --doc $(FEATURES) $(LOCKED)
-	$(MAKE) python-test MIMOSA=$(CURDIR)/target/debug/mimosa
 	npm --prefix web test
-	$(if $(BESIDE),chrt --idle 0 $(BESIDE) >/dev/null 2>&1 &) npm --prefix web run e2e
+	python3 scripts/beside.py 'npm --prefix web run e2e' \
+		'$(MAKE) python-test MIMOSA=$(CURDIR)/target/debug/mimosa' $(if $(BESIDE),'$(BESIDE)')
 
 python-test: ## The tests of the Python package, with the program that MIMOSA names
 	scripts/install.sh package
@@ -175,5 +176,5 @@ picture: ## The picture of README: the end-to-end test across a bottleneck
 	MIMOSA=target/play/mimosa CI=true npm --prefix web run e2e -- bottleneck
 	cp out/e2e/bottleneck.jpg docs/figures/play.jpg
 
-figures: ## Draw every figure again
-	scripts/figures.sh
+figures: ## Draw every figure again; with CHECK=--check, say which are not as the program draws them
+	scripts/figures.sh $(CHECK)

@@ -11,13 +11,13 @@ out/tests-virtual.log, and is printed when both have ended.
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
+
+from beside import both
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "out/tests-virtual.log"
@@ -25,8 +25,6 @@ LOG = ROOT / "out/tests-virtual.log"
 REAL = ("apps", "platform")
 # Those of them that leave time: connections of the kernel, most of which wait for a link of 50 Mbit/s.
 QUIET = ("cli", "link")
-# The weight of a session of processes among others: the least there is (sched(7), "autogroup").
-LEAST = "19"
 
 
 @dataclass
@@ -70,14 +68,7 @@ def main() -> None:
     virtual = [test for test in tests if not test.is_real]
     if not pass_all(real):
         sys.exit(1)
-    other = begin(virtual)
-    try:
-        passed = pass_all(quiet)
-        passed &= os.waitpid(other, 0)[1] == 0
-    except KeyboardInterrupt:
-        os.killpg(other, signal.SIGTERM)
-        raise
-    print(LOG.read_text())
+    passed = both(lambda: pass_all(quiet), lambda: pass_all(virtual), LOG)
     sys.exit(0 if passed else 1)
 
 
@@ -104,37 +95,6 @@ def compiled(cargo: list[str]) -> list[Test]:
 def pass_all(tests: list[Test]) -> bool:
     """Runs one after the other, up to the first that fails."""
     return all(test.passes() for test in tests)
-
-
-def begin(tests: list[Test]) -> int:
-    """Starts a process that runs these with what others leave, and gives its number."""
-    LOG.parent.mkdir(exist_ok=True)
-    log = os.open(LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        passed = False
-        try:
-            os.setsid()
-            os.dup2(log, 1)
-            os.dup2(log, 2)
-            yield_processors()
-            passed = pass_all(tests)
-        except OSError:
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            os._exit(0 if passed else 1)
-    os.close(log)
-    return child
-
-
-def yield_processors() -> None:
-    """Leaves the processors to whatever else wants them."""
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    group = Path("/proc/self/autogroup")
-    if group.exists():
-        group.write_text(LEAST)
 
 
 if __name__ == "__main__":
