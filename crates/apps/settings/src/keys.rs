@@ -163,6 +163,9 @@ keys! {
         /// Lowest quantiser: a picture as good as that takes no more bits.
         FINEST_QUANTISER: Number "encoder.finest_quantiser" as "finest_quantiser" = "17",
             "NUMBER", "a whole number from 1 to 51";
+        /// `carried`: a frame may have what earlier ones left of their bits; `strict`: not.
+        FRAME_SIZES: Text "encoder.frame_sizes" as "frame_sizes" = "carried",
+            "NAME", "`carried` or `strict`";
         /// Slices coded side by side, each by a thread of its own.
         ENCODER_THREADS: Number "encoder.threads" as "encoder_threads" = "1",
             "NUMBER", "a whole number from 1 to 16";

@@ -20,9 +20,9 @@ use crate::given::{Flags, Given, Said};
 use crate::key::Key;
 use crate::keys;
 use crate::settings::{
-    ControllerSettings, EncoderName, EncoderSettings, GamepadSettings, InputSettings, Limit,
-    LogFormat, Settings, SizePrediction, SoundSettings, TlsFiles, TlsMode, TlsSettings, Token,
-    Work,
+    ControllerSettings, EncoderName, EncoderSettings, FrameSizes, GamepadSettings, InputSettings,
+    Limit, LogFormat, Settings, SizePrediction, SoundSettings, TlsFiles, TlsMode, TlsSettings,
+    Token, Work,
 };
 use crate::source;
 
@@ -118,6 +118,11 @@ pub fn resolve(
                 _ => None,
             })?,
             finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
+            sizes: said.read(&keys::FRAME_SIZES, |value| match value.as_str()? {
+                "carried" => Some(FrameSizes::Carried),
+                "strict" => Some(FrameSizes::Strict),
+                _ => None,
+            })?,
             threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
         },
         sound: sound(&said)?,

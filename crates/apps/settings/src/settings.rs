@@ -211,6 +211,30 @@ pub struct EncoderSettings {
     pub finest_quantiser: u8,
     /// Number of slices of a frame, each of which is encoded by its own thread.
     pub threads: u32,
+    /// Whether a frame may have what earlier frames left of their budgets.
+    pub sizes: FrameSizes,
+}
+
+/// How frames keep to their budgets.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum FrameSizes {
+    /// A frame may have what earlier frames left of their budgets, up to a quarter of its own.
+    #[default]
+    Carried,
+    /// No frame may have more than its budget.
+    Strict,
+}
+
+impl FrameSizes {
+    /// The most that a frame may have beyond its budget, in budgets. Measured on libx264: a quarter
+    /// fills budgets that are steady or change by a twentieth a frame.
+    #[must_use]
+    pub const fn carry(self) -> f64 {
+        match self {
+            Self::Carried => 0.25,
+            Self::Strict => 0.0,
+        }
+    }
 }
 
 /// An encoder.

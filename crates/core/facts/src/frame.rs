@@ -59,6 +59,9 @@ pub struct FrameLife {
     pub interval: TimeDelta,
     /// The decision under which the frame was encoded.
     pub decision: Decision,
+    /// The most that the frame might have, repair packets included: its limit or its share of the
+    /// target, and what earlier frames left of theirs, or less what they took beyond.
+    pub allowed: Bytes,
     /// When the frame was handed to the pacer.
     pub handed_over: Time,
     /// How the frame's packets were paced.

@@ -22,6 +22,9 @@ pub struct SenderConfig {
     pub ecn: EcnUse,
     /// How frames are kept whole when packets are lost.
     pub protection: Protection,
+    /// The most that a frame may have beyond its grant of what earlier frames left of theirs, in
+    /// grants; zero for strict sizes.
+    pub carry: f64,
 }
 
 impl Default for SenderConfig {
@@ -35,6 +38,7 @@ impl Default for SenderConfig {
             give_up_after: TimeDelta::from_millis(3_000),
             ecn: EcnUse::default(),
             protection: Protection::default(),
+            carry: 0.0,
         }
     }
 }

@@ -15,6 +15,7 @@
 //! streams. [`EcnPolicy`] says which packets carry
 //! ECT(1), [`Protection`] how frames are kept whole though packets are lost.
 
+mod carry;
 mod config;
 mod ecn;
 mod history;

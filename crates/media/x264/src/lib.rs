@@ -19,6 +19,7 @@
 //! libx264 is loaded when the first encoder is opened. It is under the GPL, version 2 or later: a
 //! program that has loaded it is under the GPL as a whole.
 
+mod ballast;
 mod bits;
 mod budget;
 mod encoder;
@@ -32,4 +33,4 @@ mod slice;
 
 pub use budget::Margin;
 pub use encoder::{OpenError, X264};
-pub use settings::Config;
+pub use settings::{Aim, Config};

@@ -9,6 +9,7 @@ use std::ffi::{c_int, c_uint};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use mimosa_units::Bytes;
 use mimosa_video::{Picture, Plane, Size};
 
 use crate::library::{Functions, c as x264};
@@ -27,6 +28,8 @@ pub(crate) struct FixedSettings {
     pub(crate) level: c_int,
     /// The lowest quantiser that rate control uses.
     pub(crate) finest: f32,
+    /// The part of the buffer that is full at the start.
+    pub(crate) full: f32,
     /// libx264's `ratetol`: the part by which a frame may leave its plan.
     pub(crate) tolerance: f32,
 }
@@ -53,6 +56,8 @@ pub(crate) struct PictureTask {
     pub(crate) keyframe: bool,
     /// The quantiser to begin with.
     pub(crate) quantiser: u8,
+    /// The payload of a unit of supplemental information that precedes the slices; zero for none.
+    pub(crate) ballast: Bytes,
 }
 
 /// libx264's figures of a frame.
@@ -74,6 +79,11 @@ pub(crate) const SPS: c_uint = x264::nal_unit_type_e_NAL_SPS;
 /// The type of a picture parameter set.
 pub(crate) const PPS: c_uint = x264::nal_unit_type_e_NAL_PPS;
 
+/// The type of supplemental information that is nobody's but the user's (H.264, D.1.6).
+const UNREGISTERED: c_int = 5;
+/// A byte of it.
+const BALLAST: u8 = 0xaa;
+
 /// An open encoder.
 #[derive(Debug)]
 pub(crate) struct Raw {
@@ -81,6 +91,9 @@ pub(crate) struct Raw {
     encoder: NonNull<x264::x264_t>,
     parameters: Box<x264::x264_param_t>,
     size: Size,
+    /// Bytes for a unit of [`PictureTask::ballast`]; what they are does not matter, as long as they are
+    /// not zero, which would need bytes more in between.
+    ballast: Vec<u8>,
 }
 
 // SAFETY: libx264 keeps nothing that belongs to a thread: its functions may be called from
@@ -113,6 +126,7 @@ impl Raw {
             encoder: NonNull::new(encoder)?,
             parameters,
             size: fixed.size,
+            ballast: Vec::new(),
         })
     }
 
@@ -147,11 +161,25 @@ impl Raw {
     ) -> Result<FrameFigures, c_int> {
         assert_eq!(picture.size(), self.size, "the size was checked before");
         let mut input = input(self.x264, picture, task);
+        let ballast = usize::try_from(task.ballast.get()).unwrap_or(0);
+        if ballast > self.ballast.len() {
+            self.ballast.resize(ballast, BALLAST);
+        }
+        let mut unit = x264::x264_sei_payload_t {
+            payload_size: c_int::try_from(ballast).unwrap_or(0),
+            payload_type: UNREGISTERED,
+            payload: self.ballast.as_mut_ptr(),
+        };
+        if unit.payload_size > 0 {
+            input.extra_sei.num_payloads = 1;
+            input.extra_sei.payloads = &raw mut unit;
+        }
         let mut output = MaybeUninit::<x264::x264_picture_t>::zeroed();
         let mut units: *mut x264::x264_nal_t = std::ptr::null_mut();
         let mut count: c_int = 0;
         // SAFETY: the encoder is open. `input` has three planes of the size it
-        // was opened for, which libx264 reads and copies before it returns.
+        // was opened for, which libx264 reads and copies before it returns; so it does with
+        // `unit` and its payload, which it frees only if told how.
         // Every field of `output` may be zero, and libx264 fills it in.
         let (status, output) = unsafe {
             let status = self.x264.all.x264_encoder_encode(
@@ -300,6 +328,7 @@ fn set_fixed(parameters: &mut x264::x264_param_t, fixed: &FixedSettings) {
     parameters.rc.i_lookahead = 0;
     parameters.rc.i_qp_step = 51;
     parameters.rc.f_rate_tolerance = fixed.tolerance;
+    parameters.rc.f_vbv_buffer_init = fixed.full;
 }
 
 fn set_tuning(parameters: &mut x264::x264_param_t, tuning: &Tuning) {

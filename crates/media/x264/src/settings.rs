@@ -1,14 +1,18 @@
 //! The settings that libx264 is opened with, and those that change per frame.
 //!
 //! libx264 has a mode for a buffer of a single frame, in which it plans every frame to fill
-//! that buffer and corrects the quantiser row by row. However, the buffer is filled again
-//! when a frame ends, at that frame's rate, so a rise of the budget would come one frame
-//! late. The nominal frame rate decides whether the buffer is a single frame, but the time
-//! base decides how much a frame gets. Stating a frame rate [`SLOWDOWN`] times below the
-//! time base's keeps the mode, and the buffer holds that many frames: it is full enough for
-//! any rise up to that factor, and no frame is planned larger than its own budget. The
-//! limit that the smaller buffer would enforce follows from the tolerance of the plan and
-//! from encoding again.
+//! that buffer and corrects the quantiser row by row. It then aims at 0.95 of the buffer, and
+//! keeps below it by coding the last row again at the coarsest quantiser. The buffer is filled
+//! again when a frame ends, at that frame's rate, so a rise of the budget comes one frame late.
+//! [`Aim::Buffer`] is this mode, in which a [ballast](crate::ballast) lets any frame follow
+//! any other. What frames leave is predictable, and a caller gives it to later frames.
+//!
+//! For [`Aim::Learnt`], the buffer is larger. The nominal frame rate decides whether the buffer is a
+//! single frame, but the time base decides how much a frame gets. Stating a frame rate
+//! [`SLOWDOWN`] times below the time base's keeps the mode, and the buffer holds that many
+//! frames: it is full enough for any rise up to that factor, and no frame is planned larger
+//! than its own budget. The limit that the smaller buffer would enforce follows from the
+//! tolerance of the plan and from encoding again.
 
 use mimosa_facts::Complexity;
 use mimosa_units::Bytes;
@@ -17,8 +21,8 @@ use mimosa_video::{FINEST_QUANTISER, Size};
 use crate::budget::Margin;
 use crate::raw::{FixedSettings, Tuning};
 
-/// The number of frames in libx264's buffer: the factor by which the budget may rise from
-/// one frame to the next and be followed at once.
+/// The number of frames in libx264's buffer for [`Aim::Learnt`]: the factor by which the budget
+/// may rise from one frame to the next and be followed at once.
 const SLOWDOWN: u32 = 16;
 /// libx264's smallest tolerance: a frame keeps to its plan as well as the rows allow.
 const TOLERANCE: f32 = 0.01;
@@ -34,6 +38,18 @@ const LEVELS: [(i32, u64, u64, u64); 4] = [
     (62, 16_711_680, 139_264, 696_320),
 ];
 
+/// What keeps frames within their budgets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Aim {
+    /// libx264's buffer of one frame. Nearly no frame is encoded twice, and frames use 0.75 to 0.9 of
+    /// their budgets, with less spread than with [`Aim::Learnt`]. With more than one thread, frames
+    /// would use 0.6 of random budgets, and the size is learnt within the default margin.
+    Buffer,
+    /// A size to ask for that is learnt from those that come out, within this margin. Frames that
+    /// exceed their budgets are encoded again.
+    Learnt(Margin),
+}
+
 /// The settings that an encoder is opened with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -48,8 +64,8 @@ pub struct Config {
     /// reaches back this far without need for a keyframe. Every rejected attempt occupies
     /// one of the places for a while.
     pub references: u8,
-    /// The distance that frames keep from their budget.
-    pub margin: Margin,
+    /// What keeps frames within their budgets.
+    pub aim: Aim,
     /// The lowest quantiser in use, 1 to 51. A picture that does not need its budget at
     /// this quantiser does not use it: nobody would see the difference, but both ends would
     /// work for every bit.
@@ -65,7 +81,7 @@ impl Config {
             frames_per_second,
             threads: 1,
             references: 4,
-            margin: Margin::default(),
+            aim: Aim::Learnt(Margin::default()),
             finest: FINEST_QUANTISER,
         }
     }
@@ -75,13 +91,35 @@ impl Config {
         FixedSettings {
             size: self.size,
             frames_per_second: self.frames_per_second,
-            slowdown: SLOWDOWN,
+            slowdown: self.buffer_frames(),
             threads: i32::from(self.threads),
             references: i32::from(self.references),
             level: self.level(),
             finest: f32::from(self.finest),
             tolerance: TOLERANCE,
+            full: self.full(),
         }
+    }
+
+    /// The margin within which the size to ask for is learnt; `None` if libx264's buffer keeps frames
+    /// within their budgets.
+    pub(crate) fn margin(&self) -> Option<Margin> {
+        match self.aim {
+            Aim::Buffer if self.threads == 1 => None,
+            Aim::Buffer => Some(Margin::default()),
+            Aim::Learnt(margin) => Some(margin),
+        }
+    }
+
+    /// The number of frames in libx264's buffer.
+    fn buffer_frames(&self) -> u32 {
+        self.margin().map_or(1, |_| SLOWDOWN)
+    }
+
+    /// The part of libx264's buffer that is full at the start: libx264's own, or all of a buffer that
+    /// each frame is to find full.
+    fn full(&self) -> f32 {
+        self.margin().map_or(1.0, |_| 0.9)
     }
 
     /// The lowest of [`LEVELS`] that allows the stream, or the highest.
@@ -102,7 +140,7 @@ impl Config {
 
     /// The settings for a frame of `ask` at `complexity`.
     pub(crate) fn tuning(&self, ask: Bytes, complexity: Complexity) -> Tuning {
-        let (rate, buffer) = rate_and_buffer(ask, self.frames_per_second);
+        let (rate, buffer) = rate_and_buffer(ask, self.frames_per_second, self.buffer_frames());
         let tools = Tools::of(complexity);
         Tuning {
             rate,
@@ -117,11 +155,11 @@ impl Config {
 }
 
 /// The rate in kilobits per second at which a frame is planned for `ask`, and the buffer of
-/// [`SLOWDOWN`] such frames, in kilobits. The buffer is rounded down, as libx264 rounds the
+/// `frames` such frames, in kilobits. The buffer is rounded down, as libx264 rounds the
 /// one it takes for a single frame.
-fn rate_and_buffer(ask: Bytes, frames_per_second: u32) -> (i32, i32) {
+fn rate_and_buffer(ask: Bytes, frames_per_second: u32, frames: u32) -> (i32, i32) {
     let per_second = u64::from(frames_per_second);
-    let slowdown = u64::from(SLOWDOWN);
+    let slowdown = u64::from(frames);
     let least = per_second.div_ceil(slowdown);
     let most = MOST_KILOBITS.min(MOST_KILOBITS * per_second / slowdown);
     let rate = (ask.bits().saturating_mul(per_second) / 1000)
@@ -184,19 +222,26 @@ mod tests {
     #[test]
     fn the_rate_gives_a_frame_what_is_asked() {
         // 20 833 bytes, 60 times a second, are 10 Mbit/s.
-        assert_eq!(rate_and_buffer(Bytes::new(20_834), 60), (10_000, 2_666));
+        assert_eq!(
+            rate_and_buffer(Bytes::new(20_834), 60, SLOWDOWN),
+            (10_000, 2_666)
+        );
+        assert_eq!(rate_and_buffer(Bytes::new(20_834), 60, 1), (10_000, 166));
     }
 
     #[test]
     fn no_ask_leaves_the_range_of_libx264() {
         for frames_per_second in [1, 10, 30, 60, 144, 240] {
             for ask in [0, 1, 8, 1000, 1_000_000, u64::MAX] {
-                let (rate, buffer) = rate_and_buffer(Bytes::new(ask), frames_per_second);
-                for kilobits in [rate, buffer] {
-                    assert!(
-                        (1..=2_000_000).contains(&kilobits),
-                        "{ask} {frames_per_second}"
-                    );
+                for frames in [1, SLOWDOWN] {
+                    let (rate, buffer) =
+                        rate_and_buffer(Bytes::new(ask), frames_per_second, frames);
+                    for kilobits in [rate, buffer] {
+                        assert!(
+                            (1..=2_000_000).contains(&kilobits),
+                            "{ask} {frames_per_second}"
+                        );
+                    }
                 }
             }
         }

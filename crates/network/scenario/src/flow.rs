@@ -339,7 +339,13 @@ impl Reader<'_> {
             )?;
         }
         let (feedback, feedback_format) = self.feedback(raw, fps)?;
+        let carry = value(raw.carry.as_ref(), 0.0);
+        if let Some(text) = &raw.carry {
+            let fits = (0.0..=1.0).contains(&carry);
+            self.range(text.span(), "carry", fits, "at least 0 and at most 1")?;
+        }
         let sender = SenderConfig {
+            carry,
             ecn: self.video_ecn(raw, &controller, feedback_format)?,
             policy: self.pacer(raw, limits)?,
             bounds,

@@ -74,6 +74,7 @@ fn sending(plan: &Plan) -> SendingConfig {
         retransmission_deadline: None,
         protection: plan.protection,
         repair_deadline: TimeDelta::from_millis(50),
+        carry: 0.25,
         answers_marks: needs.is_some_and(|needs| needs.uses_ecn),
     }
 }
@@ -292,10 +293,7 @@ impl HostSide {
             let detail = format!("a target of {target} outside {:?}", self.limits);
             return Err((Rule::Limits, detail));
         }
-        let grant = life
-            .decision
-            .frame_limit
-            .unwrap_or_else(|| target.amount_in(life.interval));
+        let grant = life.allowed;
         let is_over = self.over.contains(&life.frame);
         if !is_over && (life.size > grant || frame.coded > frame.budget) {
             let size = life.size;

@@ -125,6 +125,11 @@ impl<R: HasLife> Column<R> {
             "Size limit of this frame alone; null where the bitrate sets it.",
             |row| row.life().decision.frame_limit.map(bytes),
         ),
+        Column::integer(
+            "allowed_bytes",
+            "Most that it might have: its limit or its share of the bitrate, and what earlier frames left.",
+            |row| bytes(row.life().allowed),
+        ),
         Column::text(
             "pacing",
             "How its packets left: `burst`, `spread` or `bucket`.",

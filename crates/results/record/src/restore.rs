@@ -25,6 +25,7 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
             due: cells.time("due_ns")?,
             interval: cells.span("interval_ns")?,
             decision: cells.decision(pacing)?,
+            allowed: cells.bytes("allowed_bytes")?,
             handed_over: cells.time("handed_over_ns")?,
             pacing,
             bucket: None,

@@ -44,6 +44,7 @@ fn whole() -> FrameLife {
             },
             ..Decision::starting_at(Rate::from_kbps(5_000))
         },
+        allowed: Bytes::new(9_000),
         handed_over: ms(101),
         pacing: Pacing::Spread {
             over: TimeDelta::from_millis(8),

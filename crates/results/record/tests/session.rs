@@ -67,6 +67,7 @@ fn frame(number: u64) -> SessionFrame {
                     Rate::MAX
                 })
             },
+            allowed: Bytes::new(size + 400),
             handed_over: at(6_400),
             pacing,
             bucket: None,

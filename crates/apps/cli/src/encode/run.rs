@@ -7,7 +7,7 @@ use std::time::Instant;
 use mimosa_facts::{Codec, Complexity, FrameId};
 use mimosa_host::open_encoder;
 use mimosa_quality::{Frame, Reader};
-use mimosa_settings::{EncoderSettings, SizePrediction, Work};
+use mimosa_settings::{EncoderSettings, FrameSizes, SizePrediction, Work};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 use mimosa_video::complexity::{AceC, Config, Kind};
 use mimosa_video::{Encoder, FrameRequest, Picture, Recovery, Size};
@@ -110,6 +110,7 @@ fn open(args: &Args, reader: &Reader) -> Result<Encoding, EncodeCommandError> {
         size_prediction: SizePrediction::Motion,
         adapts_detail: false,
         finest_quantiser: args.finest_quantiser,
+        sizes: FrameSizes::Strict,
         threads: u32::from(args.threads),
     };
     let encoder = open_encoder(settings, frames_per_second, size);

@@ -20,6 +20,7 @@ pub(crate) fn frame(number: u64) -> SessionFrame {
             due: at(0),
             interval: TimeDelta::from_millis(16),
             decision: Decision::starting_at(Rate::from_kbps(9_000)),
+            allowed: Bytes::new(18_000),
             handed_over: at(6),
             pacing: Pacing::Burst,
             bucket: None,

@@ -1,5 +1,7 @@
 //! The encoders of this program, and the choice between them.
 
+#[cfg(feature = "x264")]
+use mimosa_settings::FrameSizes;
 use mimosa_settings::{EncoderName, EncoderSettings};
 use mimosa_video::{Encoder, Size};
 
@@ -127,6 +129,10 @@ fn open_x264(
     let config = mimosa_x264::Config {
         finest: settings.finest_quantiser,
         threads: threads(settings),
+        aim: match settings.sizes {
+            FrameSizes::Carried => mimosa_x264::Aim::Buffer,
+            FrameSizes::Strict => mimosa_x264::Aim::Learnt(mimosa_x264::Margin::default()),
+        },
         // Enough references for lost frames and rejected attempts before a keyframe is needed.
         references: 8,
         ..mimosa_x264::Config::new(size, frames_per_second)
@@ -195,7 +201,7 @@ fn threads(settings: EncoderSettings) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use mimosa_settings::{ElementName, SizePrediction, Work};
+    use mimosa_settings::{ElementName, FrameSizes, SizePrediction, Work};
 
     use super::*;
 
@@ -208,6 +214,7 @@ mod tests {
             size_prediction: SizePrediction::Motion,
             adapts_detail: true,
             finest_quantiser: 17,
+            sizes: FrameSizes::default(),
             threads,
         }
     }

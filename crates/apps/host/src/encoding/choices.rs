@@ -81,7 +81,7 @@ impl EncoderChoices {
 #[cfg(test)]
 mod tests {
     use mimosa_facts::Complexity;
-    use mimosa_settings::{ElementName, EncoderName, SizePrediction, Work};
+    use mimosa_settings::{ElementName, EncoderName, FrameSizes, SizePrediction, Work};
 
     use super::*;
 
@@ -94,6 +94,7 @@ mod tests {
             size_prediction: SizePrediction::Motion,
             adapts_detail: true,
             finest_quantiser: 17,
+            sizes: FrameSizes::default(),
             threads: 1,
         }
     }

@@ -77,7 +77,7 @@ mod tests {
     use mimosa_units::{Bytes, Rate, Time};
     use mimosa_video::Recovery;
 
-    use mimosa_settings::EncoderName;
+    use mimosa_settings::{EncoderName, FrameSizes};
 
     use super::*;
     use mimosa_session::host::Captured;
@@ -94,6 +94,7 @@ mod tests {
             size_prediction: SizePrediction::Motion,
             adapts_detail: true,
             finest_quantiser: 17,
+            sizes: FrameSizes::default(),
             threads: 1,
         }
     }

@@ -167,7 +167,7 @@ mod tests {
 
     use mimosa_facts::{Complexity, FrameId};
     use mimosa_session::host::{Captured, Inputs};
-    use mimosa_settings::{EncoderName, SizePrediction};
+    use mimosa_settings::{EncoderName, FrameSizes, SizePrediction};
     use mimosa_units::{Bytes, Rate, Time, TimeDelta};
     use mimosa_video::{FrameRequest, Picture, Recovery};
 
@@ -218,6 +218,7 @@ mod tests {
             size_prediction: SizePrediction::Motion,
             adapts_detail: false,
             finest_quantiser: 17,
+            sizes: FrameSizes::default(),
             threads: 1,
         }
     }

@@ -245,6 +245,7 @@ impl Network {
             retransmission_deadline: settings.retransmission_deadline,
             protection: settings.protection,
             repair_deadline: settings.repair_deadline,
+            carry: settings.encoder.sizes.carry(),
             answers_marks: needs.is_some_and(|needs| needs.uses_ecn),
         })
     }

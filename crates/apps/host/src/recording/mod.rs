@@ -180,6 +180,7 @@ mod tests {
                 due: at,
                 interval: TimeDelta::from_millis(16),
                 decision: Decision::starting_at(Rate::from_kbps(1_000)),
+                allowed: Bytes::new(1),
                 handed_over: at,
                 pacing: Pacing::Burst,
                 bucket: None,

@@ -12,6 +12,7 @@ use mimosa_facts::{
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 use self::recovery::{end, frame_in};
+use crate::carry::Carry;
 use crate::config::SenderConfig;
 use crate::ecn::EcnState;
 use crate::history::{History, News};
@@ -83,6 +84,8 @@ struct Due {
     interval: TimeDelta,
     /// The decision that granted the frame its size; the next report may change the decision.
     decision: Decision,
+    /// The most that the frame may have, repair packets included.
+    allowed: Bytes,
 }
 
 /// The sending end of one stream.
@@ -113,6 +116,8 @@ pub struct Sender {
     /// When the next packet may leave or the timer ends; [`Time::MAX`] for never.
     next: Time,
     due: Option<Due>,
+    /// What frames left of their grants.
+    carry: Carry,
     interval: TimeDelta,
     /// Frames that the receiver has decoded before all of their packets were accounted for.
     decoded: Vec<FrameId>,
@@ -137,6 +142,7 @@ impl Sender {
             unasked: Bytes::ZERO,
             timer: controller.deadline(),
             next: controller.deadline().unwrap_or(Time::MAX),
+            carry: Carry::new(config.carry),
             config,
             controller,
             history: History::new(config.ecn),
@@ -197,23 +203,26 @@ impl Sender {
         self.decide(now, Event::FrameDue { frame, interval });
         self.refresh();
         let decision = *self.controller.decision();
+        let is_limit = decision.frame_limit.is_some();
+        let granted = decision
+            .frame_limit
+            .unwrap_or_else(|| decision.target.amount_in(interval));
+        let allowed = self.carry.allow(granted, is_limit);
         self.due = Some(Due {
             frame,
             at: now,
             interval,
             decision,
+            allowed,
         });
-        let size = decision
-            .frame_limit
-            .unwrap_or_else(|| decision.target.amount_in(interval));
         FrameGrant {
             frame,
             target: decision.target,
             size: match &mut self.guard {
-                Some(guard) => guard.grant(size, interval),
-                None => size,
+                Some(guard) => guard.grant(allowed, interval),
+                None => allowed,
             },
-            is_limit: decision.frame_limit.is_some(),
+            is_limit,
             cause: decision.cause,
         }
     }
@@ -237,6 +246,7 @@ impl Sender {
         let frame = due.frame;
         let count = u32::try_from(packets.len()).unwrap_or(u32::MAX);
         if count == 0 {
+            self.carry.took(Bytes::ZERO);
             return;
         }
         let size = packets.clone().sum();
@@ -252,6 +262,7 @@ impl Sender {
         let repairs = protection.map_or(0, |protection| protection.repairs);
         let repair = repair.unwrap_or(Bytes::ZERO);
         let whole = size + Bytes::new(repair.get() * u64::from(repairs));
+        self.carry.took(whole);
         self.decide(
             now,
             Event::FrameEncoded {
@@ -265,6 +276,7 @@ impl Sender {
             due: due.at,
             interval: due.interval,
             decision: due.decision,
+            allowed: due.allowed,
             handed_over: now,
             pacing: self.pacer.pacing(),
             bucket: self.rule.bucket(),

@@ -3,15 +3,27 @@
 use mimosa_conformance::{Budgets, MissingFrame, Pictures, QuantiserLimit, Sizes, Subject, Units};
 use mimosa_facts::Codec;
 use mimosa_units::Bytes;
-use mimosa_x264::{Config, X264};
+use mimosa_x264::{Aim, Config, Margin, X264};
 
 pub(crate) fn subject() -> Subject {
+    // Slices plan for themselves, so two of them use less.
+    with(
+        Aim::Learnt(Margin::default()),
+        &[(1, 0.85), (2, 0.78)],
+        Some(24),
+    )
+}
+
+/// libx264 with this aim, which uses at least these parts of budgets with so many threads, and encodes
+/// at most so many of a clip's frames again.
+fn with(aim: Aim, used: &'static [(u8, f64)], retried: Option<usize>) -> Subject {
     Subject {
         name: "libx264",
         codec: Codec::H264,
-        open: Box::new(|setup| {
+        open: Box::new(move |setup| {
             let config = Config::new(setup.size, setup.frames_per_second);
             let config = Config {
+                aim,
                 threads: setup.threads,
                 finest: setup.finest.unwrap_or(config.finest),
                 ..config
@@ -22,9 +34,8 @@ pub(crate) fn subject() -> Subject {
         large: Pictures::hd(),
         small: Pictures::quarter_hd(),
         budgets: Budgets::Kept {
-            // Slices plan for themselves, so two of them use less.
-            used: &[(1, 0.85), (2, 0.78)],
-            retried: Some(24),
+            used,
+            retried,
             rise: 0.6,
             smallest: Bytes::new(600),
             smallest_range: 1_400,
@@ -56,3 +67,14 @@ pub(crate) fn subject() -> Subject {
 }
 
 mimosa_conformance::suite!(subject());
+
+/// The checks again with libx264's buffer of one frame.
+mod with_a_buffer {
+    use super::{Aim, Subject, with};
+
+    fn subject() -> Subject {
+        with(Aim::Buffer, &[(1, 0.85), (2, 0.78)], Some(24))
+    }
+
+    mimosa_conformance::suite!(subject());
+}

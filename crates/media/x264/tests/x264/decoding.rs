@@ -9,7 +9,7 @@ use mimosa_units::Bytes;
 use mimosa_video::{
     Capabilities, EncodeError, EncodedFrame, Encoder, FrameRequest, Picture, Recovery, Size,
 };
-use mimosa_x264::{Config, Margin, X264};
+use mimosa_x264::{Aim, Config, Margin, X264};
 
 use crate::conformance::subject;
 
@@ -53,7 +53,7 @@ fn after_a_loss_the_stream_goes_on_without_a_keyframe() {
             open: Box::new(move |setup| {
                 let encoder = X264::open(Config {
                     threads,
-                    margin,
+                    aim: Aim::Learnt(margin),
                     ..Config::new(setup.size, setup.frames_per_second)
                 });
                 Ok(Box::new(AtOnce(encoder.unwrap())))
@@ -85,11 +85,11 @@ fn a_loss_beyond_the_references_makes_a_keyframe() {
 fn rejected_attempts_leave_no_trace_in_the_picture() {
     // Asking for far too much has nearly every frame rejected.
     let config = Config {
-        margin: Margin {
+        aim: Aim::Learnt(Margin {
             rejected: 0.02,
             least: 1.25,
             most: 1.25,
-        },
+        }),
         ..Config::new(stream_size(), 60)
     };
     let plain = encode(Config::new(stream_size(), 60), |_| Recovery::None);

@@ -150,6 +150,7 @@ fn frame(number: u32, coded: &Coded, noise: &mut Noise) -> SessionFrame {
                 },
                 ..Decision::starting_at(Rate::from_mbps(coded.target))
             },
+            allowed: size.scale(1.04),
             handed_over,
             pacing,
             bucket: None,

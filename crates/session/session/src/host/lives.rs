@@ -205,6 +205,7 @@ mod tests {
             due: START,
             interval: MS * 16,
             decision: Decision::starting_at(Rate::from_kbps(1_000)),
+            allowed: Bytes::new(1_000),
             handed_over: START,
             pacing: Pacing::Burst,
             bucket: None,

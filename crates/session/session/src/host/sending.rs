@@ -40,6 +40,9 @@ pub struct SendingConfig {
     pub protection: ProtectionKind,
     /// Time from a frame's first packet within which the frame has to be whole at the player.
     pub repair_deadline: TimeDelta,
+    /// The most that a frame may have beyond its grant of what earlier frames left of theirs, in
+    /// grants; zero for strict sizes.
+    pub carry: f64,
     /// Whether the controller responds to L4S marks (RFC 9331, section 4.3).
     pub answers_marks: bool,
 }
@@ -101,6 +104,7 @@ impl SendingConfig {
                 None => RetransmissionDeadline::Chain,
             },
             protection: self.protection(agreed),
+            carry: self.carry,
             ecn: self.ecn(agreed.feedback),
             ..SenderConfig::default()
         };
