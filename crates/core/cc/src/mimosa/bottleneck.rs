@@ -67,6 +67,12 @@ impl Bottleneck {
         self.trains.uneven()
     }
 
+    /// How little the rate of one train tells of the next: near 0 where the link's rate wanders, about 1
+    /// where it is noise that differs.
+    pub(super) const fn restlessness(&self) -> f64 {
+        self.trains.restlessness()
+    }
+
     /// Variation of the link's own rate, as a part of it.
     pub(super) const fn spread(&self) -> f64 {
         self.trains.spread()

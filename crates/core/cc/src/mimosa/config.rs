@@ -70,6 +70,8 @@ pub struct Config {
     /// Greatest noise, in frame intervals, up to which a flow takes its bitrate from the newest frames:
     /// above it, what looks like a varying rate may be a varying delay.
     pub follow_noise: f64,
+    /// Restlessness of the trains from which on their spread counts as noise, from 0 to about 1.
+    pub follow_restlessness: f64,
     /// Part of the spread of the link's own rate that is added to `alone` and `shared_from`: R
     /// is a mean of six frames, and the error of such a mean is 1 / sqrt(6) of that of one
     /// frame.
@@ -88,6 +90,9 @@ pub struct Config {
     pub probe_share: f64,
     /// Backlog above which the next frame is smaller, as a part of a frame's size.
     pub backlog_share: f64,
+    /// Whether the backlog is what the frame will find when it comes out of the encoder, and not what
+    /// waits when the encoder asks for its size.
+    pub foresees_encoding: bool,
     /// Backlog above which the next frame is smaller where the link serves in turns, as a part of a
     /// frame's size: some of what waits for a turn will go at once.
     pub turns_backlog_share: f64,
@@ -171,6 +176,7 @@ impl Default for Config {
             follow_from: 0.05,
             follow_to: 0.35,
             follow_noise: 0.03,
+            follow_restlessness: 0.5,
             spread_part: 0.4,
             noise_gain: 1.6,
             most_noise: 0.25,
@@ -178,6 +184,7 @@ impl Default for Config {
             probes: 6,
             probe_share: 0.05,
             backlog_share: 0.15,
+            foresees_encoding: true,
             turns_backlog_share: 0.5,
             turns_pace_gain: 6.0,
             deadline: TimeDelta::from_millis(50),
@@ -229,6 +236,7 @@ impl Config {
             ("follow_from", self.follow_from),
             ("follow_to", self.follow_to),
             ("follow_noise", self.follow_noise),
+            ("follow_restlessness", self.follow_restlessness),
             ("probe_share", self.probe_share),
         ] {
             require((0.0..=2.0).contains(&gain), key, "from 0 to 2")?;

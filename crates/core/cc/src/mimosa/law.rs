@@ -55,18 +55,22 @@ impl Mimosa {
     /// where the rate varies little or too much or delays vary, and where those frames say nothing.
     fn followed(&self, now: Time) -> Option<Rate> {
         let Config {
-            follow_from,
             follow_to,
             follow_noise,
             target_share,
             ..
         } = self.config;
-        let spread = self.bottleneck.spread();
-        let varies = spread > follow_from && spread < follow_to;
+        let varies = self.wanders() && self.bottleneck.spread() < follow_to;
         let is_clear = self.noise() <= self.interval.scale(follow_noise);
         let lately = self.bottleneck.lately(now)?;
         (varies && is_clear && self.others < self.alone())
             .then(|| lately.scale(target_share / self.fill.get()))
+    }
+
+    /// Whether the link's own rate wanders: its trains differ, and each is like the one before.
+    fn wanders(&self) -> bool {
+        self.bottleneck.spread() > self.config.follow_from
+            && self.bottleneck.restlessness() < self.config.follow_restlessness
     }
 
     /// The bitrate whose frames do best before the deadline. `None` where the link does not serve in

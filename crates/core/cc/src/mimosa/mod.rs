@@ -27,6 +27,7 @@ mod bottleneck;
 mod busy;
 mod config;
 mod deadline;
+mod encoding;
 mod intervals;
 mod law;
 mod marks;
@@ -57,6 +58,7 @@ use beside::Beside;
 use bottleneck::Bottleneck;
 use busy::{Interval, Reference};
 use deadline::Deadline;
+use encoding::Encoding;
 use intervals::Intervals;
 use marks::Marks;
 use release::{Belief, HeldUp, Release};
@@ -77,6 +79,7 @@ pub struct Mimosa {
     beside: Beside,
     marks: Marks,
     report_gap: ReportGap,
+    encoding: Encoding,
     fill: Fill,
     room: Room,
     /// L: the interval of the frame that was last asked for.
@@ -119,6 +122,7 @@ impl Mimosa {
             beside: Beside::default(),
             marks: Marks::new(config.mark_window, config.marks_at_rest),
             report_gap: ReportGap::default(),
+            encoding: Encoding::default(),
             fill: Fill::default(),
             room: Room::default(),
             interval: TimeDelta::ZERO,
@@ -164,6 +168,7 @@ impl Mimosa {
     /// after silence.
     fn frame_due(&mut self, now: Time, frame: FrameId, interval: TimeDelta) {
         self.interval = interval.max(TimeDelta::ZERO);
+        self.encoding.due(now, frame);
         self.next_frame = FrameId(frame.0.saturating_add(1));
         self.decision.cause = self.cause;
         let age = self.overdue(now);
@@ -192,6 +197,7 @@ impl Mimosa {
     fn frame_encoded(&mut self, now: Time, frame: FrameId, size: Bytes, packets: u32) {
         let interval = self.interval;
         self.fill.took(size);
+        self.encoding.encoded(now, frame, size);
         let reference = self.reference();
         let (load, before) = self
             .intervals
@@ -276,6 +282,7 @@ impl Mimosa {
 
     fn packet_sent(&mut self, packet: &SentPacket) {
         self.in_flight += packet.size;
+        self.encoding.sent(packet);
         if packet.kind == PacketKind::Probe {
             self.probe_size = packet.size;
         }
@@ -467,6 +474,7 @@ impl Controller for Mimosa {
                 }
             }
             Event::FrameGivenUp { frame } => {
+                self.encoding.given_up(frame);
                 // The frame gives no load, and is never overdue.
                 if let Some(interval) = self.intervals.get_mut(frame) {
                     interval.resolved = interval.resolved.max(interval.packets);

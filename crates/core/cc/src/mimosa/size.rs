@@ -138,13 +138,20 @@ impl Mimosa {
     }
 
     /// Size that the backlog leaves to the next frame; `None` if there is no backlog, or none
-    /// is known. The backlog is the data in flight, less what the link has served since the
-    /// newest packet that arrived left it.
+    /// is known. The backlog is what the frame will find when it comes out of the encoder: the data
+    /// in flight and the rest of the frame before, less what the link serves until then from the
+    /// time at which the newest packet that arrived left it.
     fn left_by_backlog(&mut self, now: Time, own: Bytes) -> Option<Bytes> {
         let service = self.bottleneck.service.rate()?;
         let (_, left) = self.newest?;
         self.decision.evidence.service_rate = Some(service);
-        let backlog = self.in_flight - service.amount_in(now.since(left));
+        let (time, unsent) = if self.config.foresees_encoding {
+            (self.encoding.time(), self.encoding.unsent())
+        } else {
+            (TimeDelta::ZERO, Bytes::ZERO)
+        };
+        let served = service.amount_in((now + time).since(left));
+        let backlog = self.in_flight + unsent - served;
         self.decision.evidence.backlog = Some(backlog);
         let counts = if self.bottleneck.serves_in_turns() {
             self.config.turns_backlog_share

@@ -45,6 +45,7 @@ pub(super) struct Trains {
     rate: Option<Rate>,
     uneven: TimeDelta,
     spread: f64,
+    restlessness: f64,
     /// When the newest train was added.
     came: Time,
 }
@@ -71,6 +72,7 @@ impl Trains {
         } else {
             0.0
         };
+        self.restlessness = restlessness(self.seen.iter().map(pace), median);
         let (mut size, mut span) = (Bytes::ZERO, TimeDelta::ZERO);
         for train in &sorted[quarter..sorted.len() - quarter] {
             size += train.size;
@@ -116,8 +118,73 @@ impl Trains {
         self.spread
     }
 
+    /// How little a train tells of the next one: about 1 where what changes their times is noise of each
+    /// train alone, and near 0 where the link's rate wanders.
+    pub(super) const fn restlessness(&self) -> f64 {
+        self.restlessness
+    }
+
     /// The rate of the link; `None` before three trains, and if too many trains arrived at once.
     pub(super) const fn rate(&self) -> Option<Rate> {
         self.rate
+    }
+}
+
+/// Half of the mean square of the differences between values that follow one another, as a part of their
+/// variance (J. von Neumann, *Distribution of the ratio of the mean square successive difference to the
+/// variance*, 1941). Each value counts as no further from the `median` than once that: a train that was
+/// held up says nothing. 1 if all values are equal.
+fn restlessness(values: impl Iterator<Item = f64>, median: f64) -> f64 {
+    let (mut count, mut sum, mut squares, mut steps) = (0.0, 0.0, 0.0, 0.0);
+    let mut last = None;
+    for value in values.map(|value| value.clamp(0.0, 2.0 * median)) {
+        count += 1.0;
+        sum += value;
+        squares += value * value;
+        if let Some(last) = last.replace(value) {
+            steps += (value - last) * (value - last);
+        }
+    }
+    let variance = squares - sum * sum / count;
+    if variance > 0.0 {
+        steps / (2.0 * variance)
+    } else {
+        1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 32 deviates, none of which tells of the next.
+    fn noise() -> Vec<f64> {
+        let mut state = 7_u32;
+        (0..32)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                f64::from(state >> 16) / 65_536.0 - 0.5
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_rate_that_wanders_is_told_from_noise() {
+        let (mut level, mut wandering) = (1.0, Vec::new());
+        for step in noise() {
+            level += 0.1 * step;
+            wandering.push(level);
+        }
+        let of = |values: &[f64]| restlessness(values.iter().copied(), 1.0);
+        let restless: Vec<_> = noise().iter().map(|step| 1.0 + 0.2 * step).collect();
+        assert!((0.7..1.4).contains(&of(&restless)), "{}", of(&restless));
+        assert!(of(&wandering) < 0.4, "{}", of(&wandering));
+        // A step is no noise, and neither is a train that was held up.
+        let step: Vec<_> = (0..32).map(|at| if at < 20 { 1.0 } else { 2.0 }).collect();
+        assert!(of(&step) < 0.2, "{}", of(&step));
+        let mut held_up = restless.clone();
+        held_up[9] = 50.0;
+        assert!(of(&held_up) > 0.7, "{}", of(&held_up));
+        assert_eq!(of(&[1.0; 32]), 1.0);
     }
 }

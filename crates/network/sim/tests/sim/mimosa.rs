@@ -407,6 +407,82 @@ fn frames_that_would_be_late_are_skipped_in_an_outage() {
     wrong.end();
 }
 
+/// The link's use after 5 s, and the p99 of the frame delay in ms, of a flow on 20 Mbit/s whose frames
+/// differ in size by a tenth.
+fn used_and_late(link: &str, rest: &str, seed: u64) -> (f64, f64) {
+    let link = format!("rate = \"20Mbit/s\"\n{link}");
+    let flow = flow("game", &format!("frame_noise = 0.1\n{rest}"));
+    let outcome = part(&on(20, &link, &flow), seed, window(5_000, 20_000));
+    (used(&outcome), outcome.flows[0].frame_delay_ms.unwrap().p99)
+}
+
+/// While a frame is encoded for 9 ms, the rest of the frame before leaves, and the link serves what waits
+/// before it. Without the rule, a quarter of the frames is smaller for a backlog that none of them meets.
+#[test]
+fn the_time_of_encoding_costs_no_use_of_the_link() {
+    let mut wrong = Wrong::default();
+    for seed in 1..=4 {
+        let (at_once, late_at_once) = used_and_late("", "", seed);
+        let (with, late) = used_and_late("", "encode_time = \"9ms\"", seed);
+        let off = "encode_time = \"9ms\"\nparams = { foresees_encoding = false }";
+        let (without, _) = used_and_late("", off, seed);
+        let at = format!("seed {seed}");
+        wrong.unless(&(-0.004..=0.004), with - at_once, &format!("{at}, use"));
+        wrong.unless(&(-0.5..=0.5), late - late_at_once, &format!("{at}, p99"));
+        wrong.unless(&(0.02..=0.1), with - without, &format!("{at}, more use"));
+    }
+    wrong.end();
+}
+
+/// A receiver that is busy notices packets some tenths of a millisecond late. Its trains differ as those
+/// of a link whose rate varies do, but none is like the one before.
+#[test]
+fn a_busy_receiver_is_not_taken_for_a_link_whose_rate_varies() {
+    let noise = "jitter = { kind = \"normal\", deviation = \"0.3ms\", most = \"1ms\" }";
+    let mut wrong = Wrong::default();
+    for seed in 1..=4 {
+        let (use_alone, late_alone) = used_and_late("", "", seed);
+        let (with, late) = used_and_late(noise, "", seed);
+        let off = "params = { follow_restlessness = 2.0 }";
+        let (_, late_without) = used_and_late(noise, off, seed);
+        let at = format!("seed {seed}");
+        wrong.unless(&(-0.01..=0.01), with - use_alone, &format!("{at}, use"));
+        wrong.unless(&(-0.5..=1.0), late - late_alone, &format!("{at}, p99"));
+        wrong.unless(
+            &(1.0..=10.0),
+            late_without - late,
+            &format!("{at}, p99 off"),
+        );
+    }
+    wrong.end();
+}
+
+/// libx264 leaves a fifth of each grant, and the controller asks for as much more as nearly all frames
+/// leave. What one frame leaves and another has fills the link without that.
+#[test]
+fn what_frames_leave_of_their_grants_later_ones_have() {
+    let of = |carry: f64, seed| {
+        let flow = flow("game", &format!("encoder = \"x264\"\ncarry = {carry}"));
+        let link = "rate = \"20Mbit/s\"";
+        let outcome = part(&on(20, link, &flow), seed, window(5_000, 20_000));
+        (used(&outcome), outcome.flows[0].frame_delay_ms.unwrap().p95)
+    };
+    let mut wrong = Wrong::default();
+    for seed in 1..=4 {
+        let (with, late) = of(0.25, seed);
+        let (without, late_without) = of(0.0, seed);
+        let at = format!("seed {seed}");
+        wrong.unless(&(0.91..=0.97), with, &format!("{at}, use"));
+        wrong.unless(&(0.84..=0.88), without, &format!("{at}, use without"));
+        wrong.unless(
+            &(0.0..=2.5),
+            late - late_without,
+            &format!("{at}, p95 in ms"),
+        );
+    }
+    wrong.end();
+}
+
 /// A frame of 50 Mbit/s has 104 kB, of which a sixth waits behind a port with room for 16 kB. The cause is
 /// the length over which frames are sent: without the rule next to none comes whole.
 #[test]
