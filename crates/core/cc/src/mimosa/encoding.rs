@@ -39,7 +39,7 @@ impl Encoding {
     pub(super) fn sent(&mut self, packet: &SentPacket) {
         let is_its = self.leaves == Some(packet.frame);
         if is_its && !matches!(packet.kind, PacketKind::Probe | PacketKind::Retransmission) {
-            self.unsent = self.unsent - packet.size;
+            self.unsent -= packet.size;
         }
     }
 
