@@ -24,7 +24,7 @@ in_workspace = $(subst $(comma),$(comma)mimosa-cli/,$(subst --features ,--featur
 BESIDE ?=
 # The program that soaks; MIMOSA names one that is built already.
 SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
-PYTHON := $(shell git ls-files '*.py' 2>/dev/null)
+PYTHON := $(shell git ls-files '*.py' '*.ipynb' 2>/dev/null)
 export GAME URL
 
 .PHONY: help check test python-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures
