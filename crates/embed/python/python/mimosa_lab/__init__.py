@@ -17,20 +17,22 @@ True
 The last word of a column's name is its unit: nanoseconds (`ns`), milliseconds (`ms`), `bytes`, bits
 per second (`bps`) or megabits per second (`mbps`). `Table.meaning` says what a column means.
 
-`mimosa_lab.environment` has the environments for learners, as Gymnasium wants them.
+`mimosa_lab.build` has typed objects for links, queues and flows; `mimosa_lab.environment` the environments for
+learners, as Gymnasium wants them.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import _native
 from ._native import CONTROLLERS, OBSERVATION, RunResult, ScenarioError, Table, suites
 from ._toml import to_toml
+from .build import Keys
 
 __all__ = [
     "CONTROLLERS",
@@ -50,7 +52,7 @@ class Scenario:
     """A scenario: all that describes a run but its seed.
 
     `description` is the scenario's TOML, or a dictionary with the same keys, whose flows are the list
-    `flow`. Files that it names are read from `folder`; without one, none are read.
+    `flow`; its values may be objects of `mimosa_lab.build`. Files that it names are read from `folder`; without one, none are read.
 
     Raises `ScenarioError`, whose message says where the mistake is and what to write instead.
     """
@@ -66,6 +68,25 @@ class Scenario:
         self._native = _native.Scenario(
             text, name, None if folder is None else Path(folder)
         )
+
+    @classmethod
+    def of(
+        cls,
+        link: Keys | Mapping[str, Any],
+        flows: Iterable[Keys | Mapping[str, Any]],
+        *,
+        duration: str,
+        seed: int | None = None,
+        variants: Iterable[Keys | Mapping[str, Any]] = (),
+        name: str = "scenario",
+        folder: str | os.PathLike[str] | None = None,
+    ) -> Scenario:
+        """The scenario of a link and flows, which are objects of `mimosa_lab.build` or dictionaries."""
+        description: dict[str, Any] = {"duration": duration}
+        if seed is not None:
+            description["seed"] = seed
+        description |= {"link": link, "flow": list(flows), "variant": list(variants)}
+        return cls(description, name=name, folder=folder)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scenario:

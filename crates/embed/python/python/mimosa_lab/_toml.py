@@ -6,6 +6,8 @@ import json
 import math
 from typing import Any
 
+from .build import Keys
+
 
 def to_toml(description: dict[str, Any]) -> str:
     """The text of a table with these keys, one on each line."""
@@ -27,6 +29,8 @@ def _text(text: str) -> str:
 
 
 def _value(value: object) -> str:
+    if isinstance(value, Keys):
+        value = value.as_dict()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
