@@ -33,14 +33,18 @@ from . import _native
 from ._native import CONTROLLERS, OBSERVATION, RunResult, ScenarioError, Table, suites
 from ._toml import to_toml
 from .build import Keys
+from .reading import Recording, Records, read_records
 
 __all__ = [
     "CONTROLLERS",
     "OBSERVATION",
+    "Recording",
+    "Records",
     "RunResult",
     "Scenario",
     "ScenarioError",
     "Table",
+    "read_records",
     "run",
     "run_suite",
     "suites",
@@ -185,15 +189,17 @@ def run_suite(
     seeds: tuple[int, int] | None = None,
     cases: Iterable[str] = (),
     progress: bool | Callable[[int, int], object] = False,
-) -> tuple[list[dict[str, Any]], Path]:
+) -> tuple[Records, Path]:
     """Run the lab's suite `name` (one of `suites()`), or parts of it, and write its page.
 
     Each run is kept in `folder` at once, so that the next call goes on where this one stopped.
-    `seeds` are the first and the last. Returns a record of each run, and the path of the page.
+    `seeds` are the first and the last. Returns a record of each run, and the path of the page; the
+    records' `to_polars("flows")` is a table with a row for each flow.
     """
-    return _native.run_suite(
+    records, page = _native.run_suite(
         name, Path(folder), list(controllers), seeds, list(cases), _progress(progress)
     )
+    return Records(records), page
 
 
 def _progress(
