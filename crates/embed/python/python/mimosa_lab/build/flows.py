@@ -48,6 +48,7 @@ class Video(_Flow):
     frame_scale: Sequence[Mapping[str, Any]] | None = None
     scene_cuts: Mapping[str, Any] | None = None
     content_bitrate: Quantity | None = None
+    carry: float | None = None
     encode_time: Quantity | None = None
     overhead: Quantity | None = None
     probe_size: Quantity | None = None
