@@ -163,7 +163,7 @@ keys! {
         /// Lowest quantiser: a picture as good as that takes no more bits.
         FINEST_QUANTISER: Number "encoder.finest_quantiser" as "finest_quantiser" = "17",
             "NUMBER", "a whole number from 1 to 51";
-        /// `carried`: a frame may have what earlier ones left of their bits; `strict`: not.
+        /// `carried`: a frame may have what earlier ones left; `strict`: not.
         FRAME_SIZES: Text "encoder.frame_sizes" as "frame_sizes" = "carried",
             "NAME", "`carried` or `strict`";
         /// Slices coded side by side, each by a thread of its own.
