@@ -25,6 +25,13 @@ pub trait Controller: Debug + Send {
     fn deadline(&self) -> Option<Time> {
         None
     }
+
+    /// Why the controller decides no more, and what to do about it, on one line; `None` while it
+    /// decides. Its last decision stands from then on. Only a controller that runs outside the
+    /// program, as a process or a module, can fail.
+    fn failure(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// The bounds of a controller's target, and the target with which it begins.

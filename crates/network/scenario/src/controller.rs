@@ -1,9 +1,12 @@
 //! Makes the controller of a flow, and gives a flow another one than the scenario names.
 
+use std::sync::Arc;
+
 use mimosa_cc::BuildError;
 use mimosa_cc::needs::needs;
 use mimosa_cc::window::Algorithm;
 use mimosa_facts::{Controller, Limits};
+use mimosa_foreign::Maker;
 use mimosa_stream::{EcnConfig, EcnUse};
 
 use super::ecn::at_first;
@@ -17,7 +20,10 @@ impl VideoConfig {
     ///
     /// [`BuildError`] if another controller was set that refuses the parameters.
     pub fn build_controller(&self) -> Result<Box<dyn Controller>, BuildError> {
-        build(&self.controller, self.params.clone(), self.limits)
+        match &self.outside {
+            Some(maker) => Ok(maker.make(&self.params, self.limits)),
+            None => build(&self.controller, self.params.clone(), self.limits),
+        }
     }
 }
 
@@ -41,6 +47,7 @@ impl FlowConfig {
         match &mut self.kind {
             FlowKind::Video(video) if mimosa_cc::NAMES.contains(&name) => {
                 name.clone_into(&mut video.controller);
+                video.outside = None;
                 if video.asks_for_ecn {
                     video.sender.ecn = automatic(name);
                     self.ecn = at_first(video.sender.ecn);
@@ -59,6 +66,22 @@ impl FlowConfig {
             }
             FlowKind::Video(_) | FlowKind::Cbr(_) => false,
         }
+    }
+
+    /// Gives a video flow the controller called `name` that `maker` makes. With `ecn = "auto"` the
+    /// flow then uses no ECN, as nothing is known of how such a controller answers marks. Parameters
+    /// stay as they are. Returns `false`, and changes nothing, if the flow is no video.
+    pub fn set_outside(&mut self, name: &str, maker: Arc<dyn Maker>) -> bool {
+        let FlowKind::Video(video) = &mut self.kind else {
+            return false;
+        };
+        name.clone_into(&mut video.controller);
+        video.outside = Some(maker);
+        if video.asks_for_ecn {
+            video.sender.ecn = automatic(name);
+            self.ecn = at_first(video.sender.ecn);
+        }
+        true
     }
 }
 

@@ -91,6 +91,9 @@ pub enum Problem {
     /// The controller cannot be made with this name and these parameters.
     #[error("{0}")]
     Controller(BuildError),
+    /// The controller from outside the program does not begin.
+    #[error("{0}")]
+    Outside(String),
     /// The pacer cannot be made with this name and these parameters.
     #[error("{0}")]
     Pacer(PolicyError),

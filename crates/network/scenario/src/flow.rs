@@ -1,9 +1,11 @@
 //! Reads the flows: `[[flow]]`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use mimosa_cc::window::{Algorithm, EcnUse};
 use mimosa_facts::Limits;
+use mimosa_foreign::{Maker, OutsideName};
 use mimosa_net::KeyProblem;
 use mimosa_net::{Abr, EncoderModel, PathConfig};
 use mimosa_stream::pace::Bounds;
@@ -290,6 +292,7 @@ impl Reader<'_> {
     ) -> Read<VideoConfig> {
         let limits = self.limits(raw)?;
         let (controller, params) = self.controller(raw, limits)?;
+        let outside = self.outside(raw, &params, limits)?;
         let fps = value(raw.fps.as_ref(), 60);
         if let Some(text) = &raw.fps {
             self.range(
@@ -358,6 +361,7 @@ impl Reader<'_> {
         };
         Ok(VideoConfig {
             controller,
+            outside,
             params,
             limits,
             fps,
@@ -401,6 +405,31 @@ impl Reader<'_> {
         Ok(Limits::new(min, start, max))
     }
 
+    /// What makes the controller of a flow; `None` if the controller is part of the program. The
+    /// maker has made one with these parameters already.
+    fn outside(
+        &mut self,
+        raw: &raw::Flow,
+        params: &toml::Table,
+        limits: Limits,
+    ) -> Read<Option<Arc<dyn Maker>>> {
+        let Some(given) = &raw.controller else {
+            return Ok(None);
+        };
+        let Some(name) = OutsideName::of(given.get_ref()) else {
+            return Ok(None);
+        };
+        let maker = self.files.outside(name).and_then(|maker| {
+            maker.check(params, limits)?;
+            Ok(maker)
+        });
+        maker
+            .map(Some)
+            .map_err(|why| self.error(given.span(), Problem::Outside(why)))
+    }
+
+    /// The name of a flow's controller and its parameters, which are checked if the controller is
+    /// part of the program.
     pub(super) fn controller(
         &self,
         raw: &raw::Flow,
@@ -418,6 +447,9 @@ impl Reader<'_> {
         };
         let build = |params: toml::Table| build(name, params, limits).map(drop);
         let params = table(&mut given.iter());
+        if OutsideName::of(name).is_some() {
+            return Ok((name.to_owned(), params));
+        }
         if let Err(error) = build(params.clone()) {
             // The error is at the first parameter that fails alone.
             let culprit = given

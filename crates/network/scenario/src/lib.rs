@@ -16,7 +16,10 @@ mod queue;
 mod raw;
 mod route;
 
+use std::sync::Arc;
+
 use mimosa_facts::Limits;
+use mimosa_foreign::Maker;
 use mimosa_net::medium::MediumConfig;
 pub use mimosa_net::queue::QueueConfig;
 use mimosa_net::{EncoderModel, PathConfig, Schedule};
@@ -160,6 +163,8 @@ pub struct PagesConfig {
 pub struct VideoConfig {
     /// Name of the controller.
     pub controller: String,
+    /// What makes the controller; `None` if the controller is part of the program.
+    pub outside: Option<Arc<dyn Maker>>,
     /// The controller's parameters that the scenario states; the others have their defaults.
     pub params: toml::Table,
     /// The bounds of the controller's target bitrate, and its first value.

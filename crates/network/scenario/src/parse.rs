@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
+use mimosa_foreign::{Maker, OutsideName};
 use mimosa_net::KeyProblem;
 use mimosa_units::{Time, TimeDelta, Where, shortened};
 use toml::Spanned;
@@ -17,7 +19,8 @@ use super::route::largest_packet;
 /// The longest run, 30 days: beyond it times would no longer be counted exactly.
 const LONGEST: TimeDelta = TimeDelta::from_millis(1_000 * 3600 * 24 * 30);
 
-/// Reads the files that a scenario names: traces and frame sizes.
+/// Reads the files that a scenario names: traces and frame sizes, and controllers from outside the
+/// program.
 pub trait Files {
     /// Reads the file at `path`, which is relative to the scenario's folder, and returns
     /// its content.
@@ -26,6 +29,21 @@ pub trait Files {
     ///
     /// The system's message when the file cannot be read.
     fn read(&mut self, path: &str) -> Result<String, String>;
+
+    /// Finds what makes the controller called `name`, which is not part of the program. Paths in
+    /// the name are relative to the scenario's folder.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, and what to write instead; by default, that no such controller runs here.
+    fn outside(&mut self, name: OutsideName<'_>) -> Result<Arc<dyn Maker>, String> {
+        let _ = name;
+        let forms = OutsideName::FORMS;
+        Err(format!(
+            "controllers of the forms {forms} run in `mimosa sim`, `mimosa lab` and `mimosa serve`, \
+             and not here; name a controller that is built in"
+        ))
+    }
 }
 
 /// Reads no file: for scenarios that name none.

@@ -3,7 +3,8 @@
 //! A [`Scenario`](mimosa_scenario::Scenario) is read from TOML by
 //! [`load`](mimosa_scenario::load). [`run`] runs it with one seed and tells an
 //! [`Observer`](mimosa_facts::Observer) each event once. Figures, recordings and tests are
-//! observers; the figures are `mimosa-figures`'. A [`Run`] is taken forward in steps. The senders and receivers inside are
+//! observers; the figures are `mimosa-figures`'. A [`Run`] is taken forward in steps. [`try_run`] ends
+//! with an error where a controller from outside the program fails. The senders and receivers inside are
 //! `mimosa-stream`'s, the very ones that a server runs.
 //!
 //! ```
@@ -29,6 +30,7 @@
 mod available;
 mod deadlines;
 mod delay_line;
+mod failure;
 mod flow;
 mod pages;
 mod simulation;
@@ -37,5 +39,6 @@ mod tcp;
 mod video;
 mod way_back;
 
+pub use failure::{ControllerFailed, try_run};
 pub use simulation::{Run, run};
 pub use stream::Stream;

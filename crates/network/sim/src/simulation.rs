@@ -113,6 +113,23 @@ impl Run {
         }
     }
 
+    /// The first flow whose controller decides no more, by its number, with the reason; `None` while
+    /// all decide.
+    #[must_use]
+    pub fn failure(&self) -> Option<(usize, &str)> {
+        let flows = self.flows.iter().enumerate();
+        let mut failures = flows.filter_map(|(number, flow)| match &flow.source {
+            Source::Video(video) => Some((number, video.stream.sender.failure()?)),
+            Source::Cbr(_) | Source::Tcp(_) => None,
+        });
+        failures.next()
+    }
+
+    /// When the run ends.
+    pub(crate) const fn end(&self) -> Time {
+        self.end
+    }
+
     /// Works out all that happens before `time`, or before the end of the run if that comes sooner,
     /// and tells `observer` of it.
     pub fn until(&mut self, time: Time, observer: &mut impl Observer) {

@@ -169,6 +169,13 @@ impl Sender {
         self.controller.decision()
     }
 
+    /// Why the controller decides no more; `None` while it decides, as every controller does that
+    /// is part of the program.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.controller.failure()
+    }
+
     /// The current pacing: the controller's, or the policy's in its place.
     #[must_use]
     pub const fn pacing(&self) -> Pacing {

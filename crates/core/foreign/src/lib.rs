@@ -4,6 +4,9 @@
 //! a [`DecisionForm`] becomes a [`Decision`](mimosa_facts::Decision). Both go through `serde`, so
 //! that a driver chooses how they travel: as objects of Python, or as lines of JSON. Times and spans
 //! are in nanoseconds, sizes in bytes, rates in bits per second, as the last word of each name says.
+//! [`Standing`] is the decision that a controller's answers change, and [`Dialogue`] the lines of JSON
+//! by which a process or a WebAssembly module is told and answers. Nothing here opens a file or starts
+//! a process: a driver implements [`Maker`], and hands it to simulations and sessions.
 //!
 //! ```
 //! use mimosa_facts::{Decision, Event, FrameId, Limits, Pacing};
@@ -26,7 +29,15 @@
 //! ```
 
 mod decision;
+mod dialogue;
 mod event;
+mod maker;
+mod name;
+mod standing;
 
 pub use decision::{DecisionForm, FormError, PacingForm, ProbeForm};
+pub use dialogue::{AnswerError, Dialogue, LONGEST_ANSWER, VERSION};
 pub use event::{EventForm, PacketForm, ReportForm};
+pub use maker::Maker;
+pub use name::OutsideName;
+pub use standing::Standing;

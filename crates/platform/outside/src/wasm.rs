@@ -1,0 +1,285 @@
+//! Controllers that are WebAssembly modules, in an interpreter that gives them nothing from outside.
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use mimosa_facts::{Controller, Decision, Event, Limits};
+use mimosa_foreign::{Dialogue, Maker};
+use mimosa_units::Time;
+use wasmi::{
+    CompilationMode, Config, Engine, Linker, Memory, Module, Store, StoreLimits,
+    StoreLimitsBuilder, TrapCode, TypedFunc,
+};
+
+use crate::bounds::{WasmBounds, split};
+use crate::digest::Digest;
+use crate::error::{OutsideError, Problem};
+
+/// Most megabytes of a module's file.
+const LARGEST_FILE: u64 = 16;
+/// Most elements of a module's tables.
+const LARGEST_TABLE: usize = 65_536;
+
+/// A function that takes a line, by its place and length in the module's memory, and gives the place
+/// and the length of the answer in the upper and the lower half.
+type Asked = TypedFunc<(u32, u32), u64>;
+
+/// Makes controllers of a module that is compiled once.
+pub(crate) struct WasmMaker {
+    name: String,
+    module: Module,
+    digest: u64,
+}
+
+impl fmt::Debug for WasmMaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WasmMaker")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl WasmMaker {
+    /// Reads and compiles the module in `file`, a path that counts from `folder`.
+    pub(crate) fn read(file: &str, folder: &Path) -> Result<Self, Problem> {
+        let path = folder.join(file);
+        let shown = path.display().to_string();
+        let failed = |why: std::io::Error| Problem::NoFile {
+            file: shown.clone(),
+            why: why.to_string(),
+        };
+        let opened = std::fs::File::open(&path).map_err(failed)?;
+        let mut bytes = Vec::new();
+        let most = LARGEST_FILE << 20;
+        let mut limited = opened.take(most + 1);
+        limited.read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > most {
+            let most = LARGEST_FILE;
+            return Err(Problem::Large { file: shown, most });
+        }
+        Self::of(format!("wasm:{file}"), &bytes)
+    }
+
+    /// Compiles a module.
+    fn of(name: String, bytes: &[u8]) -> Result<Self, Problem> {
+        let mut config = Config::default();
+        // Compiling a function when it is first called would take fuel from that line.
+        config
+            .consume_fuel(true)
+            .compilation_mode(CompilationMode::Eager);
+        let engine = Engine::new(&config);
+        let module = Module::new(&engine, bytes).map_err(|error| Problem::NoModule {
+            why: error.to_string(),
+        })?;
+        if let Some(import) = module.imports().next() {
+            return Err(Problem::Import {
+                module: import.module().to_owned(),
+                name: import.name().to_owned(),
+            });
+        }
+        let mut digest = Digest::new();
+        digest.add(bytes);
+        Ok(Self {
+            name,
+            module,
+            digest: digest.value(),
+        })
+    }
+
+    /// A module of its own, which has answered the first line.
+    fn begin(
+        &self,
+        bounds: WasmBounds,
+        dialogue: &mut Dialogue,
+        first: &[u8],
+    ) -> Result<Running, Problem> {
+        let mut running = Running::new(&self.module, bounds)?;
+        let start = running.start;
+        running.ask(start, dialogue, first)?;
+        Ok(running)
+    }
+
+    fn start(&self, params: &toml::Table, limits: Limits) -> Wasm {
+        let (bounds, params) = match split::<WasmBounds>(params) {
+            Ok(split) => split,
+            Err(problem) => {
+                let (dialogue, _) = Dialogue::begin(limits, &toml::Table::new());
+                return self.controller(dialogue, Err(problem));
+            }
+        };
+        let (mut dialogue, first) = Dialogue::begin(limits, &params);
+        let running = self.begin(bounds, &mut dialogue, &first);
+        self.controller(dialogue, running)
+    }
+
+    fn controller(&self, dialogue: Dialogue, running: Result<Running, Problem>) -> Wasm {
+        let name = self.name.clone();
+        match running {
+            Ok(running) => Wasm {
+                name,
+                dialogue,
+                running: Some(running),
+                failure: None,
+            },
+            Err(problem) => Wasm {
+                failure: Some(
+                    OutsideError {
+                        name: name.clone(),
+                        problem,
+                    }
+                    .to_string(),
+                ),
+                name,
+                dialogue,
+                running: None,
+            },
+        }
+    }
+}
+
+impl Maker for WasmMaker {
+    fn check(&self, params: &toml::Table, limits: Limits) -> Result<(), String> {
+        self.start(params, limits).failure.map_or(Ok(()), Err)
+    }
+
+    fn make(&self, params: &toml::Table, limits: Limits) -> Box<dyn Controller> {
+        Box::new(self.start(params, limits))
+    }
+
+    fn digest(&self) -> u64 {
+        self.digest
+    }
+}
+
+/// A module with its memory.
+struct Running {
+    store: Store<StoreLimits>,
+    memory: Memory,
+    alloc: TypedFunc<u32, u32>,
+    start: Asked,
+    event: Asked,
+    fuel: u64,
+}
+
+impl Running {
+    fn new(module: &Module, bounds: WasmBounds) -> Result<Self, Problem> {
+        let memory = usize::try_from(bounds.memory.get()).unwrap_or(usize::MAX);
+        let limits = StoreLimitsBuilder::new()
+            .memory_size(memory)
+            .table_elements(LARGEST_TABLE)
+            .instances(1)
+            .memories(1)
+            .tables(1)
+            .build();
+        let mut store = Store::new(module.engine(), limits);
+        store.limiter(|limits| limits);
+        let begin = |error: wasmi::Error| Problem::Begin {
+            why: error.to_string(),
+        };
+        store.set_fuel(bounds.fuel).map_err(begin)?;
+        let linker = Linker::new(module.engine());
+        let instance = linker
+            .instantiate_and_start(&mut store, module)
+            .map_err(begin)?;
+        let no = |name, is| Problem::Export { name, is };
+        let memory = instance.get_memory(&store, "memory");
+        let alloc = instance.get_typed_func(&store, "mimosa_alloc");
+        let asked = |name| {
+            let function = instance.get_typed_func(&store, name);
+            function.map_err(|_| no(name, "(i32, i32) -> i64"))
+        };
+        let (start, event) = (asked("mimosa_start")?, asked("mimosa_event")?);
+        Ok(Self {
+            memory: memory.ok_or_else(|| no("memory", "a memory"))?,
+            alloc: alloc.map_err(|_| no("mimosa_alloc", "(i32) -> i32"))?,
+            start,
+            event,
+            fuel: bounds.fuel,
+            store,
+        })
+    }
+
+    /// Gives the module a line, and takes its answer.
+    fn ask(&mut self, function: Asked, dialogue: &mut Dialogue, line: &[u8]) -> Result<(), Problem> {
+        let seq = dialogue.awaited();
+        let fuel = self.fuel;
+        let trap = |error: wasmi::Error| match error.as_trap_code() {
+            Some(TrapCode::OutOfFuel) => Problem::Fuel { seq, fuel },
+            _ => Problem::Trap {
+                seq,
+                why: error.to_string(),
+            },
+        };
+        self.store.set_fuel(self.fuel).map_err(trap)?;
+        let length = u32::try_from(line.len()).unwrap_or(u32::MAX);
+        let at = self.alloc.call(&mut self.store, length).map_err(trap)?;
+        let memory = |what, at: u32, length: u32| Problem::Memory {
+            seq,
+            what,
+            at: u64::from(at),
+            length: u64::from(length),
+        };
+        self.memory
+            .write(&mut self.store, at as usize, line)
+            .map_err(|_| memory("the place for the line", at, length))?;
+        let packed = function
+            .call(&mut self.store, (at, length))
+            .map_err(trap)?;
+        #[expect(clippy::cast_possible_truncation, reason = "each is a half of it")]
+        let (at, length) = ((packed >> 32) as u32, packed as u32);
+        let begin = at as usize;
+        let answer = begin
+            .checked_add(length as usize)
+            .and_then(|end| self.memory.data(&self.store).get(begin..end))
+            .ok_or_else(|| memory("the answer", at, length))?;
+        dialogue.take(answer)?;
+        Ok(())
+    }
+}
+
+/// A controller whose decisions a module makes.
+struct Wasm {
+    name: String,
+    dialogue: Dialogue,
+    /// `None` after a failure.
+    running: Option<Running>,
+    failure: Option<String>,
+}
+
+impl fmt::Debug for Wasm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wasm")
+            .field("name", &self.name)
+            .field("dialogue", &self.dialogue)
+            .field("failure", &self.failure)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Controller for Wasm {
+    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
+        if let Some(running) = &mut self.running {
+            let line = self.dialogue.tell(now, &event);
+            let function = running.event;
+            if let Err(problem) = running.ask(function, &mut self.dialogue, &line) {
+                let name = self.name.clone();
+                self.failure = Some(OutsideError { name, problem }.to_string());
+                self.running = None;
+            }
+        }
+        self.dialogue.decision()
+    }
+
+    fn decision(&self) -> &Decision {
+        self.dialogue.decision()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.dialogue.deadline().filter(|_| self.failure.is_none())
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+}
