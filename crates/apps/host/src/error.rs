@@ -50,6 +50,9 @@ pub enum HostError {
     /// The controller's parameters are wrong.
     #[error("controller: {0}")]
     Controller(#[from] mimosa_cc::BuildError),
+    /// The controller from outside the program does not begin.
+    #[error("{0}")]
+    Outside(String),
     /// The pacing policy is unknown or invalid.
     #[error("pacer: {0}")]
     Pacer(#[from] mimosa_stream::pace::PolicyError),

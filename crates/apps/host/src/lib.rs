@@ -28,7 +28,7 @@ mod sound;
 mod source;
 mod tls;
 
-pub use controllers::build_controller;
+pub use controllers::{build_controller, check_outside};
 pub use encoding::{ENCODERS, Element, Hardware, choose_encoder, look_for_hardware, open_encoder};
 pub use error::HostError;
 pub use mimosa_system::priority::may_go_first;

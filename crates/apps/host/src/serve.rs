@@ -12,7 +12,7 @@ use mimosa_tls::KeyHash;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::controllers::build_controller;
+use crate::controllers::Controllers;
 use crate::devices::Devices;
 use crate::encoding::EncoderChoices;
 use crate::encoding::choose_encoder;
@@ -78,8 +78,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     }
     warn_of_root(&settings);
     let settings = Arc::new(settings);
-    let asked = &settings.controller;
-    build_controller(&asked.name, &asked.params, asked.limits)?;
+    let controllers = Controllers::new(&settings.controller)?;
 
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -125,7 +124,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     let advertised = AdvertisedWatch::new(places, port).run(mailbox.clone());
     let network = Network::new(
         Arc::clone(&settings),
-        encoders,
+        (encoders, controllers),
         clock,
         sockets,
         (source, sound),

@@ -132,6 +132,12 @@ pub enum Problem {
     /// The two tokens are the same.
     #[error("`view_token` is the same as `token`, so that whoever watches could play; change one")]
     SameToken,
+    /// The controller from outside the program does not begin.
+    #[error("{why}")]
+    Outside {
+        /// The reason, and what to write instead.
+        why: String,
+    },
     /// Parameters are not a table, or the controller refuses them.
     #[error("`{key}`: {why}")]
     Params {

@@ -31,6 +31,22 @@ pub trait Checks {
     /// Names of the controllers.
     fn controllers(&self) -> &[&str];
 
+    /// Checks a controller that is not part of the program, such as `wasm:aimd.wasm`, by making
+    /// one; `None` if the name has no form of such names. By default no name has.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and what to write instead.
+    fn outside(
+        &self,
+        name: &str,
+        params: &toml::Table,
+        limits: Limits,
+    ) -> Option<Result<(), String>> {
+        let _ = (name, params, limits);
+        None
+    }
+
     /// Names of the pacers.
     fn pacers(&self) -> &[&str];
 
@@ -327,20 +343,31 @@ fn log(said: &Said, checks: &dyn Checks) -> Result<String, SettingsError> {
 }
 
 fn controller(said: &Said, checks: &dyn Checks) -> Result<ControllerSettings, SettingsError> {
-    let known = checks.controllers();
-    let given = said.of(&keys::CONTROLLER);
-    let name = given.value.as_str().filter(|name| known.contains(name));
-    let name = name.ok_or_else(|| given.wrong_as(&one_of(known)))?;
     let limits = bitrate::limits(said)?;
+    let given = said.of(&keys::CONTROLLER);
+    let text = given.value.as_str().ok_or_else(|| given.wrong())?;
+    let (params, last) = params(said, text)?;
+    let known = checks.controllers();
+    let name = known.iter().find(|name| **name == text);
+    let outside = match name {
+        Some(_) => None,
+        None => checks.outside(text, &params, limits),
+    };
+    match (name, outside) {
+        (Some(name), _) => {
+            if let Err(why) = checks.params(name, &params, limits) {
+                let key = keys::PARAMS.path;
+                return Err(last.error(Problem::Params { key, why }));
+            }
+        }
+        (None, Some(checked)) => checked.map_err(|why| given.error(Problem::Outside { why }))?,
+        (None, None) => return Err(given.wrong_as(&one_of(known))),
+    }
+    let name = text;
     let known = checks.pacers();
     let given = said.of(&keys::PACER);
     let pacer = given.value.as_str().filter(|name| known.contains(name));
     let pacer = pacer.ok_or_else(|| given.wrong_as(&one_of(known)))?;
-    let (params, last) = params(said, name)?;
-    if let Err(why) = checks.params(name, &params, limits) {
-        let key = keys::PARAMS.path;
-        return Err(last.error(Problem::Params { key, why }));
-    }
     Ok(ControllerSettings {
         name: name.to_owned(),
         params,

@@ -74,6 +74,18 @@ pub enum SuiteError {
         /// Name of the suite.
         suite: String,
     },
+    /// A controller from outside the program failed in a run.
+    #[error("{suite}: case `{case}` with seed {seed}: {why}")]
+    Failed {
+        /// Name of the suite.
+        suite: String,
+        /// Name of the case.
+        case: String,
+        /// Seed of the run.
+        seed: u64,
+        /// The flow, and why its controller decides no more.
+        why: String,
+    },
     /// A case that was asked for cannot be simulated.
     #[error("{suite}: case `{name}` is not carried: {why}")]
     NotCarried {

@@ -17,7 +17,7 @@
 //!     cases: vec!["constant-8".to_owned()],
 //! };
 //! let job = &suite.jobs(&choice)?[0];
-//! let record = suite.run(job);
+//! let record = suite.run(job)?;
 //! assert!(record.link.utilization > Some(0.8));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

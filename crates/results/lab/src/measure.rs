@@ -2,6 +2,7 @@
 
 use mimosa_figures::{FlowFigures, FrameDelays, QueueDelays, RunFigures, Window};
 use mimosa_scenario::Scenario;
+use mimosa_sim::{ControllerFailed, try_run};
 use mimosa_units::{Time, TimeDelta, nearest_rank};
 
 use crate::bins::{BIN, PER_SECOND, Seen, Watch};
@@ -26,19 +27,25 @@ pub(crate) struct Parts {
     pub(crate) waits: bool,
 }
 
-/// Runs `scenario` and measures it.
-pub(crate) fn run(scenario: &Scenario, parts: Parts, key: Key) -> Record {
+/// Runs `scenario` and measures it, unless a controller fails.
+pub(crate) fn run(
+    scenario: &Scenario,
+    parts: Parts,
+    key: Key,
+) -> Result<Record, ControllerFailed> {
     let is_kept = parts.kept != Kept::default();
     let tracer = is_kept.then(|| Tracer::new(scenario, parts.kept));
     let mut watch = (Watch::new(scenario, &parts), tracer);
+    let mut ran = Ok(());
     let figures = mimosa_figures::measure(scenario, parts.window, &mut watch, |observer| {
-        mimosa_sim::run(scenario, key.seed, observer);
+        ran = try_run(scenario, key.seed, observer);
     });
+    ran?;
     let (watch, tracer) = watch;
-    Record {
+    Ok(Record {
         trace: tracer.map(|tracer| tracer.trace(scenario)),
         ..record(scenario, parts, key, &figures, watch.seen)
-    }
+    })
 }
 
 fn record(

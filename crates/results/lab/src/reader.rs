@@ -1,6 +1,9 @@
 //! Reads and checks the files of a suite.
 
+use std::sync::Arc;
+
 use mimosa_figures::Window;
+use mimosa_foreign::{Maker, OutsideName};
 use mimosa_scenario::{Files, Scenario};
 use mimosa_units::{Time, TimeDelta};
 
@@ -21,7 +24,7 @@ const LATE: TimeDelta = TimeDelta::from_millis(30);
 
 /// Constants of the hash FNV-1a with 64 bits.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-pub(crate) const PRIME: u64 = 0x0100_0000_01b3;
+const PRIME: u64 = 0x0100_0000_01b3;
 
 /// Reads the files of a suite, and hashes their content.
 pub(crate) struct Reader<'a> {
@@ -39,11 +42,22 @@ impl Files for Reader<'_> {
             _ => path,
         };
         let text = self.files.read(path)?;
-        for byte in text.bytes().chain([0]) {
-            self.digest = (self.digest ^ u64::from(byte)).wrapping_mul(PRIME);
-        }
+        self.digest = mixed(self.digest, text.bytes().chain([0]));
         Ok(text)
     }
+
+    fn outside(&mut self, name: OutsideName<'_>) -> Result<Arc<dyn Maker>, String> {
+        let maker = self.files.outside(name)?;
+        self.digest = mixed(self.digest, maker.digest().to_le_bytes());
+        Ok(maker)
+    }
+}
+
+/// `digest`, with `bytes` after what it is the hash of.
+pub(crate) fn mixed(digest: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(digest, |digest, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
 }
 
 impl<'a> Reader<'a> {
@@ -58,6 +72,11 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Name of the suite.
+    pub(crate) const fn name(&self) -> &str {
+        self.suite
+    }
+
     pub(crate) fn file(&mut self, file: &str) -> Result<String, SuiteError> {
         self.read(file).map_err(|why| SuiteError::Read {
             suite: self.suite.to_owned(),

@@ -1,14 +1,17 @@
 //! A suite, read and checked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use mimosa_facts::Limits;
+use mimosa_foreign::{Maker, OutsideName};
 use mimosa_scenario::{Files, FlowKind, Scenario};
 
 use crate::error::SuiteError;
 use crate::figure::{Claim, Plot};
 use crate::index::Index;
 use crate::measure::{self, Parts};
-use crate::reader::{PRIME, Reader};
+use crate::reader::{Reader, mixed};
 use crate::record::{Key, Record};
 use crate::rivals::Beside;
 
@@ -33,6 +36,8 @@ pub struct Suite {
     pub controllers: Vec<String>,
     /// Parameters by controller, for flows without their own controller.
     pub params: BTreeMap<String, toml::Table>,
+    /// What makes the controllers that are not part of the program, by their names.
+    makers: BTreeMap<String, Arc<dyn Maker>>,
     /// The cases, in the order of the index.
     pub cases: Vec<Case>,
     /// Plots in the axes of a source.
@@ -170,11 +175,19 @@ impl Suite {
                 why: format!("`seeds` = [{first}, {last}] is no range; write the least first"),
             });
         }
-        for name in index.reference.iter().chain(&index.controllers) {
-            check_controller(name)?;
-        }
-        for name in index.params.keys() {
-            check_controller(name)?;
+        let mut makers = BTreeMap::new();
+        let named = index.reference.iter().chain(&index.controllers);
+        for name in named.chain(index.params.keys()) {
+            if let Some(outside) = OutsideName::of(name) {
+                let maker = reader.outside(outside).map_err(|why| SuiteError::Entry {
+                    suite: reader.name().to_owned(),
+                    what: "controller",
+                    name: name.clone(),
+                    why,
+                })?;
+                makers.insert(name.clone(), maker);
+            }
+            check_controller(name, &makers)?;
         }
         let mut cases = Vec::new();
         let mut names = BTreeSet::new();
@@ -213,6 +226,7 @@ impl Suite {
             reference: index.reference,
             controllers: index.controllers,
             params: index.params,
+            makers,
             cases,
             plots,
             claims,
@@ -220,6 +234,19 @@ impl Suite {
         };
         suite.check_params()?;
         Ok(suite)
+    }
+
+    /// Adds the controller called `name` that `maker` makes, so that [`Choice::controllers`] may
+    /// name it. Kept runs of the suite with other code of the controller do not count.
+    ///
+    /// # Errors
+    ///
+    /// [`SuiteError::Entry`] if the controller does not begin.
+    pub fn bring(&mut self, name: &str, maker: Arc<dyn Maker>) -> Result<(), SuiteError> {
+        self.digest = mixed(self.digest, name.bytes().chain([0]));
+        self.digest = mixed(self.digest, maker.digest().to_le_bytes());
+        self.makers.insert(name.to_owned(), maker);
+        self.check_params()
     }
 
     /// Replaces parameters of a controller, given as TOML: `mimosa.pull = 0.05`.
@@ -239,14 +266,12 @@ impl Suite {
             wrong(format!("{why}; write `mimosa.pull=0.05`"))
         })?;
         for name in given.keys() {
-            check_controller(name)?;
+            check_controller(name, &self.makers)?;
         }
         for (name, table) in given {
             self.params.entry(name).or_default().extend(table);
         }
-        for byte in params.bytes() {
-            self.digest = (self.digest ^ u64::from(byte)).wrapping_mul(PRIME);
-        }
+        self.digest = mixed(self.digest, params.bytes());
         self.check_params()
     }
 
@@ -305,38 +330,52 @@ impl Suite {
             controllers.extend(all.map(|name| (*name).to_owned()));
         }
         for name in &controllers {
-            check_controller(name)?;
+            check_controller(name, &self.makers)?;
         }
         controllers.extend(self.reference.clone());
         Ok(controllers)
     }
 
-    /// Checks that parameters fit their controllers, in every scenario.
+    /// Checks that parameters fit their controllers, in every scenario. Controllers from outside
+    /// are made once, with the limits of the first scenario.
     fn check_params(&self) -> Result<(), SuiteError> {
         let settings = self.cases.iter().filter_map(|case| match &case.body {
             Body::Carried(settings) => Some(settings),
             Body::NotCarried(_) => None,
         });
+        let mut limits = Vec::new();
         for setting in settings.flatten() {
             for (number, _) in setting.driven("") {
                 let flow = setting.scenario.flows.get(number);
-                let Some(FlowKind::Video(video)) = flow.map(|flow| &flow.kind) else {
-                    continue;
-                };
-                for (controller, params) in &self.params {
-                    let params = toml::Value::Table(params.clone());
-                    mimosa_cc::build(controller, params, video.limits).map_err(|error| {
-                        SuiteError::Entry {
-                            suite: self.name.clone(),
-                            what: "params of",
-                            name: controller.clone(),
-                            why: error.to_string(),
-                        }
-                    })?;
+                if let Some(FlowKind::Video(video)) = flow.map(|flow| &flow.kind) {
+                    limits.push(video.limits);
                 }
             }
         }
+        let none = toml::Table::new();
+        for (name, maker) in &self.makers {
+            let params = self.params.get(name).unwrap_or(&none);
+            let checked = limits.first().map(|limits| maker.check(params, *limits));
+            checked
+                .unwrap_or(Ok(()))
+                .map_err(|why| self.wrong_params(name, why))?;
+        }
+        let ours = self.params.iter();
+        for (name, params) in ours.filter(|(name, _)| !self.makers.contains_key(*name)) {
+            for limits in &limits {
+                build(name, params, *limits).map_err(|why| self.wrong_params(name, why))?;
+            }
+        }
         Ok(())
+    }
+
+    fn wrong_params(&self, name: &str, why: String) -> SuiteError {
+        SuiteError::Entry {
+            suite: self.name.clone(),
+            what: "params of",
+            name: name.to_owned(),
+            why,
+        }
     }
 
     fn check_case(&self, name: &str) -> Result<(), SuiteError> {
@@ -360,14 +399,20 @@ impl Suite {
     }
 
     /// Runs one of [`Suite::jobs`]. The same job gives the same record.
-    #[must_use]
-    pub fn run(&self, job: &Job<'_>) -> Record {
+    ///
+    /// # Errors
+    ///
+    /// [`SuiteError::Failed`] if a controller from outside the program fails.
+    pub fn run(&self, job: &Job<'_>) -> Result<Record, SuiteError> {
         let mut scenario = job.setting.scenario.clone();
         for (number, controller) in job.setting.driven(&job.key.controller) {
             let Some(flow) = scenario.flows.get_mut(number) else {
                 continue;
             };
-            flow.set_controller(controller);
+            match self.makers.get(controller) {
+                Some(maker) => flow.set_outside(controller, Arc::clone(maker)),
+                None => flow.set_controller(controller),
+            };
             if let FlowKind::Video(video) = &mut flow.kind
                 && let Some(params) = self.params.get(controller)
                 && video.params.is_empty()
@@ -375,12 +420,28 @@ impl Suite {
                 video.params.clone_from(params);
             }
         }
-        measure::run(&scenario, job.setting.parts, job.key.clone())
+        measure::run(&scenario, job.setting.parts, job.key.clone()).map_err(|failed| {
+            SuiteError::Failed {
+                suite: self.name.clone(),
+                case: job.key.case.clone(),
+                seed: job.key.seed,
+                why: failed.to_string(),
+            }
+        })
     }
 }
 
-fn check_controller(name: &str) -> Result<(), SuiteError> {
-    if mimosa_cc::NAMES.contains(&name) {
+fn build(name: &str, params: &toml::Table, limits: Limits) -> Result<(), String> {
+    mimosa_cc::build(name, toml::Value::Table(params.clone()), limits)
+        .map(drop)
+        .map_err(|error| error.to_string())
+}
+
+fn check_controller(
+    name: &str,
+    makers: &BTreeMap<String, Arc<dyn Maker>>,
+) -> Result<(), SuiteError> {
+    if mimosa_cc::NAMES.contains(&name) || makers.contains_key(name) {
         return Ok(());
     }
     Err(SuiteError::UnknownController {

@@ -543,7 +543,7 @@ fn a_tiny_suite_gives_the_same_bytes_and_its_verdicts() {
         "the index names them"
     );
     let bytes = || {
-        let records: Vec<_> = jobs.iter().map(|job| suite.run(job)).collect();
+        let records: Vec<_> = jobs.iter().map(|job| suite.run(job).unwrap()).collect();
         let page = page(&suite, &records).unwrap();
         (serde_json::to_string(&records).unwrap(), page)
     };
@@ -583,7 +583,7 @@ fn parameters_reach_their_controller_alone() {
     let without = load(&INDEX.replace("[params.copa]\ndelta = 0.1\n", "")).unwrap();
     let runs = |suite: &Suite| {
         let jobs = suite.jobs(&Choice::default()).unwrap();
-        [0, 2].map(|index| suite.run(&jobs[index]))
+        [0, 2].map(|index| suite.run(&jobs[index]).unwrap())
     };
     let ([copa, sqp], [default_copa, default_sqp]) = (runs(&with), runs(&without));
     assert_ne!(copa, default_copa);

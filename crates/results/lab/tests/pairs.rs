@@ -65,7 +65,7 @@ fn keys(suite: &Suite, controllers: &[&str]) -> Vec<Key> {
 
 fn records(suite: &Suite) -> Vec<Record> {
     let jobs = suite.jobs(&Choice::default()).unwrap();
-    jobs.iter().map(|job| suite.run(job)).collect()
+    jobs.iter().map(|job| suite.run(job).unwrap()).collect()
 }
 
 fn settings<'a>(suite: &'a Suite, case: &str) -> &'a [Setting] {
@@ -439,7 +439,7 @@ fn parameters_of_a_controller_hold_for_rivals_too() {
             key.controller == "copa" && rival.controller == "fixed"
         };
         let job = jobs.iter().find(|job| is_it(&job.key)).unwrap();
-        suite.run(job).flows[1].throughput_mbps
+        suite.run(job).unwrap().flows[1].throughput_mbps
     };
     for rate in [1.0, 2.0] {
         suite

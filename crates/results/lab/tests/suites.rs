@@ -45,7 +45,7 @@ fn one(scenario: &str) -> mimosa_lab::Record {
         controllers: vec!["pudica".to_owned()],
         ..Choice::default()
     };
-    suite.run(&suite.jobs(&choice).unwrap()[0])
+    suite.run(&suite.jobs(&choice).unwrap()[0]).unwrap()
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn the_same_job_gives_the_same_bytes() {
     let jobs = suite.jobs(&choice).unwrap();
     assert_eq!(jobs.len(), 2);
     let bytes = || {
-        let records: Vec<_> = jobs.iter().map(|job| suite.run(job)).collect();
+        let records: Vec<_> = jobs.iter().map(|job| suite.run(job).unwrap()).collect();
         let page = page(&suite, &records).unwrap();
         (serde_json::to_string(&records).unwrap(), page)
     };
@@ -207,7 +207,7 @@ fn case_of_rfc_8867(name: &str) -> (mimosa_lab::Record, String) {
     };
     let mut jobs = suite.jobs(&choice).unwrap();
     assert_eq!(jobs.len(), 1);
-    let record = suite.run(&jobs.remove(0));
+    let record = suite.run(&jobs.remove(0)).unwrap();
     let page = page(&suite, std::slice::from_ref(&record)).unwrap();
     (record, page.html)
 }

@@ -10,7 +10,7 @@ use mimosa_plot::PlotError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
-    /// The suite has not what was chosen.
+    /// The suite has not what was chosen, or a controller from outside the program failed.
     #[error(transparent)]
     Suite(#[from] SuiteError),
     /// The store was opened for another suite, or for this one with other parameters.

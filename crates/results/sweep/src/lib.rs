@@ -61,7 +61,8 @@ pub use store::{Store, this_program};
 ///
 /// # Errors
 ///
-/// [`SweepError::Suite`] when the suite has not what is chosen, [`SweepError::OtherSuite`] when
+/// [`SweepError::Suite`] when the suite has not what is chosen, or a controller from outside the
+/// program fails, [`SweepError::OtherSuite`] when
 /// `store` is for another suite, and [`SweepError::Keep`] when a run cannot be kept. The runs
 /// that were kept before an error stay, so that the next call continues after them.
 pub fn run_suite(
@@ -79,7 +80,7 @@ pub fn run_suite(
     parallel(
         &left,
         |_, job| suite.run(job),
-        |_, record| store.add(&record),
+        |_, record| store.add(&record?),
         progress,
     )?;
     // From the lines, so that a resumed run and another one read the same numbers.

@@ -75,7 +75,7 @@ fn records_come_in_the_order_of_the_jobs_and_the_store_has_them() {
     assert_eq!((records.len(), ran), (RUNS, RUNS));
     for (job, record) in jobs.iter().zip(&records) {
         assert_eq!(job.key, record.key);
-        assert_eq!(suite.run(job), *record);
+        assert_eq!(suite.run(job).unwrap(), *record);
     }
     let text = fs::read_to_string(&path).unwrap();
     let lines: Vec<_> = text.lines().collect();

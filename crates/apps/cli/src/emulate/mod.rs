@@ -11,6 +11,7 @@ use mimosa_net::Jitter;
 use mimosa_scenario::{FlowKind, Scenario};
 use mimosa_units::Time;
 
+use crate::beside::Outside;
 use crate::output::{Existing, Files, Output, OutputError};
 use crate::sim::{self, SimError, Wanted};
 use crate::terminal;
@@ -101,6 +102,7 @@ fn plans(args: &Args, files: &mut Files) -> Result<Vec<Plan>, EmulateError> {
             variant: args.variant.as_deref(),
             from: args.from,
             to: args.to,
+            outside: Outside::None,
         };
         let input = sim::read(&wanted, files)?;
         let name = file.file_stem().unwrap_or(file.as_os_str());

@@ -25,8 +25,8 @@ pub(super) struct Run {
     /// A suite of `mimosa lab list`, or a folder with a `suite.toml`.
     pub(super) suite: String,
 
-    /// The controller of the video flows that name none; again for several. Without it
-    /// the suite's, or every controller but `fixed`.
+    /// The controller of the video flows that name none, or `wasm:FILE` or `process:COMMAND`;
+    /// again for several. Without it the suite's, or every controller but `fixed`.
     #[arg(long = "controller", value_name = "NAME")]
     pub(super) controllers: Vec<String>,
 
@@ -49,6 +49,11 @@ pub(super) struct Run {
     /// Where the results go; without it `lab-results/` and the suite's name.
     #[arg(long, value_name = "DIR")]
     pub(super) output: Option<PathBuf>,
+
+    /// Start the processes that the suite names as controllers: `process:COMMAND` can do all
+    /// that you can.
+    #[arg(long)]
+    pub(super) allow_processes: bool,
 
     /// Forget what an earlier run has done.
     #[arg(long)]

@@ -16,6 +16,9 @@ pub(crate) enum LabError {
     /// The suite is wrong, or lacks what was asked for.
     #[error(transparent)]
     Suite(#[from] SuiteError),
+    /// A controller of `--controller` does not begin.
+    #[error("--controller: {0}")]
+    Controller(String),
     /// The folder of traces cannot be listed.
     #[error("cannot read --traces {}: {source}; name a folder of traces", path.display())]
     Traces {

@@ -1,10 +1,12 @@
 //! Reads suites and traces.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::error::LabError;
-use crate::beside::Beside;
+use crate::beside::{Beside, Outside};
 use crate::output::Files;
+use mimosa_foreign::{Maker, OutsideName};
 use mimosa_lab::{Embedded, SUITES, Suite};
 
 /// Reads the suite called `name`, or the one in the folder of that name, with the traces of a
@@ -12,6 +14,7 @@ use mimosa_lab::{Embedded, SUITES, Suite};
 pub(super) fn suite(
     name: &str,
     traces: Option<&Path>,
+    outside: Outside,
     files: &mut Files,
 ) -> Result<Suite, LabError> {
     let inner = if let Some(embedded) = Embedded::named(name) {
@@ -31,6 +34,7 @@ pub(super) fn suite(
         folder: traces.unwrap_or(Path::new("")).to_owned(),
         recorded: &recorded,
         files,
+        outside,
     };
     Ok(Suite::load(name, &mut reader, &recorded)?)
 }
@@ -49,6 +53,8 @@ struct WithTraces<'a> {
     recorded: &'a [String],
     /// The files that were read.
     files: &'a mut Files,
+    /// The controllers that a suite in a folder may name.
+    outside: Outside,
 }
 
 impl mimosa_scenario::Files for WithTraces<'_> {
@@ -62,6 +68,15 @@ impl mimosa_scenario::Files for WithTraces<'_> {
             }
         };
         Beside::within(folder, self.files).read(path)
+    }
+
+    fn outside(&mut self, name: OutsideName<'_>) -> Result<Arc<dyn Maker>, String> {
+        match &self.inner {
+            Inner::Embedded(_) => ().outside(name),
+            Inner::Folder(folder) => Beside::within(folder, self.files)
+                .with(self.outside)
+                .outside(name),
+        }
     }
 }
 

@@ -8,10 +8,13 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
+use mimosa_foreign::OutsideName;
 use mimosa_lab::{Body, Choice, Embedded, Job, SUITES, Suite};
+use mimosa_scenario::Files as _;
 use mimosa_sweep::{Outputs, Store, this_program, write_results};
 
 use crate::bar::bar;
+use crate::beside::{Beside, Outside};
 use crate::output::{Existing, Files};
 use crate::sim::Seeds;
 use crate::terminal::{print, say};
@@ -47,7 +50,16 @@ fn list() -> Result<(), LabError> {
 
 fn run_suite(args: &args::Run) -> Result<(), LabError> {
     let mut files = Files::default();
-    let mut suite = files::suite(&args.suite, args.traces.as_deref(), &mut files)?;
+    let outside = Outside::allowing(args.allow_processes);
+    let mut suite = files::suite(&args.suite, args.traces.as_deref(), outside, &mut files)?;
+    for name in &args.controllers {
+        if let Some(outside) = OutsideName::of(name) {
+            // Whoever writes a command here wants it to run.
+            let mut here = Beside::within(Path::new(""), &mut files).with(Outside::All);
+            let maker = here.outside(outside).map_err(LabError::Controller)?;
+            suite.bring(name, maker)?;
+        }
+    }
     for params in &args.params {
         suite.set_params(params)?;
     }

@@ -118,7 +118,7 @@ fn argument(key: &'static Key) -> Arg {
     let mut notes = Vec::new();
     if key.name == keys::CONTROLLER.name {
         notes.push(format!(
-            "[possible values: {}]",
+            "[possible values: {}, wasm:FILE, process:COMMAND]",
             mimosa_cc::NAMES.join(", ")
         ));
     }

@@ -25,6 +25,15 @@ impl Checks for Program {
         &NAMES
     }
 
+    fn outside(
+        &self,
+        name: &str,
+        params: &toml::Table,
+        limits: Limits,
+    ) -> Option<Result<(), String>> {
+        mimosa_host::check_outside(name, params, limits)
+    }
+
     fn pacers(&self) -> &[&str] {
         mimosa_stream::pace::NAMES
     }

@@ -27,6 +27,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T")]
     pub(super) to: Option<TimeDelta>,
 
+    /// Start the processes that the file names as controllers: `process:COMMAND` can do all that
+    /// you can.
+    #[arg(long)]
+    pub(super) allow_processes: bool,
+
     /// Print the table as Markdown.
     #[arg(long, conflicts_with = "json")]
     pub(super) markdown: bool,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use mimosa_plot::PlotError;
 use mimosa_record::RecordError;
 use mimosa_scenario::ScenarioError;
+use mimosa_sim::ControllerFailed;
 use mimosa_units::TimeDelta;
 
 use crate::output::OutputError;
@@ -19,6 +20,9 @@ pub(crate) enum SimError {
     /// The scenario is wrong.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// A controller from outside the program failed.
+    #[error("seed {seed}, {failed}")]
+    Controller { seed: u64, failed: ControllerFailed },
     /// The file has variants, but not this one.
     #[error("{} has no variant `{name}`; {known}", path.display())]
     NoVariant {

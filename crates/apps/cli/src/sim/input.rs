@@ -7,7 +7,7 @@ use mimosa_scenario::Loaded;
 use mimosa_units::{Time, TimeDelta};
 
 use super::error::SimError;
-use crate::beside::{Beside, NO_SCENARIO, print_notes};
+use crate::beside::{Beside, NO_SCENARIO, Outside, print_notes};
 use crate::output::Files;
 use crate::text;
 
@@ -33,6 +33,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) from: TimeDelta,
     /// End of the window; the end of the run if `None`.
     pub(crate) to: Option<TimeDelta>,
+    /// The controllers from outside the program that the file may name.
+    pub(crate) outside: Outside,
 }
 
 /// Reads the scenario and the files that it names, which are added to `files`. Prints notes on what
@@ -41,7 +43,7 @@ pub(crate) fn read(wanted: &Wanted<'_>, files: &mut Files) -> Result<Input, SimE
     let path = wanted.file;
     let text = text::read(path, NO_SCENARIO)?;
     files.reads("scenario", path);
-    let mut folder = Beside::of(path, files);
+    let mut folder = Beside::of(path, files).with(wanted.outside);
     let mut loaded = mimosa_scenario::load(&text, &path.display().to_string(), &mut folder)?;
     if let Some(name) = wanted.variant {
         choose(&mut loaded, name, path)?;

@@ -17,6 +17,7 @@ use mimosa_sweep::parallel;
 use serde::Serialize;
 
 use crate::bar::bar;
+use crate::beside::Outside;
 use crate::output::Files;
 use crate::terminal;
 
@@ -56,6 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
         variant: args.variant.as_deref(),
         from: args.from,
         to: args.to,
+        outside: Outside::allowing(args.allow_processes),
     };
     let input = input::read(&wanted, &mut files)?;
     let jobs = jobs(&input.loaded, args.seeds);
@@ -69,7 +71,8 @@ pub(crate) fn run(args: &Args) -> Result<(), SimError> {
             let shown = plot && index == 0;
             job.run(input.window, frames || shown, packets || shown)
         },
-        |job, (figures, seen)| {
+        |job, ran| {
+            let (figures, seen) = ran?;
             outputs.record(&seen)?;
             if plot && to_draw.is_none() {
                 to_draw = Some(seen);
@@ -114,7 +117,12 @@ fn jobs(loaded: &Loaded, seeds: Option<Seeds>) -> Vec<Job<'_>> {
 }
 
 impl Job<'_> {
-    fn run(&self, window: Window, frames: bool, packets: bool) -> (RunFigures, Seen) {
+    fn run(
+        &self,
+        window: Window,
+        frames: bool,
+        packets: bool,
+    ) -> Result<(RunFigures, Seen), SimError> {
         let run = || mimosa_record::Run {
             seed: self.seed,
             variant: self.variant.map(str::to_owned),
@@ -129,9 +137,14 @@ impl Job<'_> {
             frames.then(|| Table::new(run())),
             packets.then(|| Table::new(run())),
         );
+        let mut ran = Ok(());
         let figures = mimosa_figures::measure(self.scenario, window, &mut seen, |observer| {
-            mimosa_sim::run(self.scenario, self.seed, observer);
+            ran = mimosa_sim::try_run(self.scenario, self.seed, observer);
         });
-        (figures, seen)
+        ran.map_err(|failed| SimError::Controller {
+            seed: self.seed,
+            failed,
+        })?;
+        Ok((figures, seen))
     }
 }

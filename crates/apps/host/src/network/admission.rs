@@ -16,7 +16,7 @@ use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 
 use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork, Within};
-use crate::controllers::build_controller;
+use crate::controllers::shown;
 use crate::encoding::EncoderThread;
 use crate::error::HostError;
 use crate::recording::PictureKeeper;
@@ -192,7 +192,8 @@ impl Network {
             fps,
             encoder,
             codec: agreed.codec.name().to_owned(),
-            controller: mimosa_session::host::controller(agreed, &controller.name).to_owned(),
+            controller: shown(mimosa_session::host::controller(agreed, &controller.name))
+                .to_owned(),
             feedback: agreed.feedback,
             max_bitrate: BitsPerSecond(controller.limits.max()),
             // The clocks follow when the page is connected.
@@ -256,14 +257,7 @@ impl Network {
         let controller = &self.settings.controller;
         let limits = sending.limits(agreed);
         let name = mimosa_session::host::controller(agreed, &controller.name);
-        // The parameters of settings are the chosen controller's.
-        let none = toml::Table::new();
-        let params = if name == controller.name {
-            &controller.params
-        } else {
-            &none
-        };
-        Ok(sending.sender(agreed, build_controller(name, params, limits)?))
+        Ok(sending.sender(agreed, self.controllers.make(name, limits)?))
     }
 
     /// Adds candidates to a session.

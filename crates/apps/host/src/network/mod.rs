@@ -27,6 +27,7 @@ pub(crate) use self::advertised::Watch as AdvertisedWatch;
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork, Within};
 use self::sockets::Received;
 pub(crate) use self::sockets::{Sockets, is_absent};
+use crate::controllers::Controllers;
 use crate::encoding::{EncoderChoices, EncoderThread};
 use crate::error::HostError;
 use crate::metrics::Metrics;
@@ -75,6 +76,7 @@ impl Running {
 pub(crate) struct Network {
     settings: Arc<Settings>,
     encoders: EncoderChoices,
+    controllers: Controllers,
     clock: Clock,
     sockets: Sockets,
     /// Where others reach the host besides the addresses of its sockets.
@@ -102,7 +104,7 @@ impl Network {
     /// A network without sessions.
     pub(crate) fn new(
         settings: Arc<Settings>,
-        encoders: EncoderChoices,
+        (encoders, controllers): (EncoderChoices, Controllers),
         clock: Clock,
         sockets: Sockets,
         (source, sound): (Source, Option<Sound>),
@@ -112,6 +114,7 @@ impl Network {
         Self {
             settings,
             encoders,
+            controllers,
             clock,
             sockets,
             advertised: Vec::new(),
