@@ -9,7 +9,7 @@ import json
 import sys
 
 # Delay above the least one from which the controller gives way, and from which it limits frames.
-QUEUE_NS, LIMIT_NS = 30_000_000, 60_000_000
+QUEUE_NS, LIMIT_NS = 30_000_000, 35_000_000
 # Time without an event after which the controller gives way.
 SILENCE_NS = 50_000_000
 # Frames from one group of probes to the next.

@@ -15,7 +15,7 @@ static mut ANSWER_BUFFER: [u8; ANSWER] = [0; ANSWER];
 static mut CONTROLLER: Aimd = Aimd::NEW;
 
 const QUEUE_NS: i64 = 30_000_000;
-const LIMIT_NS: i64 = 60_000_000;
+const LIMIT_NS: i64 = 35_000_000;
 const SILENCE_NS: i64 = 50_000_000;
 const PROBE_FRAMES: i64 = 30;
 

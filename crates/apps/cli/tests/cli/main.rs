@@ -8,6 +8,7 @@ mod hostile;
 mod labs;
 mod links;
 mod outputs;
+mod outside;
 mod proxying;
 mod quality;
 #[cfg(feature = "x264")]
