@@ -18,6 +18,7 @@ mod determinism;
 mod ecn;
 mod ecn_tables;
 mod feedback;
+mod foreign;
 mod gcc;
 mod l4s;
 mod links_in_a_row;
