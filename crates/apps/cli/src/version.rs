@@ -7,6 +7,7 @@ const FEATURES: &[(&str, bool)] = &[
     ("window", cfg!(feature = "window")),
     ("proxy", cfg!(feature = "proxy")),
     ("lab", cfg!(feature = "lab")),
+    ("wasm", cfg!(feature = "wasm")),
     ("openh264", cfg!(feature = "openh264")),
     ("x264", cfg!(feature = "x264")),
     ("svt-av1", cfg!(feature = "svt-av1")),

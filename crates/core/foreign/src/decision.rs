@@ -8,6 +8,13 @@ use serde::Deserialize;
 /// has, which bounds what a mistaken controller can send.
 const MOST_PROBES: u16 = 100;
 
+/// Largest probe packet: no UDP packet is larger.
+const LARGEST_PROBE: Bytes = Bytes::new(65_507);
+
+/// The largest frame lasts this long at the highest bitrate: no encoder makes a larger one at 30
+/// frames a second and more, and a simulated one would make any.
+const LARGEST_FRAME: TimeDelta = TimeDelta::from_millis(1_000);
+
 /// What changes of a decision. A field that is missing leaves its part of the decision as it is.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
@@ -15,13 +22,14 @@ pub struct DecisionForm {
     /// Target bitrate in bits per second; it is brought within the controller's limits.
     pub target_bps: Option<f64>,
     /// Size limit of the frame that is due, in bytes; zero skips the frame. It counts for one frame:
-    /// without it in the answer to `frame-due`, the target alone decides.
+    /// without it in the answer to `frame-due`, the target alone decides. It is at most what the
+    /// highest bitrate carries in a second.
     pub frame_limit_bytes: Option<f64>,
     /// How packets leave from now on.
     pub pacing: Option<PacingForm>,
     /// Bytes that may be in flight.
     pub window_bytes: Option<f64>,
-    /// Probes to send.
+    /// Probes to send. Groups come 10 ms apart or more.
     pub probe: Option<ProbeForm>,
     /// The rule behind the decision, by the name of a [`Cause`]; [`Cause::External`] without one.
     pub cause: Option<String>,
@@ -86,6 +94,12 @@ pub enum FormError {
     /// The group of probes is too large.
     #[error("`probe.packets` must be from 1 to {MOST_PROBES}, but is {0}")]
     Probes(u16),
+    /// A group of probes follows another one too soon.
+    #[error("`probe` has a new `id` less than {0} after the one before; send groups more rarely")]
+    TooSoon(TimeDelta),
+    /// The packets of a group of probes are too large.
+    #[error("`probe.size_bytes` must be at most {LARGEST_PROBE}, but is {0}")]
+    ProbeSize(Bytes),
     /// No rule has this name.
     #[error("`cause` must be the name of a rule, such as `loss` or `queue-delay`, but is `{0}`")]
     Cause(String),
@@ -127,7 +141,8 @@ impl DecisionForm {
         let limit = self.frame_limit_bytes;
         changed.frame_limit = limit
             .map(|limit| bytes("frame_limit_bytes", limit))
-            .transpose()?;
+            .transpose()?
+            .map(|limit| limit.min(limits.max().amount_in(LARGEST_FRAME)));
         if let Some(pacing) = &self.pacing {
             changed.pacing = pacing.pacing()?;
         }
@@ -171,12 +186,16 @@ impl ProbeForm {
             return Err(FormError::Probes(self.packets));
         }
         let size = self.size_bytes.map(|size| bytes("probe.size_bytes", size));
+        let size = size.transpose()?;
+        if let Some(size) = size.filter(|size| *size > LARGEST_PROBE) {
+            return Err(FormError::ProbeSize(size));
+        }
         let frame = self.after_frame.map(FrameId);
         Ok(Probe {
             id: self.id,
             packets: self.packets,
             interval: span("probe.interval_ns", self.interval_ns)?,
-            size: size.transpose()?,
+            size,
             start: frame.map_or(ProbeStart::Now, ProbeStart::AfterFrame),
         })
     }

@@ -10,12 +10,19 @@ use crate::decision::{DecisionForm, FormError};
 /// 1200 bytes at 10 Mbit/s.
 const SHORTEST_TIMER: TimeDelta = TimeDelta::from_micros(100);
 
+/// Least time between two groups of probes. Each packet that leaves is an event, at which a controller
+/// could send a group again, without end. Our choice: shorter than any frame interval up to 100
+/// frames a second.
+const BETWEEN_PROBES: TimeDelta = TimeDelta::from_millis(10);
+
 /// What holds of a foreign controller's decisions: each changes parts of the one before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
     limits: Limits,
     decision: Decision,
     deadline: Option<Time>,
+    /// When the newest group of probes was decided on.
+    probed: Option<Time>,
 }
 
 impl Standing {
@@ -26,6 +33,7 @@ impl Standing {
             limits,
             decision: Decision::starting_at(limits.start()),
             deadline: None,
+            probed: None,
         }
     }
 
@@ -59,7 +67,17 @@ impl Standing {
     /// [`FormError`] for the first field whose value means nothing; then everything stays as it
     /// was.
     pub fn apply(&mut self, now: Time, form: &DecisionForm) -> Result<(), FormError> {
+        let before = self.decision.probe.map(|probe| probe.id);
+        let new = form.probe.as_ref().map(|probe| probe.id);
+        let is_new = new.is_some() && new != before;
+        let is_soon = |probed: Time| now.since(probed) < BETWEEN_PROBES;
+        if is_new && self.probed.is_some_and(is_soon) {
+            return Err(FormError::TooSoon(BETWEEN_PROBES));
+        }
         form.apply(&mut self.decision, self.limits)?;
+        if is_new {
+            self.probed = Some(now);
+        }
         let timer = form.timer_ns.map(Time::from_nanos);
         self.deadline = timer.map(|timer| timer.max(now + SHORTEST_TIMER));
         Ok(())
@@ -77,6 +95,7 @@ mod tests {
     use mimosa_units::{Bytes, Rate};
 
     use super::*;
+    use crate::decision::ProbeForm;
 
     fn standing() -> Standing {
         let mbps = |mbps: u64| Rate::from_kbps(1_000 * mbps);
@@ -102,6 +121,33 @@ mod tests {
             interval: TimeDelta::from_millis(16),
         });
         assert_eq!(standing.decision().frame_limit, None);
+    }
+
+    #[test]
+    fn probes_and_frames_are_bounded() {
+        let mut standing = standing();
+        let probe = |id, size: f64| DecisionForm {
+            probe: Some(ProbeForm {
+                id,
+                packets: 3,
+                interval_ns: 0,
+                size_bytes: Some(size),
+                after_frame: None,
+            }),
+            frame_limit_bytes: Some(1e18),
+            ..DecisionForm::default()
+        };
+        standing.apply(Time::ZERO, &probe(1, 200.0)).unwrap();
+        let second_at_10_mbps = Bytes::new(1_250_000);
+        assert_eq!(standing.decision().frame_limit, Some(second_at_10_mbps));
+        standing.apply(Time::ZERO, &probe(1, 200.0)).unwrap();
+        let soon = standing.apply(Time::from_millis(9), &probe(2, 200.0));
+        assert_eq!(soon, Err(FormError::TooSoon(BETWEEN_PROBES)));
+        standing
+            .apply(Time::from_millis(10), &probe(2, 200.0))
+            .unwrap();
+        let large = standing.apply(Time::from_millis(20), &probe(3, 65_508.0));
+        assert_eq!(large, Err(FormError::ProbeSize(Bytes::new(65_508))));
     }
 
     #[test]

@@ -1,6 +1,8 @@
-"""How many times faster than real time the environments run, on one core."""
+"""How fast environments and a controller in Python run, on one core."""
 
+import importlib.util
 import time
+from pathlib import Path
 
 import mimosa_lab as lab
 import numpy as np
@@ -28,7 +30,29 @@ def speed(env: SessionEnv | SessionVectorEnv, action: np.ndarray, steps: int) ->
     return sorted(rates)[2]
 
 
+def events() -> float:
+    """Events a second that a controller in Python takes, the simulation around it included."""
+    place = "crates/platform/outside/controllers/aimd.py"
+    spec = importlib.util.spec_from_file_location(
+        "aimd", Path(__file__).resolve().parents[4] / place
+    )
+    aimd = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(aimd)
+    told = 0
+
+    class Counting(aimd.Aimd):
+        def handle(self, now_ns, event):
+            nonlocal told
+            told += 1
+            return super().handle(now_ns, event)
+
+    begun = time.perf_counter()
+    lab.run(SCENARIO, controller=Counting)
+    return told / (time.perf_counter() - begun)
+
+
 def main() -> None:
+    print(f"a controller in Python: {events():.0f} events a second")
     one = speed(SessionEnv(SCENARIO), np.array([0.2, 0.0, 0.0]), 3000)
     print(f"one session: {one:.0f} steps a second, {one / FPS:.0f} times real time")
     many = 64

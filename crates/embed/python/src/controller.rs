@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mimosa_facts::{Controller, Decision, Event, Limits};
-use mimosa_foreign::{DecisionForm, EventForm};
+use mimosa_foreign::{DecisionForm, EventForm, Standing};
 use mimosa_learn::{Action, Observation, Steered};
 use mimosa_units::Time;
 use pyo3::exceptions::PyValueError;
@@ -39,9 +39,7 @@ impl Stop {
 #[derive(Debug)]
 pub(crate) struct PyController {
     object: Py<PyAny>,
-    decision: Decision,
-    deadline: Option<Time>,
-    limits: Limits,
+    standing: Standing,
     stop: Stop,
 }
 
@@ -109,9 +107,7 @@ impl PyController {
         }
         Ok(Self {
             object,
-            decision: Decision::starting_at(limits.start()),
-            deadline: None,
-            limits,
+            standing: Standing::new(limits),
             stop: stop.clone(),
         })
     }
@@ -127,35 +123,29 @@ impl PyController {
             }
             let form: DecisionForm = pythonize::depythonize(answer.bind(py))
                 .map_err(|error| PyValueError::new_err(format!("no decision: {error}")))?;
-            form.apply(&mut self.decision, self.limits)
-                .map_err(|error| PyValueError::new_err(format!("no decision: {error}")))?;
-            self.deadline = form.timer_ns.map(Time::from_nanos);
-            Ok(())
+            self.standing
+                .apply(now, &form)
+                .map_err(|error| PyValueError::new_err(format!("no decision: {error}")))
         })
     }
 }
 
 impl Controller for PyController {
     fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
-        match event {
-            // A limit counts for the frame that it was given for.
-            Event::FrameDue { .. } => self.decision.frame_limit = None,
-            Event::Timer => self.deadline = None,
-            _ => {}
-        }
+        self.standing.before(&event);
         if !self.stop.is_set()
             && let Err(error) = self.ask(now, &event)
         {
             self.stop.set(error);
         }
-        &self.decision
+        self.standing.decision()
     }
 
     fn decision(&self) -> &Decision {
-        &self.decision
+        self.standing.decision()
     }
 
     fn deadline(&self) -> Option<Time> {
-        self.deadline
+        self.standing.deadline()
     }
 }

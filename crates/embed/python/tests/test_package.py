@@ -1,10 +1,13 @@
 """Tests of the package. They run the program as well, whose path is in MIMOSA."""
 
 import doctest
+import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -21,6 +24,19 @@ from mimosa_lab.environment import SessionEnv, SessionVectorEnv
 ROOT = Path(__file__).resolve().parents[4]
 LINK = {"duration": "5s", "link": {"rate": "20Mbit/s"}}
 ALONE = lab.Scenario({**LINK, "flow": [{"frame_noise": 0.1}]})
+
+
+# A link whose rate falls, with jitter and losses.
+FALLING = """duration = "5s"
+[link]
+one_way_delay = "15ms"
+jitter = { kind = "normal", deviation = "4ms", most = "12ms" }
+loss = 0.005
+queue = { kind = "droptail", limit = "400ms" }
+steps = [{ at = "0s", rate = "20Mbit/s" }, { at = "2s", rate = "3Mbit/s" }]
+[[flow]]
+name = "game"
+"""
 
 
 class Numbers(unittest.TestCase):
@@ -146,6 +162,36 @@ class Controllers(unittest.TestCase):
 
         self.assertTrue(decisions(Fixed).equals(decisions("fixed")))
         self.assertFalse(decisions(Fixed).equals(decisions("pudica")))
+
+    def test_an_object_a_process_and_a_module_decide_the_same(self):
+        folder = ROOT / "crates" / "platform" / "outside" / "controllers"
+        spec = importlib.util.spec_from_file_location("aimd", folder / "aimd.py")
+        aimd = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(aimd)
+
+        def anonymous(figures):
+            flows = [{**flow, "controller": "aimd"} for flow in figures["flows"]]
+            return {**figures, "flows": flows}
+
+        result = lab.run(lab.Scenario(FALLING), controller=aimd.Aimd, seeds=[1, 2])
+        objects = [anonymous(run["figures"]) for run in result.figures]
+        for controller in ("process:python3 aimd.py", "wasm:aimd.wasm"):
+            with tempfile.TemporaryDirectory() as here:
+                for name in ("aimd.py", "aimd.wasm"):
+                    shutil.copy(folder / name, here)
+                path = Path(here) / "run.toml"
+                path.write_text(f'{FALLING}controller = "{controller}"\n')
+                command = [os.environ["MIMOSA"], "sim", path, "--json", "-"]
+                command += ["--seeds", "1..2", "--allow-processes"]
+                printed = subprocess.run(
+                    command, check=True, capture_output=True, text=True
+                ).stdout
+            lines = [json.loads(line) for line in printed.splitlines()]
+            self.assertEqual(len(lines), 2)
+            for line, expected in zip(lines, objects, strict=True):
+                told = anonymous(line)
+                for name, value in expected.items():
+                    self.assertEqual(told[name], value, f"{controller}: {name}")
 
     def test_a_controller_hears_every_kind_of_event_and_asks_for_timers(self):
         heard, timers = {}, []

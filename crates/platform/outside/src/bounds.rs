@@ -78,8 +78,8 @@ impl Bounds for ProcessBounds {
 
 impl Bounds for WasmBounds {
     fn check(&self) -> Result<(), &'static str> {
-        if self.fuel == 0 {
-            return Err("`bounds.fuel` must be above zero");
+        if !(1..=10_000_000_000).contains(&self.fuel) {
+            return Err("`bounds.fuel` must be from 1 to 10000000000");
         }
         if !(1 << 16..=1 << 30).contains(&self.memory.get()) {
             return Err("`bounds.memory` must be from 64KiB to 1024MiB");
@@ -133,7 +133,11 @@ mod tests {
             let said = of::<ProcessBounds>(text).unwrap_err();
             assert!(said.contains("bounds") || said.contains("`wait`"), "{said}");
         }
-        for text in ["bounds.fuel = 0", "bounds.memory = '1kB'", "bounds.fuel = -1"] {
+        for text in [
+            "bounds.fuel = 0",
+            "bounds.memory = '1kB'",
+            "bounds.fuel = -1",
+        ] {
             assert!(of::<WasmBounds>(text).is_err(), "{text}");
         }
     }

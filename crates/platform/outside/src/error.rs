@@ -26,7 +26,10 @@ pub enum Problem {
     )]
     WithoutWasm,
     /// The file of a module cannot be read.
-    #[error("cannot read {file}: {}; name a file after `wasm:`", one_line(why, LONGEST_WHY))]
+    #[error(
+        "cannot read {file}: {}; name a file after `wasm:`",
+        one_line(why, LONGEST_WHY)
+    )]
     NoFile {
         /// Path of the file.
         file: String,
@@ -69,7 +72,10 @@ pub enum Problem {
         is: &'static str,
     },
     /// The module does not begin, as when its first memory is above the bound.
-    #[error("the module does not begin: {}; raise `bounds` or mend it", one_line(why, LONGEST_WHY))]
+    #[error(
+        "the module does not begin: {}; raise `bounds` or mend it",
+        one_line(why, LONGEST_WHY)
+    )]
     Begin {
         /// The interpreter's reason.
         why: String,
@@ -110,7 +116,9 @@ pub enum Problem {
         length: u64,
     },
     /// The bounds cannot be used.
-    #[error("{0}; a process has `bounds` with `start`, `answer` and `wait`, a module with `fuel` and `memory`")]
+    #[error(
+        "{0}; a process has `bounds` with `start`, `answer` and `wait`, a module with `fuel` and `memory`"
+    )]
     Bounds(String),
     /// There is no command.
     #[error("there is no command; write e.g. `process:python3 controller.py`")]

@@ -91,7 +91,9 @@ impl ProcessMaker {
             Ok((_, params)) => Dialogue::begin(limits, params),
             Err(_) => Dialogue::begin(limits, &none),
         };
-        let bounds = split.as_ref().map_or_else(|_| ProcessBounds::default(), |(bounds, _)| *bounds);
+        let bounds = split
+            .as_ref()
+            .map_or_else(|_| ProcessBounds::default(), |(bounds, _)| *bounds);
         let begun = split.and_then(|_| self.begin(&mut dialogue, &first, bounds, waits));
         let mut process = Process {
             name: self.name.clone(),

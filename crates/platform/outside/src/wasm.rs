@@ -201,7 +201,12 @@ impl Running {
     }
 
     /// Gives the module a line, and takes its answer.
-    fn ask(&mut self, function: Asked, dialogue: &mut Dialogue, line: &[u8]) -> Result<(), Problem> {
+    fn ask(
+        &mut self,
+        function: Asked,
+        dialogue: &mut Dialogue,
+        line: &[u8],
+    ) -> Result<(), Problem> {
         let seq = dialogue.awaited();
         let fuel = self.fuel;
         let trap = |error: wasmi::Error| match error.as_trap_code() {
@@ -223,9 +228,7 @@ impl Running {
         self.memory
             .write(&mut self.store, at as usize, line)
             .map_err(|_| memory("the place for the line", at, length))?;
-        let packed = function
-            .call(&mut self.store, (at, length))
-            .map_err(trap)?;
+        let packed = function.call(&mut self.store, (at, length)).map_err(trap)?;
         #[expect(clippy::cast_possible_truncation, reason = "each is a half of it")]
         let (at, length) = ((packed >> 32) as u32, packed as u32);
         let begin = at as usize;

@@ -28,11 +28,7 @@ pub(crate) struct Parts {
 }
 
 /// Runs `scenario` and measures it, unless a controller fails.
-pub(crate) fn run(
-    scenario: &Scenario,
-    parts: Parts,
-    key: Key,
-) -> Result<Record, ControllerFailed> {
+pub(crate) fn run(scenario: &Scenario, parts: Parts, key: Key) -> Result<Record, ControllerFailed> {
     let is_kept = parts.kept != Kept::default();
     let tracer = is_kept.then(|| Tracer::new(scenario, parts.kept));
     let mut watch = (Watch::new(scenario, &parts), tracer);

@@ -176,8 +176,8 @@ impl Suite {
             });
         }
         let mut makers = BTreeMap::new();
-        let named = index.reference.iter().chain(&index.controllers);
-        for name in named.chain(index.params.keys()) {
+        let controllers = index.reference.iter().chain(&index.controllers);
+        for name in controllers.chain(index.params.keys()) {
             if let Some(outside) = OutsideName::of(name) {
                 let maker = reader.outside(outside).map_err(|why| SuiteError::Entry {
                     suite: reader.name().to_owned(),

@@ -51,7 +51,9 @@ phase = "0ms"
 fn run(index: &str, scenario: &str) -> (Suite, Record) {
     let mut files = given(&[("suite.toml", index), ("one.toml", scenario)]);
     let suite = Suite::load("known", &mut files, &[]).unwrap();
-    let record = suite.run(&suite.jobs(&Choice::default()).unwrap()[0]).unwrap();
+    let record = suite
+        .run(&suite.jobs(&Choice::default()).unwrap()[0])
+        .unwrap();
     (suite, record)
 }
 

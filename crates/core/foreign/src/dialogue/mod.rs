@@ -32,6 +32,7 @@ struct StartLine<'a> {
 
 /// The limits as a record.
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "each name ends in its unit")]
 struct LimitsForm {
     min_bps: u64,
     start_bps: u64,
@@ -96,7 +97,9 @@ pub enum AnswerError {
         last: u64,
     },
     /// The answer is too long.
-    #[error("answer {seq} is longer than {LONGEST_ANSWER} bytes; end each answer with a line break")]
+    #[error(
+        "answer {seq} is longer than {LONGEST_ANSWER} bytes; end each answer with a line break"
+    )]
     Long {
         /// Number of the line that was to be answered.
         seq: u64,

@@ -60,7 +60,10 @@ fn late_answers_count_in_their_order_and_a_late_limit_for_no_frame() {
     assert_eq!(dialogue.decision().frame_limit, None);
     let answer = br#"{"seq":2,"decision":{"frame_limit_bytes":20,"cause":"step"}}"#;
     let refused = dialogue.take(answer).unwrap_err().to_string();
-    assert!(refused.contains("answer 2 is no decision: `cause`"), "{refused}");
+    assert!(
+        refused.contains("answer 2 is no decision: `cause`"),
+        "{refused}"
+    );
     dialogue
         .take(br#"{"seq":2,"decision":{"frame_limit_bytes":20}}"#)
         .unwrap();
@@ -79,7 +82,10 @@ fn a_wrong_answer_is_named_with_what_to_write() {
         (br#"{"seq":1,"decision":{"taget_bps":1}}"#, "`target_bps`"),
         (br#"{"target_bps":1}"#, "unknown field `target_bps`"),
         (br#"{"seq":3}"#, "answer 1 has the number 3"),
-        (br#"{"seq":1,"decision":{"target_bps":-1}}"#, "is no decision"),
+        (
+            br#"{"seq":1,"decision":{"target_bps":-1}}"#,
+            "is no decision",
+        ),
         (&long, "longer than 16384 bytes"),
     ] {
         let mut dialogue = begun();
@@ -96,9 +102,31 @@ fn a_wrong_answer_is_named_with_what_to_write() {
 
 /// Pieces of which random answers are made.
 const PIECES: &[&str] = &[
-    "{", "}", "[", "]", ":", ",", "\"", "null", "true", "-", "1e999", "18446744073709551616", "0",
-    "5000000.5", "\"seq\":1", "\"decision\":{", "\"target_bps\":", "\"pacing\":{\"kind\":\"spread\"",
-    "\"over_ns\":", "\"probe\":{", "\"timer_ns\":", "\"cause\":\"loss\"", "\\u0000", "\u{1b}[2J", "\n",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "\"",
+    "null",
+    "true",
+    "-",
+    "1e999",
+    "18446744073709551616",
+    "0",
+    "5000000.5",
+    "\"seq\":1",
+    "\"decision\":{",
+    "\"target_bps\":",
+    "\"pacing\":{\"kind\":\"spread\"",
+    "\"over_ns\":",
+    "\"probe\":{",
+    "\"timer_ns\":",
+    "\"cause\":\"loss\"",
+    "\\u0000",
+    "\u{1b}[2J",
+    "\n",
 ];
 
 /// A valid answer with a few of its bytes changed, or a heap of pieces of one.

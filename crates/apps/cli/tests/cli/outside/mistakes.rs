@@ -44,7 +44,10 @@ fn names_are_refused_at_their_line_before_anything_runs() {
             "process:no-such-program a",
             "cannot start `no-such-program`: No such file",
         ),
-        ("process:./none.sh", "cannot start `./none.sh`: No such file"),
+        (
+            "process:./none.sh",
+            "cannot start `./none.sh`: No such file",
+        ),
         (
             "process:true",
             "the process ended (exit status: 0) and did not answer line 0",

@@ -87,17 +87,17 @@ fn maker(name: &str) -> Arc<dyn Maker> {
 fn beside(maker: &dyn Maker, seed: u64, steps: (u64, i64)) -> Seen {
     let (scenario, limits) = scenario();
     let params = toml::Table::from_iter([("step_bps".to_owned(), toml::Value::Integer(steps.1))]);
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let shared = Arc::new(Mutex::new(Seen::default()));
     let mut run = Run::with(&scenario, seed, &mut |_| {
         Some(Box::new(Both {
             twin: Aimd::new(limits, steps.0),
             other: maker.make(&params, limits),
-            seen: Arc::clone(&seen),
+            seen: Arc::clone(&shared),
         }))
     });
     run.until(Time::MAX, &mut ());
     drop(run);
-    Arc::into_inner(seen).unwrap().into_inner().unwrap()
+    Arc::into_inner(shared).unwrap().into_inner().unwrap()
 }
 
 /// The two forms with which every decision of the twin is compared.
