@@ -48,7 +48,11 @@ class Aimd:
         elif self.delay > QUEUE_NS:
             self.scale(17, 20)
             self.cause = "queue-delay"
-            self.pacing = {"kind": "bucket", "rate_bps": 2 * self.target, "burst_bytes": 2_400}
+            self.pacing = {
+                "kind": "bucket",
+                "rate_bps": 2 * self.target,
+                "burst_bytes": 2_400,
+            }
         elif delays:
             most = self.limits["max_bps"]
             self.target = min(self.target + self.step_bps, most)
