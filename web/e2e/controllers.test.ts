@@ -3,9 +3,11 @@
 // Every controller over WebRTC, in virtual time: crates/network/world/tests/controllers.rs.
 
 import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { inbound, look, startBrowser, watchFrames } from "./support/browser";
 import { BINARY, SMALL, startHost } from "./support/host";
+import { ROOT } from "./support/out";
 import { report } from "./support/report";
 import { until } from "./support/wait";
 
@@ -62,6 +64,30 @@ test.each(CONTROLLERS)("%s streams", async (name) => {
   expect(frames).toBeGreaterThanOrEqual(FRAMES);
   // It has decided something, and not only begun.
   expect(causes.map(({ cause }) => cause).filter((cause) => cause !== "start")).not.toEqual([]);
+});
+
+test("a process decides, and the session outlives it", async () => {
+  const script = resolve(ROOT, "crates/platform/outside/controllers/aimd.py");
+  const host = await startHost({
+    name: "controller-process",
+    args: ["--controller", `process:python3 '${script}'`, "--max-bitrate", "8Mbit/s", ...SMALL],
+  });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  await until("it has raised the bitrate", async () => {
+    return (await look(page)).statistics?.cause === "additive-increase";
+  });
+  await watchFrames(page, FRAMES);
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+
+  // Nobody else runs this path.
+  expect(spawnSync("pkill", ["--full", script]).status).toBe(0);
+  await until("the host says so", () => /the session goes on with .*mimosa/.test(host.log));
+  await watchFrames(page, FRAMES);
+  await page.close();
+  await host.stop();
+  expect(host.log).not.toContain("panicked");
+  expect(report(host.recordings()[0]).frames).toBeGreaterThanOrEqual(2 * FRAMES);
 });
 
 test("frames of a stream may differ in size and in the work put in", async () => {
