@@ -179,14 +179,14 @@ fn rows(reader: &SerializedFileReader<File>) -> Vec<String> {
 #[test]
 fn frames_come_back_as_they_were() {
     let reader = reader("frames.parquet", &bytes(&observed::<FrameRow>()));
-    let open = "game 7 100000000 101000000 - - - - - - 9000 8 0 0 0 9223372036854775807 - \
+    let open = "game 7 100000000 101000000 - - - - - - 9000 8 0 0 0 9223372036854775807 - 9000 \
                 bucket - - 7000000 start - - - - -";
     let bucket = "6000 queue-threshold 15000 4000000 30000000 - - - - - -";
     assert_eq!(
         rows(&reader),
         [
             "18446744073709551615 - game 7 100000000 101000000 102000000 109000000 -5 6 \
-             131000000 30000000 9000 8 8 2 1 5000000 9000 spread 8000000 4 - frame-fallback \
+             131000000 30000000 9000 8 8 2 1 5000000 9000 9000 spread 8000000 4 - frame-fallback \
              0.5 0.25 20000000 300 -3000 acknowledged -  - - - 3 2 1 0.5 2.0 0.125"
                 .to_owned(),
             format!("18446744073709551615 - {open} given-up {bucket}"),
