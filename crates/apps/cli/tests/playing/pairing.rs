@@ -21,6 +21,11 @@ struct Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
+        // The host would outlive its terminal.
+        let terminal = self.child.id().to_string();
+        let _ = Command::new("pkill")
+            .args(["--signal", "KILL", "--parent", &terminal])
+            .status();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
