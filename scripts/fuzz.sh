@@ -31,8 +31,7 @@ machine=$(rustc -vV | sed -n 's/^host: //p')
 readonly machine
 readonly programs=fuzz/target/$machine/release
 readonly longest_input=4096
-# In seconds; beside the tests in browsers there is little of the processors.
-readonly slowest_input=30
+readonly slowest_input=10
 
 main() {
     case ${1:-} in

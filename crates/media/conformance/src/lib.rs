@@ -45,7 +45,7 @@ pub use checks::opening::{
     sizes_beyond_the_limits_are_refused,
 };
 pub use checks::quantiser::no_quantiser_is_below_the_finest;
-pub use checks::recovery::a_loss_is_recovered_from;
+pub use checks::recovery::{a_loss_is_recovered_from, what_arrives_after_a_loss_is_what_was_coded};
 pub use checks::repetition::the_same_pictures_give_the_same_stream;
 pub use clip::Clip;
 pub use comparison::{Contestant, compare};

@@ -2,7 +2,7 @@
 
 use mimosa_conformance::{
     BUDGET, Clip, FRAMES, Stream, Subject, a_loss_is_recovered_from, decode, plain_request,
-    stream_size,
+    stream_size, what_arrives_after_a_loss_is_what_was_coded,
 };
 use mimosa_facts::{Codec, FrameId};
 use mimosa_units::Bytes;
@@ -49,7 +49,7 @@ fn after_a_loss_the_stream_goes_on_without_a_keyframe() {
             most: 0.5,
         };
         println!("{threads} threads");
-        a_loss_is_recovered_from(&Subject {
+        let subject = Subject {
             open: Box::new(move |setup| {
                 let encoder = X264::open(Config {
                     threads,
@@ -59,7 +59,13 @@ fn after_a_loss_the_stream_goes_on_without_a_keyframe() {
                 Ok(Box::new(AtOnce(encoder.unwrap())))
             }),
             ..subject()
-        });
+        };
+        what_arrives_after_a_loss_is_what_was_coded(&subject);
+        // How coarsely a thread codes depends on how far the others are, and so on what else the
+        // machine does: two streams of several threads differ by more than this check allows.
+        if threads == 1 {
+            a_loss_is_recovered_from(&subject);
+        }
     }
 }
 
