@@ -61,7 +61,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// The same files, with these controllers.
+    /// These files, where a scenario may name `outside` controllers.
     pub(crate) fn with(self, outside: Outside) -> Self {
         Self { outside, ..self }
     }

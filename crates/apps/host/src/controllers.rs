@@ -34,7 +34,7 @@ pub fn build_controller(
 ///
 /// # Errors
 ///
-/// What is wrong, and what to do instead.
+/// A text that says what is wrong with the controller, and what to do instead.
 #[must_use]
 pub fn check_outside(
     name: &str,

@@ -36,7 +36,7 @@ pub trait Checks {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and what to write instead.
+    /// A text that says what is wrong with the controller, and what to write instead.
     fn outside(
         &self,
         name: &str,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mimosa_facts::{Complexity, Limits};
 use mimosa_protocol::pairing::Allowed;
-use mimosa_stream::ProtectionKind;
+use mimosa_stream::{ProtectionKind, USUAL_CARRY};
 use mimosa_units::{Rate, TimeDelta};
 use mimosa_video::Size;
 
@@ -226,12 +226,11 @@ pub enum FrameSizes {
 }
 
 impl FrameSizes {
-    /// The most that a frame may have beyond its budget, in budgets. Measured on libx264: a quarter
-    /// fills budgets that are steady or change by a twentieth a frame.
+    /// The most that a frame may have beyond its budget, in budgets.
     #[must_use]
     pub const fn carry(self) -> f64 {
         match self {
-            Self::Carried => 0.25,
+            Self::Carried => USUAL_CARRY,
             Self::Strict => 0.0,
         }
     }

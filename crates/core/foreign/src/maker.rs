@@ -11,7 +11,7 @@ pub trait Maker: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// What is wrong, and what to do instead, on one line.
+    /// A line that says what is wrong with the controller, and what to do instead.
     fn check(&self, params: &toml::Table, limits: Limits) -> Result<(), String>;
 
     /// Makes a controller in its initial state. One that does not begin keeps the first decision

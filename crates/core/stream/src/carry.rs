@@ -13,8 +13,12 @@
 
 use mimosa_units::Bytes;
 
-/// The largest debt, in grants: what a frame has taken above that is not paid back. Measured with the
-/// rule; a keyframe that nothing could make small enough is not made up for by seconds of bad pictures.
+/// The most of what earlier frames left that hosts allow a frame beyond its grant, in grants: with a
+/// quarter, grants are filled that are steady or walk by a twentieth a frame.
+pub const USUAL_CARRY: f64 = 0.25;
+
+/// The largest debt, in grants; a frame's size beyond that is not paid back, so that a keyframe that
+/// nothing could make small enough is not made up for by seconds of bad pictures. Chosen.
 const DEEPEST_DEBT: f64 = 0.5;
 
 /// What earlier frames left.

@@ -27,6 +27,7 @@ mod sender;
 mod streams;
 mod wire;
 
+pub use carry::USUAL_CARRY;
 pub use config::SenderConfig;
 pub use ecn::{EcnConfig, EcnFailure, EcnPolicy, EcnState, EcnUse};
 pub use mimosa_fec::{Code, xor::prepare as prepare_repairs};

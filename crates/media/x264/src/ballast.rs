@@ -16,24 +16,27 @@
 
 use mimosa_units::Bytes;
 
-/// The size of the buffer in what frames ask for. Frames use 0.80 to 0.85 of what they ask for with 1.05
-/// to 1.5, with the least spread at 1.5; a frame may ask for as much more than the one before.
+/// The size of the buffer, as a multiple of what a frame asks for. With 1.05 to 1.5, frames use 0.80 to
+/// 0.85 of what they ask for, most evenly with 1.5; and a frame may ask for 1.4 times what the frame
+/// before asked for, and find the buffer full enough.
 const HEADROOM: f64 = 1.5;
 /// The buffer grows when frames ask for more than this part above the size for which it was made.
 const GROWS: f64 = 1.05;
-/// The buffer shrinks when frames ask for less than this part of that size…
+/// The buffer shrinks when frames ask for less than this part of that size, [`FRAMES`] times in a row.
 const SHRINKS: f64 = 0.7;
-/// …for so many frames: a second of the usual rate. Until then, a frame may at once be as large as those
-/// before, as after a fall of the rate that does not last. It costs little: random budgets between 1 and
-/// 10 are filled as well, and a unit of 170 kB takes a tenth of the time of a frame at 1280x720.
+/// The number of small frames in a row after which the buffer shrinks: a second of the usual rate. Until
+/// then, a frame may at once be as large as those before, as after a fall of the rate that does not
+/// last. Waiting costs little: budgets that differ at random by a factor of up to ten are filled as well,
+/// and a unit of 170 kB takes a tenth of the time of a frame at 1280x720.
 const FRAMES: u32 = 60;
 /// The buffer shrinks at once when a frame asks for less than this part of that size. Chosen.
 const SHRINKS_AT_ONCE: f64 = 0.125;
 /// The part of the buffer that libx264 leaves: it aims at what the buffer holds less 0.05 of what it is
 /// filled with in a frame's time, which is the whole buffer.
 const LEFT: f64 = 0.05;
-/// Bytes of the unit apart from its payload, at most: start code, header, type, trailing bits, and eight
-/// sizes of 255.
+/// Bytes of the unit apart from its payload: start code, header, type, trailing bits, and some of its
+/// size, which takes a byte for each 255 of the payload. The rest of that, 0.4 % of the unit, a frame has
+/// less than it asks for.
 const AROUND: f64 = 12.0;
 
 /// What libx264's buffer holds.

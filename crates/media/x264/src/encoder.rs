@@ -20,8 +20,8 @@ use crate::slice::widen_frame_number;
 const NAME: &str = "libx264";
 /// The most attempts to fit a picture into its budget.
 const MOST_ATTEMPTS: u32 = 3;
-/// The part of its budget that a frame asks for with a ballast. With 0.925, no frame of 6600 was above
-/// its budget, and frames use 0.83 of it.
+/// The part of its budget that a frame asks for with a ballast. With 0.925, 6 of 3810 frames were
+/// above their budgets at first, by 0.11 at most, and frames use 0.83 of their budgets.
 const AIM: f64 = 0.925;
 /// The budgets for which an encoder is opened; neither is any frame's.
 const FIRST: Bytes = Bytes::new(10_000);

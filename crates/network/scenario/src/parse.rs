@@ -35,7 +35,8 @@ pub trait Files {
     ///
     /// # Errors
     ///
-    /// What is wrong, and what to write instead; by default, that no such controller runs here.
+    /// A text that says what is wrong with the controller, and what to write instead. By default, it says
+    /// that no controller from outside the program runs here.
     fn outside(&mut self, name: OutsideName<'_>) -> Result<Arc<dyn Maker>, String> {
         let _ = name;
         let forms = OutsideName::FORMS;

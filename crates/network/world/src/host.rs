@@ -74,7 +74,7 @@ fn sending(plan: &Plan) -> SendingConfig {
         retransmission_deadline: None,
         protection: plan.protection,
         repair_deadline: TimeDelta::from_millis(50),
-        carry: 0.25,
+        carry: mimosa_stream::USUAL_CARRY,
         answers_marks: needs.is_some_and(|needs| needs.uses_ecn),
     }
 }

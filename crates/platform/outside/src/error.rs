@@ -12,11 +12,11 @@ const LONGEST_WHY: usize = 300;
 pub struct OutsideError {
     /// Name of the controller, as settings and scenarios have it.
     pub name: String,
-    /// What is wrong.
+    /// The problem with it, and what to do instead.
     pub problem: Problem,
 }
 
-/// What is wrong with a controller from outside, and what to do instead.
+/// A problem with a controller from outside. Its text says what to do instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {

@@ -29,6 +29,7 @@
 mod bounds;
 mod command;
 mod digest;
+mod driven;
 mod error;
 mod find;
 mod pipe;

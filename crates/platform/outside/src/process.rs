@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mimosa_facts::{Controller, Decision, Event, Limits};
+use mimosa_facts::{Controller, Event, Limits};
 use mimosa_foreign::{Dialogue, Maker};
 use mimosa_units::{Time, TimeDelta};
 
 use crate::bounds::{ProcessBounds, split};
 use crate::command::{program, words};
 use crate::digest::Digest;
-use crate::error::{OutsideError, Problem};
+use crate::driven::{Driven, Driver};
+use crate::error::Problem;
 use crate::find::Pace;
 use crate::pipe::{Pipe, PipeError};
 
@@ -65,7 +66,7 @@ impl ProcessMaker {
         first: &[u8],
         bounds: ProcessBounds,
         waits: bool,
-    ) -> Result<Pipe, Problem> {
+    ) -> Result<Process, Problem> {
         let grace = match self.pace {
             Pace::Simulated => GRACE,
             Pace::Live => Duration::ZERO,
@@ -81,40 +82,32 @@ impl ProcessMaker {
         if answer.is_none() && waits {
             return Err(silent(dialogue, bounds, self.pace));
         }
-        Ok(pipe)
-    }
-
-    fn start(&self, params: &toml::Table, limits: Limits, waits: bool) -> Process {
-        let split = split::<ProcessBounds>(params);
-        let none = toml::Table::new();
-        let (mut dialogue, first) = match &split {
-            Ok((_, params)) => Dialogue::begin(limits, params),
-            Err(_) => Dialogue::begin(limits, &none),
-        };
-        let bounds = split
-            .as_ref()
-            .map_or_else(|_| ProcessBounds::default(), |(bounds, _)| *bounds);
-        let begun = split.and_then(|_| self.begin(&mut dialogue, &first, bounds, waits));
-        let mut process = Process {
-            name: self.name.clone(),
+        Ok(Process {
             pace: self.pace,
             bounds,
-            dialogue,
-            pipe: None,
+            pipe,
             heard: None,
-            failure: None,
+        })
+    }
+
+    fn start(&self, params: &toml::Table, limits: Limits, waits: bool) -> Driven<Process> {
+        let (bounds, params) = match split::<ProcessBounds>(params) {
+            Ok(split) => split,
+            Err(problem) => {
+                let (dialogue, _) = Dialogue::begin(limits, &toml::Table::new());
+                return Driven::new(&self.name, dialogue, Err(problem));
+            }
         };
-        match begun {
-            Ok(pipe) => process.pipe = Some(pipe),
-            Err(problem) => process.fail(problem),
-        }
-        process
+        let (mut dialogue, first) = Dialogue::begin(limits, &params);
+        let begun = self.begin(&mut dialogue, &first, bounds, waits);
+        Driven::new(&self.name, dialogue, begun)
     }
 }
 
 impl Maker for ProcessMaker {
     fn check(&self, params: &toml::Table, limits: Limits) -> Result<(), String> {
-        self.start(params, limits, true).failure.map_or(Ok(()), Err)
+        let failure = self.start(params, limits, true).into_failure();
+        failure.map_or(Ok(()), Err)
     }
 
     fn make(&self, params: &toml::Table, limits: Limits) -> Box<dyn Controller> {
@@ -126,18 +119,14 @@ impl Maker for ProcessMaker {
     }
 }
 
-/// A controller whose decisions a process makes.
+/// A running process that makes a controller's decisions.
 #[derive(Debug)]
 struct Process {
-    name: String,
     pace: Pace,
     bounds: ProcessBounds,
-    dialogue: Dialogue,
-    /// `None` when the process is not needed any more, or never began.
-    pipe: Option<Pipe>,
+    pipe: Pipe,
     /// When the process last said something, or was last told something while it owed no answer.
     heard: Option<Time>,
-    failure: Option<String>,
 }
 
 /// Takes the next answer, if it comes within `wait`.
@@ -185,19 +174,14 @@ fn longest(bounds: ProcessBounds, pace: Pace) -> TimeDelta {
     })
 }
 
-impl Process {
-    /// Ends the process, and keeps why.
-    fn fail(&mut self, problem: Problem) {
-        let name = self.name.clone();
-        self.failure = Some(OutsideError { name, problem }.to_string());
-        self.pipe = None;
-    }
-
-    fn ask(&mut self, now: Time, event: &Event<'_>) -> Result<(), Problem> {
-        let Some(pipe) = &mut self.pipe else {
-            return Ok(());
-        };
-        let dialogue = &mut self.dialogue;
+impl Driver for Process {
+    fn ask(
+        &mut self,
+        dialogue: &mut Dialogue,
+        now: Time,
+        event: &Event<'_>,
+    ) -> Result<(), Problem> {
+        let pipe = &mut self.pipe;
         match self.pace {
             Pace::Simulated => {
                 pipe.send(&dialogue.tell(now, event));
@@ -243,25 +227,4 @@ impl Process {
 /// The longest wait for the answer to `frame-due`.
 fn wait(bounds: ProcessBounds) -> Duration {
     Duration::from_nanos(bounds.wait.as_nanos().unsigned_abs())
-}
-
-impl Controller for Process {
-    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
-        if let Err(problem) = self.ask(now, &event) {
-            self.fail(problem);
-        }
-        self.dialogue.decision()
-    }
-
-    fn decision(&self) -> &Decision {
-        self.dialogue.decision()
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        self.dialogue.deadline().filter(|_| self.failure.is_none())
-    }
-
-    fn failure(&self) -> Option<&str> {
-        self.failure.as_deref()
-    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-use mimosa_facts::{Controller, Decision, Event, Limits};
+use mimosa_facts::{Controller, Event, Limits};
 use mimosa_foreign::{Dialogue, Maker};
 use mimosa_units::Time;
 use wasmi::{
@@ -14,7 +14,8 @@ use wasmi::{
 
 use crate::bounds::{WasmBounds, split};
 use crate::digest::Digest;
-use crate::error::{OutsideError, Problem};
+use crate::driven::{Driven, Driver};
+use crate::error::Problem;
 
 /// Most megabytes of a module's file.
 const LARGEST_FILE: u64 = 16;
@@ -96,51 +97,28 @@ impl WasmMaker {
     ) -> Result<Running, Problem> {
         let mut running = Running::new(&self.module, bounds)?;
         let start = running.start;
-        running.ask(start, dialogue, first)?;
+        running.call(start, dialogue, first)?;
         Ok(running)
     }
 
-    fn start(&self, params: &toml::Table, limits: Limits) -> Wasm {
+    fn start(&self, params: &toml::Table, limits: Limits) -> Driven<Running> {
         let (bounds, params) = match split::<WasmBounds>(params) {
             Ok(split) => split,
             Err(problem) => {
                 let (dialogue, _) = Dialogue::begin(limits, &toml::Table::new());
-                return self.controller(dialogue, Err(problem));
+                return Driven::new(&self.name, dialogue, Err(problem));
             }
         };
         let (mut dialogue, first) = Dialogue::begin(limits, &params);
-        let running = self.begin(bounds, &mut dialogue, &first);
-        self.controller(dialogue, running)
-    }
-
-    fn controller(&self, dialogue: Dialogue, running: Result<Running, Problem>) -> Wasm {
-        let name = self.name.clone();
-        match running {
-            Ok(running) => Wasm {
-                name,
-                dialogue,
-                running: Some(running),
-                failure: None,
-            },
-            Err(problem) => Wasm {
-                failure: Some(
-                    OutsideError {
-                        name: name.clone(),
-                        problem,
-                    }
-                    .to_string(),
-                ),
-                name,
-                dialogue,
-                running: None,
-            },
-        }
+        let begun = self.begin(bounds, &mut dialogue, &first);
+        Driven::new(&self.name, dialogue, begun)
     }
 }
 
 impl Maker for WasmMaker {
     fn check(&self, params: &toml::Table, limits: Limits) -> Result<(), String> {
-        self.start(params, limits).failure.map_or(Ok(()), Err)
+        let failure = self.start(params, limits).into_failure();
+        failure.map_or(Ok(()), Err)
     }
 
     fn make(&self, params: &toml::Table, limits: Limits) -> Box<dyn Controller> {
@@ -201,7 +179,7 @@ impl Running {
     }
 
     /// Gives the module a line, and takes its answer.
-    fn ask(
+    fn call(
         &mut self,
         function: Asked,
         dialogue: &mut Dialogue,
@@ -241,48 +219,22 @@ impl Running {
     }
 }
 
-/// A controller whose decisions a module makes.
-struct Wasm {
-    name: String,
-    dialogue: Dialogue,
-    /// `None` after a failure.
-    running: Option<Running>,
-    failure: Option<String>,
-}
-
-impl fmt::Debug for Wasm {
+impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wasm")
-            .field("name", &self.name)
-            .field("dialogue", &self.dialogue)
-            .field("failure", &self.failure)
+        f.debug_struct("Running")
+            .field("fuel", &self.fuel)
             .finish_non_exhaustive()
     }
 }
 
-impl Controller for Wasm {
-    fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
-        if let Some(running) = &mut self.running {
-            let line = self.dialogue.tell(now, &event);
-            let function = running.event;
-            if let Err(problem) = running.ask(function, &mut self.dialogue, &line) {
-                let name = self.name.clone();
-                self.failure = Some(OutsideError { name, problem }.to_string());
-                self.running = None;
-            }
-        }
-        self.dialogue.decision()
-    }
-
-    fn decision(&self) -> &Decision {
-        self.dialogue.decision()
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        self.dialogue.deadline().filter(|_| self.failure.is_none())
-    }
-
-    fn failure(&self) -> Option<&str> {
-        self.failure.as_deref()
+impl Driver for Running {
+    fn ask(
+        &mut self,
+        dialogue: &mut Dialogue,
+        now: Time,
+        event: &Event<'_>,
+    ) -> Result<(), Problem> {
+        let line = dialogue.tell(now, event);
+        self.call(self.event, dialogue, &line)
     }
 }

@@ -1,7 +1,8 @@
-//! What is said to a foreign controller and what it answers, as lines of JSON.
+//! [`Dialogue`]: a conversation with a foreign controller in lines of JSON.
 //!
-//! The first line tells the limits and the parameters, and each further one an event. Each line has
-//! a number, and for each there is one answer with that number, in order.
+//! The first line tells a controller its limits and parameters, and each further line tells it an
+//! event. Each line has a number, and the controller answers each line once, in order, with that
+//! number.
 
 use mimosa_facts::{Decision, Event, Limits};
 use mimosa_units::{Time, one_line, shortened};
@@ -21,7 +22,7 @@ pub const LONGEST_ANSWER: usize = 16_384;
 /// Most characters of a reason in a message: room for the list of all fields.
 const LONGEST_WHY: usize = 200;
 
-/// The first line.
+/// The line that begins a dialogue.
 #[derive(Serialize)]
 struct StartLine<'a> {
     version: u32,
@@ -69,7 +70,7 @@ pub enum AnswerError {
         seq: u64,
         /// The beginning of the answer.
         line: String,
-        /// What is wrong.
+        /// Why the answer cannot be read.
         why: String,
     },
     /// The answer is for another line.
@@ -87,7 +88,7 @@ pub enum AnswerError {
     Value {
         /// Number of the line that was answered.
         seq: u64,
-        /// What is wrong with the value.
+        /// The field of the decision, and why its value means nothing.
         error: FormError,
     },
     /// More was said than asked for.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{SCENARIO, controller};
 use crate::{folder, mimosa, stdout};
 
-/// What is said of a run of `SCENARIO` with this controller, which must fail.
+/// Runs `SCENARIO` with the controller `name`, which must fail, and gives the program's message.
 fn refused(here: &Path, name: &str, arguments: &str) -> String {
     let text = format!("{SCENARIO}controller = '''{name}'''\n");
     std::fs::write(here.join("run.toml"), text).unwrap();

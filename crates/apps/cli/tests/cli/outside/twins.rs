@@ -82,8 +82,8 @@ fn maker(name: &str) -> Arc<dyn Maker> {
     find(name, &controllers(), Pace::Simulated).unwrap()
 }
 
-/// What is seen when the twin with this step runs beside the controller that `maker` makes with that
-/// one.
+/// Runs the twin, with the first of `steps`, beside the controller that `maker` makes, with the second,
+/// and gives what was seen of both.
 fn beside(maker: &dyn Maker, seed: u64, steps: (u64, i64)) -> Seen {
     let (scenario, limits) = scenario();
     let params = toml::Table::from_iter([("step_bps".to_owned(), toml::Value::Integer(steps.1))]);
