@@ -4,8 +4,8 @@
 //! A machine that is busy with something else holds the link's threads up, and then
 //! emulates another network, which the link says itself; or those of the connection, which
 //! then takes its own waits for the network's. A run in which that is seen is repeated. A
-//! processor that stands still for some ten milliseconds is not always seen: a run that
-//! does not give what it should therefore has to be followed by two that do.
+//! processor that stands still for some ten milliseconds is not always seen: after a run that
+//! does not give what it should, the majority of five counts.
 
 use std::fs::File;
 use std::path::Path;
@@ -113,25 +113,24 @@ fn download(folder: &Path, algorithm: &str, ecn: bool) -> Option<Seen> {
     None
 }
 
-/// Downloads, and checks what came of it. Where that fails, two more downloads have to hold.
+/// Downloads, and checks what came of it. Where that fails, three of five downloads have to hold.
 /// `None` when the machine was too busy.
 fn judge(
     folder: &Path,
     (algorithm, ecn): (&str, bool),
     check: impl Fn(&Seen) -> Result<(), String>,
 ) -> Option<()> {
-    let tried = |folder| {
+    let mut held = 0;
+    let mut mistakes = Vec::new();
+    while held < 3 {
         let seen = download(folder, algorithm, ecn)?;
         seen.print(algorithm);
-        Some(check(&seen))
-    };
-    let Err(first) = tried(folder)? else {
-        return Some(());
-    };
-    for _ in 0..2 {
-        if let Err(again) = tried(folder)? {
-            panic!("{algorithm}: {first}; and once more: {again}");
+        match check(&seen) {
+            Ok(()) if mistakes.is_empty() => break,
+            Ok(()) => held += 1,
+            Err(mistake) => mistakes.push(mistake),
         }
+        assert!(mistakes.len() < 3, "{algorithm}: {mistakes:?}");
     }
     Some(())
 }
@@ -226,20 +225,19 @@ fn the_kernels_connections_fill_the_queue_as_they_do_elsewhere() {
             return;
         }
     }
-    // The mean wait of BBR is between 3.4 and 11.7 ms, from run to run: the median of five counts.
-    // Three runs settle it where they agree.
-    let mut waits = Vec::new();
-    let is_short = |wait: &&f64| **wait < 10.0;
-    while waits.iter().filter(is_short).count() < 3 {
-        let Some(seen) = download(&folder, "bbr", false) else {
-            return;
-        };
-        seen.print("bbr");
-        assert!(seen.goodput_mbps > 46.0, "{}", seen.goodput_mbps);
-        waits.push(seen.mean_wait());
-        let long = waits.len() - waits.iter().filter(is_short).count();
-        assert!(long < 3, "mean waits in ms: {waits:?}");
-    }
+    // BBR has at most two bandwidth-delay products under way, of which the path holds one. Where
+    // nothing holds its threads up, its mean wait is between 3.4 and 11.7 ms. Where something does, it
+    // takes the packets that come at once for a faster link, and keeps the second product, which is 30 ms
+    // long, in the queue.
+    judge(&folder, ("bbr", false), |seen| {
+        holds(seen.goodput_mbps > 46.0, || {
+            format!("{} Mbit/s", seen.goodput_mbps)
+        })?;
+        let mean = seen.mean_wait();
+        holds((1.0..30.0).contains(&mean), || {
+            format!("a mean wait of {mean} ms")
+        })
+    });
 }
 
 #[test]
