@@ -338,6 +338,9 @@ impl Controller for BbrApp {
         }
         match event {
             Event::FrameDue { frame, interval } => self.frame_due(now, frame, interval),
+            Event::FrameBegun { frame, packets, .. } => {
+                self.monitor.frame_encoded(now, frame, packets);
+            }
             Event::FrameEncoded {
                 frame,
                 size,

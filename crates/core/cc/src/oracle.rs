@@ -182,7 +182,12 @@ impl Controller for Oracle {
         match event {
             Event::Told { rate, mean, age } => self.told(now, (rate, mean), age),
             Event::FrameDue { interval, .. } => self.due(now, interval),
-            Event::FrameEncoded {
+            Event::FrameBegun {
+                frame,
+                size,
+                packets,
+            }
+            | Event::FrameEncoded {
                 frame,
                 size,
                 packets,

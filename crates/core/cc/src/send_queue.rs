@@ -15,6 +15,8 @@ struct Frame {
     handed_over: Time,
     packets: u32,
     size: Bytes,
+    /// Number and size of the packets that have left.
+    left: (u32, Bytes),
 }
 
 /// The frames that were handed to the pacer and have not left it completely.
@@ -24,8 +26,18 @@ pub(crate) struct SendQueue {
 }
 
 impl SendQueue {
-    /// Records that a frame was handed to the pacer.
+    /// Records that a frame was handed to the pacer, or that the last part of a frame was whose first
+    /// part has been recorded with what was expected of the whole.
     pub(crate) fn push(&mut self, now: Time, id: FrameId, size: Bytes, packets: u32) {
+        if let Some(newest) = self.frames.back_mut().filter(|newest| newest.id == id) {
+            let (left, bytes) = newest.left;
+            newest.packets = packets.saturating_sub(left);
+            newest.size = size - bytes;
+            if newest.packets == 0 {
+                self.frames.pop_back();
+            }
+            return;
+        }
         if self.frames.len() == MOST_FRAMES {
             self.frames.pop_front();
         }
@@ -34,6 +46,7 @@ impl SendQueue {
             handed_over: now,
             packets,
             size,
+            left: (0, Bytes::ZERO),
         });
     }
 
@@ -50,6 +63,7 @@ impl SendQueue {
         if let Some(frame) = self.frames.front_mut() {
             frame.packets = frame.packets.saturating_sub(1);
             frame.size -= packet.size;
+            frame.left = (frame.left.0.saturating_add(1), frame.left.1 + packet.size);
             if frame.packets == 0 {
                 self.frames.pop_front();
             }
@@ -88,6 +102,26 @@ mod tests {
             size: Bytes::new(400),
             sent: Time::ZERO,
         }
+    }
+
+    #[test]
+    fn a_frame_in_parts_is_as_large_as_its_last_part_says() {
+        let at = Time::from_millis;
+        let mut queue = SendQueue::default();
+        queue.push(at(10), FrameId(0), Bytes::new(4_000), 10);
+        queue.sent(&packet(0));
+        assert_eq!(queue.bytes(), Bytes::new(3_600));
+        queue.push(at(14), FrameId(0), Bytes::new(1_200), 3);
+        assert_eq!(queue.bytes(), Bytes::new(800));
+        assert_eq!(queue.oldest_wait(at(20)), TimeDelta::from_millis(10));
+        queue.sent(&packet(0));
+        queue.sent(&packet(0));
+        assert_eq!(queue.oldest_wait(at(20)), TimeDelta::ZERO);
+        // All packets had left before the last part was known to be the last.
+        queue.push(at(26), FrameId(1), Bytes::new(4_000), 10);
+        queue.sent(&packet(1));
+        queue.push(at(30), FrameId(1), Bytes::new(400), 1);
+        assert_eq!(queue.bytes(), Bytes::ZERO);
     }
 
     #[test]

@@ -86,11 +86,23 @@ impl Stream {
             _ => granted,
         };
         let packets = 1 + self.random.below(60);
-        self.give(Event::FrameEncoded {
+        let encoded = Event::FrameEncoded {
             frame,
             size: Bytes::new(size),
             packets: u32::try_from(packets).unwrap(),
-        });
+        };
+        // Some frames come in parts, and the last part comes while packets leave.
+        let last_part = self.random.one_in(3).then(|| self.random.below(packets));
+        if last_part.is_some() {
+            let expected = 1 + self.random.below(60);
+            self.give(Event::FrameBegun {
+                frame,
+                size: Bytes::new(granted),
+                packets: u32::try_from(expected).unwrap(),
+            });
+        } else {
+            self.give(encoded);
+        }
         let kinds = [
             PacketKind::Media,
             PacketKind::Media,
@@ -98,7 +110,10 @@ impl Stream {
             PacketKind::Retransmission,
             PacketKind::Probe,
         ];
-        for _ in 0..packets {
+        for index in 0..packets {
+            if last_part == Some(index) {
+                self.give(encoded);
+            }
             let kind = kinds[usize::try_from(self.random.below(5)).unwrap()];
             self.sequence += 1;
             let packet = SentPacket {

@@ -84,11 +84,24 @@ pub enum Event<'a> {
         /// Time to the next frame, as the encoder plans it: `L` in the Pudica paper.
         interval: TimeDelta,
     },
-    /// A frame was handed to the pacer.
+    /// The first part of a frame was handed to the pacer while the encoder works on the rest.
+    /// [`Event::FrameEncoded`] follows with the frame's last part; it may come after the first packets
+    /// have left, and even after reports on them.
+    FrameBegun {
+        /// The frame.
+        frame: FrameId,
+        /// Size of all packets of the frame on the wire as the sender expects it: the most that the
+        /// frame may have.
+        size: Bytes,
+        /// Number of the frame's packets as the sender expects it; at least one.
+        packets: u32,
+    },
+    /// A frame was handed to the pacer: all of it, or the last of its parts.
     FrameEncoded {
         /// The frame.
         frame: FrameId,
-        /// Size of all packets of the frame on the wire, repair packets included.
+        /// Size of all packets of the frame on the wire, those of earlier parts and repair packets
+        /// included.
         size: Bytes,
         /// Number of the frame's packets, repair packets included; at least one.
         packets: u32,

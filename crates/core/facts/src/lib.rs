@@ -25,7 +25,9 @@
 //! 1. [`Event::FrameDue`]: before each frame is encoded. The decision after it says how large this
 //!    frame may be.
 //! 2. [`Event::FrameEncoded`]: the frame is handed to the pacer. The decision after it says how to
-//!    pace the frame and which probes follow it.
+//!    pace the frame and which probes follow it. Where an encoder hands out parts of a frame while it
+//!    works on the rest, [`Event::FrameBegun`] comes with the first part, the decision after it says
+//!    how to pace all of them, and [`Event::FrameEncoded`] comes with the last.
 //! 3. [`Event::PacketSent`]: once for each packet as it leaves; or [`Event::FrameGivenUp`] when a
 //!    frame has waited too long to leave whole.
 //! 4. [`Event::Feedback`]: everything that became known about packets at once, be it about one

@@ -16,7 +16,16 @@ pub enum EventForm {
         /// Time to the next frame, in nanoseconds.
         interval_ns: i64,
     },
-    /// A frame was handed to the pacer.
+    /// The first part of a frame was handed to the pacer.
+    FrameBegun {
+        /// Number of the frame.
+        frame: u64,
+        /// Expected size of all of its packets, in bytes.
+        size_bytes: u64,
+        /// Expected number of its packets.
+        packets: u32,
+    },
+    /// A frame was handed to the pacer: all of it, or the last of its parts.
     FrameEncoded {
         /// Number of the frame.
         frame: u64,
@@ -101,6 +110,15 @@ impl EventForm {
             Event::FrameDue { frame, interval } => Self::FrameDue {
                 frame: frame.0,
                 interval_ns: interval.as_nanos(),
+            },
+            Event::FrameBegun {
+                frame,
+                size,
+                packets,
+            } => Self::FrameBegun {
+                frame: frame.0,
+                size_bytes: size.get(),
+                packets,
             },
             Event::FrameEncoded {
                 frame,

@@ -28,6 +28,24 @@ impl Payloads {
         self.ends.push(self.bytes.len());
     }
 
+    /// Appends the payloads of the frame's next part.
+    pub fn append(&mut self, part: &Self) {
+        let before = self.bytes.len();
+        self.bytes.extend_from_slice(&part.bytes);
+        self.ends.extend(part.ends.iter().map(|end| before + end));
+    }
+
+    /// The payloads with these places, as a part of the frame.
+    #[must_use]
+    pub fn part(&self, places: std::ops::Range<usize>) -> Self {
+        let mut part = Self::default();
+        for payload in places.filter_map(|place| self.get(place)) {
+            part.extend(payload);
+            part.end();
+        }
+        part
+    }
+
     /// The number of payloads.
     #[must_use]
     pub fn len(&self) -> usize {

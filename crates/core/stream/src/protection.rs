@@ -200,9 +200,42 @@ struct Coded {
     /// The repair packets that cover each media packet, in the exclusive-or code.
     columns: Vec<u32>,
     is_broken: bool,
+    /// Whether further media packets of the frame, and its repair packets, are still to come.
+    is_growing: bool,
 }
 
 impl Coded {
+    /// A frame of which no packet has been handed over.
+    const fn new(handed_over: Time, frame: FrameId) -> Self {
+        Self {
+            frame,
+            handed_over,
+            media: 0,
+            places: 0,
+            repair: Bytes::ZERO,
+            again: 0.0,
+            rounds: 0,
+            arrived: 0,
+            media_arrived: 0,
+            media_unknown: 0,
+            expected: 0,
+            lost: Vec::new(),
+            there: Vec::new(),
+            lost_first: Vec::new(),
+            columns: Vec::new(),
+            is_broken: false,
+            is_growing: true,
+        }
+    }
+
+    /// Adds `count` packets that are handed over.
+    fn grow(&mut self, count: u32) {
+        self.places += count;
+        self.expected += count;
+        self.there.resize(self.places as usize, false);
+        self.lost_first.resize(self.places as usize, false);
+    }
+
     /// How many packets more the frame needs besides those on their way, and, for the exclusive-or
     /// code, which.
     fn lacking(&self, code: Code) -> (u32, Vec<usize>) {
@@ -338,8 +371,24 @@ impl Guard {
         }
     }
 
-    /// Takes in a frame of `media` packets, the largest of size `largest`, whose last packet leaves
-    /// after `departs`. Says how many repair packets go with it, and of what size.
+    /// Takes in a part of a frame, of `media` packets. [`Self::hand_over`] follows with the last part.
+    pub(crate) fn part(&mut self, now: Time, frame: FrameId, media: u32) {
+        let is_new = self
+            .frames
+            .back()
+            .is_none_or(|newest| newest.frame != frame);
+        if is_new {
+            self.frames.push_back(Coded::new(now, frame));
+        }
+        if let Some(coded) = self.frames.back_mut() {
+            coded.media += media;
+            coded.grow(media);
+        }
+    }
+
+    /// Takes in a frame of `media` packets, those of its earlier parts included, the largest of size
+    /// `largest`, whose last packet leaves after `departs`. Says how many repair packets go with it, and
+    /// of what size.
     pub(crate) fn hand_over(
         &mut self,
         now: Time,
@@ -348,6 +397,9 @@ impl Guard {
         largest: Bytes,
         departs: TimeDelta,
     ) -> (FrameProtection, Bytes) {
+        let newest = self.frames.back().filter(|newest| newest.frame == frame);
+        let before = newest.map_or(0, |begun| begun.media);
+        self.part(now, frame, media.saturating_sub(before));
         self.departs = departs;
         self.planner.set_loss(self.estimator.loss());
         let rounds = self.rounds(self.config.deadline - departs);
@@ -356,27 +408,15 @@ impl Guard {
             plan.repairs = 0;
         }
         let repair = largest + self.config.header();
-        self.frames.push_back(Coded {
-            frame,
-            handed_over: now,
-            media,
-            places: media + plan.repairs,
-            repair,
-            again: plan.again,
-            rounds: 0,
-            arrived: 0,
-            media_arrived: 0,
-            media_unknown: 0,
-            expected: media + plan.repairs,
-            lost: Vec::new(),
-            there: vec![false; (media + plan.repairs) as usize],
-            lost_first: vec![false; (media + plan.repairs) as usize],
-            columns: match self.config.code {
-                Code::ReedSolomon => Vec::new(),
-                Code::Xor => xor::columns(media as usize, plan.repairs as usize),
-            },
-            is_broken: false,
-        });
+        if let Some(coded) = self.frames.back_mut() {
+            coded.grow(plan.repairs);
+            coded.repair = repair;
+            coded.again = plan.again;
+            coded.is_growing = false;
+            if self.config.code == Code::Xor {
+                coded.columns = xor::columns(media as usize, plan.repairs as usize);
+            }
+        }
         let protection = FrameProtection {
             repairs: plan.repairs,
             rounds,
@@ -472,7 +512,8 @@ impl Guard {
         for position in 0..self.frames.len() {
             let coded = &self.frames[position];
             let (lacking, which) = coded.lacking(self.config.code);
-            if lacking == 0 || coded.is_broken {
+            // What a frame lacks of which parts are still to come is seen when it is whole.
+            if lacking == 0 || coded.is_broken || coded.is_growing {
                 continue;
             }
             let age = now.since(coded.handed_over);

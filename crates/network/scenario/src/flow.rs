@@ -38,6 +38,10 @@ const FASTEST_DRIFT: f64 = 100_000.0;
 /// the buffer of libx264's ABR, `2 * rate_tolerance * bitrate`, with its default tolerance of 1.
 const PAY_BACK: TimeDelta = TimeDelta::from_millis(2_000);
 
+/// The most parts of a frame: the slices that libx264 cuts pictures of 512 rows into, one a row of
+/// macroblocks.
+const MOST_PARTS: u32 = 32;
+
 /// The longest time of `pay_back`.
 const LONGEST_PAY_BACK: TimeDelta = TimeDelta::from_millis(3_600_000);
 
@@ -347,6 +351,11 @@ impl Reader<'_> {
             let fits = (0.0..=1.0).contains(&carry);
             self.range(text.span(), "carry", fits, "at least 0 and at most 1")?;
         }
+        let parts = value(raw.parts.as_ref(), 1);
+        if let Some(text) = &raw.parts {
+            let fits = (1..=MOST_PARTS).contains(&parts);
+            self.range(text.span(), "parts", fits, "from 1 to 32")?;
+        }
         let sender = SenderConfig {
             carry,
             ecn: self.video_ecn(raw, &controller, feedback_format)?,
@@ -372,6 +381,7 @@ impl Reader<'_> {
             scale: self.frame_scale(raw)?,
             content: value(raw.content_bitrate.as_ref(), Rate::MAX),
             encode_time: value(raw.encode_time.as_ref(), TimeDelta::ZERO),
+            parts,
             packet_size,
             overhead,
             sender,

@@ -187,8 +187,11 @@ pub struct VideoConfig {
     /// The highest bitrate that the picture needs: frames are never larger than this,
     /// whatever their grant.
     pub content: Rate,
-    /// Time from when a frame is due to its hand-over to the pacer.
+    /// Time from when a frame is due to the hand-over of its last part to the pacer.
     pub encode_time: TimeDelta,
+    /// Number of equal parts in which the encoder hands out a frame while it works on the rest; 1 for
+    /// whole frames.
+    pub parts: u32,
     /// Largest payload of a packet.
     pub packet_size: Bytes,
     /// Size of the headers on top of each packet's payload.

@@ -14,6 +14,20 @@ use crate::available::Available;
 /// A billion: nanoseconds in a second, and billionths in a whole.
 const BILLION: u128 = 1_000_000_000;
 
+/// Part of the encoding time before the first part of a frame is begun: libx264 copies the picture,
+/// halves it and weighs its blocks in that time. Eight slices are then out after 0.29, 0.38, 0.49, 0.60,
+/// 0.70, 0.83, 0.93 and 0.99 of the time, and four after 0.38 and so on.
+const BEFORE_PARTS: f64 = 0.2;
+
+/// A frame in the encoder.
+#[derive(Clone, Copy, Debug)]
+struct Encoding {
+    begun: Time,
+    size: Bytes,
+    /// Number of its parts that are handed over.
+    done: u32,
+}
+
 /// When frames are due: at whole multiples of the frame interval, to the nanosecond, so that
 /// rounding does not add up.
 #[derive(Debug)]
@@ -69,10 +83,11 @@ pub struct Stream {
     /// When the newest frame was due.
     due: Option<Time>,
     clock: FrameClock,
-    /// The frame in the encoder: when it will be ready, and its size.
-    encoding: Option<(Time, Bytes)>,
+    encoding: Option<Encoding>,
     content: Rate,
     encode_time: TimeDelta,
+    /// Number of parts of a frame.
+    parts: u32,
     packet_size: Bytes,
     overhead: Bytes,
     /// Share of a grant that the encoder is told: the rest is for headers.
@@ -124,6 +139,7 @@ impl Stream {
             encoding: None,
             content: video.content,
             encode_time: video.encode_time,
+            parts: video.parts.max(1),
             packet_size: video.packet_size,
             overhead: video.overhead,
             payload_share: if video.less_headers {
@@ -149,7 +165,7 @@ impl Stream {
     #[must_use]
     pub fn deadline(&self) -> Time {
         let frame = self.clock.next.unwrap_or(Time::MAX);
-        let encoded = self.encoding.map_or(Time::MAX, |(ready, _)| ready);
+        let encoded = self.encoding.map_or(Time::MAX, |frame| self.ready(&frame));
         let sender = self.sender.deadline().unwrap_or(Time::MAX);
         frame.min(encoded).min(sender)
     }
@@ -161,13 +177,13 @@ impl Stream {
 
     /// Does everything that is due by `now`, except sending.
     pub fn wake(&mut self, now: Time) {
-        if self.encoding.is_some_and(|(ready, _)| ready <= now) {
-            self.hand_over(now);
+        while let Some(frame) = self.encoding.filter(|frame| self.ready(frame) <= now) {
+            self.hand_over(now, frame);
         }
         if self.clock.next.is_some_and(|due| due <= now) {
             let interval = self.clock.interval();
             // A frame still in the encoder is ready at the latest when the next one starts.
-            self.hand_over(now);
+            self.hand_over_all(now);
             if let Some(available) = &self.available {
                 let at = now - available.age.min(now.since(Time::ZERO));
                 let (rate, mean) = (available.at(at), available.mean(self.told, at));
@@ -182,19 +198,48 @@ impl Stream {
                 let grant = grant.size.scale(self.payload_share);
                 let size = self.encoder.encode(grant).scale(times);
                 let size = size.min(most).max(Bytes::new(1));
-                self.encoding = Some((now + self.encode_time, size));
+                self.encoding = Some(Encoding {
+                    begun: now,
+                    size,
+                    done: 0,
+                });
             }
             if self.encode_time == TimeDelta::ZERO {
-                self.hand_over(now);
+                self.hand_over_all(now);
             }
         }
         self.sender.timer(now);
     }
 
-    fn hand_over(&mut self, now: Time) {
-        if let Some((_, size)) = self.encoding.take() {
-            let packets = packetise(size, self.packet_size, self.overhead);
-            self.sender.frame_encoded(now, packets);
+    /// When the next part of a frame is coded.
+    fn ready(&self, frame: &Encoding) -> Time {
+        let coded = f64::from(frame.done + 1) / f64::from(self.parts);
+        let share = if self.parts == 1 {
+            1.0
+        } else {
+            BEFORE_PARTS + (1.0 - BEFORE_PARTS) * coded
+        };
+        frame.begun + self.encode_time.scale(share)
+    }
+
+    /// Hands over all parts of the frame in the encoder.
+    fn hand_over_all(&mut self, now: Time) {
+        while let Some(frame) = self.encoding {
+            self.hand_over(now, frame);
+        }
+    }
+
+    /// Hands over the next part of the frame in the encoder.
+    fn hand_over(&mut self, now: Time, frame: Encoding) {
+        let parts = u64::from(self.parts);
+        let until = |part: u32| frame.size.get() * u64::from(part) / parts;
+        let done = frame.done + 1;
+        let is_last = done == self.parts;
+        self.encoding = (!is_last).then_some(Encoding { done, ..frame });
+        let part = until(done) - until(frame.done);
+        if part > 0 || is_last {
+            let packets = packetise(Bytes::new(part), self.packet_size, self.overhead);
+            self.sender.frame_part(now, packets, is_last);
         }
     }
 

@@ -200,7 +200,13 @@ impl Monitor {
         self.due = Some((frame, now));
     }
 
+    /// Takes a frame of `packets` that was handed to the pacer, or the number of packets of a frame whose
+    /// first part had been handed over with an expected one.
     pub(crate) fn frame_encoded(&mut self, now: Time, id: FrameId, packets: u32) {
+        if let Some(begun) = self.frames.back_mut().filter(|frame| frame.id == id) {
+            begun.packets = packets.max(1);
+            return;
+        }
         let due = self.due.filter(|(frame, _)| *frame == id);
         if self.frames.len() >= MOST_FRAMES {
             self.frames.pop_front();

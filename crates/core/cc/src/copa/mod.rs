@@ -348,7 +348,12 @@ impl Controller for Copa {
     fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
         match event {
             Event::FrameDue { interval, .. } => self.frame_due(now, interval),
-            Event::FrameEncoded {
+            Event::FrameBegun {
+                frame,
+                size,
+                packets,
+            }
+            | Event::FrameEncoded {
                 frame,
                 size,
                 packets,

@@ -118,6 +118,12 @@ impl Interval {
         }
     }
 
+    /// Records size and number of packets of a frame of which they had been expected.
+    pub(super) fn whole(&mut self, size: Bytes, packets: u32) {
+        (self.size, self.packets) = (size, packets.max(1));
+        self.load = None;
+    }
+
     /// The bitrate at which the frame was encoded.
     pub(super) fn bitrate(&self) -> Rate {
         Rate::of(self.size, self.length)

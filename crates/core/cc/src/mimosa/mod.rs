@@ -193,10 +193,10 @@ impl Mimosa {
     }
 
     /// Decides the pacing of a frame that is handed to the pacer, and the probes that follow
-    /// the frame, as Pudica does (section 4.1) but by Mimosa's load.
-    fn frame_encoded(&mut self, now: Time, frame: FrameId, size: Bytes, packets: u32) {
+    /// the frame, as Pudica does (section 4.1) but by Mimosa's load. Of a frame in parts, `size` and
+    /// `packets` are what is expected of all parts.
+    fn handed_over(&mut self, now: Time, frame: FrameId, size: Bytes, packets: u32) {
         let interval = self.interval;
-        self.fill.took(size);
         self.encoding.encoded(now, frame, size);
         let reference = self.reference();
         let (load, before) = self
@@ -255,6 +255,17 @@ impl Mimosa {
         });
         self.intervals
             .push(Interval::new(frame, interval, size, packets));
+    }
+
+    /// Takes in the size of a whole frame, which was handed over just now or began to be earlier.
+    fn frame_encoded(&mut self, now: Time, frame: FrameId, size: Bytes, packets: u32) {
+        self.fill.took(size);
+        if let Some(interval) = self.intervals.get_mut(frame) {
+            self.encoding.whole(frame, size);
+            interval.whole(size, packets);
+        } else {
+            self.handed_over(now, frame, size, packets);
+        }
     }
 
     /// Whether losses say how much room the link's buffer has. A link that serves in turns loses packets
@@ -463,6 +474,11 @@ impl Controller for Mimosa {
     fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
         match event {
             Event::FrameDue { frame, interval } => self.frame_due(now, frame, interval),
+            Event::FrameBegun {
+                frame,
+                size,
+                packets,
+            } => self.handed_over(now, frame, size, packets),
             Event::FrameEncoded {
                 frame,
                 size,

@@ -275,7 +275,12 @@ impl Controller for Nada {
                 self.period = interval.max(TimeDelta::ZERO);
                 self.shape();
             }
-            Event::FrameEncoded {
+            Event::FrameBegun {
+                frame,
+                size,
+                packets,
+            }
+            | Event::FrameEncoded {
                 frame,
                 size,
                 packets,

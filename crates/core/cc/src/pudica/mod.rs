@@ -197,6 +197,11 @@ impl Pudica {
     /// Decides the pacing of a frame that is handed to the pacer, and the probes
     /// that follow the frame.
     fn frame_encoded(&mut self, frame: FrameId, size: Bytes, packets: u32) {
+        if let Some(begun) = self.frames.get_mut(frame) {
+            // Its last part came: the frame leaves at the pace at which it began to.
+            (begun.size, begun.packets) = (size, packets.max(1));
+            return;
+        }
         let interval = self.interval;
         let multiplier = self.pace_multiplier();
         let spread = multiplier.map_or(TimeDelta::ZERO, |rho| interval.scale(1.0 / rho));
@@ -442,7 +447,12 @@ impl Controller for Pudica {
     fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
         match event {
             Event::FrameDue { frame, interval } => self.frame_due(now, frame, interval),
-            Event::FrameEncoded {
+            Event::FrameBegun {
+                frame,
+                size,
+                packets,
+            }
+            | Event::FrameEncoded {
                 frame,
                 size,
                 packets,

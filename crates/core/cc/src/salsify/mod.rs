@@ -255,6 +255,11 @@ impl Controller for Salsify {
     fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
         match event {
             Event::FrameDue { interval, .. } => self.frame_due(now, interval),
+            Event::FrameBegun {
+                frame,
+                size,
+                packets,
+            } => self.unsent.push(now, frame, size, packets),
             Event::FrameEncoded {
                 frame,
                 size,

@@ -438,6 +438,14 @@ impl Controller for Scream {
                 self.period = interval.max(TimeDelta::ZERO);
                 self.nominal = self.decision.target.amount_in(self.period);
             }
+            Event::FrameBegun {
+                frame,
+                size,
+                packets,
+            } => {
+                self.queue.push(now, frame, size, packets);
+                self.decide();
+            }
             Event::FrameEncoded {
                 frame,
                 size,

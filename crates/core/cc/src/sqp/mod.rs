@@ -185,7 +185,13 @@ impl Sqp {
         self.decision.cause = cause;
     }
 
+    /// Takes a frame that was handed to the pacer, or what came of one whose first part was.
     fn encoded(&mut self, id: FrameId, size: Bytes, packets: u32) {
+        if let Some(train) = self.trains.get_mut(id) {
+            train.size = size;
+            train.packets = packets.max(1);
+            return;
+        }
         self.trains.push(Train {
             id,
             interval: self.interval,
@@ -218,7 +224,12 @@ impl Controller for Sqp {
     fn handle(&mut self, now: Time, event: Event<'_>) -> &Decision {
         match event {
             Event::FrameDue { interval, .. } => self.frame_due(now, interval),
-            Event::FrameEncoded {
+            Event::FrameBegun {
+                frame,
+                size,
+                packets,
+            }
+            | Event::FrameEncoded {
                 frame,
                 size,
                 packets,

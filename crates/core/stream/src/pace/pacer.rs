@@ -69,6 +69,23 @@ struct Waiting<P> {
     payload: P,
 }
 
+/// How the packets of the newest frame are spread.
+#[derive(Debug)]
+struct Spread {
+    /// When the frame would have begun to leave, had all of its parts been there in time.
+    begun: Time,
+    /// When the newest packet may leave.
+    due: Time,
+    over: TimeDelta,
+    /// Number of packets at the frame's beginning that leave as soon as they are there.
+    lead: usize,
+    /// Number of packets that leave together.
+    group: usize,
+    /// Number and size of the packets handed over so far.
+    count: usize,
+    before: Bytes,
+}
+
 /// Holds packets until they may leave. `P` is the caller's handle of a packet: bytes in a server,
 /// an index in a simulation.
 #[derive(Debug)]
@@ -80,6 +97,7 @@ pub struct Pacer<P> {
     probes: Probes,
     waiting: Bytes,
     newest: FrameId,
+    spread: Spread,
     /// When the bucket would be empty: the theoretical arrival time of I.371.
     bucket: Time,
     /// Rate at which the newest spread frame leaves; retransmissions sent meanwhile are spaced at
@@ -100,6 +118,15 @@ impl<P> Pacer<P> {
             probes: Probes::default(),
             waiting: Bytes::ZERO,
             newest: FrameId(0),
+            spread: Spread {
+                begun: Time::ZERO,
+                due: Time::ZERO,
+                over: TimeDelta::ZERO,
+                lead: 0,
+                group: 1,
+                count: 0,
+                before: Bytes::ZERO,
+            },
             bucket: Time::ZERO,
             spread_rate: Rate::MAX,
             retransmission_free: Time::ZERO,
@@ -153,6 +180,13 @@ impl<P> Pacer<P> {
         size: Bytes,
         packets: impl ExactSizeIterator<Item = (Bytes, P)>,
     ) {
+        self.begin_frame(now, frame, size, packets.len());
+        self.push_part(now, packets, true);
+    }
+
+    /// Begins a frame that is handed over in parts, by [`Self::push_part`]. It will be of about `size`
+    /// and have about `count` packets, by which its packets are spread.
+    pub fn begin_frame(&mut self, now: Time, frame: FrameId, size: Bytes, count: usize) {
         self.probes.frame_came(frame);
         self.newest = frame;
         let (over, lead) = match self.pacing {
@@ -164,22 +198,46 @@ impl<P> Pacer<P> {
         } else {
             Rate::of(size, over)
         };
+        self.spread = Spread {
+            begun: now,
+            due: now,
+            over,
+            lead,
+            group: self.group(over, count),
+            count: 0,
+            before: Bytes::ZERO,
+        };
+    }
+
+    /// Hands over the next packets of the frame that was begun last; `is_last` if there are no more.
+    /// Packets that come after the time at which they would have left do not hurry: they and all after
+    /// them leave as much later.
+    pub fn push_part(
+        &mut self,
+        now: Time,
+        packets: impl ExactSizeIterator<Item = (Bytes, P)>,
+        is_last: bool,
+    ) {
         let count = packets.len();
-        let group = self.group(over, count);
-        let mut before = Bytes::ZERO;
-        let mut due = now;
-        for (index, (size, payload)) in packets.enumerate() {
-            if over > TimeDelta::ZERO && index >= lead && index % group == 0 {
-                due = now + self.spread_rate.transmit_time(before);
+        let spread = &mut self.spread;
+        spread.due = spread.due.max(now);
+        for (place, (size, payload)) in packets.enumerate() {
+            let is_spaced = spread.over > TimeDelta::ZERO && spread.count >= spread.lead;
+            if is_spaced && spread.count.is_multiple_of(spread.group) {
+                let wait = self.spread_rate.transmit_time(spread.before);
+                let due = spread.begun + wait;
+                spread.begun += now.since(due).max(TimeDelta::ZERO);
+                spread.due = due.max(now);
             }
-            before += size;
+            spread.before += size;
+            spread.count += 1;
             self.waiting += size;
             self.media.push_back(Waiting {
-                frame,
+                frame: self.newest,
                 size,
-                last: index + 1 == count,
+                last: is_last && place + 1 == count,
                 handed_over: now,
-                due,
+                due: spread.due,
                 payload,
             });
         }
@@ -418,6 +476,35 @@ mod tests {
         let times = micros(&departures(&mut pacer));
         assert!(times.chunks(4).all(|group| group[0] == group[3]));
         assert_eq!(times[4], 40, "four at most, whatever the gap");
+    }
+
+    /// Eight packets over 8 ms in two parts.
+    #[test]
+    fn parts_leave_as_one_frame_would_and_late_ones_do_not_hurry() {
+        let ms = Time::from_millis;
+        for (second, expected) in [
+            (2, [0, 1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000]),
+            // The second part is 3 ms late.
+            (7, [0, 1_000, 2_000, 3_000, 7_000, 8_000, 9_000, 10_000]),
+        ] {
+            let mut pacer = Pacer::new(Bounds::default());
+            pacer.set_pacing(Pacing::Spread {
+                over: TimeDelta::from_millis(8),
+                lead: 1,
+            });
+            pacer.begin_frame(Time::ZERO, FrameId(3), Bytes::new(8_000), 8);
+            let part = |count: u32| (0..count).map(|index| (PACKET, index));
+            pacer.push_part(Time::ZERO, part(4), false);
+            pacer.push_part(ms(second), part(4), true);
+            let mut times = Vec::new();
+            while let Some(due) = pacer.next_due(Bytes::MAX) {
+                let packet = pacer.pop(due, Bytes::MAX).expect("due means due");
+                assert_eq!(packet.frame, FrameId(3));
+                times.push(due.as_nanos() / 1_000);
+                assert_eq!(packet.last, times.len() == 8);
+            }
+            assert_eq!(times, expected);
+        }
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Salsify {
 
     pub(crate) fn handle(&mut self, event: &Event<'_>) {
         match event {
-            Event::FrameEncoded { size, packets, .. } => {
+            Event::FrameBegun { size, packets, .. } | Event::FrameEncoded { size, packets, .. } => {
                 self.packet = Bytes::new(size.get() / u64::from(*packets).max(1));
             }
             Event::Feedback { reports, .. } => {

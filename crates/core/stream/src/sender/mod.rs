@@ -1,5 +1,6 @@
 //! The sending end: controller, pacer, and the memory of what was sent.
 
+mod parts;
 mod recovery;
 mod whole;
 
@@ -11,6 +12,7 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
+use self::parts::Growing;
 use self::recovery::{end, frame_in};
 use crate::carry::Carry;
 use crate::config::SenderConfig;
@@ -116,6 +118,8 @@ pub struct Sender {
     /// When the next packet may leave or the timer ends; [`Time::MAX`] for never.
     next: Time,
     due: Option<Due>,
+    /// The frame of which the last part has not come out of the encoder.
+    growing: Option<Growing>,
     /// What frames left of their grants.
     carry: Carry,
     interval: TimeDelta,
@@ -153,6 +157,7 @@ impl Sender {
             outdated: Outdated::default(),
             next_frame: FrameId(0),
             due: None,
+            growing: None,
             interval: TimeDelta::ZERO,
             decoded: Vec::new(),
             unheard: Vec::new(),
@@ -201,8 +206,9 @@ impl Sender {
     }
 
     /// The encoder is about to start a frame; the next one follows after `interval`. Returns how
-    /// large the frame may be.
+    /// large the frame may be. An earlier frame of which the last part has not come is given up.
     pub fn frame_due(&mut self, now: Time, interval: TimeDelta) -> FrameGrant {
+        self.abandon(now);
         self.expire(now);
         let frame = self.next_frame;
         self.next_frame = FrameId(frame.0 + 1);
@@ -238,78 +244,6 @@ impl Sender {
     /// since the time before; see [`Event::Told`].
     pub fn told(&mut self, now: Time, rate: Rate, mean: Rate, age: TimeDelta) {
         self.decide(now, Event::Told { rate, mean, age });
-    }
-
-    /// The frame last asked for is encoded: `packets` are the sizes of its packets on the wire, in
-    /// order. Without packets the frame was skipped.
-    pub fn frame_encoded(
-        &mut self,
-        now: Time,
-        packets: impl ExactSizeIterator<Item = Bytes> + Clone,
-    ) {
-        let Some(due) = self.due.take() else {
-            return;
-        };
-        let frame = due.frame;
-        let count = u32::try_from(packets.len()).unwrap_or(u32::MAX);
-        if count == 0 {
-            self.carry.took(Bytes::ZERO);
-            return;
-        }
-        let size = packets.clone().sum();
-        let departs = self.departs(size);
-        let (protection, repair) = self
-            .guard
-            .as_mut()
-            .map(|guard| {
-                let largest = packets.clone().max().unwrap_or(size);
-                guard.hand_over(now, frame, count, largest, departs)
-            })
-            .unzip();
-        let repairs = protection.map_or(0, |protection| protection.repairs);
-        let repair = repair.unwrap_or(Bytes::ZERO);
-        let whole = size + Bytes::new(repair.get() * u64::from(repairs));
-        self.carry.took(whole);
-        self.decide(
-            now,
-            Event::FrameEncoded {
-                frame,
-                size: whole,
-                packets: count + repairs,
-            },
-        );
-        self.frames.push_back(FrameLife {
-            frame,
-            due: due.at,
-            interval: due.interval,
-            decision: due.decision,
-            allowed: due.allowed,
-            handed_over: now,
-            pacing: self.pacer.pacing(),
-            bucket: self.rule.bucket(),
-            size,
-            packets: count,
-            first_sent: None,
-            last_sent: None,
-            first_arrival: None,
-            last_arrival: None,
-            arrived: 0,
-            lost: 0,
-            retransmitted: 0,
-            end: None,
-            protection,
-        });
-        let mut media = packets;
-        let all = (0..count + repairs).map(|index| {
-            let handle = Handle {
-                index,
-                origin: None,
-                is_repair: index >= count,
-            };
-            (media.next().unwrap_or(repair), handle)
-        });
-        self.pacer.push_frame(now, frame, whole, all);
-        self.refresh();
     }
 
     /// Takes the packet that leaves at `now`. Call this until it returns `None`.
@@ -377,7 +311,13 @@ impl Sender {
                     guard.delivered(media);
                 }
                 let is_whole = |guard: &mut Guard| guard.is_whole(media.frame);
-                if life.arrived >= life.packets && self.guard.as_mut().is_none_or(is_whole) {
+                let is_growing = self
+                    .growing
+                    .is_some_and(|growing| growing.frame() == media.frame);
+                if !is_growing
+                    && life.arrived >= life.packets
+                    && self.guard.as_mut().is_none_or(is_whole)
+                {
                     let how = FrameEnd::Acknowledged(now);
                     end(life, how, &mut self.guard, &mut self.ended);
                 }
@@ -489,17 +429,6 @@ impl Sender {
             .pop_front_if(|life| life.end.is_some())
             .is_some()
         {}
-    }
-
-    /// Time from the hand-over of a frame of this size to its last packet's departure.
-    fn departs(&self, size: Bytes) -> TimeDelta {
-        match self.pacer.pacing() {
-            Pacing::Burst => TimeDelta::ZERO,
-            Pacing::Spread { over, .. } => over,
-            Pacing::Bucket { rate, burst } => {
-                rate.transmit_time(self.pacer.waiting() + size - burst)
-            }
-        }
     }
 
     /// Passes the event to the controller and applies its decision to the pacer. Returns whether

@@ -78,7 +78,7 @@ impl Sender {
     }
 
     /// Marks a frame that will never be whole; `has_left` when part of it has left.
-    fn give_up(&mut self, frame: FrameId, has_left: bool) {
+    pub(super) fn give_up(&mut self, frame: FrameId, has_left: bool) {
         Broken::add(&mut self.broken, frame, has_left);
         if self.config.retransmission_deadline == RetransmissionDeadline::Chain {
             let oldest = self.frames.front().map_or(frame, |life| life.frame);
