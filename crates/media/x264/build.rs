@@ -1,11 +1,12 @@
 //! Declares the few functions of libx264 that this crate calls, from the header that is
 //! installed. The library itself is loaded when the program runs.
 
-const FUNCTIONS: [&str; 7] = [
+const FUNCTIONS: [&str; 8] = [
     "x264_encoder_close",
     "x264_encoder_encode",
     "x264_encoder_invalidate_reference",
     "x264_encoder_reconfig",
+    "x264_nal_encode",
     "x264_param_apply_profile",
     "x264_param_default_preset",
     "x264_picture_init",

@@ -83,6 +83,17 @@ pub struct EncodedFrame {
     pub distortion: Option<f64>,
 }
 
+/// A part of a frame, handed out as soon as it is coded.
+#[derive(Clone, Copy, Debug)]
+pub struct FramePart<'a> {
+    /// The next bytes of the access unit: whole units of the codec's byte stream.
+    pub data: &'a [u8],
+    /// Whether the part's frame can be decoded without any other.
+    pub is_keyframe: bool,
+    /// Whether the frame has no further part.
+    pub is_last: bool,
+}
+
 /// The reason why there is no frame.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -138,6 +149,32 @@ pub trait Encoder: Send {
         picture: &Picture,
         request: &FrameRequest,
     ) -> Result<EncodedFrame, EncodeError>;
+
+    /// Encodes `picture` as the next frame, in at most `parts` parts (slices, in H.264), and gives each to
+    /// `part` as soon as it is coded. The frame that is returned holds all of them. It may exceed its
+    /// budget, since what has been handed out cannot be encoded again.
+    ///
+    /// An encoder that hands out no parts gives the whole frame to `part`.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError`], as for [`Encoder::encode`]. Parts may have been handed out before.
+    fn encode_in_parts(
+        &mut self,
+        picture: &Picture,
+        request: &FrameRequest,
+        parts: u8,
+        part: &mut dyn FnMut(FramePart<'_>),
+    ) -> Result<EncodedFrame, EncodeError> {
+        let _ = parts;
+        let frame = self.encode(picture, request)?;
+        part(FramePart {
+            data: &frame.data,
+            is_keyframe: frame.is_keyframe,
+            is_last: true,
+        });
+        Ok(frame)
+    }
 }
 
 #[cfg(test)]

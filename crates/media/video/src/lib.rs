@@ -15,7 +15,8 @@ mod view;
 
 pub use bgra::TooFewPixels;
 pub use encoder::{
-    Capabilities, EncodeError, EncodedFrame, Encoder, FINEST_QUANTISER, FrameRequest, Recovery,
+    Capabilities, EncodeError, EncodedFrame, Encoder, FINEST_QUANTISER, FramePart, FrameRequest,
+    Recovery,
 };
 pub use picture::{BadSize, Picture, Plane, Size};
 pub use view::{Colours, Matrix, Samples, TooFewSamples, View};

@@ -4,7 +4,7 @@ use mimosa_dynamic::Absent;
 use mimosa_facts::Codec;
 use mimosa_units::Bytes;
 use mimosa_video::{
-    Capabilities, EncodeError, EncodedFrame, Encoder, FrameRequest, Picture, Recovery,
+    Capabilities, EncodeError, EncodedFrame, Encoder, FramePart, FrameRequest, Picture, Recovery,
 };
 
 use crate::ballast::{Ballast, Loaded};
@@ -12,7 +12,7 @@ use crate::budget::{BudgetControl, Margin};
 use crate::library::functions;
 use crate::parameter_set::{FRAME_NUMBERS, allow_frame_number_gaps};
 use crate::quantiser::InitialQuantiser;
-use crate::raw::{FrameFigures, PPS, PictureTask, Raw, SEI, SPS, Tuning};
+use crate::raw::{FrameFigures, IDR, PPS, PictureTask, Raw, SEI, SPS, Tuning, Unit};
 use crate::references::References;
 use crate::settings::{Aim, Config};
 use crate::slice::widen_frame_number;
@@ -104,8 +104,9 @@ struct Stream {
 }
 
 impl Stream {
-    /// Appends a unit of libx264's; returns `None` if its syntax is not understood.
-    fn append(&mut self, kind: u32, unit: &[u8]) -> Option<()> {
+    /// Appends a unit of libx264's; returns whether it is a slice, or `None` if its syntax is not
+    /// understood.
+    fn append(&mut self, kind: u32, unit: &[u8]) -> Option<bool> {
         self.made += Bytes::new(unit.len() as u64);
         match kind {
             // The units hold only libx264's name and settings, 700 bytes, and the ballast.
@@ -119,9 +120,10 @@ impl Stream {
             _ => {
                 let number = u32::try_from(self.frame_number % FRAME_NUMBERS).ok()?;
                 widen_frame_number(unit, self.frame_number_bits, number, &mut self.data)?;
+                return Some(true);
             }
         }
-        Some(())
+        Some(false)
     }
 }
 
@@ -161,7 +163,7 @@ impl X264 {
             Some(_) => FIRST,
             None => LARGEST,
         };
-        let tuning = config.tuning(first, mimosa_facts::Complexity::C0);
+        let tuning = config.tuning(first, mimosa_facts::Complexity::C0, 1);
         let raw = Raw::open(x264, &config.fixed(), &tuning)
             .ok_or_else(|| OpenError::Refused(config.clone()))?;
         Ok(Self {
@@ -179,14 +181,18 @@ impl X264 {
         })
     }
 
-    /// Encodes `picture` once, with a size of `ask` as the goal.
+    /// Encodes `picture` once, with a size of `ask` as the goal. Parts go to `out` as they are coded.
     fn attempt(
         &mut self,
         picture: &Picture,
         request: &FrameRequest,
-        ask: Bytes,
-        keyframe: bool,
-        attempts: u32,
+        Ask {
+            size: ask,
+            keyframe,
+            attempts,
+            parts,
+        }: Ask,
+        out: &mut dyn FnMut(FramePart<'_>),
     ) -> Result<Attempt, EncodeError> {
         let loaded = match &mut self.sizing {
             Sizing::Ballast(ballast) => ballast.load(ask),
@@ -195,7 +201,7 @@ impl X264 {
                 ballast: Bytes::ZERO,
             },
         };
-        let tuning = self.config.tuning(loaded.buffer, request.complexity);
+        let tuning = self.config.tuning(loaded.buffer, request.complexity, parts);
         if tuning != self.tuning {
             self.raw
                 .reconfigure(&tuning)
@@ -214,12 +220,22 @@ impl X264 {
             frame_number: self.references.number(),
             frame_number_bits: self.frame_number_bits,
         };
-        let mut understood = Some(());
+        let mut understood = Some(false);
+        let mut handed_out = 0;
+        let mut each = |unit: Unit<'_>| {
+            understood = understood.and_then(|_| stream.append(unit.kind, unit.data));
+            if parts > 1 && understood == Some(true) {
+                out(FramePart {
+                    data: &stream.data[handed_out..],
+                    is_keyframe: unit.kind == IDR,
+                    is_last: unit.is_last,
+                });
+                handed_out = stream.data.len();
+            }
+        };
         let report = self
             .raw
-            .encode(picture, task, |kind, unit| {
-                understood = understood.and_then(|()| stream.append(kind, unit));
-            })
+            .encode(picture, task, &mut each)
             .map_err(|status| failed("encoding", status))?;
         understood.ok_or_else(|| EncodeError::Failed {
             encoder: NAME,
@@ -257,6 +273,17 @@ impl X264 {
     }
 }
 
+/// What one attempt to encode a frame asks for.
+#[derive(Clone, Copy, Debug)]
+struct Ask {
+    size: Bytes,
+    keyframe: bool,
+    /// Number of attempts before this one.
+    attempts: u32,
+    /// Number of parts in which the frame is handed out.
+    parts: u8,
+}
+
 impl Encoder for X264 {
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
@@ -267,42 +294,79 @@ impl Encoder for X264 {
         picture: &Picture,
         request: &FrameRequest,
     ) -> Result<EncodedFrame, EncodeError> {
+        self.frame(picture, request, 1, &mut |_| {})
+    }
+
+    fn encode_in_parts(
+        &mut self,
+        picture: &Picture,
+        request: &FrameRequest,
+        parts: u8,
+        part: &mut dyn FnMut(FramePart<'_>),
+    ) -> Result<EncodedFrame, EncodeError> {
+        let parts = parts.min(self.config.most_parts());
+        let frame = self.frame(picture, request, parts, part)?;
+        if parts <= 1 {
+            part(FramePart {
+                data: &frame.data,
+                is_keyframe: frame.is_keyframe,
+                is_last: true,
+            });
+        }
+        Ok(frame)
+    }
+}
+
+impl X264 {
+    /// Encodes a frame, in parts that go to `out` as they are coded if there are several.
+    fn frame(
+        &mut self,
+        picture: &Picture,
+        request: &FrameRequest,
+        parts: u8,
+        out: &mut dyn FnMut(FramePart<'_>),
+    ) -> Result<EncodedFrame, EncodeError> {
         EncodeError::check_size(picture, self.config.size)?;
         if let Recovery::Without(lost) = request.recovery
             && let Some(pts) = self.references.without(lost)
         {
             self.invalidate(pts)?;
         }
-        let mut keyframe = request.recovery == Recovery::Keyframe;
-        let mut attempts = 0;
-        let mut ask = Bytes::ZERO;
+        let mut ask = Ask {
+            size: Bytes::ZERO,
+            keyframe: request.recovery == Recovery::Keyframe,
+            attempts: 0,
+            parts,
+        };
+        // What has been handed out cannot be encoded again.
+        let most = if parts > 1 { 1 } else { MOST_ATTEMPTS };
         let mut last = Bytes::ZERO;
         loop {
             // Every attempt checks this, because a rejected keyframe took its references
             // with it.
-            keyframe |= !self.references.any();
-            let budget = request.budget;
-            ask = match &self.sizing {
-                _ if attempts > 0 => BudgetControl::ask_again(budget, ask, last, attempts),
+            ask.keyframe |= !self.references.any();
+            let (budget, keyframe, attempts) = (request.budget, ask.keyframe, ask.attempts);
+            ask.size = match &self.sizing {
+                _ if attempts > 0 => BudgetControl::ask_again(budget, ask.size, last, attempts),
                 Sizing::Ballast(_) => budget.scale(AIM),
                 Sizing::Learnt(asking) => asking.ask(budget, asking.change(budget, keyframe)),
             };
-            let attempt = self.attempt(picture, request, ask, keyframe, attempts)?;
+            let attempt = self.attempt(picture, request, ask, out)?;
             last = attempt.size();
             if attempts == 0
                 && let Sizing::Learnt(asking) = &mut self.sizing
             {
                 let change = asking.change(budget, keyframe);
-                asking.observe(budget, change, ask, last);
+                asking.observe(budget, change, ask.size, last);
             }
-            attempts += 1;
-            if last <= budget || attempts == MOST_ATTEMPTS {
+            ask.attempts += 1;
+            if last <= budget || ask.attempts == most {
                 return Ok(EncodedFrame {
                     frame: request.frame,
                     data: attempt.data,
                     is_keyframe: attempt.is_keyframe,
                     quantiser: Some(attempt.quantiser),
-                    attempts,
+                    attempts: ask.attempts,
                     distortion: attempt.distortion,
                 });
             }

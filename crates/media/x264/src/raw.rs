@@ -5,7 +5,7 @@
 
 #![expect(unsafe_code, reason = "calls into C")]
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
@@ -46,6 +46,8 @@ pub(crate) struct Tuning {
     pub(crate) motion: c_int,
     pub(crate) refinement: c_int,
     pub(crate) trellis: c_int,
+    /// The number of slices that a frame is cut into, with one thread.
+    pub(crate) slices: c_int,
 }
 
 /// The instructions for one picture.
@@ -71,6 +73,67 @@ pub(crate) struct FrameFigures {
     pub(crate) distortion: Option<f64>,
 }
 
+/// A NAL unit with its start code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit<'a> {
+    /// libx264's number of the unit's type.
+    pub(crate) kind: c_uint,
+    pub(crate) data: &'a [u8],
+    /// Whether the unit is the frame's last slice, as far as libx264 says: with several threads it does
+    /// not.
+    pub(crate) is_last: bool,
+}
+
+/// What libx264's callback needs.
+struct Sink<'a> {
+    x264: &'static Functions,
+    buffer: &'a mut Vec<u8>,
+    /// Number of the picture's last macroblock.
+    last_block: c_int,
+    each: &'a mut dyn FnMut(Unit<'_>),
+}
+
+/// Bytes that a unit may need beyond one and a half times its payload, says `x264.h`.
+const BEYOND: usize = 5 + 64;
+
+/// Writes a unit as soon as it is coded, and gives it to the [`Sink`] that `opaque` points to.
+///
+/// # Safety
+///
+/// libx264 calls this within `x264_encoder_encode`, in the thread of that call, with a unit of its own and
+/// the `opaque` of the picture that it encodes, which points to a [`Sink`] that nobody else uses.
+unsafe extern "C" fn coded(
+    encoder: *mut x264::x264_t,
+    unit: *mut x264::x264_nal_t,
+    opaque: *mut c_void,
+) {
+    // SAFETY: so says the caller.
+    let (sink, unit) = unsafe { (&mut *opaque.cast::<Sink<'_>>(), &mut *unit) };
+    let payload = usize::try_from(unit.i_payload).unwrap_or(0);
+    let needed = payload * 3 / 2 + BEYOND;
+    if sink.buffer.len() < needed {
+        sink.buffer.resize(needed, 0);
+    }
+    // SAFETY: the unit is the one that libx264 has just coded, and the buffer is as long as it wants.
+    unsafe {
+        sink.x264
+            .all
+            .x264_nal_encode(encoder, sink.buffer.as_mut_ptr(), unit);
+    }
+    let length = usize::try_from(unit.i_payload).unwrap_or(0);
+    let kind = unit.i_type.cast_unsigned();
+    (sink.each)(Unit {
+        kind,
+        data: sink.buffer.get(..length).unwrap_or_default(),
+        is_last: matches!(kind, SLICE | IDR) && unit.i_last_mb == sink.last_block,
+    });
+}
+
+/// The type of a slice of a predicted frame.
+const SLICE: c_uint = x264::nal_unit_type_e_NAL_SLICE;
+/// The type of a slice of a keyframe.
+pub(crate) const IDR: c_uint = x264::nal_unit_type_e_NAL_SLICE_IDR;
+
 /// The type of a NAL unit with supplemental information.
 pub(crate) const SEI: c_uint = x264::nal_unit_type_e_NAL_SEI;
 /// The type of a sequence parameter set.
@@ -94,11 +157,13 @@ pub(crate) struct Raw {
     /// Bytes for a unit of [`PictureTask::ballast`]; what they are does not matter, as long as they are
     /// not zero, which would need bytes more in between.
     ballast: Vec<u8>,
+    /// The unit that is written.
+    unit: Vec<u8>,
 }
 
 // SAFETY: libx264 keeps nothing that belongs to a thread: its functions may be called from
 // any thread, one at a time, which `&mut self` ensures. The pointers in `parameters` are
-// null, or point to libx264's code or its constants.
+// null, or point to libx264's code or its constants, or to `coded`.
 unsafe impl Send for Raw {}
 
 impl Raw {
@@ -127,6 +192,7 @@ impl Raw {
             parameters,
             size: fixed.size,
             ballast: Vec::new(),
+            unit: Vec::new(),
         })
     }
 
@@ -147,8 +213,8 @@ impl Raw {
         if status < 0 { Err(status) } else { Ok(()) }
     }
 
-    /// Encodes `picture`, and gives each NAL unit of the frame, with its start code and its
-    /// type, to `each`.
+    /// Encodes `picture`, and gives each NAL unit of the frame to `each`: as soon as it is coded with one
+    /// thread, and when the frame is whole with several.
     ///
     /// # Errors
     ///
@@ -157,7 +223,7 @@ impl Raw {
         &mut self,
         picture: &Picture,
         task: PictureTask,
-        mut each: impl FnMut(c_uint, &[u8]),
+        each: &mut dyn FnMut(Unit<'_>),
     ) -> Result<FrameFigures, c_int> {
         assert_eq!(picture.size(), self.size, "the size was checked before");
         let mut input = input(self.x264, picture, task);
@@ -174,12 +240,21 @@ impl Raw {
             input.extra_sei.num_payloads = 1;
             input.extra_sei.payloads = &raw mut unit;
         }
+        let blocks = |side: u32| i32::try_from(side.div_ceil(16)).unwrap_or(i32::MAX);
+        let mut sink = Sink {
+            x264: self.x264,
+            buffer: &mut self.unit,
+            last_block: blocks(self.size.width()).saturating_mul(blocks(self.size.height())) - 1,
+            each,
+        };
+        input.opaque = (&raw mut sink).cast();
         let mut output = MaybeUninit::<x264::x264_picture_t>::zeroed();
         let mut units: *mut x264::x264_nal_t = std::ptr::null_mut();
         let mut count: c_int = 0;
         // SAFETY: the encoder is open. `input` has three planes of the size it
         // was opened for, which libx264 reads and copies before it returns; so it does with
-        // `unit` and its payload, which it frees only if told how.
+        // `unit` and its payload, which it frees only if told how. `sink` outlives the call, and
+        // only `coded` uses it meanwhile.
         // Every field of `output` may be zero, and libx264 fills it in.
         let (status, output) = unsafe {
             let status = self.x264.all.x264_encoder_encode(
@@ -194,15 +269,21 @@ impl Raw {
         if status <= 0 || units.is_null() {
             return Err(status);
         }
-        // SAFETY: libx264 made `count` units, valid until the next call to it,
-        // which `&mut self` keeps from happening meanwhile.
-        let units =
-            unsafe { std::slice::from_raw_parts(units, usize::try_from(count).unwrap_or(0)) };
-        for unit in units {
-            let length = usize::try_from(unit.i_payload).unwrap_or(0);
-            // SAFETY: `p_payload` points at `i_payload` bytes, valid as above.
-            let data = unsafe { std::slice::from_raw_parts(unit.p_payload, length) };
-            each(unit.i_type.cast_unsigned(), data);
+        if self.parameters.nalu_process.is_none() {
+            // SAFETY: libx264 made `count` units, valid until the next call to it,
+            // which `&mut self` keeps from happening meanwhile.
+            let units =
+                unsafe { std::slice::from_raw_parts(units, usize::try_from(count).unwrap_or(0)) };
+            for unit in units {
+                let length = usize::try_from(unit.i_payload).unwrap_or(0);
+                // SAFETY: `p_payload` points at `i_payload` bytes, valid as above.
+                let data = unsafe { std::slice::from_raw_parts(unit.p_payload, length) };
+                (sink.each)(Unit {
+                    kind: unit.i_type.cast_unsigned(),
+                    data,
+                    is_last: false,
+                });
+            }
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -291,6 +372,8 @@ fn set_fixed(parameters: &mut x264::x264_param_t, fixed: &FixedSettings) {
     parameters.i_level_idc = fixed.level;
     parameters.i_threads = fixed.threads;
     parameters.b_sliced_threads = c_int::from(fixed.threads > 1);
+    // Several threads would call it at once, and their slices are done together anyway.
+    parameters.nalu_process = (fixed.threads == 1).then_some(coded);
     parameters.i_log_level = x264::X264_LOG_NONE;
 
     parameters.i_fps_num = fixed.frames_per_second;
@@ -339,6 +422,7 @@ fn set_tuning(parameters: &mut x264::x264_param_t, tuning: &Tuning) {
     parameters.analyse.i_me_method = tuning.motion;
     parameters.analyse.i_subpel_refine = tuning.refinement;
     parameters.analyse.i_trellis = tuning.trellis;
+    parameters.i_slice_count = tuning.slices;
 }
 
 /// Describes `picture` to libx264. The compiler does not know that the planes are borrowed:

@@ -26,6 +26,9 @@ use crate::raw::{FixedSettings, Tuning};
 const SLOWDOWN: u32 = 16;
 /// libx264's smallest tolerance: a frame keeps to its plan as well as the rows allow.
 const TOLERANCE: f32 = 0.01;
+/// The most parts of a frame: more would hardly leave sooner, and each one costs a slice's header and
+/// context.
+const MOST_PARTS: u32 = 16;
 /// The highest rate and buffer that libx264 takes, in kilobits.
 const MOST_KILOBITS: u64 = 2_000_000;
 /// The levels of H.264 in use, table A-1: ten times the level, macroblocks per second, per
@@ -138,8 +141,8 @@ impl Config {
             .map_or(highest.0, |level| level.0)
     }
 
-    /// The settings for a frame of `ask` at `complexity`.
-    pub(crate) fn tuning(&self, ask: Bytes, complexity: Complexity) -> Tuning {
+    /// The settings for a frame of `ask` at `complexity`, which is handed out in `parts`.
+    pub(crate) fn tuning(&self, ask: Bytes, complexity: Complexity, parts: u8) -> Tuning {
         let (rate, buffer) = rate_and_buffer(ask, self.frames_per_second, self.buffer_frames());
         let tools = Tools::of(complexity);
         Tuning {
@@ -150,6 +153,23 @@ impl Config {
             motion: tools.motion.cast_signed(),
             refinement: tools.refinement,
             trellis: tools.trellis,
+            // Zero lets libx264 choose: one, or one a thread.
+            slices: if self.threads == 1 && parts > 1 {
+                i32::from(parts)
+            } else {
+                0
+            },
+        }
+    }
+
+    /// The most parts in which a frame can be handed out: slices are whole rows of macroblocks, and are
+    /// coded one after another with one thread.
+    pub(crate) fn most_parts(&self) -> u8 {
+        let rows = self.size.height().div_ceil(16);
+        if self.threads == 1 {
+            u8::try_from(rows.min(MOST_PARTS)).unwrap_or(1)
+        } else {
+            1
         }
     }
 }

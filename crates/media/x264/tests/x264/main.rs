@@ -5,3 +5,4 @@
 mod conformance;
 mod decoding;
 mod encoding;
+mod parts;
