@@ -8,6 +8,7 @@ import { agreedFeedback, asksForReports, type Feedback } from "./feedback";
 import { type HostMessage, parseHostMessage, type Role } from "./messages";
 import { nameNumbers, wantsNumbersNamed } from "./numbers";
 import { redundantTypes, stereo } from "./opus";
+import { addToVideo, PARTS } from "./sdp";
 import { Refusal, type Whep } from "./whep";
 
 export type ConnectionEvent =
@@ -176,7 +177,8 @@ export class Connection {
     if (!local) {
       throw new Refusal(problem("no-webrtc"), undefined);
     }
-    return local;
+    // Browsers decode pictures of several slices, and put a frame together whenever its packets come.
+    return addToVideo(local, PARTS);
   }
 
   #gathered(): Promise<void> {

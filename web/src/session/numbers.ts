@@ -1,6 +1,8 @@
 // Transport-wide numbers in the offer of a browser that honours version 02 only where its own
 // offer names it.
 
+import { addToVideo } from "./sdp";
+
 /** The header extension of transport-wide congestion control, version 02. */
 export const TWCC_02 = "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02";
 
@@ -26,8 +28,5 @@ export function nameNumbers(sdp: string): string {
   if (free === 0) {
     return sdp;
   }
-  return sdp.replace(
-    /^(m=video [^\r\n]*(?:\r?\n(?!m=)[^\r\n]*)*?\r?\na=mid:[^\r\n]*(\r?\n))/m,
-    `$1a=extmap:${free} ${TWCC_02}$2`,
-  );
+  return addToVideo(sdp, `a=extmap:${free} ${TWCC_02}`);
 }

@@ -166,6 +166,9 @@ keys! {
         /// `carried`: a frame may have what earlier ones left; `strict`: not.
         FRAME_SIZES: Text "encoder.frame_sizes" as "frame_sizes" = "carried",
             "NAME", "`carried` or `strict`";
+        /// Most slices of a frame that leave one by one while it is coded.
+        ENCODER_PARTS: Number "encoder.parts" as "encoder_parts" = "8",
+            "NUMBER", "a whole number from 1 to 16";
         /// Slices coded side by side, each by a thread of its own.
         ENCODER_THREADS: Number "encoder.threads" as "encoder_threads" = "1",
             "NUMBER", "a whole number from 1 to 16";

@@ -139,6 +139,7 @@ pub fn resolve(
                 "strict" => Some(FrameSizes::Strict),
                 _ => None,
             })?,
+            parts: said.read(&keys::ENCODER_PARTS, |value| number(value, 1..=16))?,
             threads: said.read(&keys::ENCODER_THREADS, |value| number(value, 1..=16))?,
         },
         sound: sound(&said)?,

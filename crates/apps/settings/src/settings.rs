@@ -213,6 +213,20 @@ pub struct EncoderSettings {
     pub threads: u32,
     /// Whether a frame may have what earlier frames left of their budgets.
     pub sizes: FrameSizes,
+    /// The most parts in which a frame leaves the encoder while it works on the rest, from 1 to 16.
+    pub parts: u8,
+}
+
+impl EncoderSettings {
+    /// The most parts in which frames leave the encoder: what has left cannot be encoded again, so that
+    /// strict sizes have one part, and the slices of several threads are done together.
+    #[must_use]
+    pub const fn most_parts(&self) -> u8 {
+        match self.sizes {
+            FrameSizes::Carried if self.threads == 1 => self.parts,
+            FrameSizes::Carried | FrameSizes::Strict => 1,
+        }
+    }
 }
 
 /// How frames keep to their budgets.

@@ -75,7 +75,7 @@ impl RealEncoder {
             ),
         };
         let (_, encoder) = self.opened.insert(opened);
-        let frame = encoder.encode(picture, &job.request);
+        let frame = encoder.encode_in_parts(picture, &job.request, job.parts, &mut |_| {});
         let frame = frame.map_err(|error| failed(error.to_string()))?;
         let decoded = self.mirror.decode(&frame.data);
         let digest = decoded.ok_or_else(|| failed("the coded frame does not decode".to_owned()))?;

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use mimosa_facts::{FrameId, FramePlan};
 use mimosa_net::Random;
 use mimosa_rtp::h264::Packetiser;
-use mimosa_session::host::{Coded, Encoded, EncoderFailure, Job};
+use mimosa_rtp::video::Payloads;
+use mimosa_session::host::{Coded, CodedPart, Encoded, EncoderFailure, Job};
 use mimosa_transport::LARGEST_PAYLOAD;
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::{FrameRequest, Recovery};
@@ -23,12 +24,56 @@ pub(crate) const HEADER: usize = 38;
 /// Least share of its budget that a frame fills.
 const LEAST_FILL: f64 = 0.6;
 
+/// Part of the time in which a frame is encoded before its first part is begun, as in libx264.
+const BEFORE_PARTS: f64 = 0.2;
+
 /// The frame that is being encoded.
 #[derive(Debug)]
 struct Running {
     job: Job,
     begun: Time,
     ends: Time,
+    /// What comes of it, known from its first part on.
+    coded: Option<Result<Coded, EncoderFailure>>,
+    /// Number of its parts, and of those that are out.
+    parts: usize,
+    out: usize,
+}
+
+impl Running {
+    /// When the next part is out, or the frame has ended.
+    fn next(&self) -> Time {
+        if self.out + 1 >= self.parts {
+            return self.ends;
+        }
+        let share = (self.out + 1) as f64 / self.parts as f64;
+        let share = BEFORE_PARTS + (1.0 - BEFORE_PARTS) * share;
+        self.begun + (self.ends - self.begun).scale(share)
+    }
+
+    /// The next part, if it is out by `now` and has packets.
+    fn part(&mut self, now: Time) -> Option<CodedPart> {
+        let Some(Ok(coded)) = &self.coded else {
+            self.out = self.parts;
+            return None;
+        };
+        while self.out < self.parts && self.next() <= now {
+            let count = coded.payloads.len();
+            let [from, to] = [self.out, self.out + 1].map(|part| count * part / self.parts);
+            self.out += 1;
+            let is_last = self.out == self.parts;
+            if from < to || is_last {
+                return Some(CodedPart {
+                    frame: self.job.request.frame,
+                    begun: self.begun,
+                    payloads: coded.payloads.part(from..to),
+                    is_keyframe: coded.is_keyframe,
+                    is_last,
+                });
+            }
+        }
+        None
+    }
 }
 
 /// A model of an encoder, or a real one that takes as long as the model.
@@ -66,38 +111,60 @@ impl Encoder {
         let [from, to] = TAKES;
         let takes = TimeDelta::from_secs(from + (to - from) * self.random.uniform());
         self.running = Some(Running {
-            job,
             begun: now,
             ends: now + takes,
+            coded: None,
+            parts: usize::from(job.parts),
+            out: 0,
+            job,
         });
         true
     }
 
     pub(crate) fn deadline(&self) -> Time {
-        self.running
-            .as_ref()
-            .map_or(Time::MAX, |running| running.ends)
+        self.running.as_ref().map_or(Time::MAX, Running::next)
     }
 
-    /// Takes the frame that is encoded by `now`, with whether it kept its budget.
+    /// Takes the next part of a frame that comes in parts, if it is out by `now`: as many of the frame's
+    /// packets as belong to the time that has passed.
+    pub(crate) fn poll_part(&mut self, now: Time) -> Option<CodedPart> {
+        let is_in_parts = |running: &mut Running| running.parts > 1 && running.next() <= now;
+        let mut running = self.running.take_if(is_in_parts)?;
+        if running.coded.is_none() && !self.is_broken {
+            running.coded = Some(self.code(&running.job));
+        }
+        let part = running.part(now);
+        self.running = Some(running);
+        part
+    }
+
+    /// Takes the frame that is encoded by `now`, all of whose parts have been taken, with whether it kept
+    /// its budget.
     pub(crate) fn poll(&mut self, now: Time) -> Option<(Encoded, bool)> {
-        let Running { job, begun, ends } = self.running.take_if(|running| running.ends <= now)?;
-        let frame = job.request.frame;
+        let running = self.running.take_if(|running| running.ends <= now)?;
         let result = if self.is_broken {
             Err(EncoderFailure {
                 reason: "the model of an encoder was told to fail".to_owned(),
             })
         } else {
-            self.code(&job)
+            match running.coded {
+                Some(Ok(coded)) => Ok(Coded {
+                    payloads: Payloads::default(),
+                    ..coded
+                }),
+                Some(failure) => failure,
+                None => self.code(&running.job),
+            }
         };
+        let request = &running.job.request;
         let kept = match &result {
-            Ok(coded) => coded.length as u64 <= job.request.budget.get(),
+            Ok(coded) => coded.length as u64 <= request.budget.get(),
             Err(_) => true,
         };
         let encoded = Encoded {
-            frame,
-            begun,
-            ended: ends,
+            frame: request.frame,
+            begun: running.begun,
+            ended: running.ends,
             result,
         };
         Some((encoded, kept))

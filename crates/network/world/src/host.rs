@@ -120,6 +120,7 @@ impl HostSide {
             role,
             interval: plan.interval,
             adapts_detail: false,
+            parts: plan.parts,
             hello,
         };
         #[expect(clippy::cast_possible_truncation, reason = "any number does")]
@@ -189,6 +190,12 @@ impl HostSide {
     pub(crate) fn advance(&mut self, now: Time, summary: &mut Summary) -> Result<(), Broken> {
         if self.ended.is_some() {
             return Ok(());
+        }
+        while let Some(part) = self.encoder.poll_part(now) {
+            if !part.is_last {
+                summary.witness("frame-in-parts");
+            }
+            self.session.coded_part(now, part);
         }
         if let Some((encoded, kept)) = self.encoder.poll(now) {
             if let Ok(coded) = &encoded.result {

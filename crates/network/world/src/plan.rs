@@ -79,6 +79,8 @@ pub struct Plan {
     pub protection: ProtectionKind,
     /// Whether lost packets can be sent again and repair packets be used.
     pub has_repairs: bool,
+    /// The most parts in which frames come from their encoder; 1 for whole frames.
+    pub parts: u8,
     /// The persons, of whom the first plays.
     pub persons: Vec<PersonPlan>,
     /// The faults, in the order of their beginnings.
@@ -148,6 +150,11 @@ impl Plan {
             controller,
             protection: ProtectionKind::ALL[index(&mut random, 3)],
             has_repairs: random.chance(0.8),
+            parts: if Random::new(seed, "parts").chance(0.5) {
+                8
+            } else {
+                1
+            },
             persons,
             faults: Vec::new(),
         };

@@ -26,6 +26,18 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// Looks at the first payloads of a frame, of which players are `told` that it refers to a frame.
+    fn look(&self, frame: FrameId, told: Option<FrameId>, payloads: &Payloads) {
+        let coded = payloads.iter().next().and_then(reference);
+        if let Some(Refers(coded)) = coded.filter(|coded| *coded != Refers(told)) {
+            let detail = format!("{frame:?} refers to {coded:?}, and players are told {told:?}");
+            let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+            wrong.get_or_insert(detail);
+        }
+    }
+}
+
 impl HostTransport for Watch {
     fn insert(
         &mut self,
@@ -35,13 +47,17 @@ impl HostTransport for Watch {
         payloads: Payloads,
         repairs: u32,
     ) {
-        let coded = payloads.iter().next().and_then(reference);
-        if let Some(Refers(coded)) = coded.filter(|coded| *coded != Refers(told)) {
-            let detail = format!("{frame:?} refers to {coded:?}, and players are told {told:?}");
-            let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
-            wrong.get_or_insert(detail);
-        }
+        self.look(frame, told, &payloads);
         self.inner.insert(frame, timestamp, told, payloads, repairs);
+    }
+
+    fn begin(&mut self, frame: FrameId, timestamp: u32, told: Option<FrameId>, payloads: Payloads) {
+        self.look(frame, told, &payloads);
+        self.inner.begin(frame, timestamp, told, payloads);
+    }
+
+    fn extend(&mut self, frame: FrameId, payloads: &Payloads, repairs: Option<u32>) {
+        self.inner.extend(frame, payloads, repairs);
     }
 
     fn agreed(&self) -> Agreed {

@@ -28,7 +28,7 @@ use crate::error::CallError;
 use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::reports::{TRANSPORT_CC_02, add_congestion_feedback, has_congestion_feedback};
 use crate::rtc::{Channels, cause, received};
-use crate::sdp::add_repairs;
+use crate::sdp::{add_parts, add_repairs};
 use crate::tap;
 use crate::time::{instant, time};
 
@@ -130,7 +130,7 @@ impl Call {
             name,
             now,
         };
-        Ok((call, add_repairs(&text)))
+        Ok((call, add_parts(&add_repairs(&text))))
     }
 
     /// Takes the host's answer, from which the connection follows.

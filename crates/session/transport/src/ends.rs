@@ -97,6 +97,9 @@ pub struct Agreed {
     /// Whether packets say to which frame theirs refers, so that the other end can continue after a
     /// frame that it never gets.
     pub bears_gaps: bool,
+    /// Whether the other end wants frames in parts, each as soon as it is coded: it decodes pictures of
+    /// several slices.
+    pub takes_parts: bool,
     /// Whether lost packets can be sent again.
     pub has_retransmissions: bool,
     /// The code of the repair packets that the other end can use, if any.
@@ -189,6 +192,20 @@ pub trait HostTransport: Send {
         payloads: Payloads,
         repairs: u32,
     );
+
+    /// Stores the packets of the first part of a frame; the arguments are those of
+    /// [`HostTransport::insert`].
+    fn begin(
+        &mut self,
+        frame: FrameId,
+        timestamp: u32,
+        reference: Option<FrameId>,
+        payloads: Payloads,
+    );
+
+    /// Stores the packets of the next part of the frame begun last. `repairs` comes with the last part: it
+    /// is the most repair packets that the frame may have.
+    fn extend(&mut self, frame: FrameId, payloads: &Payloads, repairs: Option<u32>);
 
     /// Sends the packets that the sender names, in this order. Adds to `left` the number on the
     /// wire of each packet that carries part of a frame.

@@ -62,6 +62,7 @@ pub struct Peer {
     codec: Codec,
     payload_type: Pt,
     bears_gaps: bool,
+    takes_parts: bool,
     repairs: RepairOffer,
     /// Payload type of retransmissions, if there is one.
     rtx: Option<Pt>,
@@ -127,6 +128,7 @@ impl Peer {
             codec: offer.codec.codec,
             payload_type: offer.codec.payload_type.into(),
             bears_gaps: offer.bears_gaps,
+            takes_parts: offer.takes_parts,
             repairs: offer.repairs,
             rtx: None,
             sound: None,
@@ -316,6 +318,7 @@ impl HostTransport for Peer {
             codec: self.codec,
             feedback: self.kind,
             bears_gaps: self.bears_gaps,
+            takes_parts: self.takes_parts,
             has_retransmissions: self.rtx.is_some(),
             repairs: match self.repairs {
                 RepairOffer::None => None,
@@ -410,6 +413,21 @@ impl HostTransport for Peer {
             .store
             .insert(frame, timestamp, reference, payloads);
         self.packets.store.protect(frame, repairs);
+    }
+
+    fn begin(
+        &mut self,
+        frame: FrameId,
+        timestamp: u32,
+        reference: Option<FrameId>,
+        payloads: Payloads,
+    ) {
+        let store = &mut self.packets.store;
+        store.begin(frame, timestamp, reference, payloads);
+    }
+
+    fn extend(&mut self, frame: FrameId, payloads: &Payloads, repairs: Option<u32>) {
+        self.packets.store.extend(frame, payloads, repairs);
     }
 
     fn send(&mut self, now: Time, packets: &[Outgoing], left: &mut Vec<Left>) {

@@ -61,6 +61,8 @@ pub(crate) struct Offer {
     pub(crate) rtx: Option<u8>,
     /// Whether the receiver supports the dependency descriptor.
     pub(crate) bears_gaps: bool,
+    /// Whether the receiver wants frames in parts.
+    pub(crate) takes_parts: bool,
     /// The format of repair packets that the receiver supports.
     pub(crate) repairs: RepairOffer,
     /// The feedback that is agreed on.
@@ -111,6 +113,7 @@ impl Offer {
         let (feedback, numbers) = agree(wanted, (section, payload_type), spoken);
         Ok(Self {
             bears_gaps: offered(DEPENDENCY_DESCRIPTOR),
+            takes_parts: section.contains(&PARTS),
             repairs: rtx.map_or(RepairOffer::None, |_| repairs_of(section)),
             text: for_str0m(&lines, video, numbers, audio.as_ref()),
             media: media.to_owned(),
@@ -273,15 +276,28 @@ fn for_str0m(
     text
 }
 
+/// The line of an offer that says that the receiver wants frames in parts, each as soon as it is coded.
+pub(crate) const PARTS: &str = "a=x-mimosa-parts";
+
 /// Adds the line for our own repair packets to the video section of an offer or an answer.
 pub(crate) fn add_repairs(text: &str) -> String {
+    add_to_video(text, repair::ATTRIBUTE)
+}
+
+/// Adds the line with which a receiver asks for frames in parts to an offer's video section.
+pub(crate) fn add_parts(text: &str) -> String {
+    add_to_video(text, PARTS)
+}
+
+/// Adds a line to the video section of an offer or an answer.
+fn add_to_video(text: &str, attribute: &str) -> String {
     let mut added = String::new();
     let mut is_video = false;
     for line in text.lines().map(str::trim_end) {
         let _ = write!(added, "{line}\r\n");
         is_video = line.starts_with("m=video ") || is_video && !line.starts_with("m=");
         if is_video && line.starts_with("a=mid:") {
-            let _ = write!(added, "{}\r\n", repair::ATTRIBUTE);
+            let _ = write!(added, "{attribute}\r\n");
         }
     }
     added

@@ -84,6 +84,8 @@ struct Frame {
     timestamp: u32,
     reference: Reference,
     payloads: Payloads,
+    /// Whether `payloads` are all.
+    is_whole: bool,
     /// RTP number of each packet that has left, unwrapped.
     sequences: Vec<Option<u64>>,
     /// For `FlexFEC`, for each packet: a bit set of the repair packets that protect it, and its RTP
@@ -93,6 +95,14 @@ struct Frame {
 }
 
 impl Frame {
+    /// Makes room for the headers of packets that leave before it is known how many repair packets
+    /// protect them.
+    fn keep(&mut self, keeps_headers: bool) {
+        if keeps_headers {
+            self.headers.resize(self.payloads.len(), Vec::new());
+        }
+    }
+
     /// Repair packet `number` in our own format. The RTP number of the frame's first packet is
     /// `first`.
     fn own_repair(&self, first: u64, number: usize) -> Option<Vec<u8>> {
@@ -179,7 +189,39 @@ impl Store {
         if let Some(frame) = newest.filter(|frame| is_flexfec && repairs > 0 && frame.id == id) {
             let media = frame.payloads.len();
             frame.columns = xor::columns(media, repairs as usize);
-            frame.headers = vec![Vec::new(); media];
+            frame.headers.resize(media, Vec::new());
+        }
+    }
+
+    /// Inserts the first part of a frame, as [`Self::insert`] a whole one.
+    pub(crate) fn begin(
+        &mut self,
+        id: FrameId,
+        timestamp: u32,
+        reference: Option<FrameId>,
+        payloads: Payloads,
+    ) {
+        self.insert(id, timestamp, reference, payloads);
+        let keeps_headers = matches!(self.repairs, Repairs::Flexfec { .. });
+        if let Some(frame) = self.frames.back_mut() {
+            frame.is_whole = false;
+            frame.keep(keeps_headers);
+        }
+    }
+
+    /// Adds the next part of the frame begun last; with `repairs`, their number, it is the last part.
+    pub(crate) fn extend(&mut self, id: FrameId, payloads: &Payloads, repairs: Option<u32>) {
+        let keeps_headers = matches!(self.repairs, Repairs::Flexfec { .. });
+        let newest = self.frames.back_mut();
+        let Some(frame) = newest.filter(|frame| frame.id == id && !frame.is_whole) else {
+            return;
+        };
+        frame.payloads.append(payloads);
+        frame.sequences.resize(frame.payloads.len(), None);
+        frame.keep(keeps_headers);
+        if let Some(repairs) = repairs {
+            frame.is_whole = true;
+            self.protect(id, repairs);
         }
     }
 
@@ -227,6 +269,7 @@ impl Store {
                 Reference::Back(u16::try_from(distance).unwrap_or(u16::MAX))
             }),
             payloads,
+            is_whole: true,
             sequences,
             columns: Vec::new(),
             headers: Vec::new(),
@@ -261,11 +304,11 @@ impl Store {
             stream: Stream::Media,
             sequence: 0,
             timestamp: frame.timestamp,
-            marker: index + 1 == frame.payloads.len(),
+            marker: frame.is_whole && index + 1 == frame.payloads.len(),
             payload: Vec::new(),
             dependency: Some(Dependency {
                 is_first: index == 0,
-                is_last: index + 1 == frame.payloads.len(),
+                is_last: frame.is_whole && index + 1 == frame.payloads.len(),
                 #[expect(clippy::cast_possible_truncation, reason = "the low 16 bits are meant")]
                 frame_number: frame.id.0 as u16,
                 reference: frame.reference,

@@ -111,6 +111,7 @@ fn open(args: &Args, reader: &Reader) -> Result<Encoding, EncodeCommandError> {
         adapts_detail: false,
         finest_quantiser: args.finest_quantiser,
         sizes: FrameSizes::Strict,
+        parts: 1,
         threads: u32::from(args.threads),
     };
     let encoder = open_encoder(settings, frames_per_second, size);

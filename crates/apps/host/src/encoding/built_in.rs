@@ -215,6 +215,7 @@ mod tests {
             adapts_detail: true,
             finest_quantiser: 17,
             sizes: FrameSizes::default(),
+            parts: 1,
             threads,
         }
     }

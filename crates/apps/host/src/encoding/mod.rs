@@ -11,4 +11,4 @@ mod thread;
 pub use self::built_in::{ENCODERS, choose_encoder, open_encoder};
 pub(crate) use self::choices::EncoderChoices;
 pub use self::hardware::{Element, Hardware, look_for_hardware};
-pub(crate) use self::thread::EncoderThread;
+pub(crate) use self::thread::{EncoderThread, FromEncoder};

@@ -3,11 +3,12 @@
 use std::sync::mpsc;
 
 use mimosa_facts::{Codec, FramePlan};
-use mimosa_rtp::video::Packetiser;
-use mimosa_session::host::{Coded, Encoded, EncoderFailure, Job};
+use mimosa_rtp::video::{Packetiser, Payloads};
+use mimosa_session::host::{Coded, CodedPart, Encoded, EncoderFailure, Job};
 use mimosa_settings::EncoderSettings;
 use mimosa_system::priority;
 use mimosa_transport::LARGEST_PAYLOAD;
+use mimosa_units::Time;
 use mimosa_video::{Encoder, Size};
 
 use super::built_in::open_encoder;
@@ -23,12 +24,21 @@ pub(crate) struct EncoderThread {
     jobs: mpsc::Sender<Job>,
 }
 
+/// What comes out of an encoder's thread.
+#[derive(Debug)]
+pub(crate) enum FromEncoder {
+    /// A part of a frame.
+    Part(CodedPart),
+    /// The end of a frame, and all of it if it did not come in parts.
+    Frame(Encoded),
+}
+
 /// Opens the thread's encoder for pictures of a size.
 pub(crate) type Open = dyn Fn(Size) -> Result<Box<dyn Encoder>, HostError> + Send;
 
 impl EncoderThread {
-    /// Starts a thread that opens an encoder of `codec`. The thread calls `done` with each frame,
-    /// and gives it to `keeper`. If no encoder opens, each frame is a failure.
+    /// Starts a thread that opens an encoder of `codec`. The thread calls `done` with each part of a frame
+    /// and at its end, and gives the frame to `keeper`. If no encoder opens, each frame is a failure.
     ///
     /// # Errors
     ///
@@ -39,7 +49,7 @@ impl EncoderThread {
         (codec, size): (Codec, Size),
         clock: Clock,
         keeper: Option<PictureKeeper>,
-        done: impl Fn(Encoded) + Send + 'static,
+        done: impl Fn(FromEncoder) + Send + 'static,
     ) -> Result<Self, HostError> {
         let open = move |size| open_encoder(settings, frames_per_second, size);
         let work = Work {
@@ -59,7 +69,7 @@ impl EncoderThread {
     fn spawn(
         mut work: Work,
         size: Size,
-        done: impl Fn(Encoded) + Send + 'static,
+        done: impl Fn(FromEncoder) + Send + 'static,
     ) -> Result<Self, HostError> {
         let (jobs, todo) = mpsc::channel::<Job>();
         std::thread::Builder::new()
@@ -70,7 +80,8 @@ impl EncoderThread {
                 // picture.
                 let _ = work.encoder.of(size);
                 while let Ok(job) = todo.recv() {
-                    done(work.encode(job));
+                    let frame = work.encode(job, &|part| done(FromEncoder::Part(part)));
+                    done(FromEncoder::Frame(frame));
                 }
             })
             .map_err(HostError::Thread)?;
@@ -101,9 +112,9 @@ struct Work {
 }
 
 impl Work {
-    fn encode(&mut self, job: Job) -> Encoded {
+    fn encode(&mut self, job: Job, out: &dyn Fn(CodedPart)) -> Encoded {
         let begun = self.clock.now();
-        let result = self.coded(&job);
+        let result = self.coded(&job, begun, out);
         let frame = job.request.frame;
         drop(job);
         Encoded {
@@ -114,18 +125,41 @@ impl Work {
         }
     }
 
-    fn coded(&mut self, job: &Job) -> Result<Coded, HostError> {
+    fn coded(
+        &mut self,
+        job: &Job,
+        begun: Time,
+        out: &dyn Fn(CodedPart),
+    ) -> Result<Coded, HostError> {
+        let packetiser = self.packetiser;
         let picture = self.scaler.scale(&job.picture.picture, job.size);
         let encoder = self.encoder.of(picture.size());
         let (request, plan) = self.planner.plan(job, picture);
         let started = self.clock.now();
-        let frame = encoder?.encode(picture, &request)?;
+        let in_parts = job.parts > 1;
+        let frame = if in_parts {
+            encoder?.encode_in_parts(picture, &request, job.parts, &mut |part| {
+                out(CodedPart {
+                    frame: request.frame,
+                    begun,
+                    payloads: packetiser.packetise(part.data),
+                    is_keyframe: part.is_keyframe,
+                    is_last: part.is_last,
+                });
+            })?
+        } else {
+            encoder?.encode(picture, &request)?
+        };
         if let Some(plan) = &plan {
             let took = self.clock.now().since(started);
             self.planner.encoded(plan, &frame, took);
         }
         let coded = Coded {
-            payloads: self.packetiser.packetise(&frame.data),
+            payloads: if in_parts {
+                Payloads::default()
+            } else {
+                packetiser.packetise(&frame.data)
+            },
             length: frame.data.len(),
             plan: FramePlan {
                 complexity: request.complexity,
@@ -168,7 +202,7 @@ mod tests {
     use mimosa_facts::{Complexity, FrameId};
     use mimosa_session::host::{Captured, Inputs};
     use mimosa_settings::{EncoderName, FrameSizes, SizePrediction};
-    use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+    use mimosa_units::{Bytes, Rate, TimeDelta};
     use mimosa_video::{FrameRequest, Picture, Recovery};
 
     use super::*;
@@ -195,6 +229,14 @@ mod tests {
             size,
             is_limit: false,
             timestamp: 0,
+            parts: 1,
+        }
+    }
+
+    fn end(from: FromEncoder) -> Encoded {
+        match from {
+            FromEncoder::Frame(encoded) => encoded,
+            FromEncoder::Part(part) => panic!("{part:?}"),
         }
     }
 
@@ -219,6 +261,7 @@ mod tests {
             adapts_detail: false,
             finest_quantiser: 17,
             sizes: FrameSizes::default(),
+            parts: 1,
             threads: 1,
         }
     }
@@ -230,7 +273,7 @@ mod tests {
         let (told, results) = mpsc::channel();
         let start = |open: Box<Open>| {
             let told = told.clone();
-            let done = move |encoded: Encoded| told.send(encoded.frame).unwrap();
+            let done = move |from| told.send(end(from).frame).unwrap();
             EncoderThread::spawn(work(open), small, done).unwrap()
         };
         let ours = std::thread::current().id();
@@ -253,7 +296,7 @@ mod tests {
     fn an_encoder_that_does_not_open_is_what_comes_of_its_first_frame() {
         let small = size("64x48");
         let (told, results) = mpsc::channel();
-        let done = move |encoded: Encoded| told.send(encoded).unwrap();
+        let done = move |from| told.send(end(from)).unwrap();
         let open = Box::new(|_| Err(HostError::Encoder("openh264: no memory".to_owned())));
         let thread = EncoderThread::spawn(work(open), small, done).unwrap();
         assert!(thread.encode(job(7, small)));
@@ -266,7 +309,7 @@ mod tests {
     #[test]
     fn another_size_is_another_encoder_or_an_error_of_that_frame() {
         let (told, results) = mpsc::channel();
-        let done = move |encoded| told.send(encoded).unwrap();
+        let done = move |from| told.send(end(from)).unwrap();
         let clock = Clock::start();
         let thread = EncoderThread::start(
             settings(),

@@ -63,6 +63,7 @@ impl Network {
         let mailbox = self.mailbox.clone();
         let choice = self.encoders.of(agreed.codec);
         let encoder_name = choice.name.clone();
+        let parts = choice.settings.most_parts();
         let encoder = EncoderThread::start(
             choice.settings,
             frames_per_second,
@@ -95,6 +96,7 @@ impl Network {
             role: offer.role,
             interval: TimeDelta::from_secs(1.0) / frames_per_second,
             adapts_detail: self.settings.encoder.adapts_detail,
+            parts,
             hello,
         };
         let mut session =

@@ -6,9 +6,10 @@ use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::info::Info;
 use mimosa_protocol::problem::Problem;
 use mimosa_protocol::proof::{Secret, Shown};
-use mimosa_session::host::{Encoded, SoundFrame};
+use mimosa_session::host::SoundFrame;
 use tokio::sync::oneshot;
 
+use crate::encoding::FromEncoder;
 use crate::source::FromSource;
 
 /// Number of a session within the host.
@@ -64,8 +65,8 @@ pub(crate) enum ToNetwork {
     Source(FromSource),
     /// A block of sound.
     Sound(SoundFrame),
-    /// A frame from a session's encoder.
-    Encoded(SessionNumber, Encoded),
+    /// A frame, or a part of one, from a session's encoder.
+    Encoded(SessionNumber, FromEncoder),
     /// An offer of a new session.
     Offer(Box<Offer>, oneshot::Sender<Result<Answer, Problem>>),
     /// The identifiers of all devices that have paired; those of others were revoked.

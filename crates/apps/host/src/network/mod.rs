@@ -28,7 +28,7 @@ pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwor
 use self::sockets::Received;
 pub(crate) use self::sockets::{Sockets, is_absent};
 use crate::controllers::Controllers;
-use crate::encoding::{EncoderChoices, EncoderThread};
+use crate::encoding::{EncoderChoices, EncoderThread, FromEncoder};
 use crate::error::HostError;
 use crate::metrics::Metrics;
 use crate::recording::Recorder;
@@ -323,7 +323,10 @@ impl Network {
                 self.stop(end, &message);
             }
             ToNetwork::Sound(frame) => self.hear(&frame),
-            ToNetwork::Encoded(number, encoded) => {
+            ToNetwork::Encoded(number, FromEncoder::Part(part)) => {
+                self.with(number, |running, now| running.session.coded_part(now, part));
+            }
+            ToNetwork::Encoded(number, FromEncoder::Frame(encoded)) => {
                 self.metrics.encoded(&encoded);
                 self.with(number, |running, now| running.session.encoded(now, encoded));
             }

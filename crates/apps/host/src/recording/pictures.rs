@@ -256,6 +256,7 @@ mod tests {
             bandwidth: Rate::from_kbps(1_000),
             is_limit: false,
             timestamp: 90,
+            parts: 1,
             request: FrameRequest {
                 frame: FrameId(frame),
                 budget: Bytes::new(1_000),

@@ -25,6 +25,7 @@ pub(super) fn plain_ends(plan: &Plan, person: &Person, id: u64, [now, local]: [T
             codec: Codec::H264,
             feedback,
             bears_gaps: true,
+            takes_parts: true,
             has_retransmissions: plan.has_repairs,
             repairs: plan.has_repairs.then_some(Code::ReedSolomon),
             has_sound: plan.has_sound,

@@ -50,6 +50,23 @@ pub struct Job {
     pub is_limit: bool,
     /// RTP timestamp of the frame's packets.
     pub timestamp: u32,
+    /// The most parts in which the frame may come, each as soon as it is coded; 1 for the whole frame.
+    pub parts: u8,
+}
+
+/// A part of a frame that left the encoder while it works on the rest, or the last one.
+#[derive(Clone, Debug)]
+pub struct CodedPart {
+    /// Number of the frame.
+    pub frame: FrameId,
+    /// When the encoder took the picture.
+    pub begun: Time,
+    /// The part, cut into RTP payloads.
+    pub payloads: Payloads,
+    /// Whether the frame can be decoded without any earlier frame.
+    pub is_keyframe: bool,
+    /// Whether it is the frame's last part.
+    pub is_last: bool,
 }
 
 /// A frame as it left the encoder.
@@ -76,7 +93,7 @@ pub struct EncoderFailure {
 /// A coded frame.
 #[derive(Clone, Debug)]
 pub struct Coded {
-    /// The frame, cut into RTP payloads.
+    /// The frame, cut into RTP payloads; empty if the frame came in parts.
     pub payloads: Payloads,
     /// Bytes of the frame before it was cut into payloads.
     pub length: usize,

@@ -56,8 +56,12 @@ pub(crate) struct Lives {
 }
 
 impl Lives {
-    /// Takes a frame from the encoder, which opens its life.
+    /// Takes a frame from the encoder, or the first of its parts, which opens its life.
     pub(crate) fn made(&mut self, frame: FrameId, made: Made) {
+        if let Some(life) = self.open.get_mut(&frame) {
+            life.made = made;
+            return;
+        }
         if self.open.len() == MOST {
             self.open.pop_first();
         }

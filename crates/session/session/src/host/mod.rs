@@ -44,7 +44,9 @@ use self::sound::SoundClock;
 use self::statistics::Statistics;
 
 pub use self::inputs::{Inputs, Played};
-pub use self::job::{Captured, Coded, Encoded, EncoderFailure, Job, REDUNDANCY, SoundFrame};
+pub use self::job::{
+    Captured, Coded, CodedPart, Encoded, EncoderFailure, Job, REDUNDANCY, SoundFrame,
+};
 pub use self::sending::{SendingConfig, controller};
 pub use self::statistics::STALL;
 
@@ -93,6 +95,9 @@ pub struct Profile {
     pub interval: TimeDelta,
     /// Whether the session may reduce pixels or frames when the bitrate is too low for them.
     pub adapts_detail: bool,
+    /// The most parts in which frames may come from the encoder, for receivers that want them; 1 for
+    /// whole frames.
+    pub parts: u8,
     /// The first message to the page.
     pub hello: Hello,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mimosa_facts::{Complexity, FrameGrant};
+use mimosa_facts::{Complexity, FrameGrant, FramePlan};
 use mimosa_transport::{LARGEST_PAYLOAD, OVERHEAD};
 use mimosa_units::{Bytes, Time, TimeDelta};
 use mimosa_video::FrameRequest;
@@ -10,12 +10,14 @@ use mimosa_video::FrameRequest;
 use super::clock::picture_time;
 use super::inputs::Inputs;
 use super::job::Captured;
-use super::job::{Encoded, Job};
+use super::job::{CodedPart, Encoded, Job};
 use super::lives::Made;
 use super::{Effect, Session};
 
 /// Least useful budget of a frame. A picture with a smaller budget is skipped.
 const SMALLEST_FRAME: Bytes = Bytes::new(200);
+/// Least budget of a part of a frame: two packets, so that few packets leave that are not full.
+const SMALLEST_PART: Bytes = Bytes::new(2_400);
 
 /// The frame that the encoder works on.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(super) struct Encoding {
     budget: Bytes,
     captured: Time,
     inputs: Inputs,
+    /// Size on the wire of the parts that have come.
+    came: Bytes,
 }
 
 impl Session {
@@ -74,6 +78,7 @@ impl Session {
             budget,
             captured: picture.at,
             inputs: std::mem::take(&mut self.unseen),
+            came: Bytes::ZERO,
         });
         let request = FrameRequest {
             frame: grant.frame,
@@ -90,51 +95,110 @@ impl Session {
             bandwidth: grant.target,
             is_limit: grant.is_limit,
             timestamp,
+            parts: self.parts(budget),
         }));
     }
 
-    /// Takes a frame, or a failure, from the encoder.
+    /// The most parts of a frame with this budget.
+    fn parts(&self, budget: Bytes) -> u8 {
+        if !self.transport.agreed().takes_parts {
+            return 1;
+        }
+        let most = u64::from(self.profile.parts).max(1);
+        let parts = (budget.get() / SMALLEST_PART.get()).clamp(1, most);
+        u8::try_from(parts).unwrap_or(1)
+    }
+
+    /// Takes a part of a frame from the encoder.
+    pub fn coded_part(&mut self, now: Time, part: CodedPart) {
+        let is_its = |encoding: &&mut Encoding| encoding.grant.frame == part.frame;
+        let Some(encoding) = self.encoding.as_mut().filter(is_its) else {
+            return;
+        };
+        let frame = part.frame;
+        let is_first = encoding.came == Bytes::ZERO;
+        let sizes = part.payloads.sizes().map(|size| size + OVERHEAD);
+        encoding.came += sizes.clone().sum();
+        self.sender.frame_part(now, sizes, part.is_last);
+        let repairs = part.is_last.then(|| self.sender.repairs(frame));
+        if is_first {
+            // What came of the frame is known with its end.
+            let made = Made {
+                captured: encoding.captured,
+                begun: part.begun,
+                ended: now,
+                coded: part.payloads.size(),
+                budget: encoding.budget,
+                plan: FramePlan::as_asked(encoding.budget),
+                is_keyframe: part.is_keyframe,
+                quantiser: None,
+                attempts: 1,
+                inputs: encoding.inputs,
+            };
+            self.lives.made(frame, made);
+            let reference = self.repair.encoded(now, frame, part.is_keyframe);
+            let timestamp = picture_time(self.rtp_offset, encoding.captured);
+            if let Some(repairs) = repairs {
+                self.transport
+                    .insert(frame, timestamp, reference, part.payloads, repairs);
+            } else {
+                self.transport
+                    .begin(frame, timestamp, reference, part.payloads);
+            }
+        } else {
+            self.transport.extend(frame, &part.payloads, repairs);
+        }
+        self.send(now);
+    }
+
+    /// Takes a frame, or a failure, from the encoder. The frame may have come in parts before.
     pub fn encoded(&mut self, now: Time, encoded: Encoded) {
-        let is_its = |encoding: &mut Encoding| encoding.grant.frame == encoded.frame;
-        let Some(encoding) = self.encoding.take_if(is_its) else {
+        let frame = encoded.frame;
+        let is_its = |encoding: &&Encoding| encoding.grant.frame == frame;
+        let Some(came) = self.encoding.as_ref().filter(is_its).map(|its| its.came) else {
             return;
         };
         match encoded.result {
-            Ok(coded) => {
-                let sizes = coded.payloads.sizes().map(|size| size + OVERHEAD);
-                let size: Bytes = sizes.clone().sum();
-                self.sender.frame_encoded(now, sizes);
-                let made = Made {
-                    captured: encoding.captured,
-                    begun: encoded.begun,
-                    ended: encoded.ended,
-                    coded: Bytes::new(coded.length as u64),
-                    budget: encoding.budget,
-                    plan: coded.plan,
-                    is_keyframe: coded.is_keyframe,
-                    quantiser: coded.quantiser,
-                    attempts: coded.attempts,
-                    inputs: encoding.inputs,
-                };
-                self.lives.made(encoding.grant.frame, made);
-                self.statistics.encoded(now, size, coded.is_keyframe);
+            Ok(mut coded) => {
+                if came == Bytes::ZERO {
+                    let whole = CodedPart {
+                        frame,
+                        begun: encoded.begun,
+                        payloads: std::mem::take(&mut coded.payloads),
+                        is_keyframe: coded.is_keyframe,
+                        is_last: true,
+                    };
+                    self.coded_part(now, whole);
+                }
+                if let Some(encoding) = self.encoding.take() {
+                    let made = Made {
+                        captured: encoding.captured,
+                        begun: encoded.begun,
+                        ended: encoded.ended,
+                        coded: Bytes::new(coded.length as u64),
+                        budget: encoding.budget,
+                        plan: coded.plan,
+                        is_keyframe: coded.is_keyframe,
+                        quantiser: coded.quantiser,
+                        attempts: coded.attempts,
+                        inputs: encoding.inputs,
+                    };
+                    self.lives.made(frame, made);
+                    self.statistics
+                        .encoded(now, encoding.came, coded.is_keyframe);
+                }
                 self.statistics.quantiser = coded.quantiser;
                 self.adapt(now, coded.quantiser);
-                let frame = encoding.grant.frame;
-                let reference = self.repair.encoded(now, frame, coded.is_keyframe);
-                let timestamp = picture_time(self.rtp_offset, encoding.captured);
-                let repairs = self.sender.repairs(frame);
-                self.transport
-                    .insert(frame, timestamp, reference, coded.payloads, repairs);
             }
             Err(error) => {
+                self.encoding = None;
                 self.sender.frame_encoded(now, std::iter::empty());
                 let reason = error.to_string();
                 tracing::error!(reason, "no frame comes out of the encoder");
                 self.leave(now, &reason);
+                self.send(now);
             }
         }
-        self.send(now);
         if let Some(picture) = self.waiting.take() {
             self.encode(now, picture);
         }

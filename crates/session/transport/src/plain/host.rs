@@ -129,6 +129,21 @@ impl HostTransport for Host {
         store.protect(frame, repairs);
     }
 
+    fn begin(
+        &mut self,
+        frame: FrameId,
+        timestamp: u32,
+        reference: Option<FrameId>,
+        payloads: Payloads,
+    ) {
+        let store = &mut self.packets.store;
+        store.begin(frame, timestamp, reference, payloads);
+    }
+
+    fn extend(&mut self, frame: FrameId, payloads: &Payloads, repairs: Option<u32>) {
+        self.packets.store.extend(frame, payloads, repairs);
+    }
+
     fn send(&mut self, now: Time, packets: &[Outgoing], left: &mut Vec<Left>) {
         self.link.pass(now);
         for outgoing in packets {
