@@ -58,6 +58,9 @@ pub struct Scream {
     window: Window,
     media: Media,
     queue: SendQueue,
+    /// How long the oldest frame had waited when the first part of the newest frame came; `None` if that
+    /// frame came whole.
+    found: Option<TimeDelta>,
     /// Smoothed round trip, `s_rtt`; `None` before an arrival is known.
     srtt: Option<TimeDelta>,
     /// Average time for which the receiver holds feedback; `None` before an arrival is known.
@@ -123,6 +126,7 @@ impl Scream {
             window: Window::new(0.0),
             media: Media::default(),
             queue: SendQueue::default(),
+            found: None,
             srtt: None,
             feedback_hold: None,
             is_l4s: config.l4s == L4s::On,
@@ -383,7 +387,8 @@ impl Scream {
     }
 
     fn frame_encoded(&mut self, now: Time, frame: FrameId, size: Bytes, packets: u32) {
-        let wait = self.queue.oldest_wait(now);
+        let found = self.found.take();
+        let wait = found.unwrap_or_else(|| self.queue.oldest_wait(now));
         self.media
             .frame(size, self.nominal, wait, self.period, &self.config);
         self.queue.push(now, frame, size, packets);
@@ -443,6 +448,7 @@ impl Controller for Scream {
                 size,
                 packets,
             } => {
+                self.found = Some(self.queue.oldest_wait(now));
                 self.queue.push(now, frame, size, packets);
                 self.decide();
             }

@@ -29,6 +29,7 @@ mod nada;
 mod network;
 mod oracle;
 mod pages;
+mod parts;
 mod prague_video;
 mod protection;
 mod pudica_readings;

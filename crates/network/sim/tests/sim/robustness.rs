@@ -276,11 +276,13 @@ fn any_scenario() -> impl Strategy<Value = String> {
                 text,
                 "[[flow]]\nfeedback = \"{feedback}\"\npacer = \"{pacer}\"\nfps = {fps}\n\
                  frame_noise = {noise}\nfeedback_repeat = {repeat}\nencode_time = \"{encode}ms\"\n\
+                 parts = {}\n\
                  packet_size = \"{}B\"\nparams = {{ estimator = \"{estimator}\" }}\n\
                  frame_scale = [{{ at = \"1s\", times = {times} }}]\n\
                  scene_cuts = {{ every = \"500ms\", times = {times} }}\n\
                  clock_steps = [{{ at = \"1s\", back = \"{set}ms\" }}, \
                  {{ at = \"2s\", forward = \"{set}ms\" }}]\n",
+                1 + encode % 9,
                 packet.max(64)
             );
         }
