@@ -167,6 +167,12 @@ enum Step {
         size: Amount,
         packets: u32,
     },
+    /// [`Event::FrameBegun`] with any values.
+    FrameBegun {
+        frame: Frame,
+        size: Amount,
+        packets: u32,
+    },
     /// [`Event::FrameDecoded`] of any frame.
     FrameDecoded { frame: Frame },
     /// [`Event::FrameGivenUp`] of any frame.
@@ -317,6 +323,18 @@ impl Run {
             } => {
                 let frame = self.frame(*frame);
                 self.handle(Event::FrameEncoded {
+                    frame,
+                    size: Bytes::new(size.get()),
+                    packets: (*packets).max(1),
+                });
+            }
+            Step::FrameBegun {
+                frame,
+                size,
+                packets,
+            } => {
+                let frame = self.frame(*frame);
+                self.handle(Event::FrameBegun {
                     frame,
                     size: Bytes::new(size.get()),
                     packets: (*packets).max(1),

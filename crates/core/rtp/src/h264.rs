@@ -28,6 +28,8 @@ const KIND_FILLER: u8 = 12;
 const KIND_STAP_A: u8 = 24;
 /// Fragmentation unit (RFC 6184, table 1).
 const KIND_FU_A: u8 = 28;
+/// The bit that marks a unit's last fragment (RFC 6184, 5.8).
+const FRAGMENT_END_MASK: u8 = 0x40;
 
 /// Cuts access units into RTP payloads.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +66,16 @@ pub fn depacketise<'a>(
     payloads: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<Vec<u8>, DepacketiseError> {
     nal::depacketise::<H264>(payloads)
+}
+
+/// Whether a payload ends with the end of a unit, so that those up to it can be joined without those that
+/// follow: it is no fragment, or a unit's last (RFC 6184, section 5.8).
+#[must_use]
+pub fn ends_unit(payload: &[u8]) -> bool {
+    match payload {
+        [first, second, ..] if first & KIND_MASK == KIND_FU_A => second & FRAGMENT_END_MASK != 0,
+        _ => true,
+    }
 }
 
 struct H264;

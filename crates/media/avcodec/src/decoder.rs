@@ -4,7 +4,8 @@ use mimosa_dynamic::Absent;
 use mimosa_facts::Codec;
 use mimosa_video::{BadSize, Samples, Size, TooFewSamples, View};
 
-use crate::raw::{Format, Frame, NotOpen, Raw, Refusal};
+use crate::raw::{Format, Frame, NotOpen, Raw, Refusal, Threads};
+use crate::units::units;
 
 /// The most threads that the slices of a frame are worth.
 const MOST_THREADS: u8 = 16;
@@ -68,12 +69,24 @@ pub fn decodable() -> Vec<Codec> {
 #[derive(Debug)]
 pub struct Decoder {
     codec: Codec,
-    threads: u8,
+    threads: Threads,
     raw: Raw,
     /// The number of frames so far.
     frames: i64,
     /// Whether `raw` has given a picture.
     has_shown: bool,
+    begun: Option<Begun>,
+    /// Whether libavcodec may have slices of a picture that has not ended.
+    is_partial: bool,
+}
+
+/// The frame of which slices have been decoded.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    /// The caller's number of the frame.
+    frame: u64,
+    /// Number of bytes of its slices.
+    bytes: usize,
 }
 
 /// A picture out of a [`Decoder`]. Later calls of the decoder do not change it.
@@ -99,12 +112,31 @@ impl Decoder {
         if !(1..=MOST_THREADS).contains(&threads) {
             return Err(DecodeError::Threads(threads));
         }
+        Self::open(codec, Threads::Slices(i32::from(threads)))
+    }
+
+    /// Opens a decoder of H.264 that decodes each slice when it is there, in the caller's thread:
+    /// [`Self::begin`].
+    ///
+    /// A frame in which something is wrong is not filled with something near: where libavcodec notices,
+    /// the picture [is damaged](DecodedPicture::is_damaged), or there is none.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::new`].
+    pub fn of_slices() -> Result<Self, DecodeError> {
+        Self::open(Codec::H264, Threads::OneByOne)
+    }
+
+    fn open(codec: Codec, threads: Threads) -> Result<Self, DecodeError> {
         Ok(Self {
             codec,
             threads,
             raw: open(codec, threads)?,
             frames: 0,
             has_shown: false,
+            begun: None,
+            is_partial: false,
         })
     }
 
@@ -127,6 +159,63 @@ impl Decoder {
     ///
     /// [`DecodeError`]; the decoder can still be used.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<DecodedPicture>, DecodeError> {
+        self.begun = None;
+        self.decode_from(frame, 0)
+    }
+
+    /// Decodes slices of a frame before the frame is whole: `units` are the bytes of its access unit from
+    /// the byte `from` on. [`Self::decode_begun`] follows with the whole frame, or another frame follows
+    /// instead, and what has been decoded is thrown away. What cannot be decoded is found out then.
+    ///
+    /// Does nothing unless the decoder is one [of slices](Self::of_slices).
+    pub fn begin(&mut self, frame: u64, from: usize, slices: &[u8]) {
+        let known = self.begun.take().filter(|begun| begun.frame == frame);
+        let before = known.map_or(0, |begun| begun.bytes);
+        // Without an earlier slice, all wait for the whole frame.
+        let is_next = from == before && !slices.is_empty() && slices.len() <= LARGEST;
+        if self.threads != Threads::OneByOne || !is_next {
+            return;
+        }
+        if from == 0 {
+            self.clear();
+            self.frames += 1;
+            self.is_partial = true;
+        }
+        let frames = self.frames;
+        if units(slices).all(|unit| self.raw.send(unit, frames).is_ok()) {
+            let bytes = before + slices.len();
+            self.begun = Some(Begun { frame, bytes });
+        }
+    }
+
+    /// Decodes the frame with the caller's number `frame`, of which [`Self::begin`] may have decoded the
+    /// first slices.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::decode`].
+    pub fn decode_begun(
+        &mut self,
+        frame: u64,
+        access_unit: &[u8],
+    ) -> Result<Option<DecodedPicture>, DecodeError> {
+        let begun = self.begun.take().filter(|begun| begun.frame == frame);
+        let decoded = begun.map_or(0, |begun| begun.bytes);
+        // A picture comes with its last slice.
+        let decoded = if decoded < access_unit.len() {
+            decoded
+        } else {
+            0
+        };
+        self.decode_from(access_unit, decoded)
+    }
+
+    /// Decodes a frame, of which the first `decoded` bytes have been decoded.
+    fn decode_from(
+        &mut self,
+        frame: &[u8],
+        decoded: usize,
+    ) -> Result<Option<DecodedPicture>, DecodeError> {
         if frame.is_empty() {
             // libavcodec would take an empty packet for the end of the stream.
             return Ok(None);
@@ -134,22 +223,35 @@ impl Decoder {
         if frame.len() > LARGEST {
             return Err(DecodeError::TooLarge(frame.len()));
         }
-        self.frames += 1;
-        let mut result = picture(&mut self.raw, frame, self.frames);
+        if decoded == 0 {
+            self.clear();
+            self.frames += 1;
+        }
+        let rest = frame.get(decoded..).unwrap_or(frame);
+        let mut result = picture((&mut self.raw, self.threads), rest, self.frames);
         if self.has_shown && !matches!(result, Ok(Some(_))) {
             let mut fresh = open(self.codec, self.threads)?;
-            if let Ok(Some(picture)) = picture(&mut fresh, frame, self.frames) {
+            if let Ok(Some(picture)) = picture((&mut fresh, self.threads), frame, self.frames) {
                 self.raw = fresh;
                 result = Ok(Some(picture));
             }
         }
-        self.has_shown |= matches!(result, Ok(Some(_)));
+        let has_picture = matches!(result, Ok(Some(_)));
+        self.has_shown |= has_picture;
+        self.is_partial = !has_picture && self.threads == Threads::OneByOne;
         result
+    }
+
+    /// Throws away the slices of a picture that will not end.
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.is_partial) {
+            self.raw.abandon();
+        }
     }
 }
 
-fn open(codec: Codec, threads: u8) -> Result<Raw, DecodeError> {
-    Raw::open(codec, i32::from(threads))
+fn open(codec: Codec, threads: Threads) -> Result<Raw, DecodeError> {
+    Raw::open(codec, threads)
         .map_err(|error| match error {
             NotOpen::Absent(absent) => absent.into(),
             NotOpen::Refused(refusal) => DecodeError::Open {
@@ -162,7 +264,7 @@ fn open(codec: Codec, threads: u8) -> Result<Raw, DecodeError> {
 
 /// Takes the picture of the frame with this number.
 fn picture(
-    raw: &mut Raw,
+    (raw, threads): (&mut Raw, Threads),
     frame: &[u8],
     number: i64,
 ) -> Result<Option<DecodedPicture>, DecodeError> {
@@ -170,7 +272,14 @@ fn picture(
         bytes: frame.len(),
         reason: refusal.to_string(),
     };
-    let sent = raw.send(frame, number).map_err(damaged);
+    let sent = match threads {
+        Threads::Slices(_) => raw.send(frame, number),
+        // What follows a slice that is wrong is decoded all the same.
+        Threads::OneByOne => units(frame)
+            .map(|unit| raw.send(unit, number))
+            .fold(Ok(()), Result::and),
+    };
+    let sent = sent.map_err(damaged);
     // Several pictures come out only if the bytes were more than one frame. The newest one
     // counts, and none stays in the decoder.
     let mut newest = None;

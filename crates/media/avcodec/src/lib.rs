@@ -5,6 +5,7 @@
 //! | `layout` | where the fields that are read lie in libavcodec's structures |
 //! | `library` | libavcodec itself, loaded where it is installed |
 //! | `raw` | libavcodec's functions made safe |
+//! | `units` | the units of an access unit of H.264 |
 //! | `decoder` | [`Decoder`] and the [`DecodedPicture`]s that come out of it |
 //!
 //! Only `layout`, `library` and `raw` have `unsafe` code.
@@ -17,5 +18,6 @@ mod decoder;
 mod layout;
 mod library;
 mod raw;
+mod units;
 
 pub use decoder::{DecodeError, DecodedPicture, Decoder, decodable};

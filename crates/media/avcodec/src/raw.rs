@@ -24,6 +24,7 @@ mod c {
     /// `AVERROR_EOF`, the letters `EOF ` as a negative number.
     pub(super) const NO_MORE: c_int = -0x2046_4f45;
     pub(super) const AV_LOG_QUIET: c_int = -8;
+    pub(super) const AV_OPT_SEARCH_CHILDREN: c_int = 1;
     pub(super) const AV_FRAME_FLAG_CORRUPT: c_int = 1;
     pub(super) const AV_PIX_FMT_YUV420P: c_int = 0;
     pub(super) const AV_PIX_FMT_YUVJ420P: c_int = 12;
@@ -86,6 +87,19 @@ impl From<Refusal> for NotOpen {
     }
 }
 
+/// How the slices of a frame are decoded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Threads {
+    /// Slices or tiles of whole frames, by so many threads.
+    Slices(c_int),
+    /// One slice after the other, each as it comes; only for H.264.
+    OneByOne,
+}
+
+/// Threads for slices that come one by one, of which each occupies one: with fewer, libavcodec takes
+/// every slice but the first for one that follows an error.
+const SLICE_THREADS: c_int = 2;
+
 /// An open decoder.
 #[derive(Debug)]
 pub(crate) struct Raw {
@@ -104,13 +118,12 @@ impl Raw {
         functions().is_ok_and(|library| !find(library, codec).is_null())
     }
 
-    /// Opens a decoder with this many threads for the slices or tiles of a frame; returns
-    /// `None` if libavcodec has no decoder of `codec`.
+    /// Opens a decoder; returns `None` if libavcodec has no decoder of `codec`.
     ///
     /// # Errors
     ///
     /// libavcodec's error code, or that there is no libavcodec.
-    pub(crate) fn open(codec: Codec, threads: c_int) -> Result<Option<Self>, NotOpen> {
+    pub(crate) fn open(codec: Codec, threads: Threads) -> Result<Option<Self>, NotOpen> {
         let library = functions()?;
         // SAFETY: sets a number that libavutil reads atomically.
         unsafe { (library.av_log_set_level)(c::AV_LOG_QUIET) };
@@ -132,7 +145,13 @@ impl Raw {
                 context,
                 packet,
             };
-            raw.set(threads)?;
+            match threads {
+                Threads::Slices(threads) => raw.set(threads)?,
+                Threads::OneByOne => {
+                    raw.set(SLICE_THREADS)?;
+                    raw.take_slices()?;
+                }
+            }
             // SAFETY: the context was made for this decoder, and there are no options.
             let status = unsafe { (library.avcodec_open2)(context.as_ptr(), codec, null_mut()) };
             check(status)?;
@@ -166,6 +185,39 @@ impl Raw {
             let (name, threads) = (c"threads".as_ptr(), threads.into());
             check((self.library.av_opt_set_int)(context, name, threads, 0))
         }
+    }
+
+    /// Lets a decoder of H.264 that is not open yet take slices one by one. Error resilience is off:
+    /// after each slice it would fill the rest of the picture, which takes twenty times as long as decoding.
+    fn take_slices(&self) -> Result<(), Refusal> {
+        let context = self.context.as_ptr().cast();
+        self.set_flags2(c"+chunks")?;
+        // SAFETY: as in `set`; `SEARCH_CHILDREN` reaches the decoder's own options.
+        unsafe {
+            let (name, depth) = (c"enable_er".as_ptr(), c::AV_OPT_SEARCH_CHILDREN);
+            check((self.library.av_opt_set_int)(context, name, 0, depth))
+        }
+    }
+
+    /// Makes a decoder that [takes slices](Self::take_slices) forget the picture that it has not decoded
+    /// to its end: as long as it knows one, it refuses the first slice of another.
+    ///
+    /// A decoder of whole frames forgets such a picture with each packet. For a moment the decoder is one,
+    /// and gets a packet that means nothing: a delimiter (H.264, 7.3.2.4).
+    pub(crate) fn abandon(&mut self) {
+        // The names are those that `take_slices` has set, so that nothing is refused.
+        let _ = self.set_flags2(c"-chunks");
+        // There is no picture in it, which libavcodec says.
+        let _ = self.send(&[0, 0, 0, 1, 9, 0xf0], 0);
+        let _ = self.set_flags2(c"+chunks");
+        while matches!(self.receive(), Ok(Some(_))) {}
+    }
+
+    /// Adds or removes a flag, which libavcodec reads anew with each packet.
+    fn set_flags2(&self, flag: &CStr) -> Result<(), Refusal> {
+        let context = self.context.as_ptr().cast();
+        // SAFETY: no call to the decoder is under way, and all texts end with a zero.
+        check(unsafe { (self.library.av_opt_set)(context, c"flags2".as_ptr(), flag.as_ptr(), 0) })
     }
 
     /// Gives `data` to the decoder. The frame that it becomes carries the same `number`.

@@ -332,6 +332,8 @@ impl Person {
             while let Some(effect) = viewer.session.poll() {
                 match effect {
                     Effect::Connected => viewer.is_connected = true,
+                    // The model decodes a frame at once when it is whole.
+                    Effect::Begin(_) => {}
                     Effect::Decode(whole) => viewer.decoder.push(now, whole),
                     Effect::Statistics(_) => viewer.statistics = Some(now),
                     Effect::Ended { reason, .. } => {

@@ -5,7 +5,7 @@ use std::thread::{Builder, JoinHandle};
 
 use mimosa_avcodec::{DecodeError, DecodedPicture, Decoder, decodable};
 use mimosa_facts::Codec;
-use mimosa_session::viewer::Whole;
+use mimosa_session::viewer::{Slices, Whole};
 use mimosa_system::priority;
 use mimosa_units::{PeerTime, Time, TimeDelta};
 
@@ -56,10 +56,19 @@ pub struct Decoded {
     pub at: Time,
 }
 
+/// What the thread is given.
+#[derive(Debug)]
+enum Work {
+    /// Slices of the next frame.
+    Slices(Slices),
+    /// A frame, and when it was handed over.
+    Frame(Time, Whole),
+}
+
 /// A thread that decodes frames in order.
 #[derive(Debug)]
 pub struct DecodeThread {
-    frames: Option<mpsc::Sender<(Time, Whole)>>,
+    work: Option<mpsc::Sender<Work>>,
     thread: Option<JoinHandle<()>>,
     clock: Clock,
 }
@@ -77,12 +86,19 @@ impl DecodeThread {
         mut deliver: impl FnMut(Decoded) + Send + 'static,
     ) -> Result<Self, PlayError> {
         let codec = decodable().first().copied().unwrap_or(Codec::H264);
-        let mut decoder = Decoder::new(codec, threads)?;
-        let (sender, receiver) = mpsc::channel::<(Time, Whole)>();
+        let mut decoder = open(codec, threads)?;
+        let (sender, receiver) = mpsc::channel::<Work>();
         let run = move || {
             priority::raise();
-            while let Ok((handed, frame)) = receiver.recv() {
-                deliver(decode(&mut decoder, threads, clock, handed, &frame));
+            while let Ok(work) = receiver.recv() {
+                match work {
+                    Work::Slices(slices) => {
+                        decoder.begin(slices.number, slices.from, &slices.units);
+                    }
+                    Work::Frame(handed, frame) => {
+                        deliver(decode(&mut decoder, threads, clock, handed, &frame));
+                    }
+                }
             }
         };
         let thread = Builder::new()
@@ -90,24 +106,33 @@ impl DecodeThread {
             .spawn(run)
             .map_err(PlayError::Thread)?;
         Ok(Self {
-            frames: Some(sender),
+            work: Some(sender),
             thread: Some(thread),
             clock,
         })
     }
 
+    /// Sends slices of the next frame to the thread.
+    pub fn begin(&self, slices: Slices) {
+        self.send(Work::Slices(slices));
+    }
+
     /// Sends a frame to the thread.
     pub fn decode(&self, frame: Whole) {
-        if let Some(frames) = &self.frames {
+        self.send(Work::Frame(self.clock.now(), frame));
+    }
+
+    fn send(&self, work: Work) {
+        if let Some(sender) = &self.work {
             // If the thread has ended, nothing waits for the frame.
-            let _ = frames.send((self.clock.now(), frame));
+            let _ = sender.send(work);
         }
     }
 }
 
 impl Drop for DecodeThread {
     fn drop(&mut self) {
-        self.frames = None;
+        self.work = None;
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was printed there.
             let _ = thread.join();
@@ -153,6 +178,15 @@ fn decode(
     }
 }
 
+/// Opens a decoder. With one thread, slices of H.264 are decoded as they come; with several, those of a whole
+/// frame are decoded side by side.
+fn open(codec: Codec, threads: u8) -> Result<Decoder, DecodeError> {
+    match (codec, threads) {
+        (Codec::H264, 1) => Decoder::of_slices(),
+        _ => Decoder::new(codec, threads),
+    }
+}
+
 /// Decodes a frame, with a decoder of the frame's codec.
 fn picture(
     decoder: &mut Decoder,
@@ -160,7 +194,7 @@ fn picture(
     frame: &Whole,
 ) -> Result<Option<DecodedPicture>, DecodeError> {
     if decoder.codec() != frame.codec {
-        *decoder = Decoder::new(frame.codec, threads)?;
+        *decoder = open(frame.codec, threads)?;
     }
-    decoder.decode(&frame.access_unit)
+    decoder.decode_begun(frame.number, &frame.access_unit)
 }

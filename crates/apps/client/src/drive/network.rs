@@ -10,7 +10,7 @@ use mimosa_protocol::control::{Hello, Notice, Role, Statistics};
 use mimosa_protocol::input::Rumble;
 use mimosa_session::viewer::sound::periods::Periods;
 use mimosa_session::viewer::sound::stretch::Stretch;
-use mimosa_session::viewer::{Effect, Play, Seen, Session, SessionConfig, Tally, Whole};
+use mimosa_session::viewer::{Effect, Play, Seen, Session, SessionConfig, Slices, Tally, Whole};
 use mimosa_system::clock::Clock;
 use mimosa_system::random::bits_32;
 use mimosa_system::udp::{LARGEST, Stamped, StampedSocket};
@@ -79,6 +79,8 @@ pub enum ToHost {
 pub enum FromHost {
     /// Media flows.
     Connected,
+    /// Slices of the frame that comes next.
+    Slices(Slices),
     /// A frame to decode.
     Frame(Whole),
     /// The properties of the session.
@@ -350,6 +352,7 @@ impl Network {
         while let Some(outcome) = self.session.poll() {
             let news = match outcome {
                 Effect::Connected => FromHost::Connected,
+                Effect::Begin(slices) => FromHost::Slices(slices),
                 Effect::Decode(frame) => FromHost::Frame(frame),
                 Effect::Hello(hello) => FromHost::Hello(hello),
                 Effect::Statistics(statistics) => {

@@ -55,6 +55,7 @@ impl Player {
             wake();
         })?;
         let deliver = move |message| match message {
+            FromHost::Slices(slices) => decoder.begin(slices),
             FromHost::Frame(frame) => decoder.decode(frame),
             other => {
                 let _ = sender.send(News::Host(other));

@@ -185,7 +185,8 @@ fn whatever_was_wrong_a_keyframe_is_whole() {
         let (mut frames, _) = frames(codec);
         let later = frames.split_off(12);
         for seed in 1..=4 {
-            spoil(codec, &[frames.clone(), later.clone()], seed);
+            let decoder = Decoder::new(codec, 2).unwrap();
+            spoil(decoder, &[frames.clone(), later.clone()], seed);
         }
     }
 }

@@ -7,6 +7,7 @@ mod codecs;
 mod garbage;
 mod pictures;
 mod recovery;
+mod slices;
 mod stream;
 
 /// A driver decodes in one thread and shows the pictures in another, so every type must be

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mimosa_facts::{Codec, MediaSequence};
 use mimosa_fec::{CodeError, decode};
 use mimosa_rtp::dependency::{Dependency, Reference};
+use mimosa_rtp::h264::ends_unit;
 use mimosa_rtp::video::depacketise;
 use mimosa_units::PeerTime;
 
@@ -84,6 +85,18 @@ pub struct Whole {
     pub access_unit: Vec<u8>,
 }
 
+/// The first units of a frame of H.264 that is not whole yet, ready to be decoded: slices, each of which
+/// decodes without those that follow.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Slices {
+    /// The frame's number, continued beyond the 16 bits on the wire.
+    pub number: u64,
+    /// Number of the frame's bytes before these.
+    pub from: usize,
+    /// The next bytes of the frame's access unit.
+    pub units: Vec<u8>,
+}
+
 /// Counts of frames and packets by their fate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counts {
@@ -109,6 +122,8 @@ struct Open {
     packets: BTreeMap<u64, Piece>,
     /// The frame's code, once a repair packet has come.
     block: Option<Block>,
+    /// RTP number of the packet after those handed out as [`Slices`], and the bytes handed out.
+    out: Option<(u64, usize)>,
 }
 
 /// What repair packets say about their frame, and their contents.
@@ -131,7 +146,35 @@ impl Open {
             last: None,
             packets: BTreeMap::new(),
             block: None,
+            out: None,
         }
+    }
+
+    /// The units that have come since the last call without a gap from the frame's beginning.
+    fn slices(&mut self, number: u64) -> Option<Slices> {
+        let (begin, from) = self.out.or_else(|| Some((self.first?, 0)))?;
+        let mut end = begin;
+        for (next, (sequence, piece)) in (begin..).zip(self.packets.range(begin..)) {
+            if next != *sequence {
+                break;
+            }
+            if ends_unit(&piece.payload) {
+                end = next + 1;
+            }
+        }
+        let payloads = self.packets.range(begin..end);
+        let payloads = payloads.map(|(_, piece)| piece.payload.as_slice());
+        // What is malformed is found out when the frame is put together.
+        let units = depacketise(Codec::H264, payloads).ok()?;
+        if units.is_empty() {
+            return None;
+        }
+        self.out = Some((end, from + units.len()));
+        Some(Slices {
+            number,
+            from,
+            units,
+        })
     }
 
     /// Recovers missing packets if there are enough repair packets. Returns how many it recovered.
@@ -278,6 +321,18 @@ impl Assembler {
         self.settle(number, piece.at)
     }
 
+    /// The slices that have come since the last call of the frame that is decoded next, if it is not whole
+    /// yet: it refers to a frame handed out, and no older one can become whole before it. The bytes of all
+    /// slices of a frame are the beginning of its access unit. A frame may never become whole.
+    pub fn slices(&mut self) -> Option<Slices> {
+        if self.codec != Codec::H264 {
+            return None;
+        }
+        let (&number, open) = self.open.iter_mut().next()?;
+        let is_decodable = is_decodable(&self.given, number, open);
+        is_decodable.then(|| open.slices(number))?
+    }
+
     /// Repairs frame `number` if possible. Returns the frames that can be decoded now, in order.
     fn settle(&mut self, number: u64, at: PeerTime) -> Vec<Whole> {
         if let Some(open) = self.open.get_mut(&number) {
@@ -319,13 +374,7 @@ impl Assembler {
     /// The oldest frame that is whole and is a keyframe or refers to a frame handed out.
     fn next(&self) -> Option<u64> {
         let is_ready = |(number, open): &(&u64, &Open)| {
-            open.is_whole()
-                && match open.reference {
-                    Reference::None => true,
-                    Reference::Back(distance) => number
-                        .checked_sub(u64::from(distance))
-                        .is_some_and(|other| self.given.contains(&other)),
-                }
+            open.is_whole() && is_decodable(&self.given, **number, open)
         };
         self.open.iter().find(is_ready).map(|(number, _)| *number)
     }
@@ -365,6 +414,16 @@ impl Assembler {
             entry.remove();
             self.counts.passed += 1;
         }
+    }
+}
+
+/// Whether a frame is a keyframe or refers to a frame that was handed out.
+fn is_decodable(given: &BTreeSet<u64>, number: u64, open: &Open) -> bool {
+    match open.reference {
+        Reference::None => true,
+        Reference::Back(distance) => number
+            .checked_sub(u64::from(distance))
+            .is_some_and(|other| given.contains(&other)),
     }
 }
 
@@ -446,6 +505,66 @@ mod tests {
         }
         let counts = assembler.counts();
         assert_eq!((counts.whole, counts.passed, counts.useless), (4, 0, 4));
+    }
+
+    /// A frame of three slices in packets of 100 bytes at most.
+    fn sliced(number: u16, back: u16, sequence: u16) -> (Vec<Piece>, Vec<u8>) {
+        let unit = |size| [&[0, 0, 0, 1, 0x41][..], &vec![7; size]].concat();
+        let access_unit = [unit(250), unit(60), unit(130)].concat();
+        let packetiser = mimosa_rtp::h264::Packetiser::new(mimosa_units::Bytes::new(100));
+        let payloads = packetiser.packetise(&access_unit);
+        let count = u16::try_from(payloads.len()).unwrap();
+        let mut pieces = frame(number, back, sequence, count);
+        for (piece, payload) in pieces.iter_mut().zip(payloads.iter()) {
+            piece.payload = payload.to_vec();
+        }
+        (pieces, access_unit)
+    }
+
+    #[test]
+    fn slices_come_out_in_order_as_soon_as_they_are_there() {
+        let mut assembler = Assembler::new(Codec::H264);
+        let (pieces, access_unit) = sliced(10, 0, 0);
+        assert_eq!(pieces.len(), 6, "three, one and two packets");
+        let mut handed = Vec::new();
+        let mut after = Vec::new();
+        // The last packet of the first slice comes after the second slice.
+        for place in [0, 1, 3, 2, 4] {
+            assert!(assembler.packet(pieces[place].clone()).is_empty());
+            let slices = assembler.slices();
+            if let Some(slices) = &slices {
+                assert_eq!((slices.number % 65_536, slices.from), (10, handed.len()));
+                handed.extend(&slices.units);
+            }
+            after.push(handed.len());
+        }
+        assert_eq!(after, [0, 0, 0, 255 + 65, 255 + 65]);
+        let whole = assembler.packet(pieces[5].clone());
+        assert_eq!(whole[0].access_unit, access_unit);
+        assert!(access_unit.starts_with(&handed));
+        assert_eq!(assembler.slices(), None);
+    }
+
+    #[test]
+    fn slices_come_only_of_the_frame_that_is_decoded_next() {
+        let mut assembler = Assembler::new(Codec::H264);
+        let mut first = |assembler: &mut Assembler, number, back, sequence| {
+            let (pieces, _) = sliced(number, back, sequence);
+            for piece in pieces.into_iter().take(3) {
+                assembler.packet(piece);
+            }
+            assembler.slices().map(|slices| slices.number % 65_536)
+        };
+        assert_eq!(numbers(&mut assembler, sliced(10, 0, 0).0), [10]);
+        // The frame refers to one that is not there.
+        assert_eq!(first(&mut assembler, 12, 1, 12), None);
+        // Its reference is there, but an older frame may still become whole.
+        assert_eq!(first(&mut assembler, 13, 3, 18), None);
+        assert_eq!(first(&mut assembler, 11, 1, 6), Some(11));
+        // A newer one passes it.
+        let rest = sliced(13, 3, 18).0.split_off(3);
+        assert_eq!(numbers(&mut assembler, rest), [13]);
+        assert_eq!(assembler.slices(), None);
     }
 
     #[test]

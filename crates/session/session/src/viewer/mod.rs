@@ -27,7 +27,7 @@ use mimosa_rtp::rtx;
 use mimosa_transport::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
 use mimosa_units::{Ecn, PeerTime, Time, TimeDelta};
 
-pub use self::assembler::{Assembler, Counts, Piece, RepairPiece, Whole};
+pub use self::assembler::{Assembler, Counts, Piece, RepairPiece, Slices, Whole};
 pub use self::pen::Pen;
 pub use self::reporter::{Came, Reporter, ReporterConfig};
 use self::skew::Skew;
@@ -49,6 +49,9 @@ const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
 pub enum Effect {
     /// Media can flow.
     Connected,
+    /// Begin to decode a frame: these are slices of it, and [`Effect::Decode`] follows with all of it,
+    /// unless a newer frame does.
+    Begin(Slices),
     /// Decode this frame.
     Decode(Whole),
     /// The host has described the session.
@@ -397,6 +400,8 @@ impl Session {
             payload: packet.payload,
         });
         self.decode(now, whole);
+        self.effects
+            .extend(self.assembler.slices().map(Effect::Begin));
     }
 
     fn repair(&mut self, now: Time, at: PeerTime, timestamp: u32, repair: &Repair<'_>) {
