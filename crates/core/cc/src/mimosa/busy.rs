@@ -10,6 +10,10 @@ use crate::frame_ring::Remembered;
 /// Most packets recorded of one frame and its probes; further packets are ignored.
 const MOST_SAMPLES: usize = 4_096;
 
+/// Longest time from the departure of a train's first packet to that of its last: the resolution of the
+/// times that stock browsers report.
+const TOGETHER: TimeDelta = TimeDelta::from_micros(250);
+
 /// A packet of a frame, or a probe after the frame.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
@@ -163,12 +167,14 @@ impl Interval {
     }
 
     /// The train of up to `lead` packets at the frame's beginning, which ends before the
-    /// first packet that has not arrived. `None` if fewer than two are left or if they did
-    /// not leave together.
+    /// first packet that has not arrived, or that left later: of a frame in parts, the next part.
+    /// `None` if fewer than two are left or if they did not leave together.
     pub(super) fn train(&self, lead: usize) -> Option<Train> {
+        let begun = self.first_sent()?;
         let leading = || {
             let leading = self.samples.iter().take(lead);
-            leading.map_while(|each| Some((each, each.sent + each.delay?)))
+            let together = leading.take_while(|each| each.sent.since(begun) <= TOGETHER);
+            together.map_while(|each| Some((each, each.sent + each.delay?)))
         };
         let (first, begin) = leading().next()?;
         let (last, end) = leading().last()?;
