@@ -1,12 +1,14 @@
 """Compiles and runs every test in Rust but those in the documentation; `make test` calls it.
 
-    scripts/tests.py [OPTION OF CARGO]...
+    scripts/tests.py real [OPTION OF CARGO]...
+    scripts/tests.py quiet
+    scripts/tests.py virtual
 
-It runs them as `cargo test` does, in another order. Tests of crates/apps and crates/platform depend on
-what time it is: they have sockets, servers of displays and sound, and the kernel's TCP. They come
-first, alone. The tests of `mimosa link` leave most of the processors' time: with that, a second
-process runs the tests in virtual time, which are those of all other crates. What these print is in
-out/tests-virtual.log, and is printed when both have ended.
+It runs them as `cargo test` does, in another order. `real` compiles all of them. Tests of crates/apps and
+crates/platform depend on what time it is: they have sockets, servers of displays and sound, and the kernel's
+TCP. It runs those alone, except that the tests of `mimosa link`, which leave most of the processors' time,
+are those of `quiet`. The tests in virtual time, which are those of all other crates, are those of `virtual`:
+they run beside others, with what these leave.
 """
 
 import json
@@ -17,10 +19,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from beside import both
-
 ROOT = Path(__file__).resolve().parent.parent
-LOG = ROOT / "out/tests-virtual.log"
+# Which tests `real` has compiled, for the others.
+COMPILED = ROOT / "out/tests.json"
 # The layers whose tests depend on the time.
 REAL = ("apps", "platform")
 # Those of them that leave time: connections of the kernel, most of which wait for a link of 50 Mbit/s.
@@ -61,19 +62,27 @@ class Test:
 
 
 def main() -> None:
-    tests = compiled(sys.argv[1:])
+    stage, *cargo = sys.argv[1:]
+    if stage == "real":
+        found = compiled(cargo)
+        COMPILED.parent.mkdir(exist_ok=True)
+        COMPILED.write_text(json.dumps(found))
+    tests = [
+        Test(executable, Path(crate))
+        for executable, crate in json.loads(COMPILED.read_text())
+    ]
     quiet = [test for test in tests if test.is_quiet]
     assert quiet, f"no test {QUIET}: it was renamed"
-    real = [test for test in tests if test.is_real and not test.is_quiet]
-    virtual = [test for test in tests if not test.is_real]
-    if not pass_all(real):
-        sys.exit(1)
-    passed = both(lambda: pass_all(quiet), lambda: pass_all(virtual), LOG)
-    sys.exit(0 if passed else 1)
+    stages = {
+        "real": [test for test in tests if test.is_real and not test.is_quiet],
+        "quiet": quiet,
+        "virtual": [test for test in tests if not test.is_real],
+    }
+    sys.exit(0 if pass_all(stages[stage]) else 1)
 
 
-def compiled(cargo: list[str]) -> list[Test]:
-    """Compiles all tests, and says where they are."""
+def compiled(cargo: list[str]) -> list[tuple[str, str]]:
+    """Compiles all tests. Gives the executable of each and the folder of its crate."""
     command = ["cargo", "test", "--workspace", "--lib", "--bins", "--tests"]
     command += ["--examples", *cargo, "--no-run"]
     command += ["--message-format=json-render-diagnostics"]
@@ -84,7 +93,7 @@ def compiled(cargo: list[str]) -> list[Test]:
         sys.exit(done.returncode)
     messages = [json.loads(line) for line in done.stdout.splitlines()]
     return [
-        Test(message["executable"], Path(message["manifest_path"]).parent)
+        (message["executable"], str(Path(message["manifest_path"]).parent))
         for message in messages
         if message["reason"] == "compiler-artifact"
         and message["profile"]["test"]
