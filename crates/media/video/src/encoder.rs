@@ -23,6 +23,9 @@ pub struct Capabilities {
     pub switches_complexity: bool,
     /// Whether [`Recovery::Without`] avoids a keyframe.
     pub invalidates_references: bool,
+    /// Whether threads of the encoder's own do the work, so that the caller's processor time does
+    /// not say how much it was.
+    pub has_own_threads: bool,
 }
 
 /// The request for the frame of one picture.

@@ -98,6 +98,7 @@ impl Encoder {
             frame,
             begun,
             ended: ends,
+            processor: None,
             result,
         };
         Some((encoded, kept))

@@ -28,7 +28,7 @@ mod work;
 use std::collections::VecDeque;
 
 use mimosa_facts::{Complexity, Relief, Strain};
-use mimosa_units::{Bytes, Time, TimeDelta};
+use mimosa_units::{Bytes, PeerTime, Time, TimeDelta};
 
 use self::encoding::Encoding;
 use self::viewing::Viewing;
@@ -238,6 +238,17 @@ impl Load {
     pub fn seen(&mut self, now: Time, seen: &Seen) {
         let spacing = self.spacing(self.step);
         self.viewing.seen(now, seen, spacing, self.work);
+    }
+
+    /// Takes the arrival of a frame's last packet at the viewer, by the viewer's clock.
+    pub fn arrived(&mut self, at: PeerTime) {
+        let spacing = self.spacing(self.step);
+        self.viewing.arrived(at, spacing);
+    }
+
+    /// Notes whether anybody sees the viewer's page: a hidden one shows nothing.
+    pub const fn hidden(&mut self, is_hidden: bool) {
+        self.viewing.hidden(is_hidden);
     }
 
     /// Takes the viewer's counts since the session's start: frames that came whole, and of those the

@@ -6,25 +6,31 @@
 //! waits longer than usual, by more than the time between frames, and its own time from when the
 //! decoder was free is longer than that as well.
 //!
-//! Pictures that a viewer does not show are behind if in addition those that it shows come later than
-//! usual: a display of half the refresh rate leaves out every other picture and is not late.
+//! A viewer that decodes in time may still show few pictures. Those that it could show are the frames
+//! that arrived by themselves, not in the same moment as the one before, and no more than its display
+//! refreshes: the least time between two pictures shows how often that is.
 
 use std::collections::VecDeque;
 
 use mimosa_facts::FrameId;
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{PeerTime, Time, TimeDelta};
 
 /// The number of frames that are looked at, and how many of them have to be behind. Our choice: a
 /// fifth of a second at 60 frames a second, and two thirds.
 const WINDOW: usize = 12;
 const BEHIND: usize = 8;
-/// The number of frames over which pictures not shown are counted: a second at 60 frames a second.
-const SHOWN: usize = 60;
-/// The share of pictures shown below which a viewer may be behind. Our choice.
-const FEW: f64 = 0.85;
-/// The number of times between frames by which such a viewer's pictures come late in the median. Our
-/// choice: a display of half the rate has pictures wait up to once that time.
-const LATE: f64 = 1.5;
+/// The time over which pictures are counted, and how many such times in a row too few have to be shown.
+/// Our choice: the page's own counts come as often.
+const SPAN: TimeDelta = TimeDelta::from_millis(1_000);
+const SPANS: u32 = 2;
+/// The share of the pictures that could be shown below which too few are. Our choice: with a third
+/// missing, a picture stutters.
+const FEW: f64 = 0.66;
+/// The fewest pictures shown in that time by a viewer that is judged: none are by one that is hidden or
+/// paused. Our choice.
+const SOME: u32 = 2;
+/// The part of the time between frames after which a frame has arrived by itself. Our choice.
+const ITSELF: f64 = 0.5;
 /// The share of dropped frames from which a viewer is behind, in [`COUNTS`] of its counts in a row.
 /// Our choice.
 const DROPPED: f64 = 0.1;
@@ -75,6 +81,11 @@ impl Least {
         }
     }
 
+    /// The least value.
+    fn value(&self) -> TimeDelta {
+        self.now.min(self.before)
+    }
+
     /// Takes a value; returns how far it is above the least.
     fn above(&mut self, now: Time, value: TimeDelta) -> TimeDelta {
         if now.since(self.begun) > REMEMBERED {
@@ -83,7 +94,7 @@ impl Least {
             self.now = Self::NONE;
         }
         self.now = self.now.min(value);
-        value - self.now.min(self.before)
+        value - self.value()
     }
 }
 
@@ -91,12 +102,20 @@ impl Least {
 #[derive(Clone, Debug)]
 pub(super) struct Viewing {
     decoding: Least,
-    presenting: Least,
     last: Option<Seen>,
     /// The last frames: the decoder's own time for those that are behind.
     frames: VecDeque<Option<TimeDelta>>,
-    /// The last frames' numbers, and how late they were shown.
-    shown: VecDeque<(FrameId, TimeDelta)>,
+    /// When the last frame arrived, by the viewer's clock.
+    arrived: Option<PeerTime>,
+    /// What is counted since when: frames that could be shown, and pictures that were.
+    begun: Time,
+    could: u32,
+    shown: u32,
+    /// The number of times in a row in which too few were.
+    few: u32,
+    /// The time between two pictures on the screen: the least of some time.
+    refreshes: Least,
+    is_hidden: bool,
     counts: Option<(u64, u64)>,
     /// The number of counts in a row with too many dropped frames.
     dropping: u32,
@@ -112,10 +131,15 @@ impl Viewing {
     pub(super) const fn new() -> Self {
         Self {
             decoding: Least::new(),
-            presenting: Least::new(),
             last: None,
             frames: VecDeque::new(),
-            shown: VecDeque::new(),
+            arrived: None,
+            begun: Time::ZERO,
+            could: 0,
+            shown: 0,
+            few: 0,
+            refreshes: Least::new(),
+            is_hidden: false,
             counts: None,
             dropping: 0,
             capacity: None,
@@ -144,16 +168,14 @@ impl Viewing {
         let own = seen.decoded.since(free).scale(1.0 / frames as f64);
         let is_behind = waits > spacing && own > spacing;
         push(&mut self.frames, WINDOW, is_behind.then_some(own));
-        let late = self.presenting.above(now, seen.shown.since(seen.decoded));
-        push(&mut self.shown, SHOWN, (seen.frame, late));
+        self.refreshes.above(now, seen.shown.since(last.shown));
+        self.shown += 1;
         let mut own: Vec<_> = self.frames.iter().flatten().copied().collect();
         if own.len() >= BEHIND {
             own.sort_unstable();
             let own = own[own.len() / 2];
             self.behind(now, work / own.as_secs());
-        } else if self.shows_few(spacing) {
-            self.behind(now, LESS * work / spacing.as_secs());
-        } else {
+        } else if !self.few(now, spacing, work) {
             self.keeps_up(now, work / spacing.as_secs());
         }
     }
@@ -179,19 +201,38 @@ impl Viewing {
         }
     }
 
-    /// Whether few pictures are shown, and those later than usual.
-    fn shows_few(&self, spacing: TimeDelta) -> bool {
-        let (Some((first, _)), Some((last, _))) = (self.shown.front(), self.shown.back()) else {
-            return false;
-        };
-        if self.shown.len() < SHOWN {
-            return false;
+    /// Takes the arrival of a frame's last packet, by the viewer's clock.
+    pub(super) fn arrived(&mut self, at: PeerTime, spacing: TimeDelta) {
+        let last = self.arrived.replace(at);
+        self.could += u32::from(last.is_none_or(|last| at - last >= spacing.scale(ITSELF)));
+    }
+
+    /// Notes whether anybody sees the viewer's page.
+    pub(super) const fn hidden(&mut self, is_hidden: bool) {
+        self.is_hidden = is_hidden;
+    }
+
+    /// Looks whether too few pictures are shown, once in [`SPAN`]. Returns whether there were in the
+    /// last one.
+    fn few(&mut self, now: Time, spacing: TimeDelta, work: f64) -> bool {
+        let took = now.since(self.begun);
+        if took < SPAN {
+            return self.few > 0;
         }
-        let encoded = last.0.saturating_sub(first.0) + 1;
-        let mut late: Vec<_> = self.shown.iter().map(|(_, late)| *late).collect();
-        late.sort_unstable();
-        let is_late = late[late.len() / 2] > spacing.scale(LATE);
-        is_late && (self.shown.len() as f64) < FEW * encoded as f64
+        let refresh = self.refreshes.value().max(spacing);
+        let most = f64::from(self.could).min(took.as_secs() / refresh.as_secs());
+        let rate = f64::from(self.shown) / took.as_secs();
+        let is_judged = !self.is_hidden && self.shown >= SOME && took < SPAN * 2;
+        if is_judged {
+            let is_few = f64::from(self.shown) < FEW * most;
+            self.few = if is_few { self.few + 1 } else { 0 };
+        }
+        (self.begun, self.could, self.shown) = (now, 0, 0);
+        if self.few >= SPANS {
+            self.behind(now, rate * work);
+            return true;
+        }
+        self.few > 0
     }
 
     fn behind(&mut self, now: Time, capacity: f64) {
@@ -209,7 +250,7 @@ impl Viewing {
         self.changed = now;
         // What was seen is answered; the next judgement sees what the answer does.
         self.frames.clear();
-        self.shown.clear();
+        self.few = 0;
     }
 
     /// Gives more to a viewer that has kept up with `rate`, the work of a second.

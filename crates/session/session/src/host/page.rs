@@ -33,6 +33,7 @@ impl Session {
                 {
                     self.effects.push(Effect::Shift(shift));
                 }
+                self.viewed(now, frame, &seen);
                 self.lives.seen(now, frame, seen);
             }
             Ok(FrameMessage::Decoded { timestamp, .. }) => {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use mimosa_facts::FrameId;
+use mimosa_units::PeerTime;
 
 use super::*;
 
@@ -85,6 +86,8 @@ impl Viewer {
         let refreshes = (self.screen_free.as_secs() / self.refresh.as_secs()).ceil();
         let shown = Time::ZERO + self.refresh.scale(refreshes);
         self.number += 1;
+        let at = i64::try_from(received.as_nanos()).unwrap();
+        self.load.arrived(PeerTime::from_nanos(at));
         // Of two pictures, the display shows the newer one.
         self.reports.pop_back_if(|(_, last)| last.shown == shown);
         let seen = Seen {
@@ -181,6 +184,11 @@ fn a_display_of_half_the_rate_is_not_late() {
 #[test]
 fn a_screen_that_gets_slow_gets_less() {
     let mut viewer = Viewer::new();
+    viewer.load.hidden(true);
+    viewer.composes = MS * 45;
+    viewer.run(10.0, |_| TimeDelta::ZERO);
+    assert_eq!(viewer.load.relief(), Relief::NONE, "nobody looks");
+    viewer.load.hidden(false);
     viewer.composes = MS * 45;
     let is_noticed = |_| {
         viewer.run(0.1, |_| TimeDelta::ZERO);
