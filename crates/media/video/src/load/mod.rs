@@ -15,8 +15,9 @@
 //! be chosen on the way down, [`UP`] on the way up. A frame's bytes are bounded to what fits in
 //! [`BOUND`] of that time.
 //!
-//! **Way up.** A better step is taken when it has fitted for [`UP_AFTER`] without a break. If it has to
-//! be taken back within twice that time, the next try comes after twice the time, [`MOST_WAIT`] at most.
+//! **Way up.** A better step is taken when it has fitted for [`UP_AFTER`] without a break, [`LARGER`] times
+//! as long for larger pictures. If it has to be taken back within [`TAKEN_BACK`] times that time, the next
+//! try comes after twice the time, [`MOST_WAIT`] at most.
 //! The bound of a frame's bytes rises by [`RISE`] a frame.
 
 mod encoding;
@@ -58,11 +59,16 @@ const UP: f64 = 0.6;
 /// How long fewer pictures are necessary before smaller ones replace them. Our choice: what is over
 /// sooner is not worth two keyframes.
 const SETTLE: TimeDelta = TimeDelta::from_millis(1_000);
-/// How long a better step has to fit. Our choice: the time in which [`RISE`] gives back nine tenths of
-/// a frame's bytes.
-const UP_AFTER: TimeDelta = TimeDelta::from_millis(2_000);
-/// The longest that [`UP_AFTER`] becomes: as long as [`crate::detail`] waits.
-const MOST_WAIT: TimeDelta = TimeDelta::from_millis(60_000);
+/// How long a step with more pictures has to fit. Our choice: machines are slow for a tenth of a second
+/// now and then.
+const UP_AFTER: TimeDelta = TimeDelta::from_millis(500);
+/// The factor by which that is longer for larger pictures. Our choice: they cost a keyframe.
+const LARGER: u32 = 4;
+/// The time within which a better step is taken back by which the wait doubles, in waits. Our choice: as
+/// long as larger pictures have to fit.
+const TAKEN_BACK: u32 = 4;
+/// The longest that [`UP_AFTER`] becomes; with [`LARGER`], as long as [`crate::detail`] waits.
+const MOST_WAIT: TimeDelta = TimeDelta::from_millis(15_000);
 /// The factor by which a bound rises with each frame. Our choice: twice as much in 1.2 s at 60 frames a
 /// second.
 const RISE: f64 = 1.01;
@@ -279,7 +285,7 @@ impl Load {
     fn judge(&mut self, now: Time) {
         if !self.fits(self.step, HOLD) {
             if let Some(rose) = self.rose.take() {
-                self.wait = if now.since(rose) < self.wait * 2 {
+                self.wait = if now.since(rose) < self.wait * TAKEN_BACK {
                     (self.wait * 2).min(MOST_WAIT)
                 } else {
                     UP_AFTER
@@ -290,16 +296,18 @@ impl Load {
         }
         if self.step.every() > 1 && now.since(self.since) >= SETTLE {
             let more = Step::new(self.step.quarters(), self.step.every() - 1);
-            let smaller = self.best(AIM);
+            let smaller = self.best(LEAST_QUARTERS, AIM);
             if !self.fits(more, AIM) && smaller.every() < self.step.every() {
                 self.go(now, smaller);
                 return;
             }
         }
-        let better = self.best(UP);
+        let better = self.best(self.step.quarters(), UP);
         if is_better(better, self.step) {
             let since = *self.good_since.get_or_insert(now);
-            if now.since(since) >= self.wait {
+            let is_larger = better.quarters() > self.step.quarters();
+            let wait = self.wait * if is_larger { LARGER } else { 1 };
+            if now.since(since) >= wait {
                 self.rose = Some(now);
                 self.go(now, better);
             }
@@ -317,10 +325,10 @@ impl Load {
             .unwrap_or(Step::new(LEAST_QUARTERS, MOST_EVERY))
     }
 
-    /// The best step that takes no more than `share` of the time.
-    fn best(&self, share: f64) -> Step {
+    /// The best step with at least so many quarters that takes no more than `share` of the time.
+    fn best(&self, least: u32, share: f64) -> Step {
         let sizes = |every| {
-            (LEAST_QUARTERS..=4)
+            (least..=4)
                 .rev()
                 .map(move |quarters| Step::new(quarters, every))
         };
