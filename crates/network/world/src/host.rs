@@ -119,7 +119,7 @@ impl HostSide {
         let profile = Profile {
             role,
             interval: plan.interval,
-            adapts_detail: false,
+            adapts_detail: plan.adapts_detail,
             hello,
         };
         #[expect(clippy::cast_possible_truncation, reason = "any number does")]

@@ -72,6 +72,10 @@ const MOST_WAIT: TimeDelta = TimeDelta::from_millis(15_000);
 /// The factor by which a bound rises with each frame. Our choice: twice as much in 1.2 s at 60 frames a
 /// second.
 const RISE: f64 = 1.01;
+/// The least share of its bytes that a frame keeps. Our choice: two halvings, which take a picture from
+/// x264's finest quantisers in use to [`FINE`], so that an encoder whose quantiser says nothing is not
+/// starved.
+const LEAST: f64 = 0.25;
 /// The factor above what is asked for from which on a bound bounds nothing. Our choice: as much as a
 /// frame may carry over (`docs/how-it-works/encoder.md`).
 const IDLE: f64 = 1.25;
@@ -172,7 +176,8 @@ impl Load {
     /// The most bytes of the next frame, of those that it might have.
     #[must_use]
     pub fn budget(&self, asked: Bytes) -> Bytes {
-        self.most.map_or(asked, |most| most.min(asked))
+        let least = asked.scale(LEAST);
+        self.most.map_or(asked, |most| most.clamp(least, asked))
     }
 
     /// Whether the next frame is to have the least analysis.

@@ -40,6 +40,8 @@ struct World {
     share: f64,
     complexity: Complexity,
     quantiser_at_grant: f64,
+    /// Whether the encoder states that quantiser whatever it does.
+    is_stubborn: bool,
     size: Option<Size>,
     started: Option<Time>,
     frames: Vec<Frame>,
@@ -59,6 +61,7 @@ impl World {
             share: 1.0,
             complexity: Complexity::C0,
             quantiser_at_grant: 17.0,
+            is_stubborn: false,
             size: None,
             started: None,
             frames: Vec::new(),
@@ -125,6 +128,11 @@ impl World {
             bytes,
             size,
         });
+        let coarser = if self.is_stubborn {
+            0.0
+        } else {
+            6.0 * libm::log2(share / pixels)
+        };
         let coded = Coded {
             took,
             processor: Some(took.scale(self.share)),
@@ -134,7 +142,7 @@ impl World {
             complexity,
             bytes,
             asked: GRANT,
-            quantiser: Some(self.quantiser_at_grant - 6.0 * libm::log2(share / pixels)),
+            quantiser: Some(self.quantiser_at_grant - coarser),
         };
         self.changes += usize::from(self.load.encoded(ended, &coded));
     }
@@ -307,6 +315,15 @@ fn without_leave_to_adapt_only_bytes_are_spared() {
     assert_eq!(world.changes, 0);
     assert!(frames.iter().all(|frame| frame.size.to_string() == FULL));
     assert!(frames.last().unwrap().bytes < GRANT.scale(0.4));
+}
+
+#[test]
+fn a_quantiser_that_never_moves_starves_no_frame() {
+    let mut world = World::new(false);
+    world.is_stubborn = true;
+    let frames = world.run(20.0, |_, _| 5.0);
+    let least = frames.iter().map(|frame| frame.bytes).min().unwrap();
+    assert_eq!(least, GRANT.scale(LEAST));
 }
 
 #[test]

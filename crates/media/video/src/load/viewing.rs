@@ -103,8 +103,8 @@ impl Least {
 pub(super) struct Viewing {
     decoding: Least,
     last: Option<Seen>,
-    /// The last frames: the decoder's own time for those that are behind.
-    frames: VecDeque<Option<TimeDelta>>,
+    /// The last frames: the decoder's own time, and whether they are behind.
+    frames: VecDeque<(TimeDelta, bool)>,
     /// When the last frame arrived, by the viewer's clock.
     arrived: Option<PeerTime>,
     /// What is counted since when: frames that could be shown, and pictures that were.
@@ -121,6 +121,8 @@ pub(super) struct Viewing {
     dropping: u32,
     /// The work that the viewer does in a second, once it was behind.
     capacity: Option<f64>,
+    /// Whether that is its decoder's.
+    is_decoder: bool,
     /// When it was behind last, or got more.
     changed: Time,
     rose: Option<Time>,
@@ -143,6 +145,7 @@ impl Viewing {
             counts: None,
             dropping: 0,
             capacity: None,
+            is_decoder: false,
             changed: Time::ZERO,
             rose: None,
             wait: MORE_AFTER,
@@ -167,16 +170,22 @@ impl Viewing {
         #[expect(clippy::cast_precision_loss, reason = "a few frames")]
         let own = seen.decoded.since(free).scale(1.0 / frames as f64);
         let is_behind = waits > spacing && own > spacing;
-        push(&mut self.frames, WINDOW, is_behind.then_some(own));
+        push(&mut self.frames, WINDOW, (own, is_behind));
         self.refreshes.above(now, seen.shown.since(last.shown));
         self.shown += 1;
-        let mut own: Vec<_> = self.frames.iter().flatten().copied().collect();
-        if own.len() >= BEHIND {
-            own.sort_unstable();
-            let own = own[own.len() / 2];
-            self.behind(now, work / own.as_secs());
+        if self
+            .frames
+            .iter()
+            .filter(|(_, is_behind)| *is_behind)
+            .count()
+            >= BEHIND
+        {
+            if let Some(decodes) = self.decodes(work) {
+                self.behind(now, decodes);
+                self.is_decoder = true;
+            }
         } else if !self.few(now, spacing, work) {
-            self.keeps_up(now, work / spacing.as_secs());
+            self.keeps_up(now, work, spacing);
         }
     }
 
@@ -247,14 +256,24 @@ impl Viewing {
             self.capacity
                 .map_or(capacity, |before| before.min(capacity)),
         );
+        self.is_decoder = false;
         self.changed = now;
         // What was seen is answered; the next judgement sees what the answer does.
         self.frames.clear();
         self.few = 0;
     }
 
-    /// Gives more to a viewer that has kept up with `rate`, the work of a second.
-    fn keeps_up(&mut self, now: Time, rate: f64) {
+    /// The work that the decoder does in a second, by its own time for frames of this much `work`.
+    fn decodes(&self, work: f64) -> Option<f64> {
+        let mut own: Vec<_> = self.frames.iter().map(|(own, _)| own.as_secs()).collect();
+        own.sort_unstable_by(f64::total_cmp);
+        let own = own.get(own.len() / 2).copied()?;
+        (own > 0.0).then(|| work / own)
+    }
+
+    /// Gives more to a viewer that has kept up. A decoder that was too slow shows how fast it is now;
+    /// what else was too slow is tried.
+    fn keeps_up(&mut self, now: Time, work: f64, spacing: TimeDelta) {
         let Some(capacity) = self.capacity else {
             return;
         };
@@ -263,8 +282,10 @@ impl Viewing {
         }
         self.changed = now;
         self.rose = Some(now);
-        let more = MORE * capacity;
-        self.capacity = (more < ENOUGH * rate).then_some(more);
+        let decodes = self.decodes(work).filter(|_| self.is_decoder);
+        let more = (MORE * capacity).max(LESS * decodes.unwrap_or(0.0));
+        let enough = ENOUGH * work / spacing.as_secs();
+        self.capacity = (more < enough).then_some(more);
     }
 }
 

@@ -74,7 +74,7 @@ impl Session {
         // An encoder may need one to avoid lost frames, and begins anew with another size.
         let may_be_keyframe = self.repair.is_due() || self.newest_size != Some(size);
         let asked = coded_size(grant.size, may_be_keyframe);
-        let budget = self.load.budget(asked);
+        let budget = self.load.budget(asked).max(SMALLEST_FRAME.min(asked));
         if budget < SMALLEST_FRAME {
             self.sender.frame_encoded(now, std::iter::empty());
             self.statistics.skipped += 1;
