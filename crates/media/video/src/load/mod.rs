@@ -266,9 +266,7 @@ impl Load {
     /// dropped ones.
     pub fn counted(&mut self, now: Time, received: u64, dropped: u64) {
         let spacing = self.spacing(self.step);
-        let work = self.work;
-        self.viewing
-            .counted(now, (received, dropped), spacing, work);
+        self.viewing.counted(now, (received, dropped), spacing);
     }
 
     /// Less analysis, while what is put in takes too long.
@@ -395,6 +393,7 @@ impl Load {
     fn strained(&self) -> Strain {
         let encoder = self.encoding.rate().map_or(f64::INFINITY, f64::recip);
         match self.viewing.capacity() {
+            _ if !self.shows(self.step) => Strain::ViewerBehind,
             Some(viewer) if viewer < encoder => Strain::ViewerBehind,
             _ => self.encoding.strain(),
         }
@@ -402,11 +401,21 @@ impl Load {
 
     /// Whether a frame at `step` takes at most `share` of the time between two of its pictures.
     fn fits(&self, step: Step, share: f64) -> bool {
+        if !self.shows(step) {
+            return false;
+        }
         let (Some(capacity), Some(pixels)) = (self.capacity(), self.pixels(step)) else {
             return true;
         };
         let time = self.spacing(step).as_secs();
         work(pixels, self.fine(pixels)) <= share * capacity * time
+    }
+
+    /// Whether the viewer shows as many pictures as it gets at `step`, or gets the fewest.
+    fn shows(&self, step: Step) -> bool {
+        let rate = self.spacing(step).as_secs().recip();
+        let shows = self.viewing.pictures().is_none_or(|shown| rate <= shown);
+        shows || step.every() == MOST_EVERY
     }
 
     /// The bytes of a frame of so many pixels at [`FINE`].

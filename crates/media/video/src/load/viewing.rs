@@ -29,6 +29,9 @@ const FEW: f64 = 0.66;
 /// The fewest pictures shown in that time by a viewer that is judged: none are by one that is hidden or
 /// paused. Our choice.
 const SOME: u32 = 2;
+/// The most pictures between two that a viewer tells of. Our choice: a quarter of [`SPAN`] at 60 a second;
+/// counts may begin anew.
+const MOST_SHOWN: u32 = 15;
 /// The part of the time between frames after which a frame has arrived by itself. Our choice.
 const ITSELF: f64 = 0.5;
 /// The share of dropped frames from which a viewer is behind, in [`COUNTS`] of its counts in a row.
@@ -39,7 +42,8 @@ const COUNTS: u32 = 2;
 const FEWEST: u64 = 10;
 /// How long the least waits are remembered, at least. Our choice: as the statistics' percentiles.
 const REMEMBERED: TimeDelta = TimeDelta::from_millis(10_000);
-/// The share of its present work that a viewer gets about which nothing more is known. Our choice.
+/// The share of the pictures, or of what its decoder could do, that a viewer gets that has dropped
+/// frames, or was too slow before. Our choice.
 const LESS: f64 = 0.7;
 /// How long a viewer has to keep up before it gets more, by this factor; there is no limit any more at
 /// [`ENOUGH`] times what it does then. Our choice.
@@ -60,6 +64,8 @@ pub struct Seen {
     pub decoded: Time,
     /// When it was on the screen.
     pub shown: Time,
+    /// The number of pictures that were shown so far, also of frames about which nothing is said.
+    pub count: u32,
 }
 
 /// The least of the values of some time.
@@ -121,8 +127,8 @@ pub(super) struct Viewing {
     dropping: u32,
     /// The work that the viewer does in a second, once it was behind.
     capacity: Option<f64>,
-    /// Whether that is its decoder's.
-    is_decoder: bool,
+    /// The pictures that it shows in a second, once it showed too few.
+    pictures: Option<f64>,
     /// When it was behind last, or got more.
     changed: Time,
     rose: Option<Time>,
@@ -145,14 +151,19 @@ impl Viewing {
             counts: None,
             dropping: 0,
             capacity: None,
-            is_decoder: false,
+            pictures: None,
             changed: Time::ZERO,
             rose: None,
             wait: MORE_AFTER,
         }
     }
 
-    /// The work that the viewer does in a second; `None` if no limit is known.
+    /// The pictures that the viewer shows in a second; `None` if no limit is known.
+    pub(super) const fn pictures(&self) -> Option<f64> {
+        self.pictures
+    }
+
+    /// The work that the decoder does in a second; `None` if no limit is known.
     pub(super) const fn capacity(&self) -> Option<f64> {
         self.capacity
     }
@@ -171,8 +182,10 @@ impl Viewing {
         let own = seen.decoded.since(free).scale(1.0 / frames as f64);
         let is_behind = waits > spacing && own > spacing;
         push(&mut self.frames, WINDOW, (own, is_behind));
-        self.refreshes.above(now, seen.shown.since(last.shown));
-        self.shown += 1;
+        let shown = seen.count.wrapping_sub(last.count).clamp(1, MOST_SHOWN);
+        self.refreshes
+            .above(now, seen.shown.since(last.shown) / shown);
+        self.shown += shown;
         if self
             .frames
             .iter()
@@ -180,11 +193,10 @@ impl Viewing {
             .count()
             >= BEHIND
         {
-            if let Some(decodes) = self.decodes(work) {
-                self.behind(now, decodes);
-                self.is_decoder = true;
-            }
-        } else if !self.few(now, spacing, work) {
+            let decodes = self.decodes(work).map(|now| at_most(self.capacity, now));
+            self.behind(now);
+            self.capacity = decodes;
+        } else if !self.few(now, spacing) {
             self.keeps_up(now, work, spacing);
         }
     }
@@ -195,7 +207,6 @@ impl Viewing {
         now: Time,
         (received, dropped): (u64, u64),
         spacing: TimeDelta,
-        work: f64,
     ) {
         let Some(before) = self.counts.replace((received, dropped)) else {
             return;
@@ -206,7 +217,8 @@ impl Viewing {
         self.dropping = if drops { self.dropping + 1 } else { 0 };
         if self.dropping >= COUNTS {
             self.dropping = 0;
-            self.behind(now, LESS * work / spacing.as_secs());
+            self.behind(now);
+            self.pictures = Some(at_most(self.pictures, LESS / spacing.as_secs()));
         }
     }
 
@@ -223,7 +235,7 @@ impl Viewing {
 
     /// Looks whether too few pictures are shown, once in [`SPAN`]. Returns whether there were in the
     /// last one.
-    fn few(&mut self, now: Time, spacing: TimeDelta, work: f64) -> bool {
+    fn few(&mut self, now: Time, spacing: TimeDelta) -> bool {
         let took = now.since(self.begun);
         if took < SPAN {
             return self.few > 0;
@@ -238,13 +250,15 @@ impl Viewing {
         }
         (self.begun, self.could, self.shown) = (now, 0, 0);
         if self.few >= SPANS {
-            self.behind(now, rate * work);
+            self.behind(now);
+            self.pictures = Some(at_most(self.pictures, rate));
             return true;
         }
         self.few > 0
     }
 
-    fn behind(&mut self, now: Time, capacity: f64) {
+    /// Notes that the viewer is behind, which undoes what it was given last.
+    fn behind(&mut self, now: Time) {
         if let Some(rose) = self.rose.take() {
             self.wait = if now.since(rose) < self.wait * 2 {
                 (self.wait * 2).min(MOST_WAIT)
@@ -252,11 +266,6 @@ impl Viewing {
                 MORE_AFTER
             };
         }
-        self.capacity = Some(
-            self.capacity
-                .map_or(capacity, |before| before.min(capacity)),
-        );
-        self.is_decoder = false;
         self.changed = now;
         // What was seen is answered; the next judgement sees what the answer does.
         self.frames.clear();
@@ -274,19 +283,26 @@ impl Viewing {
     /// Gives more to a viewer that has kept up. A decoder that was too slow shows how fast it is now;
     /// what else was too slow is tried.
     fn keeps_up(&mut self, now: Time, work: f64, spacing: TimeDelta) {
-        let Some(capacity) = self.capacity else {
+        if self.capacity.is_none() && self.pictures.is_none() {
             return;
-        };
+        }
         if now.since(self.changed) < self.wait {
             return;
         }
         self.changed = now;
         self.rose = Some(now);
-        let decodes = self.decodes(work).filter(|_| self.is_decoder);
-        let more = (MORE * capacity).max(LESS * decodes.unwrap_or(0.0));
-        let enough = ENOUGH * work / spacing.as_secs();
-        self.capacity = (more < enough).then_some(more);
+        let rate = ENOUGH / spacing.as_secs();
+        let decodes = LESS * self.decodes(work).unwrap_or(0.0);
+        let more = self.capacity.map(|capacity| decodes.max(MORE * capacity));
+        self.capacity = more.filter(|more| *more < rate * work);
+        let more = self.pictures.map(|pictures| MORE * pictures);
+        self.pictures = more.filter(|more| *more < rate);
     }
+}
+
+/// The smaller one of a limit, if there is one, and a new one.
+fn at_most(limit: Option<f64>, new: f64) -> f64 {
+    limit.map_or(new, |limit| limit.min(new))
 }
 
 fn push<T>(to: &mut VecDeque<T>, most: usize, value: T) {

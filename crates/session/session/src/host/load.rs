@@ -48,8 +48,8 @@ impl Session {
         }
     }
 
-    /// Takes the viewer's times of a frame.
-    pub(super) fn viewed(&mut self, now: Time, frame: FrameId, seen: &Seen) {
+    /// Takes the viewer's times of a frame, and its count of pictures.
+    pub(super) fn viewed(&mut self, now: Time, frame: FrameId, seen: &Seen, count: u32) {
         if let (Some(received), Some(decoded), Some(shown)) =
             (seen.received, seen.decoded, seen.shown)
         {
@@ -58,6 +58,7 @@ impl Session {
                 received,
                 decoded,
                 shown,
+                count,
             };
             self.load.seen(now, &seen);
         }

@@ -27,6 +27,9 @@ struct Viewer {
     /// The frames that are decoded, until their refresh, and when the screen takes each.
     reports: VecDeque<(Time, Seen)>,
     taken: usize,
+    /// The pictures shown, and the number of them of which one is told.
+    count: u32,
+    tells: u32,
 }
 
 impl Viewer {
@@ -43,6 +46,8 @@ impl Viewer {
             screen_free: Time::ZERO,
             reports: VecDeque::new(),
             taken: 0,
+            count: 0,
+            tells: 1,
         };
         viewer.run(5.0, |_| TimeDelta::ZERO);
         viewer
@@ -62,8 +67,13 @@ impl Viewer {
             }
             self.now += INTERVAL;
             let now = self.now;
-            while let Some((_, seen)) = self.reports.pop_front_if(|(_, seen)| seen.shown <= now) {
-                self.load.seen(self.now, &seen);
+            while let Some((_, mut seen)) = self.reports.pop_front_if(|(_, seen)| seen.shown <= now)
+            {
+                self.count += 1;
+                seen.count = self.count;
+                if self.count.is_multiple_of(self.tells) {
+                    self.load.seen(self.now, &seen);
+                }
             }
         }
     }
@@ -95,6 +105,7 @@ impl Viewer {
             received,
             decoded,
             shown,
+            count: 0,
         };
         self.reports.push_back((taken, seen));
         self.load.encoded(
@@ -182,6 +193,14 @@ fn a_display_of_half_the_rate_is_not_late() {
 }
 
 #[test]
+fn a_page_that_tells_of_few_pictures_shows_all() {
+    let mut viewer = Viewer::new();
+    viewer.tells = 3;
+    viewer.run(20.0, |_| TimeDelta::ZERO);
+    assert_eq!(viewer.load.relief(), Relief::NONE);
+}
+
+#[test]
 fn a_screen_that_gets_slow_gets_less() {
     let mut viewer = Viewer::new();
     viewer.load.hidden(true);
@@ -196,6 +215,13 @@ fn a_screen_that_gets_slow_gets_less() {
     };
     let noticed = (0..100).position(is_noticed).unwrap();
     assert!((10..60).contains(&noticed), "{noticed} tenths of a second");
+    let relief = viewer.load.relief();
+    assert!(relief.every > 1, "{relief:?}");
+    assert_eq!(
+        (relief.quarters, relief.most),
+        (4, None),
+        "better pictures are as quick"
+    );
 }
 
 #[test]
