@@ -16,8 +16,9 @@ const INTERVAL: TimeDelta = TimeDelta::from_nanos(16_666_667);
 /// `docs/how-it-works/load.md`.
 const PIXELS: f64 = 4e-3;
 const BYTES: f64 = 3.2e-3;
-/// The time to open an encoder.
-const OPENING: TimeDelta = TimeDelta::from_millis(20);
+/// The time to open an encoder, and to take memory with each of its first frames.
+const OPENS: TimeDelta = TimeDelta::from_millis(20);
+const TAKES_MEMORY: TimeDelta = TimeDelta::from_millis(10);
 
 /// A frame as it left the encoder.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,8 @@ struct World {
     /// Whether the encoder states that quantiser whatever it does.
     is_stubborn: bool,
     size: Option<Size>,
+    /// The frames for which the encoder still takes memory.
+    young: u32,
     started: Option<Time>,
     frames: Vec<Frame>,
     /// The changes of the step.
@@ -63,6 +66,7 @@ impl World {
             quantiser_at_grant: 17.0,
             is_stubborn: false,
             size: None,
+            young: 0,
             started: None,
             frames: Vec::new(),
             changes: 0,
@@ -116,8 +120,14 @@ impl World {
         let seconds =
             (PIXELS * pixels + BYTES * share) * effort(complexity) * noise * slow(&self.load);
         let mut took = TimeDelta::from_secs(seconds);
-        if self.size.replace(size) != Some(size) {
-            took += OPENING;
+        self.young = if self.size.replace(size) == Some(size) {
+            self.young.saturating_sub(1)
+        } else {
+            took += OPENS;
+            9
+        };
+        if self.young > 0 {
+            took += TAKES_MEMORY;
         }
         let ended = begun + took;
         self.free = ended;
