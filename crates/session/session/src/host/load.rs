@@ -41,9 +41,10 @@ impl Session {
         let relief = self.load.relief();
         self.statistics.relief = relief;
         if is_news(before, relief) {
-            match relief.in_words() {
-                Some(words) => tracing::warn!("{words}"),
-                None => tracing::info!("everything is sent again"),
+            if let Some(words) = relief.in_words() {
+                tracing::warn!("{words}");
+            } else {
+                tracing::info!("everything is sent again");
             }
         }
     }
