@@ -56,9 +56,12 @@ impl Encoding {
         rates.get(rate).copied().filter(|rate| *rate > 0.0)
     }
 
-    /// Why it takes so long.
+    /// Why it takes so long: what the processor's share was of the slowest frames.
     pub(super) fn strain(&self) -> Strain {
-        let mut shares: Vec<_> = self.last.iter().filter_map(|sample| sample.share).collect();
+        let mut slowest: Vec<_> = self.last.iter().copied().collect();
+        slowest.sort_unstable_by(|one, other| other.rate.total_cmp(&one.rate));
+        slowest.truncate(SLOWER + 1);
+        let mut shares: Vec<_> = slowest.iter().filter_map(|one| one.share).collect();
         shares.sort_unstable_by(f64::total_cmp);
         match shares.get(shares.len() / 2) {
             Some(share) if *share < OWN => Strain::ProcessorTaken,

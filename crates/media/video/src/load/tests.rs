@@ -357,8 +357,9 @@ fn other_work_and_a_slow_encoder_are_told_apart() {
         (0.98, Strain::EncoderAtLimit),
     ] {
         let mut world = World::new(true);
+        world.run(5.0, |_, _| 1.0);
         world.share = share;
-        world.run(5.0, |_, _| 3.0);
+        world.run(0.1, |_, _| 4.0);
         assert_eq!(world.load.relief().strain, Some(strain));
     }
 }
