@@ -14,6 +14,9 @@ use super::pictures::Encoding;
 /// viewer is slow. Our choice: a frame of 30 packets is whole in 7 of 10 cases.
 const LOSSY: f64 = 0.01;
 
+/// Time after which a relief is logged although what is left away has not changed. Our choice.
+const SAID_AGAIN: TimeDelta = TimeDelta::from_millis(10_000);
+
 impl Session {
     /// Takes a frame that the encoder has made for `encoding`, with the processor's part of the time.
     pub(super) fn worked(
@@ -40,7 +43,11 @@ impl Session {
         );
         let relief = self.load.relief();
         self.statistics.relief = relief;
-        if is_news(before, relief) {
+        let is_old = self
+            .told_load
+            .is_none_or(|told| now.since(told) >= SAID_AGAIN);
+        if leaves_away(before) != leaves_away(relief) || (relief.strain.is_some() && is_old) {
+            self.told_load = Some(now);
             if let Some(words) = relief.in_words() {
                 tracing::warn!("{words}");
             } else {
@@ -79,15 +86,7 @@ impl Session {
     }
 }
 
-/// Whether a person wants to know of the change: the bound of a frame's bytes moves with every frame.
-fn is_news(before: Relief, after: Relief) -> bool {
-    let plain = |relief: Relief| {
-        (
-            relief.strain,
-            relief.every,
-            relief.quarters,
-            relief.less_analysis,
-        )
-    };
-    plain(before) != plain(after)
+/// What of a relief is logged whenever it changes: the bound of a frame's bytes moves with every frame.
+const fn leaves_away(relief: Relief) -> (u32, u32, bool) {
+    (relief.every, relief.quarters, relief.less_analysis)
 }

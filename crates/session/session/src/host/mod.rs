@@ -146,6 +146,8 @@ pub struct Session {
     phase_lock: PhaseLock,
     detail: Detail,
     load: Load,
+    /// When a relief was logged last.
+    told_load: Option<Time>,
     input: Input,
     /// Why no pictures come at present; `None` while they come.
     waiting_for: Option<String>,
@@ -196,6 +198,7 @@ impl Session {
             phase_lock,
             detail: Detail::new(DetailConfig::default()),
             load,
+            told_load: None,
             input: Input::new(),
             waiting_for: None,
             is_told_to_watch: false,
