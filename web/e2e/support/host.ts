@@ -12,8 +12,11 @@ import { until } from "./wait";
 
 /** Relative paths are those of the repository. */
 export const BINARY = resolve(ROOT, process.env.MIMOSA ?? "target/debug/mimosa");
-/** Pictures that a browser without a graphics processor has time for. */
-export const SMALL = ["--size", "640x360"] as const;
+/**
+ * Pictures that a browser without a graphics processor has time for, and in which the demo's marker can be
+ * read: a busy machine would make them smaller.
+ */
+export const SMALL = ["--size", "640x360", "--detail", "full"] as const;
 /** It ends its sessions and what it launched; above this it hangs. */
 const STOP_LIMIT = 15_000;
 

@@ -89,6 +89,8 @@ export interface Statistics {
   readonly state?: string | null;
   readonly cause?: string | null;
   readonly decision?: Decided;
+  /** What the stream is spared and why; null if nothing is. */
+  readonly relief?: string | null;
   readonly delay?: { readonly p50?: Value; readonly p95?: Value; readonly p99?: Value };
   readonly stalls?: Value;
   readonly loss?: Value;

@@ -82,9 +82,17 @@ describe("rows", () => {
     expect(value("Decision")).toBe("increase · additive increase");
     expect(value("Evidence")).toBe("busy 87 %");
     expect(value("Sending")).toBeUndefined();
+    expect(value("Spared")).toBeUndefined();
     expect(value("Frame delay")).toBe("p50 12.1 · p95 16.0 · p99 21.3 ms");
     expect(value("Network")).toContain("loss 1.2 %");
     expect(value("Page frames")).toContain("727 shown");
+  });
+
+  it("say what is spared, and why, while something is", () => {
+    const relief = "other programs take the host's processor: one picture of 2";
+    const statistics = { type: "statistics", time: 1, relief } as const;
+    const content = rows({ hello: undefined, measured: undefined, shown: 1, statistics });
+    expect(content.find(({ label }) => label === "Spared")?.value).toBe(relief);
   });
 
   it("say how the sound is heard, where there is any", () => {

@@ -64,6 +64,7 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
       value: `${megabits(statistics?.bitrate)} of ${megabits(statistics?.target)} Mbit/s target`,
       title: "Sent, and what the controller allows",
     },
+    ...(statistics?.relief ? [reliefRow(statistics.relief)] : []),
     ...decisionRows(statistics),
     {
       label: "Frame delay",
@@ -115,6 +116,14 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
         "What the picture is sent as, the host's encoder, this browser's decoder (not all tell), a frame's wait in the jitter buffer",
     },
   ];
+}
+
+function reliefRow(relief: string): Row {
+  return {
+    label: "Spared",
+    value: relief,
+    title: "What is left away because the host's processor or this browser cannot keep up",
+  };
 }
 
 function soundRow(sound: ClientSound, statistics: Statistics | undefined): Row {

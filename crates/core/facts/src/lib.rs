@@ -52,6 +52,7 @@ mod number;
 mod observer;
 mod page;
 mod passage;
+mod relief;
 mod report;
 mod run;
 mod session;
@@ -70,6 +71,7 @@ pub use number::{FecSequence, MediaSequence, RtxSequence, StreamSequence, Transp
 pub use observer::Observer;
 pub use page::PageLoad;
 pub use passage::{Fate, Header, LinkPacket, Passage, RtpPacket, StreamPacket};
+pub use relief::{Relief, Strain};
 pub use report::{Absences, Arrival, ArrivalReport};
 pub use run::{Balance, FlowPacket, RunEnd};
 pub use session::{FramePlan, FrameRtp, InputTimes, SentAgain, SessionEvent, SessionFrame, Stages};

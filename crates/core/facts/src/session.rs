@@ -5,6 +5,7 @@ use mimosa_units::{Bytes, Time, TimeDelta};
 use crate::frame::FrameLife;
 use crate::media::Complexity;
 use crate::number::{MediaSequence, RtxSequence};
+use crate::relief::Relief;
 
 /// One frame of a session, from the capture to the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +16,10 @@ pub struct SessionFrame {
     pub encode_begun: Time,
     /// When the encoder had the frame ready.
     pub encode_ended: Time,
+    /// How long the encoder's thread had a processor in between, if that says how much work it was.
+    pub encode_processor: Option<TimeDelta>,
+    /// What the stream was spared when the picture was handed to the encoder.
+    pub relief: Relief,
     /// The frame's life at the sender.
     pub life: FrameLife,
     /// Size of the frame as it was coded.

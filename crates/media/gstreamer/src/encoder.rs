@@ -194,6 +194,7 @@ fn open_element(element: &'static Element, config: &Config) -> Result<GStreamer,
             obeys_budget: false,
             switches_complexity: false,
             invalidates_references: false,
+            has_own_threads: true,
         },
         last: None,
     })

@@ -85,6 +85,7 @@ impl OpenH264 {
             obeys_budget: true,
             switches_complexity: false,
             invalidates_references: false,
+            has_own_threads: config.threads > 1,
         };
         Ok(Self {
             raw,

@@ -94,6 +94,7 @@ impl SvtAv1 {
             obeys_budget: false,
             switches_complexity: false,
             invalidates_references: false,
+            has_own_threads: true,
         };
         let finest = Quantiser::not_finer_than(f64::from(config.finest));
         Ok(Self {

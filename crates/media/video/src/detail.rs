@@ -49,6 +49,32 @@ const STEPS: [Step; 4] = [
 ];
 
 impl Step {
+    /// All pixels of every picture.
+    pub const FULL: Self = Self {
+        quarters: 4,
+        every: 1,
+    };
+
+    /// The step with so many quarters of both sides, and one of `every` pictures.
+    pub(crate) const fn new(quarters: u32, every: u32) -> Self {
+        Self { quarters, every }
+    }
+
+    /// The sides in quarters.
+    #[must_use]
+    pub const fn quarters(self) -> u32 {
+        self.quarters
+    }
+
+    /// The step with the fewer pixels and the fewer pictures of both.
+    #[must_use]
+    pub fn least(self, other: Self) -> Self {
+        Self {
+            quarters: self.quarters.min(other.quarters),
+            every: self.every.max(other.every),
+        }
+    }
+
     /// The size at which a picture of `size` is encoded.
     #[must_use]
     pub fn size(self, size: Size) -> Size {

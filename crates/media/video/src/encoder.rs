@@ -12,6 +12,10 @@ pub const FINEST_QUANTISER: u8 = 17;
 /// The abilities of an encoder. A field that is false means that the matching field of a
 /// [`FrameRequest`] has no effect.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an ability of its own"
+)]
 pub struct Capabilities {
     /// A name for people, e.g. `libx264 0.164`.
     pub name: String,
@@ -23,6 +27,9 @@ pub struct Capabilities {
     pub switches_complexity: bool,
     /// Whether [`Recovery::Without`] avoids a keyframe.
     pub invalidates_references: bool,
+    /// Whether threads of the encoder's own do the work, so that the caller's processor time does
+    /// not say how much it was.
+    pub has_own_threads: bool,
 }
 
 /// The request for the frame of one picture.

@@ -10,6 +10,7 @@ mod bgra;
 pub mod complexity;
 pub mod detail;
 mod encoder;
+pub mod load;
 mod picture;
 mod view;
 

@@ -157,6 +157,7 @@ impl X264 {
             obeys_budget: true,
             switches_complexity: true,
             invalidates_references: true,
+            has_own_threads: config.threads > 1,
         };
         // A buffer that is to be full at the first frame is larger than that, and shrinks.
         let first = match config.margin() {

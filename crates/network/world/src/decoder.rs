@@ -32,6 +32,8 @@ pub(crate) enum Decoded {
 pub(crate) struct Decoder {
     real: Option<Box<dyn PictureDecoder>>,
     waiting: VecDeque<(Time, Whole)>,
+    /// Factor by which frames take longer.
+    pub(crate) slow: f64,
     kept: BTreeSet<FrameId>,
     newest: Option<FrameId>,
 }
@@ -41,6 +43,7 @@ impl Decoder {
         Self {
             real,
             waiting: VecDeque::new(),
+            slow: 1.0,
             kept: BTreeSet::new(),
             newest: None,
         }
@@ -49,7 +52,8 @@ impl Decoder {
     /// Takes a frame in.
     pub(crate) fn push(&mut self, now: Time, frame: Whole) {
         let free = self.waiting.back().map_or(now, |(done, _)| now.max(*done));
-        self.waiting.push_back((free + TAKES, frame));
+        self.waiting
+            .push_back((free + TAKES.scale(self.slow), frame));
     }
 
     pub(crate) fn waiting(&self) -> usize {

@@ -86,6 +86,8 @@ pub(crate) struct Encoder {
     packetiser: Packetiser,
     /// Factor by which frames exceed their budget; 1 if they do not.
     pub(crate) overrun: f64,
+    /// Factor by which frames take longer; 1 if they do not. Smaller pictures take less in that case.
+    pub(crate) slow: f64,
     /// Whether every frame fails from now on.
     pub(crate) is_broken: bool,
 }
@@ -99,6 +101,7 @@ impl Encoder {
             running: None,
             packetiser: Packetiser::new(LARGEST_PAYLOAD),
             overrun: 1.0,
+            slow: 1.0,
             is_broken: false,
         }
     }
@@ -109,7 +112,12 @@ impl Encoder {
             return false;
         }
         let [from, to] = TAKES;
-        let takes = TimeDelta::from_secs(from + (to - from) * self.random.uniform());
+        let mut takes = TimeDelta::from_secs(from + (to - from) * self.random.uniform());
+        if self.slow > 1.0 {
+            let source = job.picture.picture.size();
+            let pixels = job.size.luma_len() as f64 / source.luma_len() as f64;
+            takes = takes.scale(self.slow * pixels);
+        }
         self.running = Some(Running {
             begun: now,
             ends: now + takes,
@@ -165,6 +173,7 @@ impl Encoder {
             frame: request.frame,
             begun: running.begun,
             ended: running.ends,
+            processor: None,
             result,
         };
         Some((encoded, kept))

@@ -40,10 +40,14 @@ pub enum FaultKind {
     Resize,
     /// The player's clock jumps.
     ClockStep,
+    /// The encoder takes longer, as when other programs have the processor. No seed draws it.
+    SlowEncoder,
+    /// The viewer's decoder takes longer. No seed draws it.
+    SlowDecoder,
 }
 
 impl FaultKind {
-    /// All kinds.
+    /// The kinds that seeds draw.
     pub const ALL: [Self; 17] = [
         Self::Loss,
         Self::Burst,
@@ -85,6 +89,8 @@ impl FaultKind {
             Self::EncoderFailure => "encoder-failure",
             Self::Resize => "resize",
             Self::ClockStep => "clock-step",
+            Self::SlowEncoder => "slow-encoder",
+            Self::SlowDecoder => "slow-decoder",
         }
     }
 }
@@ -101,7 +107,7 @@ pub struct Fault {
     /// How long the fault lasts; zero for a fault that happens at once.
     pub lasts: TimeDelta,
     /// Share of packets affected, from 0 to 1, or the factor by which an encoder exceeds its
-    /// budget, depending on the kind.
+    /// budget or something takes longer, depending on the kind.
     pub strength: f64,
     /// For [`FaultKind::RateChange`], the link's rate from then on.
     pub rate: Rate,

@@ -119,7 +119,7 @@ impl HostSide {
         let profile = Profile {
             role,
             interval: plan.interval,
-            adapts_detail: false,
+            adapts_detail: plan.adapts_detail,
             parts: plan.parts,
             hello,
         };

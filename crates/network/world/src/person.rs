@@ -266,10 +266,14 @@ impl Person {
                     viewer.shown = Some(now);
                     summary.shown += 1;
                     summary.happened(now, [whole.number, 0]);
+                    let received = u64::try_from(whole.last.as_nanos()).unwrap_or(0);
+                    let received = Time::from_nanos(received).min(local);
+                    let decoding = local.since(received);
+                    summary.slowest = summary.slowest.max(decoding);
                     viewer.session.seen(&Seen {
                         timestamp: whole.timestamp,
-                        received: local,
-                        decoding: TimeDelta::from_millis(3),
+                        received,
+                        decoding,
                         shown: local,
                     });
                 }

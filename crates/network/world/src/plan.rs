@@ -71,6 +71,8 @@ pub struct Plan {
     pub interval: TimeDelta,
     /// Size of the pictures at the beginning.
     pub size: Size,
+    /// Whether pixels and pictures may be left away.
+    pub adapts_detail: bool,
     /// Whether the host has sound.
     pub has_sound: bool,
     /// Name of the controller.
@@ -146,6 +148,7 @@ impl Plan {
             duration,
             interval: TimeDelta::from_secs(1.0) / fps,
             size: size(&mut random),
+            adapts_detail: false,
             has_sound: random.chance(0.5),
             controller,
             protection: ProtectionKind::ALL[index(&mut random, 3)],

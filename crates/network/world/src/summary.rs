@@ -21,6 +21,8 @@ pub struct Summary {
     pub keyframes: u64,
     /// Frames displayed.
     pub shown: u64,
+    /// Longest time from the arrival of a frame to its display.
+    pub slowest: TimeDelta,
     /// Requests for a keyframe that reached a host.
     pub keyframes_wanted: u64,
     /// Packets of sound sent.
@@ -49,6 +51,7 @@ impl Summary {
         self.coded += other.coded;
         self.keyframes += other.keyframes;
         self.shown += other.shown;
+        self.slowest = self.slowest.max(other.slowest);
         self.keyframes_wanted += other.keyframes_wanted;
         self.sound += other.sound;
         self.actions += other.actions;

@@ -12,6 +12,13 @@ const MOST_AGO: Duration = Duration::from_millis(500);
 /// The farthest that [`Clock::instant`] goes: a sum beyond it may not exist on the system.
 const CENTURY: Duration = Duration::from_hours(100 * 365 * 24);
 
+/// How long the calling thread has had a processor since its start.
+#[must_use]
+pub fn processor_time() -> TimeDelta {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    TimeDelta::from_nanos(time.tv_sec.saturating_mul(1_000_000_000) + time.tv_nsec)
+}
+
 /// A clock that counts [`Time`] from its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {

@@ -3,13 +3,14 @@
 use mimosa_facts::{
     Cause, Complexity, Decision, Evidence, Fate, FrameEnd, FrameId, FrameLife, FramePlan,
     FrameProtection, FrameRtp, Header, InputTimes, LinkPacket, Loss, MediaSequence, Pacing,
-    Passage, RtpPacket, RtxSequence, SentAgain, SessionFrame,
+    Passage, Relief, RtpPacket, RtxSequence, SentAgain, SessionFrame, Strain,
 };
 use mimosa_units::{Bytes, Ecn, PeerTime, Rate, TimeDelta};
 
 use crate::cells::Cells;
 use crate::link::{ECN, Queues};
 use crate::read::ReadError;
+use crate::session::NO_STRAIN;
 use crate::values::Values;
 
 /// The frame in row `row` of `values`.
@@ -20,6 +21,10 @@ pub(crate) fn frame(values: &Values, row: usize) -> Result<SessionFrame, ReadErr
         captured: cells.time("captured_ns")?,
         encode_begun: cells.time("encode_begun_ns")?,
         encode_ended: cells.time("encode_ended_ns")?,
+        encode_processor: cells
+            .integer("encode_processor_ns")
+            .map(TimeDelta::from_nanos),
+        relief: cells.relief()?,
         life: FrameLife {
             frame: FrameId(cells.count("frame")?),
             due: cells.time("due_ns")?,
@@ -80,6 +85,20 @@ impl Cells<'_> {
             },
             late,
         }))
+    }
+
+    fn relief(self) -> Result<Relief, ReadError> {
+        let strain = match self.text("strain") {
+            None | Some(NO_STRAIN) => None,
+            Some(name) => Some(Strain::from_name(name).ok_or_else(|| self.bad("strain"))?),
+        };
+        Ok(Relief {
+            strain,
+            every: self.small("relief_every")?,
+            quarters: self.small("relief_quarters")?,
+            most: self.maybe_count("relief_bytes")?.map(Bytes::new),
+            less_analysis: self.flag("relief_analysis")?,
+        })
     }
 
     fn newest_input(self) -> Result<Option<InputTimes>, ReadError> {

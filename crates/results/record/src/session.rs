@@ -1,9 +1,12 @@
 //! The columns of a session's frame: its life at the sender, at the encoder and in the browser.
 
-use mimosa_facts::{FrameLife, SentAgain, SessionFrame};
+use mimosa_facts::{FrameLife, SentAgain, SessionFrame, Strain};
 
 use crate::column::{Column, Row, bytes, nanos, span};
 use crate::life::HasLife;
+
+/// The strain of a frame for which nothing was spared.
+pub(crate) const NO_STRAIN: &str = "none";
 
 impl HasLife for SessionFrame {
     fn life(&self) -> &FrameLife {
@@ -28,6 +31,36 @@ impl Row for SessionFrame {
             Column::integer("encode_ended_ns", "When the encoder was done.", |row| {
                 nanos(row.encode_ended)
             }),
+            Column::optional(
+                "encode_processor_ns",
+                "How long the encoder's thread had a processor in between; null where that does not say how much work it was.",
+                |row| row.encode_processor.map(span),
+            ),
+            Column::text(
+                "strain",
+                "What could not keep up: `encoder-at-limit`, `processor-taken`, `viewer-behind` or `none`.",
+                |row| row.relief.strain.map_or(NO_STRAIN, Strain::as_str),
+            ),
+            Column::integer(
+                "relief_every",
+                "For that, one of so many pictures was encoded,",
+                |row| i64::from(row.relief.every),
+            ),
+            Column::integer(
+                "relief_quarters",
+                "with sides of so many quarters of the source's,",
+                |row| i64::from(row.relief.quarters),
+            ),
+            Column::optional(
+                "relief_bytes",
+                "and with at most so many bytes; null without such a bound.",
+                |row| row.relief.most.map(bytes),
+            ),
+            Column::flag(
+                "relief_analysis",
+                "Whether the encoder looked for less than its settings say.",
+                |row| row.relief.less_analysis,
+            ),
             Column::integer("interval_ns", "Time to the next frame.", |row| {
                 span(row.life.interval)
             }),

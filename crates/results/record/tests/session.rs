@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mimosa_facts::{
     Cause, Complexity, Decision, Evidence, FrameEnd, FrameId, FrameLife, FramePlan,
-    FrameProtection, FrameRtp, InputTimes, Loss, MediaSequence, Observer, Pacing, RtxSequence,
-    SessionFrame, Stages,
+    FrameProtection, FrameRtp, InputTimes, Loss, MediaSequence, Observer, Pacing, Relief,
+    RtxSequence, SessionFrame, Stages, Strain,
 };
 use mimosa_record::{
     FrameRow, ReadError, Recording, Row, Run, Session, SessionRecorder, Table, read_session,
@@ -42,6 +42,8 @@ fn frame(number: u64) -> SessionFrame {
         captured: at(0),
         encode_begun: at(300),
         encode_ended: at(6_300),
+        encode_processor: known.then(|| TimeDelta::from_micros(4_000)),
+        relief: relief(number),
         life: FrameLife {
             frame: FrameId(number),
             due: at(200),
@@ -118,6 +120,21 @@ fn frame(number: u64) -> SessionFrame {
         sound_skew: known.then(|| TimeDelta::from_micros(-1_500)),
         sound_concealed: known.then_some(number),
         rtp: known.then(|| rtp(number)),
+    }
+}
+
+/// Every fifth frame is spared something.
+fn relief(number: u64) -> Relief {
+    let strain = Strain::ALL[(number % 3) as usize];
+    if !number.is_multiple_of(5) {
+        return Relief::NONE;
+    }
+    Relief {
+        strain: Some(strain),
+        every: 2,
+        quarters: 3,
+        most: number.is_multiple_of(10).then_some(Bytes::new(9_000)),
+        less_analysis: number.is_multiple_of(15),
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) fn frame(number: u64) -> SessionFrame {
         captured: at(0),
         encode_begun: at(1),
         encode_ended: at(6),
+        encode_processor: None,
+        relief: mimosa_facts::Relief::NONE,
         life: FrameLife {
             frame: FrameId(number),
             due: at(0),

@@ -106,6 +106,7 @@ impl Statistics {
             if let Some(reason) = &told.decision.reason {
                 lines.push(reason.clone());
             }
+            lines.extend(told.relief.clone());
         }
         if let Some(tally) = &self.tally {
             let packets = tally.packets;

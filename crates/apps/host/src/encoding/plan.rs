@@ -55,6 +55,7 @@ impl Planner {
             request.budget = plan.size;
         }
         request.complexity = match (self.work, &plan) {
+            _ if job.spares_analysis => Complexity::C0,
             (Work::Always(level), _) => level,
             (Work::Adaptive, plan) => plan.map_or(Complexity::C0, |plan| plan.complexity),
         };
@@ -117,6 +118,7 @@ mod tests {
             size: "64x64".parse().unwrap(),
             bandwidth: Rate::of(BUDGET, INTERVAL),
             is_limit,
+            spares_analysis: false,
             timestamp: 0,
             parts: 1,
         }

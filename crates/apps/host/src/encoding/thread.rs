@@ -16,7 +16,7 @@ use super::plan::Planner;
 use super::scale::Scaler;
 use crate::error::HostError;
 use crate::recording::PictureKeeper;
-use mimosa_system::clock::Clock;
+use mimosa_system::clock::{Clock, processor_time};
 
 /// The sender of an encoder thread's jobs. The thread ends when this is dropped.
 #[derive(Debug)]
@@ -114,13 +114,16 @@ struct Work {
 impl Work {
     fn encode(&mut self, job: Job, out: &dyn Fn(CodedPart)) -> Encoded {
         let begun = self.clock.now();
+        let worked = processor_time();
         let result = self.coded(&job, begun, out);
+        let processor = processor_time() - worked;
         let frame = job.request.frame;
         drop(job);
         Encoded {
             frame,
             begun,
             ended: self.clock.now(),
+            processor: self.encoder.works_in_this_thread().then_some(processor),
             result: result.map_err(|error| failure(&error)),
         }
     }
@@ -184,6 +187,12 @@ struct Fitting {
 }
 
 impl Fitting {
+    /// Whether this thread's processor time is that of the encoder's work.
+    fn works_in_this_thread(&self) -> bool {
+        let opened = self.opened.as_ref();
+        opened.is_some_and(|(_, encoder)| !encoder.capabilities().has_own_threads)
+    }
+
     /// The encoder for pictures of this size.
     fn of(&mut self, size: Size) -> Result<&mut dyn Encoder, HostError> {
         let opened = match self.opened.take_if(|(own, _)| *own == size) {
@@ -228,6 +237,7 @@ mod tests {
             bandwidth: Rate::from_kbps(8_000),
             size,
             is_limit: false,
+            spares_analysis: false,
             timestamp: 0,
             parts: 1,
         }

@@ -175,6 +175,8 @@ mod tests {
             captured: at,
             encode_begun: at,
             encode_ended: at,
+            encode_processor: None,
+            relief: mimosa_facts::Relief::NONE,
             life: FrameLife {
                 frame: FrameId(number),
                 due: at,

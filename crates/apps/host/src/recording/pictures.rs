@@ -255,6 +255,7 @@ mod tests {
             size,
             bandwidth: Rate::from_kbps(1_000),
             is_limit: false,
+            spares_analysis: false,
             timestamp: 90,
             parts: 1,
             request: FrameRequest {

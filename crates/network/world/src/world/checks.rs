@@ -92,7 +92,9 @@ impl World<'_> {
                 | FaultKind::EncoderOverrun
                 | FaultKind::EncoderFailure
                 | FaultKind::Resize
-                | FaultKind::ClockStep => false,
+                | FaultKind::ClockStep
+                | FaultKind::SlowEncoder
+                | FaultKind::SlowDecoder => false,
             };
             let is_near = fault.at < at + FORGIVEN && at < fault.ends() + FORGIVEN;
             fault.person == number && hinders && is_near

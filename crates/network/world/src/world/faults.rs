@@ -102,6 +102,16 @@ impl World<'_> {
                     host.encoder.overrun = fault.strength;
                 }
             }
+            FaultKind::SlowEncoder => {
+                if let Some(host) = &mut person.host {
+                    host.encoder.slow = fault.strength;
+                }
+            }
+            FaultKind::SlowDecoder => {
+                if let Some(viewer) = &mut person.viewer {
+                    viewer.decoder.slow = fault.strength;
+                }
+            }
             FaultKind::EncoderFailure => {
                 if let Some(host) = &mut person.host {
                     host.encoder.is_broken = true;
@@ -170,6 +180,16 @@ impl World<'_> {
             FaultKind::EncoderOverrun => {
                 if let Some(host) = &mut person.host {
                     host.encoder.overrun = 1.0;
+                }
+            }
+            FaultKind::SlowEncoder => {
+                if let Some(host) = &mut person.host {
+                    host.encoder.slow = 1.0;
+                }
+            }
+            FaultKind::SlowDecoder => {
+                if let Some(viewer) = &mut person.viewer {
+                    viewer.decoder.slow = 1.0;
                 }
             }
             _ => {}

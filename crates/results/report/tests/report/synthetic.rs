@@ -134,6 +134,8 @@ fn frame(number: u32, coded: &Coded, noise: &mut Noise) -> SessionFrame {
         captured,
         encode_begun: begun,
         encode_ended: ended,
+        encode_processor: None,
+        relief: mimosa_facts::Relief::NONE,
         life: FrameLife {
             frame: FrameId(u64::from(number)),
             due: captured,

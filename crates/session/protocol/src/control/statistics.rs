@@ -30,6 +30,10 @@ pub struct Statistics {
     /// The rest of the controller's decision, and the evidence for it.
     #[serde(default)]
     pub decision: Decided,
+    /// What the stream is spared because a processor cannot keep up, and why, as a sentence; `None`
+    /// if nothing is.
+    #[serde(default)]
+    pub relief: Option<String>,
     /// Percentiles of the frame delay over the last ten seconds.
     pub delay: Delay,
     /// Number of frames that were delayed by more than 100 ms or given up, since the session's

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mimosa_facts::{FrameId, FramePlan};
 use mimosa_rtp::video::Payloads;
-use mimosa_units::{Rate, Time};
+use mimosa_units::{Rate, Time, TimeDelta};
 use mimosa_video::{FrameRequest, Picture, Size};
 
 use super::inputs::Inputs;
@@ -48,6 +48,8 @@ pub struct Job {
     pub size: Size,
     /// Whether the budget limits this frame alone, rather than the mean of several frames.
     pub is_limit: bool,
+    /// Whether the encoder is to look for as little as it can, whatever its settings.
+    pub spares_analysis: bool,
     /// RTP timestamp of the frame's packets.
     pub timestamp: u32,
     /// The most parts in which the frame may come, each as soon as it is coded; 1 for the whole frame.
@@ -78,6 +80,8 @@ pub struct Encoded {
     pub begun: Time,
     /// When the encoder was done.
     pub ended: Time,
+    /// How long the encoder's thread had a processor in between, if that says how much work it was.
+    pub processor: Option<TimeDelta>,
     /// The coded frame, or why there is none.
     pub result: Result<Coded, EncoderFailure>,
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use mimosa_facts::{
-    FrameId, FrameLife, FramePlan, FrameRtp, MediaSequence, RtxSequence, SessionFrame,
+    FrameId, FrameLife, FramePlan, FrameRtp, MediaSequence, Relief, RtxSequence, SessionFrame,
 };
 use mimosa_units::{Bytes, Time, TimeDelta};
 
@@ -22,6 +22,8 @@ pub(crate) struct Made {
     pub(crate) captured: Time,
     pub(crate) begun: Time,
     pub(crate) ended: Time,
+    pub(crate) processor: Option<TimeDelta>,
+    pub(crate) relief: Relief,
     pub(crate) coded: Bytes,
     pub(crate) budget: Bytes,
     pub(crate) plan: FramePlan,
@@ -160,6 +162,8 @@ fn whole(life: &Life, heard: Heard) -> Option<SessionFrame> {
         captured: made.captured,
         encode_begun: made.begun,
         encode_ended: made.ended,
+        encode_processor: made.processor,
+        relief: made.relief,
         life: life.sent?,
         coded: made.coded,
         budget: made.budget,
@@ -193,6 +197,8 @@ mod tests {
             captured: ended - MS * 8,
             begun: ended - MS * 7,
             ended,
+            processor: None,
+            relief: Relief::NONE,
             coded: Bytes::new(900),
             budget: Bytes::new(1_000),
             plan: FramePlan::as_asked(Bytes::new(1_000)),

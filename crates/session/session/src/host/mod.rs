@@ -10,6 +10,7 @@ mod input;
 mod inputs;
 mod job;
 mod lives;
+mod load;
 mod page;
 mod peer;
 mod phase;
@@ -33,6 +34,7 @@ use mimosa_transport::{Channel, Datagram, HostTransport, Left, OfferError};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 use mimosa_video::detail::{Config as DetailConfig, Detail};
+use mimosa_video::load::Load;
 
 use self::decoding::Decoding;
 use self::input::Input;
@@ -93,7 +95,8 @@ pub struct Profile {
     pub role: Role,
     /// Time between frames at full detail.
     pub interval: TimeDelta,
-    /// Whether the session may reduce pixels or frames when the bitrate is too low for them.
+    /// Whether the session may reduce pixels or frames when the bitrate, a processor or the viewer is
+    /// too slow for them.
     pub adapts_detail: bool,
     /// The most parts in which frames may come from the encoder, for receivers that want them; 1 for
     /// whole frames.
@@ -147,6 +150,9 @@ pub struct Session {
     clock_map: ClockMap,
     phase_lock: PhaseLock,
     detail: Detail,
+    load: Load,
+    /// When a relief was logged last.
+    told_load: Option<Time>,
     input: Input,
     /// Why no pictures come at present; `None` while they come.
     waiting_for: Option<String>,
@@ -172,6 +178,7 @@ impl Session {
         [rtp_offset, sound_offset]: [u32; 2],
     ) -> Self {
         let phase_lock = PhaseLock::new(profile.interval);
+        let load = Load::new(profile.interval, profile.adapts_detail);
         Self {
             repair: Repair::new(transport.agreed().bears_gaps),
             profile,
@@ -195,6 +202,8 @@ impl Session {
             clock_map: ClockMap::new(),
             phase_lock,
             detail: Detail::new(DetailConfig::default()),
+            load,
+            told_load: None,
             input: Input::new(),
             waiting_for: None,
             is_told_to_watch: false,
@@ -339,6 +348,9 @@ impl Session {
         }
         while let Some(life) = self.sender.poll_frame() {
             self.statistics.ended(now, &life);
+            if let Some(at) = life.last_arrival {
+                self.load.arrived(at);
+            }
             self.lives.sent(now, &life);
         }
         while let Some(frame) = self.lives.poll() {

@@ -33,6 +33,7 @@ impl Session {
                 {
                     self.effects.push(Effect::Shift(shift));
                 }
+                self.viewed(now, frame, &seen, shown.count);
                 self.lives.seen(now, frame, seen);
             }
             Ok(FrameMessage::Decoded { timestamp, .. }) => {

@@ -89,6 +89,7 @@ impl Session {
                         skew: sound.skew.map(|skew| skew.0),
                         concealed: sound.concealed,
                     });
+                    self.viewer_counted(now, &client);
                     self.judge_decoding(now, &client);
                 }
                 FromPage::Clipboard(Clipboard { text }) if self.profile.hello.clipboard => {

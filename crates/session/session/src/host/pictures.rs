@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use mimosa_facts::{Complexity, FrameGrant, FramePlan};
+use mimosa_facts::{Complexity, FrameGrant, FramePlan, Relief};
 use mimosa_transport::{LARGEST_PAYLOAD, OVERHEAD};
 use mimosa_units::{Bytes, Time, TimeDelta};
-use mimosa_video::FrameRequest;
+use mimosa_video::detail::Step;
+use mimosa_video::{FrameRequest, Size};
 
 use super::clock::picture_time;
 use super::inputs::Inputs;
@@ -24,6 +25,14 @@ const SMALLEST_PART: Bytes = Bytes::new(2_400);
 pub(super) struct Encoding {
     grant: FrameGrant,
     budget: Bytes,
+    /// The budget without a bound for the processor's sake.
+    pub(super) asked: Bytes,
+    /// When the picture was handed to the encoder.
+    pub(super) handed: Time,
+    /// The sizes of the picture and of the frame.
+    pub(super) source: Size,
+    pub(super) size: Size,
+    relief: Relief,
     captured: Time,
     inputs: Inputs,
     /// Size on the wire of the parts that have come.
@@ -37,6 +46,7 @@ impl Session {
             return;
         }
         self.unseen.join(picture.inputs);
+        self.load.offered(picture.at);
         // A picture that is slightly early is taken, because sources and frame intervals jitter.
         let interval = self.interval();
         let slack = interval / 4;
@@ -59,14 +69,16 @@ impl Session {
     fn encode(&mut self, now: Time, picture: Arc<Captured>) {
         self.newest_started = Some(picture.at);
         let interval = self.interval();
-        let size = self.detail.step().size(picture.picture.size());
+        let source = picture.picture.size();
+        let size = self.step().size(source);
         let grant = self.sender.frame_due(now, interval);
         if let Some(broken) = self.sender.poll_broken() {
             self.repair.broken(now, broken.frame, broken.has_left);
         }
         // An encoder may need one to avoid lost frames, and begins anew with another size.
         let may_be_keyframe = self.repair.is_due() || self.newest_size != Some(size);
-        let budget = coded_size(grant.size, may_be_keyframe);
+        let asked = coded_size(grant.size, may_be_keyframe);
+        let budget = self.load.budget(asked).max(SMALLEST_FRAME.min(asked));
         if budget < SMALLEST_FRAME {
             self.sender.frame_encoded(now, std::iter::empty());
             self.statistics.skipped += 1;
@@ -76,6 +88,11 @@ impl Session {
         self.encoding = Some(Encoding {
             grant,
             budget,
+            asked,
+            handed: now,
+            source,
+            size,
+            relief: self.load.relief(),
             captured: picture.at,
             inputs: std::mem::take(&mut self.unseen),
             came: Bytes::ZERO,
@@ -94,6 +111,7 @@ impl Session {
             size,
             bandwidth: grant.target,
             is_limit: grant.is_limit,
+            spares_analysis: self.load.spares_analysis(),
             timestamp,
             parts: self.parts(budget),
         }));
@@ -127,6 +145,8 @@ impl Session {
                 captured: encoding.captured,
                 begun: part.begun,
                 ended: now,
+                processor: None,
+                relief: encoding.relief,
                 coded: part.payloads.size(),
                 budget: encoding.budget,
                 plan: FramePlan::as_asked(encoding.budget),
@@ -175,6 +195,8 @@ impl Session {
                         captured: encoding.captured,
                         begun: encoded.begun,
                         ended: encoded.ended,
+                        processor: encoded.processor,
+                        relief: encoding.relief,
                         coded: Bytes::new(coded.length as u64),
                         budget: encoding.budget,
                         plan: coded.plan,
@@ -186,6 +208,7 @@ impl Session {
                     self.lives.made(frame, made);
                     self.statistics
                         .encoded(now, encoding.came, coded.is_keyframe);
+                    self.worked(now, &encoding, &coded, encoded.processor);
                 }
                 self.statistics.quantiser = coded.quantiser;
                 self.adapt(now, coded.quantiser);
@@ -204,9 +227,14 @@ impl Session {
         }
     }
 
-    /// Time between frames at the present detail.
+    /// What the bitrate is worth, and processor and viewer can keep up with.
+    fn step(&self) -> Step {
+        self.detail.step().least(self.load.step())
+    }
+
+    /// Time between frames at the present step.
     fn interval(&self) -> TimeDelta {
-        self.profile.interval * self.detail.step().every()
+        self.profile.interval * self.step().every()
     }
 
     /// Changes the detail from now on, if the quantiser calls for it.

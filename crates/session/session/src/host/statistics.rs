@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mimosa_facts::{Decision, FrameEnd, FrameLife, Pacing, SessionFrame, Stages};
+use mimosa_facts::{Decision, FrameEnd, FrameLife, Pacing, Relief, SessionFrame, Stages};
 use mimosa_protocol::control::{
     BitsPerSecond, Delay, FeedbackKind, Frames, Millis, Point, RtpClock, Sound,
     Stages as PrintedStages, Statistics as Message,
@@ -65,6 +65,8 @@ pub(crate) struct Statistics {
     pub(crate) retransmissions: u64,
     pub(crate) reports: u64,
     pub(crate) quantiser: Option<f32>,
+    /// What is spared at present.
+    pub(crate) relief: Relief,
     pub(crate) round_trip: Option<TimeDelta>,
     delays: Window<TimeDelta>,
     sizes: Window<Bytes>,
@@ -105,6 +107,7 @@ impl Statistics {
             retransmissions: 0,
             reports: 0,
             quantiser: None,
+            relief: Relief::NONE,
             round_trip: None,
             delays: Window::new(LONG),
             sizes: Window::new(SHORT),
@@ -216,6 +219,7 @@ impl Statistics {
             state: Some(state(decision.cause).to_owned()),
             cause: Some(decision.cause.as_str().replace('-', " ")),
             decision: decided(decision, pacing),
+            relief: self.relief.in_words(),
             delay: Delay {
                 p50: delay(0.50),
                 p95: delay(0.95),

@@ -548,7 +548,7 @@ mod tests {
     #[test]
     fn slices_come_only_of_the_frame_that_is_decoded_next() {
         let mut assembler = Assembler::new(Codec::H264);
-        let mut first = |assembler: &mut Assembler, number, back, sequence| {
+        let first = |assembler: &mut Assembler, number, back, sequence| {
             let (pieces, _) = sliced(number, back, sequence);
             for piece in pieces.into_iter().take(3) {
                 assembler.packet(piece);

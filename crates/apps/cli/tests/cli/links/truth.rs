@@ -197,6 +197,8 @@ fn frame(life: &FrameLife) -> SessionFrame {
         captured: life.due,
         encode_begun: life.due,
         encode_ended: life.handed_over,
+        encode_processor: None,
+        relief: mimosa_facts::Relief::NONE,
         life: *life,
         coded: life.size,
         budget: life.size,
