@@ -46,7 +46,7 @@ mod tests {
             assert_eq!(pieces.concat(), stream);
             assert_eq!(pieces.len(), count, "{stream:?}");
             let begins = |piece: &&[u8]| piece.starts_with(&START_CODE);
-            assert!(pieces.iter().skip(1).all(|piece| begins(&piece)));
+            assert!(pieces.iter().skip(1).all(begins));
         }
     }
 }

@@ -336,8 +336,6 @@ impl Person {
             while let Some(effect) = viewer.session.poll() {
                 match effect {
                     Effect::Connected => viewer.is_connected = true,
-                    // The model decodes a frame at once when it is whole.
-                    Effect::Begin(_) => {}
                     Effect::Decode(whole) => viewer.decoder.push(now, whole),
                     Effect::Statistics(_) => viewer.statistics = Some(now),
                     Effect::Ended { reason, .. } => {
@@ -346,7 +344,11 @@ impl Person {
                         viewer.session.close();
                     }
                     Effect::Hello(_) => viewer.greeted = Some(now),
-                    Effect::Notice(_) | Effect::Rumble(_) | Effect::Copied(_) => {}
+                    // The model decodes a frame at once when it is whole.
+                    Effect::Begin(_)
+                    | Effect::Notice(_)
+                    | Effect::Rumble(_)
+                    | Effect::Copied(_) => {}
                 }
             }
             let wishes = viewer.session.tally().keyframes_wanted;

@@ -170,10 +170,10 @@ impl Interval {
     /// first packet that has not arrived, or that left later: of a frame in parts, the next part.
     /// `None` if fewer than two are left or if they did not leave together.
     pub(super) fn train(&self, lead: usize) -> Option<Train> {
-        let begun = self.first_sent()?;
+        let from = self.first_sent()?;
         let leading = || {
             let leading = self.samples.iter().take(lead);
-            let together = leading.take_while(|each| each.sent.since(begun) <= TOGETHER);
+            let together = leading.take_while(|each| each.sent.since(from) <= TOGETHER);
             together.map_while(|each| Some((each, each.sent + each.delay?)))
         };
         let (first, begin) = leading().next()?;
