@@ -14,9 +14,10 @@ const SLOWER: usize = 2;
 /// choice: undisturbed, it has 0.95 and more.
 const OWN: f64 = 0.75;
 
-/// A frame: the seconds for a unit of work, and the processor's share of them, if it is known.
+/// A frame: its seconds, those for a unit of work, and the processor's share, if it is known.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
+    seconds: f64,
     rate: f64,
     share: Option<f64>,
 }
@@ -41,6 +42,7 @@ impl Encoding {
         }
         let seconds = took.as_secs().max(0.0);
         self.last.push_back(Sample {
+            seconds,
             rate: seconds / work.max(1.0),
             share: processor
                 .filter(|_| seconds > 0.0)
@@ -50,10 +52,20 @@ impl Encoding {
 
     /// The seconds for a unit of work: two of six frames are slower. `None` before there are enough.
     pub(super) fn rate(&self) -> Option<f64> {
-        let mut rates: Vec<_> = self.last.iter().map(|sample| sample.rate).collect();
-        rates.sort_unstable_by(f64::total_cmp);
-        let rate = rates.len().checked_sub(SLOWER + 1)?;
-        rates.get(rate).copied().filter(|rate| *rate > 0.0)
+        self.usual(|sample| sample.rate)
+    }
+
+    /// The time for a frame, as they were of late: two of six were slower.
+    pub(super) fn time(&self) -> Option<TimeDelta> {
+        self.usual(|sample| sample.seconds)
+            .map(TimeDelta::from_secs)
+    }
+
+    fn usual(&self, of: fn(&Sample) -> f64) -> Option<f64> {
+        let mut values: Vec<_> = self.last.iter().map(of).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let place = values.len().checked_sub(SLOWER + 1)?;
+        values.get(place).copied().filter(|value| *value > 0.0)
     }
 
     /// Why it takes so long: what the processor's share was of the slowest frames.

@@ -374,12 +374,19 @@ impl Load {
         let most = before.map_or(fits, |before| fits.min(before.scale(RISE)));
         let bounds = match before {
             Some(_) => most < asked.scale(IDLE),
-            None => most < asked,
+            None => most < asked && self.is_slow(),
         };
         if bounds && self.strain.is_none() {
             self.strain = Some(self.strained());
         }
         self.most = bounds.then_some(most);
+    }
+
+    /// Whether frames take more than [`BOUND`] of the time between pictures, and are not only predicted to:
+    /// small frames say little about the time for large ones.
+    fn is_slow(&self) -> bool {
+        let most = self.spacing(self.step).scale(BOUND);
+        self.encoding.time().is_some_and(|time| time > most) || self.viewing.capacity().is_some()
     }
 
     /// The bytes of a frame that fit into [`BOUND`] of the time between pictures, and at least those
