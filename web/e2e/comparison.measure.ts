@@ -128,6 +128,7 @@ async function play(network: string, name: string, controller: string) {
     ["--finest-quantiser", String(QUANTISER)],
   ].flat();
   const host = await startHost({
+    relieves: true,
     name,
     place: link.sender,
     args: [

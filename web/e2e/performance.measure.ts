@@ -64,7 +64,11 @@ test.each([
 });
 
 test.runIf(MINUTES > 0)("memory over a long session", async () => {
-  const host = await startHost({ name: "measure-memory", args: ["--frames-per-second", "30"] });
+  const host = await startHost({
+    name: "measure-memory",
+    relieves: true,
+    args: ["--frames-per-second", "30"],
+  });
   const browser = await startBrowser();
   await browser.play(host.play);
   const megabytes = [];
@@ -77,7 +81,7 @@ test.runIf(MINUTES > 0)("memory over a long session", async () => {
 
 /** What a recording and the system say of one run. */
 async function delays(name: string, args: readonly string[]): Promise<Record<string, number>> {
-  const host = await startHost({ name, args });
+  const host = await startHost({ name, args, relieves: true });
   const browser = await startBrowser();
   const page = await browser.play(host.play);
   // The bitrate rises at first.
@@ -114,7 +118,7 @@ async function delays(name: string, args: readonly string[]): Promise<Record<str
 
 /** Milliseconds from a key to the frame that shows it. */
 async function keys(name: string, args: readonly string[]): Promise<Record<string, number>> {
-  const host = await startHost({ name, args });
+  const host = await startHost({ name, args, relieves: true });
   const browser = await startBrowser();
   const page = await browser.play(host.play);
   await follow(page);

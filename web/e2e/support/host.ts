@@ -12,11 +12,8 @@ import { until } from "./wait";
 
 /** Relative paths are those of the repository. */
 export const BINARY = resolve(ROOT, process.env.MIMOSA ?? "target/debug/mimosa");
-/**
- * Pictures that a browser without a graphics processor has time for, and in which the demo's marker can be
- * read: a busy machine would make them smaller.
- */
-export const SMALL = ["--size", "640x360", "--detail", "full"] as const;
+/** Pictures that a browser without a graphics processor has time for. */
+export const SMALL = ["--size", "640x360"] as const;
 /** It ends its sessions and what it launched; above this it hangs. */
 const STOP_LIMIT = 15_000;
 
@@ -30,6 +27,8 @@ export interface HostOptions {
   readonly terminal?: boolean;
   /** Which of its connections are encrypted; none, where that is not what is tested. */
   readonly tls?: "auto" | "on" | "off";
+  /** Whether it leaves things away on a busy machine, as most tests find one; by default not. */
+  readonly relieves?: boolean;
   /** Where it runs, if not here. */
   readonly place?: Place;
 }
@@ -138,7 +137,7 @@ export function troubles(log: string): string[] {
 /** Starts a host that lives until the test has ended. */
 export async function startHost(options: HostOptions): Promise<Host> {
   const { name, args = [], tls = "off", place, terminal } = options;
-  const { guarded = args.includes("--bind") } = options;
+  const { guarded = args.includes("--bind"), relieves = false } = options;
   if (!existsSync(BINARY)) {
     throw new Error(
       `${BINARY} is missing: cargo build -p mimosa-cli --features x264, or name another in MIMOSA`,
@@ -159,6 +158,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     env: {
       ...ownEnvironment(),
       MIMOSA_TLS: tls,
+      MIMOSA_RELIEF: relieves ? "adaptive" : "off",
       XDG_CONFIG_HOME: settings,
       XDG_STATE_HOME: settings,
       NO_COLOR: "1",

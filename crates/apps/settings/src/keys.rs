@@ -160,6 +160,9 @@ keys! {
         /// With too few bits: `adaptive`, fewer pixels, then frames, or `full`.
         DETAIL: Text "encoder.detail" as "detail" = "adaptive",
             "NAME", "`adaptive` or `full`";
+        /// On a busy machine: `adaptive`, less work for each frame, or `off`.
+        RELIEF: Text "encoder.relief" as "relief" = "adaptive",
+            "NAME", "`adaptive` or `off`";
         /// Lowest quantiser: a picture as good as that takes no more bits.
         FINEST_QUANTISER: Number "encoder.finest_quantiser" as "finest_quantiser" = "17",
             "NUMBER", "a whole number from 1 to 51";

@@ -133,6 +133,11 @@ pub fn resolve(
                 "full" => Some(false),
                 _ => None,
             })?,
+            relieves: said.read(&keys::RELIEF, |value| match value.as_str()? {
+                "adaptive" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            })?,
             finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
             sizes: said.read(&keys::FRAME_SIZES, |value| match value.as_str()? {
                 "carried" => Some(FrameSizes::Carried),

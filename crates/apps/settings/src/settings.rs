@@ -207,6 +207,8 @@ pub struct EncoderSettings {
     pub size_prediction: SizePrediction,
     /// Whether pixels or frames are reduced when the bitrate is too low for them.
     pub adapts_detail: bool,
+    /// Whether there is less to do for each frame when a processor cannot keep up.
+    pub relieves: bool,
     /// The lowest quantiser, from 1 to 51: a finer picture would look the same and take more bits.
     pub finest_quantiser: u8,
     /// Number of slices of a frame, each of which is encoded by its own thread.

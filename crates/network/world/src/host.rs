@@ -120,6 +120,7 @@ impl HostSide {
             role,
             interval: plan.interval,
             adapts_detail: plan.adapts_detail,
+            relieves: true,
             parts: plan.parts,
             hello,
         };

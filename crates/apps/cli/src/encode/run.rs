@@ -109,6 +109,7 @@ fn open(args: &Args, reader: &Reader) -> Result<Encoding, EncodeCommandError> {
         buffer_frames: args.buffer_frames,
         size_prediction: SizePrediction::Motion,
         adapts_detail: false,
+        relieves: false,
         finest_quantiser: args.finest_quantiser,
         sizes: FrameSizes::Strict,
         parts: 1,

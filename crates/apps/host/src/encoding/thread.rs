@@ -269,6 +269,7 @@ mod tests {
             buffer_frames: 1,
             size_prediction: SizePrediction::Motion,
             adapts_detail: false,
+            relieves: false,
             finest_quantiser: 17,
             sizes: FrameSizes::default(),
             parts: 1,

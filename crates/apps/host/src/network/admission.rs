@@ -96,6 +96,7 @@ impl Network {
             role: offer.role,
             interval: TimeDelta::from_secs(1.0) / frames_per_second,
             adapts_detail: self.settings.encoder.adapts_detail,
+            relieves: self.settings.encoder.relieves,
             parts,
             hello,
         };

@@ -26,6 +26,9 @@ impl Session {
         coded: &Coded,
         processor: Option<TimeDelta>,
     ) {
+        if !self.profile.relieves {
+            return;
+        }
         let before = self.load.relief();
         self.load.encoded(
             now,
@@ -60,6 +63,7 @@ impl Session {
     pub(super) fn viewed(&mut self, now: Time, frame: FrameId, seen: &Seen, count: u32) {
         if let (Some(received), Some(decoded), Some(shown)) =
             (seen.received, seen.decoded, seen.shown)
+            && self.profile.relieves
         {
             let seen = Viewed {
                 frame,
@@ -80,6 +84,7 @@ impl Session {
         if let (Some(received), Some(dropped)) = (client.received, client.dropped)
             && !client.hidden
             && !loses
+            && self.profile.relieves
         {
             self.load.counted(now, received, dropped);
         }

@@ -98,6 +98,8 @@ pub struct Profile {
     /// Whether the session may reduce pixels or frames when the bitrate, a processor or the viewer is
     /// too slow for them.
     pub adapts_detail: bool,
+    /// Whether there is less to do for each frame when the host's processor or the viewer cannot keep up.
+    pub relieves: bool,
     /// The most parts in which frames may come from the encoder, for receivers that want them; 1 for
     /// whole frames.
     pub parts: u8,
