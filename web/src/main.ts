@@ -119,6 +119,9 @@ function action(chosen: CardAction): void {
     case "watch":
       session.start("viewer");
       break;
+    case "test-line":
+      session.testLine();
+      return;
     case "retry":
       session.start(session.role);
       break;
@@ -242,6 +245,8 @@ function render(): void {
     waiting: session.waiting,
     cause: session.cause,
     attempts: session.attempts,
+    testing: session.testing,
+    line: session.line?.words,
   };
   document.body.dataset.state = state;
   document.body.classList.toggle("locked", controls.locked);

@@ -19,6 +19,8 @@ pub struct Config {
     pub small_every: TimeDelta,
     /// Longest ramp.
     pub longest_ramp: TimeDelta,
+    /// Longest test, whatever the reports say.
+    pub longest: TimeDelta,
 }
 
 impl Default for Config {
@@ -31,6 +33,7 @@ impl Default for Config {
             rest: TimeDelta::from_millis(900),
             small_every: TimeDelta::from_millis(3),
             longest_ramp: TimeDelta::from_millis(1_800),
+            longest: TimeDelta::from_millis(8_000),
         }
     }
 }

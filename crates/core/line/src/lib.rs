@@ -40,6 +40,7 @@ mod medium;
 mod ramp;
 mod samples;
 mod test;
+mod words;
 
 pub use config::Config;
 pub use line::{Buffer, Grade, Line, Medium};

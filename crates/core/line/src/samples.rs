@@ -30,16 +30,16 @@ pub(crate) enum Fate {
 /// One packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
+    sequence: u64,
     pub(crate) part: Part,
     pub(crate) sent: Time,
     pub(crate) size: Bytes,
     pub(crate) fate: Fate,
 }
 
-/// All packets of a test, in the order in which they left. Their sequence numbers are consecutive.
+/// All packets of a test, in the order in which they left.
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
-    first: Option<u64>,
     all: Vec<Sample>,
     /// Size of all packets.
     pub(crate) spent: Bytes,
@@ -53,13 +53,10 @@ pub(crate) struct Samples {
 
 impl Samples {
     pub(crate) fn sent(&mut self, part: Part, packet: &SentPacket) {
-        let first = *self.first.get_or_insert(packet.sequence.0);
-        if packet.sequence.0 != first + self.all.len() as u64 {
-            return;
-        }
         self.spent += packet.size;
         self.open += packet.size;
         self.all.push(Sample {
+            sequence: packet.sequence.0,
             part,
             sent: packet.sent,
             size: packet.size,
@@ -68,11 +65,12 @@ impl Samples {
     }
 
     pub(crate) fn told(&mut self, now: Time, report: &PacketReport) {
+        // Packets of the stream have numbers in between.
+        let number = report.packet.sequence.0;
         let place = self
-            .first
-            .and_then(|first| report.packet.sequence.0.checked_sub(first))
-            .and_then(|place| usize::try_from(place).ok());
-        let Some(sample) = place.and_then(|place| self.all.get_mut(place)) else {
+            .all
+            .binary_search_by_key(&number, |sample| sample.sequence);
+        let Some(sample) = place.ok().and_then(|place| self.all.get_mut(place)) else {
             return;
         };
         let fate = match report.outcome {

@@ -138,6 +138,15 @@ impl LineTest {
         if self.unsent > 0 {
             return;
         }
+        let is_running = !matches!(self.stage, Stage::Over);
+        if is_running && now.since(self.begun) >= self.config.longest {
+            let found = match self.stage {
+                Stage::Ramp(ramp) => ramp.found(),
+                Stage::After { found, .. } => found,
+                Stage::Rest | Stage::Train { .. } | Stage::Over => Found::default(),
+            };
+            return self.end(now, found);
+        }
         match self.stage {
             Stage::Rest => {
                 if now.since(self.begun) < self.config.rest {

@@ -40,10 +40,13 @@ pub enum FaultKind {
     Resize,
     /// The player's clock jumps.
     ClockStep,
+    /// The player asks for a test of the line, which is no fault and is not drawn: it stops the pictures
+    /// and fills the link.
+    LineTest,
 }
 
 impl FaultKind {
-    /// All kinds.
+    /// All kinds of faults that are drawn.
     pub const ALL: [Self; 17] = [
         Self::Loss,
         Self::Burst,
@@ -85,6 +88,7 @@ impl FaultKind {
             Self::EncoderFailure => "encoder-failure",
             Self::Resize => "resize",
             Self::ClockStep => "clock-step",
+            Self::LineTest => "line-test",
         }
     }
 }

@@ -340,6 +340,7 @@ impl Person {
                         viewer.session.close();
                     }
                     Effect::Hello(_) => viewer.greeted = Some(now),
+                    Effect::Line(report) => summary.lines.push(report.rate.0),
                     Effect::Notice(_) | Effect::Rumble(_) | Effect::Copied(_) => {}
                 }
             }

@@ -225,7 +225,7 @@ impl Screen {
             FromHost::Ended {
                 reason, is_final, ..
             } => return Some(End { reason, is_final }),
-            FromHost::Connected | FromHost::Frame(_) => {}
+            FromHost::Connected | FromHost::Frame(_) | FromHost::Line(_) => {}
         }
         None
     }
