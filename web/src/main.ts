@@ -290,7 +290,11 @@ function statusText(hasPlayed: boolean): string {
   if (notice) {
     return notice;
   }
-  return session.state === "playing" && !controls.taken ? "Click or tap the picture to play" : "";
+  if (session.state === "playing" && !controls.taken) {
+    return "Click or tap the picture to play";
+  }
+  const hasPicture = session.state === "playing" || session.state === "watching";
+  return (hasPicture && session.statistics?.why?.words) || "";
 }
 
 function insecureNote(): string {

@@ -99,6 +99,8 @@ export interface Statistics {
   readonly stages?: Partial<Stages>;
   /** Null without sound. */
   readonly sound?: Sound | null;
+  /** What troubles the stream most, in a sentence. */
+  readonly why?: { readonly words?: string | null } | null;
   readonly point?: { readonly target?: Value; readonly delay?: Value };
 }
 

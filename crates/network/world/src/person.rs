@@ -333,7 +333,12 @@ impl Person {
                 match effect {
                     Effect::Connected => viewer.is_connected = true,
                     Effect::Decode(whole) => viewer.decoder.push(now, whole),
-                    Effect::Statistics(_) => viewer.statistics = Some(now),
+                    Effect::Statistics(statistics) => {
+                        viewer.statistics = Some(now);
+                        if let Some(why) = statistics.why {
+                            *summary.troubles.entry(why.cause).or_default() += 1;
+                        }
+                    }
                     Effect::Ended { reason, .. } => {
                         viewer.ended.get_or_insert(reason);
                         viewer.over.get_or_insert(now);

@@ -38,6 +38,8 @@ pub struct Summary {
     pub course: u64,
     /// The rates that tests of lines found.
     pub lines: Vec<Rate>,
+    /// How often statistics named each trouble of a stream.
+    pub troubles: BTreeMap<String, u64>,
     /// How often a fault of each kind was seen to act.
     pub faults: BTreeMap<&'static str, u64>,
 }
@@ -59,6 +61,9 @@ impl Summary {
         self.bytes += other.bytes;
         self.lines.extend(&other.lines);
         self.course = digest(self.course, &other.course.to_le_bytes());
+        for (trouble, count) in &other.troubles {
+            *self.troubles.entry(trouble.clone()).or_default() += count;
+        }
         for (kind, count) in &other.faults {
             *self.faults.entry(kind).or_default() += count;
         }

@@ -239,6 +239,7 @@ impl Screen {
             .iter()
             .map(|(_, message)| message.clone())
             .collect();
+        lines.extend(self.statistics.trouble());
         if self.shows_statistics {
             lines.extend(self.statistics.lines());
         }

@@ -17,7 +17,7 @@ pub use clipboard::Clipboard;
 pub use line::{LineBuffer, LineReport};
 pub use quantity::{BitsPerSecond, Millis};
 pub use sound::{ClientSound, RtpClock, Sound};
-pub use statistics::{Decided, Delay, Frames, Pacing, Point, Stages, Statistics};
+pub use statistics::{Decided, Delay, Frames, Pacing, Point, Stages, Statistics, Trouble};
 
 /// Largest message that is read. Only text for the clipboard takes more than 2 KiB, and the data
 /// channels of every browser carry this much (RFC 8841, section 6.1).

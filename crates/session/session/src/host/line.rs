@@ -70,6 +70,7 @@ impl Session {
         };
         self.testing = None;
         self.sender.resume(now);
+        self.statistics.begin_anew();
         match result {
             Some(line) => {
                 tracing::info!(
