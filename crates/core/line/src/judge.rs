@@ -47,20 +47,17 @@ pub(crate) fn judge(
     let largest = samples.part(Part::Train(trains.largest));
     let train = Count::of(largest.clone());
     let full = found.full_from.map(|from| samples.from(from));
-    let (rate, medium, delay) = match full {
-        Some(full) => {
-            let ramp = busy(samples, full).iter().filter(|sample| is_ramp(sample));
-            let rate = Count::of(ramp.clone()).arrival_rate()?;
-            let delays = delays(samples, ramp.clone());
-            let delay =
-                nearest_rank(&delays, if found.is_whole { FULL } else { FILLING })? - middle;
-            let medium = medium::judge(&arrivals(ramp), spread);
-            (rate, medium, Some(delay.max(TimeDelta::ZERO)))
-        }
-        None => {
-            let medium = medium::judge(&arrivals(largest.clone()), spread);
-            (carried(samples), medium, None)
-        }
+    let (rate, medium, delay) = if let Some(full) = full {
+        let ramp = busy(samples, full).iter().filter(|sample| is_ramp(sample));
+        let rate = Count::of(ramp.clone()).arrival_rate()?;
+        let delays = delays(samples, ramp.clone());
+        let share = if found.is_whole { FULL } else { FILLING };
+        let delay = nearest_rank(&delays, share)? - middle;
+        let medium = medium::judge(&arrivals(ramp), spread);
+        (rate, medium, Some(delay.max(TimeDelta::ZERO)))
+    } else {
+        let medium = medium::judge(&arrivals(largest.clone()), spread);
+        (carried(samples), medium, None)
     };
     let buffer = delay.map(|delay| Buffer {
         delay,

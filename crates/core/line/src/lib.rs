@@ -43,5 +43,5 @@ mod test;
 mod words;
 
 pub use config::Config;
-pub use line::{Buffer, Grade, Line, Medium};
+pub use line::{Buffer, Grade, Line, Medium, Outcome};
 pub use test::{Handle, LineTest, shared};

@@ -34,6 +34,15 @@ pub struct Line {
     pub took: TimeDelta,
 }
 
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome {
+    /// This is what the line is like.
+    Found(Line),
+    /// No report came of what arrived.
+    NoReports,
+}
+
 /// The queue before the narrowest link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Buffer {

@@ -38,12 +38,12 @@ pub(crate) fn judge(arrivals: &[PeerTime], spread: TimeDelta) -> Medium {
     if arrivals.len() < FEWEST || span <= TimeDelta::ZERO {
         return Medium::Unknown;
     }
-    let least = (span / gaps * TIMES_THE_MEAN).max(SHORTEST);
+    let shortest = (span / gaps * TIMES_THE_MEAN).max(SHORTEST);
     let mut between = TimeDelta::ZERO;
     let mut begins = Vec::new();
     for pair in arrivals.windows(2) {
         let gap = pair[1] - pair[0];
-        if gap >= least {
+        if gap >= shortest {
             between += gap;
             begins.push(pair[1]);
         }

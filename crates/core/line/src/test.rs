@@ -7,7 +7,7 @@ use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use crate::config::Config;
 use crate::judge::{Trains, judge};
-use crate::line::Line;
+use crate::line::Outcome;
 use crate::ramp::{Found, Ramp};
 use crate::samples::{Count, Fate, Part, Samples};
 
@@ -63,7 +63,7 @@ pub struct LineTest {
     train_rate: Option<Rate>,
     smalls: u32,
     next_small: Time,
-    result: Option<Option<Line>>,
+    result: Option<Outcome>,
 }
 
 impl LineTest {
@@ -91,9 +91,9 @@ impl LineTest {
         }
     }
 
-    /// The result: `None` while the test runs; `Some(None)` if nothing arrived, or no report came.
+    /// The result; `None` while the test runs.
     #[must_use]
-    pub const fn result(&self) -> Option<Option<Line>> {
+    pub const fn result(&self) -> Option<Outcome> {
         self.result
     }
 
@@ -222,7 +222,8 @@ impl LineTest {
     fn end(&mut self, now: Time, found: Found) {
         self.stage = Stage::Over;
         let took = now.since(self.begun);
-        self.result = Some(judge(&self.samples, self.trains, found, took));
+        let line = judge(&self.samples, self.trains, found, took);
+        self.result = Some(line.map_or(Outcome::NoReports, Outcome::Found));
     }
 }
 
@@ -279,7 +280,7 @@ pub struct Handle(Arc<Mutex<LineTest>>);
 impl Handle {
     /// The result, as [`LineTest::result`] has it.
     #[must_use]
-    pub fn result(&self) -> Option<Option<Line>> {
+    pub fn result(&self) -> Option<Outcome> {
         let test = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         test.result()
     }

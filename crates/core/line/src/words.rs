@@ -5,7 +5,7 @@ use mimosa_units::{Rate, TimeDelta};
 use crate::line::{Grade, Line, Medium};
 
 /// Rates below which 1080p and 720p at 60 frames a second look bad with a software encoder: the lower
-/// ends of what GeForce Now asks for, 25 and 15 Mbit/s, as a test of the line judges them.
+/// ends of what `GeForce Now` asks for, 25 and 15 Mbit/s, as a test of the line judges them.
 const FOR_1080P: Rate = Rate::from_kbps(25_000);
 const FOR_720P: Rate = Rate::from_kbps(15_000);
 /// The least rate that leaves a picture worth playing.

@@ -21,6 +21,8 @@ const SEEDS: u64 = 100;
 const BEGINS: Time = Time::from_secs(8);
 const LENGTH: Time = Time::from_secs(13);
 const INTERVAL: TimeDelta = TimeDelta::from_micros(16_667);
+/// Time over which the packets of a frame are spread, in milliseconds.
+const OVER: f64 = 8.0;
 
 /// The parts of the model. Times in milliseconds, rates in Mbit/s.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +103,7 @@ const SCRIPTS: &[Script] = &[
         "packets leave 13 to 50 ms late",
         |parts, draw| {
             parts.late = draw.between(13.0, 50.0);
-            parts.back = parts.back + draw.between(0.0, 40.0);
+            parts.back += draw.between(0.0, 40.0);
         },
     ),
     (
@@ -109,7 +111,7 @@ const SCRIPTS: &[Script] = &[
         "decoding takes 17 to 40 ms",
         |parts, draw| {
             parts.decode = draw.between(17.0, 40.0);
-            parts.back = parts.back + draw.between(0.0, 50.0);
+            parts.back += draw.between(0.0, 50.0);
             parts.reads_late = draw.between(0.0, 90.0);
         },
     ),
@@ -118,7 +120,7 @@ const SCRIPTS: &[Script] = &[
         "decoded pictures wait 50 to 150 ms",
         |parts, draw| {
             parts.present = draw.between(50.0, 150.0);
-            parts.back = parts.back + draw.between(0.0, 40.0);
+            parts.back += draw.between(0.0, 40.0);
             parts.reads_late = draw.between(0.0, 90.0);
         },
     ),
@@ -178,6 +180,79 @@ fn millis(value: f64) -> TimeDelta {
     TimeDelta::from_secs(value / 1e3)
 }
 
+/// A frame with these times, in milliseconds: captured, encoding begun and ended, sent, arrived, acknowledged,
+/// decoded and shown; and with so many packets, sent and lost.
+fn made(
+    number: u64,
+    times: [f64; 8],
+    size: Bytes,
+    [packets, lost]: [u32; 2],
+    parts: &Parts,
+) -> SessionFrame {
+    let [
+        captured,
+        begun,
+        ended,
+        sent,
+        arrives,
+        acknowledged,
+        decoded,
+        shown,
+    ] = times;
+    let at = |value: f64| Time::ZERO + millis(value);
+    let peer = |value: f64| PeerTime::from_nanos(millis(value + 77_000.0).as_nanos());
+    let life = FrameLife {
+        frame: FrameId(number),
+        due: at(begun),
+        interval: INTERVAL,
+        decision: Decision {
+            evidence: Evidence {
+                service_rate: Some(Rate::from_mbps(parts.link)),
+                ..Evidence::NONE
+            },
+            ..Decision::starting_at(Rate::from_mbps(parts.link * 0.8))
+        },
+        allowed: size,
+        handed_over: at(ended),
+        pacing: Pacing::Spread {
+            over: millis(OVER),
+            lead: 1,
+        },
+        bucket: None,
+        size,
+        packets,
+        first_sent: Some(at(ended)),
+        last_sent: Some(at(sent)),
+        first_arrival: Some(peer(arrives - 1.0)),
+        last_arrival: Some(peer(arrives)),
+        arrived: packets - lost,
+        lost,
+        retransmitted: lost,
+        end: Some(FrameEnd::Acknowledged(at(acknowledged))),
+        protection: None,
+    };
+    SessionFrame {
+        captured: at(captured),
+        encode_begun: at(begun),
+        encode_ended: at(ended),
+        life,
+        coded: life.size,
+        budget: life.size,
+        plan: FramePlan::as_asked(life.size),
+        is_keyframe: number == 0,
+        quantiser: None,
+        attempts: 1,
+        received: Some(at(arrives)),
+        decoded: Some(at(decoded)),
+        shown: Some(at(shown)),
+        inputs: 0,
+        newest_input: None,
+        sound_skew: None,
+        sound_concealed: None,
+        rtp: None,
+    }
+}
+
 /// The frames of a stream in the order in which all is known of them, each with the time of that.
 fn frames(script: &Script, seed: u64) -> Vec<(Time, SessionFrame)> {
     let mut draw = Draw(SplitMix::stream(seed, script.1.len() as u64));
@@ -198,8 +273,7 @@ fn frames(script: &Script, seed: u64) -> Vec<(Time, SessionFrame)> {
         let own = parts.link * (1.0 - parts.others);
         // The controller leaves a fifth of what it has.
         let size = own * 0.8 * parts.source.max(parts.encode).max(16.667) / 8.0 * 1e3;
-        let over = 8.0;
-        let sent = ended + over + noisy(parts.late);
+        let sent = ended + OVER + noisy(parts.late);
         let mut arrives =
             (sent + noisy(parts.standing)).max(link) + size * 8.0 / 1e3 / parts.link * 0.3;
         if let Some((from, lasts)) = parts.pause {
@@ -218,64 +292,25 @@ fn frames(script: &Script, seed: u64) -> Vec<(Time, SessionFrame)> {
         let acknowledged = arrives + noisy(parts.back);
         let decoded = arrives + noisy(parts.decode);
         let shown = decoded + noisy(parts.present);
-        let packets = 1 + size as u32 / 1_200;
+        let size = Bytes::from_f64(size);
+        let packets = u32::try_from(size.pieces(Bytes::new(1_200))).unwrap();
         let lost = (0..packets)
             .filter(|_| draw.between(0.0, 1.0) < parts.loss)
             .count();
         let lost = u32::try_from(lost).unwrap();
-        let at = |value: f64| Time::ZERO + millis(value);
-        let peer = |value: f64| PeerTime::from_nanos(millis(value + 77_000.0).as_nanos());
-        let life = FrameLife {
-            frame: FrameId(number),
-            due: at(begun),
-            interval: INTERVAL,
-            decision: Decision {
-                evidence: Evidence {
-                    service_rate: Some(Rate::from_mbps(parts.link)),
-                    ..Evidence::NONE
-                },
-                ..Decision::starting_at(Rate::from_mbps(own * 0.8))
-            },
-            allowed: Bytes::from_f64(size),
-            handed_over: at(ended),
-            pacing: Pacing::Spread {
-                over: millis(over),
-                lead: 1,
-            },
-            bucket: None,
-            size: Bytes::from_f64(size),
-            packets,
-            first_sent: Some(at(ended)),
-            last_sent: Some(at(sent)),
-            first_arrival: Some(peer(arrives - 1.0)),
-            last_arrival: Some(peer(arrives)),
-            arrived: packets - lost,
-            lost,
-            retransmitted: lost,
-            end: Some(FrameEnd::Acknowledged(at(acknowledged))),
-            protection: None,
-        };
-        let frame = SessionFrame {
-            captured: at(captured),
-            encode_begun: at(begun),
-            encode_ended: at(ended),
-            life,
-            coded: life.size,
-            budget: life.size,
-            plan: FramePlan::as_asked(life.size),
-            is_keyframe: number == 0,
-            quantiser: None,
-            attempts: 1,
-            received: Some(at(arrives)),
-            decoded: Some(at(decoded)),
-            shown: Some(at(shown)),
-            inputs: 0,
-            newest_input: None,
-            sound_skew: None,
-            sound_concealed: None,
-            rtp: None,
-        };
-        frames.push((at(shown.max(acknowledged) + calm.delay), frame));
+        let times = [
+            captured,
+            begun,
+            ended,
+            sent,
+            arrives,
+            acknowledged,
+            decoded,
+            shown,
+        ];
+        let frame = made(number, times, size, [packets, lost], &parts);
+        let known = Time::ZERO + millis(shown.max(acknowledged) + calm.delay);
+        frames.push((known, frame));
         number += 1;
         captured += parts.source * draw.between(0.97, 1.03);
         // Of the pictures that come while the encoder is busy it takes the newest.

@@ -9,7 +9,7 @@
 use std::sync::OnceLock;
 
 use mimosa_facts::{FlowPacket, Observer};
-use mimosa_line::{Config, Grade, Line, Medium, shared};
+use mimosa_line::{Config, Grade, Line, Medium, Outcome, shared};
 use mimosa_net::Random;
 use mimosa_scenario::{Scenario, load};
 use mimosa_sim::Run;
@@ -320,8 +320,10 @@ fn test(case: &Case, draw: &Draw, seed: u64) -> (Line, Rate) {
     let mut arrived = Arrived::default();
     run.until(Time::MAX, &mut arrived);
     run.finish(&mut arrived);
-    let line = handle.unwrap().result().expect("the test is over");
-    (line.expect("reports came"), arrived.highest())
+    let Some(Outcome::Found(line)) = handle.unwrap().result() else {
+        panic!("{}, seed {seed}: no result", case.name);
+    };
+    (line, arrived.highest())
 }
 
 /// Share of the runs in which each link is named right; and prints the mistakes.

@@ -5,7 +5,7 @@
 //! only a connected session asks, which has shown its token, and [`LineGate`] lets one session of a host
 //! at a time do so.
 
-use mimosa_line::{Config, Handle, Line, shared};
+use mimosa_line::{Config, Handle, Line, Outcome, shared};
 use mimosa_protocol::control::{
     BitsPerSecond, FeedbackKind, LineBuffer, LineReport, Millis, NoticeCode, ToPage,
 };
@@ -72,7 +72,7 @@ impl Session {
         self.sender.resume(now);
         self.statistics.begin_anew();
         match result {
-            Some(line) => {
+            Outcome::Found(line) => {
                 tracing::info!(
                     rate = %line.rate,
                     grade = line.grade.map(|grade| grade.letter().to_string()),
@@ -81,7 +81,7 @@ impl Session {
                 );
                 self.tell(&ToPage::Line(Box::new(report(&line))));
             }
-            None => self.line_not_tested("no report of what arrived came back"),
+            Outcome::NoReports => self.line_not_tested("no report of what arrived came back"),
         }
     }
 }
