@@ -9,6 +9,9 @@ use mimosa_session::viewer::SessionConfig;
 
 use crate::token_file;
 
+/// Most sentences of a host that are printed; ours has at most six.
+const MOST_WORDS: usize = 12;
+
 /// Which line, and how the result is printed.
 #[derive(Arguments)]
 pub(crate) struct Args {
@@ -100,12 +103,8 @@ fn table(report: &LineReport) -> String {
             ),
         ),
     ];
-    let mut text = String::new();
-    for (name, value) in rows {
-        text += &format!("{name:<16}{value}\n");
-    }
-    for word in report.words.iter().take(12) {
-        text += &format!("\n{}", mimosa_units::one_line(word, 400));
-    }
-    text + "\n"
+    let rows = rows.map(|(name, value)| format!("{name:<16}{value}\n"));
+    let words = report.words.iter().take(MOST_WORDS);
+    let words = words.map(|word| format!("\n{}", mimosa_units::one_line(word, 400)));
+    rows.into_iter().chain(words).collect::<String>() + "\n"
 }
