@@ -119,6 +119,9 @@ function action(chosen: CardAction): void {
     case "watch":
       session.start("viewer");
       break;
+    case "test-line":
+      session.testLine();
+      return;
     case "retry":
       session.start(session.role);
       break;
@@ -242,6 +245,8 @@ function render(): void {
     waiting: session.waiting,
     cause: session.cause,
     attempts: session.attempts,
+    testing: session.testing,
+    line: session.line?.words,
   };
   document.body.dataset.state = state;
   document.body.classList.toggle("locked", controls.locked);
@@ -285,7 +290,11 @@ function statusText(hasPlayed: boolean): string {
   if (notice) {
     return notice;
   }
-  return session.state === "playing" && !controls.taken ? "Click or tap the picture to play" : "";
+  if (session.state === "playing" && !controls.taken) {
+    return "Click or tap the picture to play";
+  }
+  const hasPicture = session.state === "playing" || session.state === "watching";
+  return (hasPicture && session.statistics?.why?.words) || "";
 }
 
 function insecureNote(): string {

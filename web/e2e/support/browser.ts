@@ -141,7 +141,10 @@ export function look(page: Tab): Promise<Snapshot> {
 }
 
 /** Presses one of the card's buttons. */
-export async function press(page: Tab, action: "play" | "watch" | "retry"): Promise<void> {
+export async function press(
+  page: Tab,
+  action: "play" | "watch" | "test-line" | "retry",
+): Promise<void> {
   await page.click(`#card-actions button[data-action=${action}]`);
 }
 

@@ -49,6 +49,14 @@ it("tells the host of this browser in milliseconds, and null for what it does no
   });
 });
 
+it("takes the result of a test of the line only with its words", () => {
+  const line = { type: "line", words: ["The line carries 20 Mbit/s."], grade: "B" };
+  expect(parseHostMessage(JSON.stringify(line))).toEqual(line);
+  for (const words of ["none", [7], undefined]) {
+    expect(parseHostMessage(JSON.stringify({ ...line, words }))).toBeUndefined();
+  }
+});
+
 it("keeps what a person has chosen and no more", () => {
   expect(parseSettings(null)).toMatchObject({ rawMovement: true, statistics: false });
   expect(parseSettings('{"rawMovement":false,"statistics":"yes","other":1}')).toEqual({

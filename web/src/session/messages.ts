@@ -101,6 +101,8 @@ export interface Statistics {
   readonly stages?: Partial<Stages>;
   /** Null without sound. */
   readonly sound?: Sound | null;
+  /** What troubles the stream most, in a sentence. */
+  readonly why?: { readonly words?: string | null } | null;
   readonly point?: { readonly target?: Value; readonly delay?: Value };
 }
 
@@ -121,7 +123,19 @@ export interface ClipboardText {
   readonly text: string;
 }
 
-export type HostMessage = ClipboardText | Hello | Statistics | Notice | FeedbackChange;
+/** What a test of the line found, as far as the page shows it. */
+export interface LineReport {
+  readonly type: "line";
+  /** In plain words, the most important first. */
+  readonly words: readonly string[];
+  /** From A to F. */
+  readonly grade?: string | null;
+}
+
+/** Asks the host for a test of the line. */
+export const TEST_LINE = JSON.stringify({ type: "test-line" });
+
+export type HostMessage = ClipboardText | Hello | LineReport | Statistics | Notice | FeedbackChange;
 
 /** What is counted of the sound: samples of 48000 in a second, and milliseconds. Null where it is
  * not known. */
@@ -163,7 +177,13 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
   if (typeof data !== "string") {
     return undefined;
   }
-  let message: { type?: unknown; use?: unknown; time?: unknown; text?: unknown };
+  let message: {
+    type?: unknown;
+    use?: unknown;
+    time?: unknown;
+    text?: unknown;
+    words?: unknown;
+  };
   try {
     message = JSON.parse(data);
   } catch {
@@ -177,9 +197,15 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
       return typeof message.time === "number" ? (message as Statistics) : undefined;
     case "clipboard":
       return typeof message.text === "string" ? (message as ClipboardText) : undefined;
+    case "line":
+      return isWords(message.words) ? (message as LineReport) : undefined;
     case "feedback":
       return isFeedback(message.use) ? (message as FeedbackChange) : undefined;
     default:
       return undefined;
   }
+}
+
+function isWords(words: unknown): boolean {
+  return Array.isArray(words) && words.every((word) => typeof word === "string");
 }

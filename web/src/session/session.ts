@@ -10,7 +10,15 @@ import { History } from "../statistics/graph";
 import { type ChannelName, Connection, type ConnectionEvent } from "./connection";
 import { afterRejection, BEST, type Feedback } from "./feedback";
 import { type Decision, Link, type LinkEvent } from "./link";
-import type { Hello, HostMessage, Notice, Role, Statistics } from "./messages";
+import {
+  type Hello,
+  type HostMessage,
+  type LineReport,
+  type Notice,
+  type Role,
+  type Statistics,
+  TEST_LINE,
+} from "./messages";
 import type { Whep } from "./whep";
 
 export type State =
@@ -46,6 +54,10 @@ export class Session {
   ending: string | undefined;
   /** Why no pictures come for now, in the host's words. */
   waiting: string | undefined;
+  /** What the last test of the line found. */
+  line: LineReport | undefined;
+  /** Whether this session only tests the line. */
+  testing = false;
   history = new History();
 
   readonly #video: HTMLVideoElement;
@@ -158,6 +170,19 @@ export class Session {
   }
 
   start(role: Role): void {
+    this.line = undefined;
+    this.testing = false;
+    this.#start(role);
+  }
+
+  /** Begins a session that ends with the result of a test of the line. */
+  testLine(): void {
+    this.line = undefined;
+    this.testing = true;
+    this.#start("viewer");
+  }
+
+  #start(role: Role): void {
     this.role = role;
     this.ending = undefined;
     this.#feedback = this.#firstFeedback;
@@ -346,6 +371,16 @@ export class Session {
         this.hello = message;
         this.#observer.sound.clocks(message.picture_clock, message.sound_clock);
         this.role = message.role === "player" ? "player" : "viewer";
+        if (this.testing) {
+          this.tell(TEST_LINE);
+        }
+        break;
+      case "line":
+        if (this.testing) {
+          this.line = message;
+          this.testing = false;
+          this.leave();
+        }
         break;
       case "statistics":
         this.statistics = message;
@@ -382,6 +417,12 @@ export class Session {
         break;
       case "resumed":
         this.waiting = undefined;
+        break;
+      case "line-not-tested":
+        if (this.testing) {
+          this.testing = false;
+          this.leave(notice.message);
+        }
         break;
       case "not-decoded":
         this.#handle({ kind: "stalled" });

@@ -11,6 +11,8 @@ const IDLE: CardSources = {
   cause: "",
   attempts: 0,
   hasPlayed: false,
+  testing: false,
+  line: undefined,
   viewerPage: false,
 };
 
@@ -28,10 +30,10 @@ const INFO = {
 };
 
 it("offers to play, and first to watch where somebody plays", () => {
-  expect(cardContent({ ...IDLE, info: INFO })?.actions).toEqual(["play", "watch"]);
+  expect(cardContent({ ...IDLE, info: INFO })?.actions).toEqual(["play", "watch", "test-line"]);
   const taken = { ...INFO, player_present: true };
-  expect(cardContent({ ...IDLE, info: taken })?.actions).toEqual(["watch", "play"]);
-  expect(cardContent({ ...IDLE, viewerPage: true })?.actions).toEqual(["watch"]);
+  expect(cardContent({ ...IDLE, info: taken })?.actions).toEqual(["watch", "play", "test-line"]);
+  expect(cardContent({ ...IDLE, viewerPage: true })?.actions).toEqual(["watch", "test-line"]);
   expect(offer(INFO)).toBe("demo · 1280×720 · 60 fps");
 });
 
@@ -90,4 +92,14 @@ it("calls a device by its browser and its system", () => {
     "Firefox on Android",
   );
   expect(deviceName("something")).toBe("Browser");
+});
+
+it("shows a test of the line, and then what it found beside the way on", () => {
+  const testing = cardContent({ ...IDLE, state: "watching", testing: true });
+  expect(testing?.title).toBe("Testing your line…");
+  expect(testing?.actions).toEqual([]);
+  const line = ["The line carries 20 Mbit/s.", "Packets come evenly."];
+  const card = cardContent({ ...IDLE, state: "ended", line });
+  expect(card?.text).toBe("The line carries 20 Mbit/s.\nPackets come evenly.");
+  expect(card?.actions).toEqual(["play", "watch"]);
 });

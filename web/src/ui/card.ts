@@ -4,7 +4,7 @@ import type { Problem, Remedy } from "../errors";
 import type { State } from "../session/session";
 import type { Info } from "../session/whep";
 
-export type CardAction = "play" | "watch" | "retry" | "start-picture";
+export type CardAction = "play" | "watch" | "test-line" | "retry" | "start-picture";
 
 export interface CardSources {
   readonly state: State;
@@ -18,6 +18,10 @@ export interface CardSources {
   readonly cause: string;
   readonly attempts: number;
   readonly hasPlayed: boolean;
+  /** Whether the session only tests the line. */
+  readonly testing: boolean;
+  /** What a test of the line found, in plain words. */
+  readonly line: readonly string[] | undefined;
   /** The page was opened for watching only. */
   readonly viewerPage: boolean;
 }
@@ -49,6 +53,14 @@ export function cardContent(sources: CardSources): CardContent | undefined {
       }),
     };
   }
+  if (sources.testing) {
+    const text = "The host sends as much as the line takes, for two or three seconds.";
+    return { title: "Testing your line…", text, token: false, pin: false, actions: [] };
+  }
+  if (sources.line) {
+    const text = sources.line.join("\n");
+    return { title: "Your line", text, token: false, pin: false, actions: begin };
+  }
   switch (state) {
     case "idle":
       return {
@@ -56,7 +68,7 @@ export function cardContent(sources: CardSources): CardContent | undefined {
         text: offer(info),
         token: false,
         pin: false,
-        actions: info?.player_present ? [...begin].reverse() : begin,
+        actions: [...(info?.player_present ? [...begin].reverse() : begin), "test-line"],
       };
     case "connecting":
       return {
@@ -127,6 +139,7 @@ export function sentence(text: string): string {
 export const ACTION_WORDS: Readonly<Record<CardAction, string>> = {
   play: "Play",
   watch: "Watch",
+  "test-line": "Test my line",
   retry: "Try again",
   "start-picture": "Start the picture",
 };

@@ -59,6 +59,8 @@ mod soak;
     allow(unused, reason = "few commands write files")
 )]
 mod terminal;
+#[cfg(feature = "play")]
+mod test_line;
 #[cfg(feature = "lab")]
 mod text;
 #[cfg(any(feature = "serve", feature = "play"))]
@@ -81,7 +83,7 @@ use left_out::{
     lab as soak, lab as trace,
 };
 #[cfg(not(feature = "play"))]
-use left_out::{play, play as pair};
+use left_out::{play, play as pair, play as test_line};
 #[cfg(not(feature = "serve"))]
 use left_out::{serve, serve as devices, serve as doctor, serve as service};
 
@@ -108,6 +110,8 @@ enum Command {
     Serve(Box<serve::Args>),
     /// Play what a host streams.
     Play(Box<play::Args>),
+    /// Find out in a few seconds what the line to a host is like: rate, delay, loss and medium.
+    TestLine(test_line::Args),
     /// Make this machine known to a host by the PIN that the host shows.
     Pair(pair::Args),
     /// List the devices that have paired with this user's hosts, and rename or revoke them.
@@ -152,6 +156,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args).ended(),
         Command::Play(args) => play::run(&args).ended(),
+        Command::TestLine(args) => test_line::run(&args).ended(),
         Command::Pair(args) => pair::run(&args).ended(),
         Command::Devices(args) => devices::run(&args).ended(),
         Command::Proxy(args) => proxy::run(&args).ended(),

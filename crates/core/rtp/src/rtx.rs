@@ -2,7 +2,7 @@
 //! its payload.
 
 /// Length in bytes of the original sequence number.
-const SEQUENCE: usize = 2;
+pub const SEQUENCE: usize = 2;
 
 /// A packet that was sent again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

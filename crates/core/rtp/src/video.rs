@@ -150,9 +150,67 @@ pub const fn filler(codec: Codec) -> &'static [u8] {
     }
 }
 
+/// A payload of `length` bytes that decoders ignore; the shortest one, [`filler`], if that is longer.
+#[must_use]
+pub fn filler_of(codec: Codec, length: usize) -> Vec<u8> {
+    let mut payload = filler(codec).to_vec();
+    let more = length.saturating_sub(payload.len());
+    let (at, byte) = match codec {
+        // The bytes of filler data come before the trailing bits (H.264, 7.3.2.7; H.265, 7.3.2.8).
+        Codec::H264 => (1, FILLING),
+        Codec::H265 => (2, FILLING),
+        // Padding ends with a byte that is not zero (AV1, 5.7).
+        Codec::Av1 => {
+            payload.push(0x80);
+            (2, FILLING)
+        }
+    };
+    let more = if codec == Codec::Av1 {
+        more.saturating_sub(1)
+    } else {
+        more
+    };
+    payload.splice(at..at, std::iter::repeat_n(byte, more));
+    payload
+}
+
+/// Whether a payload is one of [`filler_of`], by its first bytes.
+#[must_use]
+pub fn is_filler(codec: Codec, payload: &[u8]) -> bool {
+    let filler = filler_of(codec, LEAST_FILLER);
+    payload.len() >= LEAST_FILLER && payload.starts_with(&filler[..LEAST_FILLER - 1])
+}
+
+/// The byte of filler data (H.264, 7.4.2.7).
+const FILLING: u8 = 0xff;
+/// The shortest filler that [`is_filler`] knows, in bytes.
+const LEAST_FILLER: usize = 8;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fillers_of_any_length_mean_nothing() {
+        for codec in Codec::ALL {
+            for length in [0, 5, 8, 9, 1_100] {
+                let payload = filler_of(codec, length);
+                assert!(
+                    payload.len() == length || length < 5 && payload.len() < 5,
+                    "{codec:?}"
+                );
+                assert_eq!(
+                    is_filler(codec, &payload),
+                    length >= 8,
+                    "{codec:?} {length}"
+                );
+                let read = depacketise(codec, [&payload[..]]).unwrap();
+                let again = Packetiser::new(codec, Bytes::new(1_140)).packetise(&read);
+                assert!(again.is_empty(), "{codec:?} {length}");
+            }
+            assert!(!is_filler(codec, &[7; 90]));
+        }
+    }
 
     #[test]
     fn each_codec_has_its_format() {

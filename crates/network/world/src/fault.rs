@@ -44,6 +44,9 @@ pub enum FaultKind {
     SlowEncoder,
     /// The viewer's decoder takes longer. No seed draws it.
     SlowDecoder,
+    /// The player asks for a test of the line, which is no fault and is not drawn: it stops the pictures
+    /// and fills the link.
+    LineTest,
 }
 
 impl FaultKind {
@@ -91,6 +94,7 @@ impl FaultKind {
             Self::ClockStep => "clock-step",
             Self::SlowEncoder => "slow-encoder",
             Self::SlowDecoder => "slow-decoder",
+            Self::LineTest => "line-test",
         }
     }
 }

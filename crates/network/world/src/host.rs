@@ -267,6 +267,7 @@ impl HostSide {
                         summary.actions += 1;
                     }
                 }
+                Effect::LineTestWanted => self.session.test_line(now),
                 Effect::Copied(_) | Effect::Shift(_) => {}
                 Effect::Happened(event) => match event {
                     SessionEvent::Connected => {

@@ -337,13 +337,19 @@ impl Person {
                 match effect {
                     Effect::Connected => viewer.is_connected = true,
                     Effect::Decode(whole) => viewer.decoder.push(now, whole),
-                    Effect::Statistics(_) => viewer.statistics = Some(now),
+                    Effect::Statistics(statistics) => {
+                        viewer.statistics = Some(now);
+                        if let Some(why) = statistics.why {
+                            *summary.troubles.entry(why.cause).or_default() += 1;
+                        }
+                    }
                     Effect::Ended { reason, .. } => {
                         viewer.ended.get_or_insert(reason);
                         viewer.over.get_or_insert(now);
                         viewer.session.close();
                     }
                     Effect::Hello(_) => viewer.greeted = Some(now),
+                    Effect::Line(report) => summary.lines.push(report.rate.0),
                     // The model decodes a frame at once when it is whole.
                     Effect::Begin(_)
                     | Effect::Notice(_)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{Rate, Time, TimeDelta};
 
 use crate::codecs::digest;
 
@@ -38,6 +38,10 @@ pub struct Summary {
     /// A digest of when which frame was coded, with which length, and when which one was shown:
     /// two runs with one value took one course.
     pub course: u64,
+    /// The rates that tests of lines found.
+    pub lines: Vec<Rate>,
+    /// How often statistics named each trouble of a stream.
+    pub troubles: BTreeMap<String, u64>,
     /// How often a fault of each kind was seen to act.
     pub faults: BTreeMap<&'static str, u64>,
 }
@@ -58,7 +62,11 @@ impl Summary {
         self.datagrams += other.datagrams;
         self.arrived += other.arrived;
         self.bytes += other.bytes;
+        self.lines.extend(&other.lines);
         self.course = digest(self.course, &other.course.to_le_bytes());
+        for (trouble, count) in &other.troubles {
+            *self.troubles.entry(trouble.clone()).or_default() += count;
+        }
         for (kind, count) in &other.faults {
             *self.faults.entry(kind).or_default() += count;
         }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use mimosa_facts::{Codec, FrameId, TransportSequence};
+use mimosa_facts::{Codec, FrameId, PacketKind, TransportSequence};
 use mimosa_rtp::transport_cc::TransportExtension;
 use mimosa_stream::Outgoing;
 
@@ -14,6 +14,10 @@ use crate::store::{Packet, Store, Stream};
 /// Number of frames that each report covers, so that the loss of two reports in a row costs
 /// nothing. Our choice.
 const FRAMES_IN_REPORT: usize = 3;
+
+/// Most packets that a report covers for which a probe asks. Many groups of probes may follow one frame. Our
+/// choice: two trains of the largest size that a test of the line sends.
+const MOST_FOR_PROBE: u16 = 256;
 
 /// A packet about to leave, with its transport-wide number.
 #[derive(Debug)]
@@ -95,7 +99,11 @@ impl Video {
     fn report_length(&self, outgoing: &Outgoing) -> u16 {
         let first = self.opened.front();
         let oldest = first.map_or(outgoing.sequence, |first| first.1);
-        outgoing.sequence.since(oldest).saturating_add(1)
+        let length = outgoing.sequence.since(oldest).saturating_add(1);
+        match outgoing.kind {
+            PacketKind::Probe => length.min(MOST_FOR_PROBE),
+            PacketKind::Media | PacketKind::Retransmission | PacketKind::Repair => length,
+        }
     }
 
     /// Takes an RTCP compound packet from the other end, and adds its content to `events`.

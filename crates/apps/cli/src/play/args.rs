@@ -48,6 +48,9 @@ pub(crate) struct Args {
     /// Tell the host what is copied here, where it takes it
     #[arg(long, conflicts_with = "headless")]
     pub(crate) clipboard: bool,
+    /// First find out in a few seconds what the line is like, and say so
+    #[arg(long)]
+    pub(crate) test_line: bool,
     /// Which messages go to standard error: a level, or more of it, e.g. `warn,mimosa_client=debug`
     #[arg(long, value_name = "FILTER", default_value = "warn", value_parser = log::filter)]
     pub(crate) log: Targets,

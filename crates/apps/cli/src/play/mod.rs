@@ -3,7 +3,7 @@
 mod args;
 mod error;
 
-use mimosa_client::{Address, ConnectionConfig, Headless, play};
+use mimosa_client::{Address, ConnectionConfig, Headless, play, test_line};
 #[cfg(feature = "window")]
 use mimosa_client::{Windowed, play_in_window};
 use mimosa_protocol::control::Role;
@@ -12,12 +12,9 @@ use mimosa_settings::LogFormat;
 use mimosa_units::TimeDelta;
 
 pub(crate) use self::args::Args;
-use self::error::PlayError;
-#[cfg(feature = "window")]
-use self::error::heard;
+use self::error::{PlayError, heard};
 use crate::log;
 use crate::output::{Existing, Files};
-#[cfg(feature = "window")]
 use crate::terminal::say;
 use crate::token_file;
 
@@ -42,6 +39,13 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
             decoder: "libavcodec".to_owned(),
         },
     };
+    if args.test_line {
+        // Who wants to play plays, whatever the line.
+        match test_line(config.clone()) {
+            Ok(report) => report.words.iter().for_each(|word| say(heard(word))),
+            Err(error) => say(heard(&error.to_string())),
+        }
+    }
     if !args.headless {
         return in_window(args, &config);
     }

@@ -76,6 +76,9 @@ pub enum PlayError {
     /// The host refuses the session.
     #[error("the host refuses: {}", .0.message)]
     Refused(Problem),
+    /// The host does not test the line.
+    #[error("the line is not tested: {0}")]
+    LineNotTested(String),
     /// Offer or answer cannot be used.
     #[error(transparent)]
     Call(#[from] CallError),

@@ -5,6 +5,7 @@ mod decode;
 mod error;
 mod headless;
 mod hosts;
+mod line;
 mod network;
 #[cfg(feature = "window")]
 mod overlay;
@@ -23,6 +24,7 @@ pub use address::Address;
 pub use decode::{Coded, DecodeThread, Decoded, decoders};
 pub use error::PlayError;
 pub use headless::{Headless, play};
+pub use line::test_line;
 pub use mimosa_tls::KeyHash;
 pub use network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
 pub use pair::{ask_for_pin, pair};

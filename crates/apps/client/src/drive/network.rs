@@ -6,7 +6,7 @@ use std::thread::{Builder, JoinHandle};
 use mimosa_audio::OpusDecoder;
 use mimosa_avcodec::decodable;
 use mimosa_facts::Action;
-use mimosa_protocol::control::{Hello, Notice, Role, Statistics};
+use mimosa_protocol::control::{Hello, LineReport, Notice, Role, Statistics};
 use mimosa_protocol::input::Rumble;
 use mimosa_session::viewer::sound::periods::Periods;
 use mimosa_session::viewer::sound::stretch::Stretch;
@@ -70,6 +70,8 @@ pub enum ToHost {
     WantKeyframe,
     /// The player has copied this text.
     Copied(String),
+    /// The player wants a test of the line.
+    TestLine,
     /// The player leaves.
     Leave,
 }
@@ -87,6 +89,8 @@ pub enum FromHost {
     Hello(Box<Hello>),
     /// The host's statistics, the client's counts, and the skew.
     Statistics(Box<Statistics>, Box<Tally>, Option<TimeDelta>),
+    /// The result of the test of the line.
+    Line(Box<LineReport>),
     /// A notice for the player.
     Notice(Notice),
     /// A gamepad's vibration.
@@ -256,6 +260,10 @@ impl Network {
             ToHost::Seen(seen) => self.session.seen(&seen),
             ToHost::WantKeyframe => self.session.want_keyframe(self.clock.now()),
             ToHost::Copied(text) => self.session.copy(text),
+            ToHost::TestLine => {
+                // A request before its channel is open is lost; the host greets when it is.
+                let _ = self.session.test_line();
+            }
             ToHost::Leave => self.is_leaving = true,
         }
     }
@@ -359,6 +367,7 @@ impl Network {
                     let tally = Box::new(self.session.tally());
                     FromHost::Statistics(statistics, tally, self.session.skew())
                 }
+                Effect::Line(report) => FromHost::Line(report),
                 Effect::Notice(notice) => FromHost::Notice(notice),
                 Effect::Rumble(rumble) => FromHost::Rumble(rumble),
                 Effect::Copied(text) => FromHost::Copied(text),

@@ -49,6 +49,12 @@ impl Statistics {
         self.decoding = Some(frame.took);
     }
 
+    /// What troubles the stream most, in a sentence.
+    pub(super) fn trouble(&self) -> Option<String> {
+        let why = self.told.as_ref()?.why.as_ref()?;
+        Some(why.words.clone())
+    }
+
     /// The statistics as lines of text.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();

@@ -225,7 +225,7 @@ impl Screen {
             FromHost::Ended {
                 reason, is_final, ..
             } => return Some(End { reason, is_final }),
-            FromHost::Connected | FromHost::Slices(_) | FromHost::Frame(_) => {}
+            FromHost::Connected | FromHost::Slices(_) | FromHost::Frame(_) | FromHost::Line(_) => {}
         }
         None
     }
@@ -239,6 +239,7 @@ impl Screen {
             .iter()
             .map(|(_, message)| message.clone())
             .collect();
+        lines.extend(self.statistics.trouble());
         if self.shows_statistics {
             lines.extend(self.statistics.lines());
         }

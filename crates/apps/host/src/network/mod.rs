@@ -15,7 +15,7 @@ use mimosa_facts::{SessionEvent, SessionFrame};
 use mimosa_protocol::control::Role;
 use mimosa_protocol::info::{Info, StreamInfo};
 use mimosa_protocol::proof::SessionGuard;
-use mimosa_session::host::{Captured, Effect, Session, SoundFrame};
+use mimosa_session::host::{Captured, Effect, LineGate, Session, SoundFrame};
 use mimosa_settings::Settings;
 use mimosa_stream::ProtectionKind;
 use mimosa_system::{Inbox, Mailbox};
@@ -89,6 +89,7 @@ pub(crate) struct Network {
     metrics: Arc<Metrics>,
     sessions: BTreeMap<SessionNumber, Running>,
     next_number: u64,
+    line_gate: LineGate,
     /// Threads that write recordings and pictures; the host waits for them at its end.
     writers: Vec<JoinHandle<()>>,
     /// The newest picture, for sessions that begin while the picture does not change.
@@ -125,6 +126,7 @@ impl Network {
             metrics,
             sessions: BTreeMap::new(),
             next_number: 0,
+            line_gate: LineGate::default(),
             writers: Vec::new(),
             newest: None,
             waiting_for: None,
@@ -227,6 +229,15 @@ impl Network {
                     Effect::Act(played) => self.source.act(played),
                     Effect::Copied(text) => self.source.offer(text),
                     Effect::Shift(by) => self.source.shift(by),
+                    Effect::LineTestWanted => {
+                        let now = self.clock.now();
+                        if self.line_gate.opens(now) {
+                            running.session.test_line(now);
+                        } else {
+                            let reason = "a line was tested a moment ago: ask again in 10 s";
+                            running.session.line_not_tested(reason);
+                        }
+                    }
                     Effect::Happened(SessionEvent::Connected) => {
                         has_connected = true;
                         tracing::info!(session = number.0, "connected");

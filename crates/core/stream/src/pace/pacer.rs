@@ -263,6 +263,11 @@ impl<P> Pacer<P> {
             .schedule(now, probe, self.newest, self.bounds.smallest_packet)
     }
 
+    /// Takes probes for sent that were asked for before.
+    pub(crate) fn pass_over(&mut self, probe: &Probe) {
+        self.probes.pass_over(probe);
+    }
+
     /// Gives up frames that waited too long or are too many, oldest first, and
     /// puts their numbers into `given_up`.
     pub fn expire(&mut self, now: Time, given_up: &mut Vec<FrameId>) {

@@ -52,6 +52,12 @@ impl Probes {
         true
     }
 
+    /// Takes a group for sent, and drops the one under way.
+    pub(crate) fn pass_over(&mut self, probe: &Probe) {
+        self.last_id = Some(probe.id);
+        self.group = None;
+    }
+
     /// The last packet of `frame` left at `now`.
     pub(crate) fn frame_left(&mut self, now: Time, frame: FrameId) {
         if let Some(group) = &mut self.group

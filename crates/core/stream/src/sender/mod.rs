@@ -1,5 +1,6 @@
 //! The sending end: controller, pacer, and the memory of what was sent.
 
+mod aside;
 mod parts;
 mod recovery;
 mod whole;
@@ -12,6 +13,7 @@ use mimosa_facts::{
 };
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
+use self::aside::Aside;
 use self::parts::Growing;
 use self::recovery::{end, frame_in};
 use crate::carry::Carry;
@@ -95,6 +97,8 @@ struct Due {
 pub struct Sender {
     config: SenderConfig,
     controller: Box<dyn Controller>,
+    /// The stream's own controller, while another one decides.
+    aside: Option<Aside>,
     /// The running pacing policy.
     rule: Rule,
     pacer: Pacer<Handle>,
@@ -149,6 +153,7 @@ impl Sender {
             carry: Carry::new(config.carry),
             config,
             controller,
+            aside: None,
             history: History::new(config.ecn),
             guard: Guard::new(&config.protection),
             frames: VecDeque::new(),
@@ -168,10 +173,13 @@ impl Sender {
         }
     }
 
-    /// The controller's current decision.
+    /// The current decision of the stream's own controller.
     #[must_use]
     pub fn decision(&self) -> &Decision {
-        self.controller.decision()
+        match &self.aside {
+            Some(aside) => aside.decision(),
+            None => self.controller.decision(),
+        }
     }
 
     /// Why the controller decides no more; `None` while it decides, as every controller does that
@@ -434,21 +442,16 @@ impl Sender {
     /// Passes the event to the controller and applies its decision to the pacer. Returns whether
     /// that can have moved the time of the next packet.
     fn decide(&mut self, now: Time, event: Event<'_>) -> bool {
+        if let Some(aside) = &mut self.aside {
+            aside.tell(now, event);
+        }
         let decision = self.controller.handle(now, event);
         let window = decision.window.unwrap_or(Bytes::MAX);
         self.rule.handle(now, &event, decision);
-        let pacing = self.rule.pacing(decision, self.pacer.waiting());
+        let decision = *decision;
         let mut changed = window < Bytes::MAX || self.window < Bytes::MAX;
         self.window = window;
-        if self.pacer.pacing() != pacing {
-            match pacing {
-                Pacing::Bucket { rate, burst } if self.rule.has_depth() => {
-                    self.pacer.set_bucket(now, rate, burst);
-                }
-                _ => self.pacer.set_pacing(pacing),
-            }
-            changed = true;
-        }
+        changed |= self.pace(now, &decision);
         if let Some(probe) = &decision.probe {
             changed |= self.pacer.schedule(now, probe);
         }
@@ -456,6 +459,20 @@ impl Sender {
         changed |= timer != self.timer;
         self.timer = timer;
         changed
+    }
+
+    /// Applies the pacing of a decision, and returns whether it is another one.
+    fn pace(&mut self, now: Time, decision: &Decision) -> bool {
+        let pacing = self.rule.pacing(decision, self.pacer.waiting());
+        let changes = self.pacer.pacing() != pacing;
+        match pacing {
+            _ if !changes => {}
+            Pacing::Bucket { rate, burst } if self.rule.has_depth() => {
+                self.pacer.set_bucket(now, rate, burst);
+            }
+            _ => self.pacer.set_pacing(pacing),
+        }
+        changes
     }
 
     /// Computes again when the next packet may leave.

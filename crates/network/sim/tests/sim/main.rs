@@ -21,6 +21,7 @@ mod feedback;
 mod foreign;
 mod gcc;
 mod l4s;
+mod line;
 mod links_in_a_row;
 mod media;
 mod mimosa;

@@ -84,6 +84,7 @@ impl World<'_> {
                 | FaultKind::Close
                 | FaultKind::Reload
                 | FaultKind::FeedbackPause
+                | FaultKind::LineTest
                 | FaultKind::Lie => true,
                 FaultKind::Reordering
                 | FaultKind::Duplication

@@ -123,6 +123,13 @@ impl World<'_> {
                 }
                 self.size = fault.size;
             }
+            FaultKind::LineTest => {
+                if let Some(viewer) = &mut person.viewer
+                    && viewer.session.test_line()
+                {
+                    self.summary.witness("line-test");
+                }
+            }
             FaultKind::ClockStep => {
                 person.ahead += fault.lasts;
                 self.summary.witness("clock-step");

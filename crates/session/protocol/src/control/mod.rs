@@ -3,6 +3,7 @@
 
 mod client;
 mod clipboard;
+mod line;
 mod quantity;
 mod sound;
 mod statistics;
@@ -13,9 +14,10 @@ use serde::{Deserialize, Serialize};
 
 pub use client::Client;
 pub use clipboard::Clipboard;
+pub use line::{LineBuffer, LineReport};
 pub use quantity::{BitsPerSecond, Millis};
 pub use sound::{ClientSound, RtpClock, Sound};
-pub use statistics::{Decided, Delay, Frames, Pacing, Point, Stages, Statistics};
+pub use statistics::{Decided, Delay, Frames, Pacing, Point, Stages, Statistics, Trouble};
 
 /// Largest message that is read. Only text for the clipboard takes more than 2 KiB, and the data
 /// channels of every browser carry this much (RFC 8841, section 6.1).
@@ -35,6 +37,8 @@ pub enum ToPage {
     Feedback(FeedbackChange),
     /// Text that a program has copied.
     Clipboard(Clipboard),
+    /// The result of a test of the line.
+    Line(Box<LineReport>),
     /// A message of an unknown type.
     #[serde(other)]
     Unknown,
@@ -48,6 +52,9 @@ pub enum FromPage {
     Client(Box<Client>),
     /// Text that the player has copied.
     Clipboard(Clipboard),
+    /// A request for a test of the line, which takes a few seconds without pictures.
+    #[serde(rename = "test-line")]
+    TestLine,
     /// A message of an unknown type.
     #[serde(other)]
     Unknown,
@@ -184,6 +191,8 @@ pub enum NoticeCode {
     Resumed,
     /// The browser receives frames and decodes none, so that the page should start again.
     NotDecoded,
+    /// The line is not tested, although the page asked for it.
+    LineNotTested,
     /// An unknown code; the page shows the words all the same.
     #[serde(other)]
     Other,

@@ -54,8 +54,22 @@ pub struct Statistics {
     /// The sound as it is sent; `None` without sound.
     #[serde(default)]
     pub sound: Option<Sound>,
+    /// What troubles the stream most; `None` if nothing does, or from a host that does not say.
+    #[serde(default)]
+    pub why: Option<Trouble>,
     /// The next point of the page's graph.
     pub point: Point,
+}
+
+/// What troubles a stream.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Trouble {
+    /// Name of the cause.
+    pub cause: String,
+    /// `note`, `trouble` or `serious`.
+    pub severity: String,
+    /// The cause in a plain sentence with its evidence.
+    pub words: String,
 }
 
 /// The controller's standing decision, and the evidence for it. A field is also `None` where the

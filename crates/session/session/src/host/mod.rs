@@ -9,6 +9,7 @@ mod decoding;
 mod input;
 mod inputs;
 mod job;
+mod line;
 mod lives;
 mod load;
 mod page;
@@ -49,6 +50,7 @@ pub use self::inputs::{Inputs, Played};
 pub use self::job::{
     Captured, Coded, CodedPart, Encoded, EncoderFailure, Job, REDUNDANCY, SoundFrame,
 };
+pub use self::line::LineGate;
 pub use self::sending::{SendingConfig, controller};
 pub use self::statistics::STALL;
 
@@ -81,6 +83,9 @@ pub enum Effect {
     Act(Played),
     /// Put this text, which the player has copied, into the source's clipboard.
     Copied(String),
+    /// The page asks for a test of its line: answer with [`Session::test_line`] or
+    /// [`Session::line_not_tested`], as [`LineGate`] says.
+    LineTestWanted,
     /// Draw this much later from now on (earlier, if negative), so that frames meet the display's
     /// refresh.
     Shift(TimeDelta),
@@ -149,6 +154,8 @@ pub struct Session {
     sound: SoundClock,
     lives: Lives,
     statistics: Statistics,
+    /// The test of the line, while it runs.
+    testing: Option<mimosa_line::Handle>,
     clock_map: ClockMap,
     phase_lock: PhaseLock,
     detail: Detail,
@@ -201,6 +208,7 @@ impl Session {
             sound: SoundClock::new(sound_offset),
             lives: Lives::default(),
             statistics: Statistics::new(),
+            testing: None,
             clock_map: ClockMap::new(),
             phase_lock,
             detail: Detail::new(DetailConfig::default()),
@@ -329,6 +337,7 @@ impl Session {
 
     /// Sends the packets that are due, and collects the frames whose lives are complete.
     fn send(&mut self, now: Time) {
+        self.judge_line(now);
         while let Some(outgoing) = self.sender.poll_packet(now) {
             if outgoing.asks_feedback {
                 self.first_request.get_or_insert(now);

@@ -95,6 +95,7 @@ impl Session {
                 FromPage::Clipboard(Clipboard { text }) if self.profile.hello.clipboard => {
                     self.effects.push(Effect::Copied(text));
                 }
+                FromPage::TestLine => self.line_test_wanted(),
                 FromPage::Clipboard(_) | FromPage::Unknown => {}
             },
         }

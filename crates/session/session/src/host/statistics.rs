@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use mimosa_facts::{Decision, FrameEnd, FrameLife, Pacing, Relief, SessionFrame, Stages};
 use mimosa_protocol::control::{
     BitsPerSecond, Delay, FeedbackKind, Frames, Millis, Point, RtpClock, Sound,
-    Stages as PrintedStages, Statistics as Message,
+    Stages as PrintedStages, Statistics as Message, Trouble,
 };
 use mimosa_transport::SOUND_OVERHEAD;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta, nearest_rank};
+use mimosa_why::Why;
 
 use super::decided::{decided, state};
 
@@ -77,6 +78,7 @@ pub(crate) struct Statistics {
     /// For each frame, the packets sent (retransmissions included) and the packets lost.
     packets: Window<(u32, u32)>,
     stages: Window<Stages>,
+    why: Why,
     /// Longest frame delay since the last message.
     longest: Option<TimeDelta>,
 }
@@ -91,7 +93,7 @@ impl Statistics {
             self.packets.values.len(),
             self.stages.values.len(),
         ];
-        windows.into_iter().sum()
+        windows.into_iter().sum::<usize>() + self.why.held()
     }
 
     /// Statistics of a session that has just begun.
@@ -116,6 +118,7 @@ impl Statistics {
             sound_clock: None,
             packets: Window::new(LONG),
             stages: Window::new(SHORT),
+            why: Why::new(),
             longest: None,
         }
     }
@@ -173,9 +176,15 @@ impl Statistics {
     /// Takes a frame about which everything is known.
     pub(crate) fn told(&mut self, now: Time, frame: &SessionFrame) {
         self.shown += u64::from(frame.shown.is_some());
+        self.why.frame(frame);
         if let Some(stages) = frame.stages() {
             self.stages.push(now, stages);
         }
+    }
+
+    /// Forgets what troubled the stream, after a time without pictures.
+    pub(crate) fn begin_anew(&mut self) {
+        self.why.forget();
     }
 
     /// The message for the page.
@@ -236,6 +245,11 @@ impl Statistics {
                 clock,
                 bitrate: rate_of(&self.sounds),
                 redundancy: u32::try_from(self.redundancy).unwrap_or(u32::MAX),
+            }),
+            why: self.why.now(now).map(|sentence| Trouble {
+                cause: sentence.cause.name().to_owned(),
+                severity: sentence.severity.name().to_owned(),
+                words: sentence.cause.in_words(),
             }),
             point: Point {
                 target: Some(BitsPerSecond(decision.target)),

@@ -17,13 +17,15 @@ use std::net::SocketAddr;
 use mimosa_facts::{Action, MediaSequence};
 use mimosa_protocol::PageTime;
 use mimosa_protocol::control::{
-    Client, ClientSound, Clipboard, FromPage, Hello, Millis, Notice, NoticeCode, Statistics, ToPage,
+    Client, ClientSound, Clipboard, FromPage, Hello, LineReport, Millis, Notice, NoticeCode,
+    Statistics, ToPage,
 };
 use mimosa_protocol::frames::{FrameMessage, Shown};
 use mimosa_protocol::input::Rumble;
 use mimosa_rtp::dependency::Reference;
 use mimosa_rtp::repair::Repair;
 use mimosa_rtp::rtx;
+use mimosa_rtp::video::is_filler;
 use mimosa_transport::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
 use mimosa_units::{Ecn, PeerTime, Time, TimeDelta};
 
@@ -58,6 +60,8 @@ pub enum Effect {
     Hello(Box<Hello>),
     /// The host's statistics have come, which it sends four times a second.
     Statistics(Box<Statistics>),
+    /// The test of the line is over.
+    Line(Box<LineReport>),
     /// Show this notice to the person.
     Notice(Notice),
     /// Let a gamepad vibrate.
@@ -261,6 +265,13 @@ impl Session {
         }
     }
 
+    /// Asks the host for a test of the line. Returns whether the request is on its way. The answer is
+    /// [`Effect::Line`], or a notice with [`NoticeCode::LineNotTested`].
+    pub fn test_line(&mut self) -> bool {
+        let text = FromPage::TestLine.to_json();
+        self.transport.write(Channel::Control, text.as_bytes())
+    }
+
     /// Tells the host that a frame was displayed.
     pub fn seen(&mut self, seen: &Seen) {
         self.tally.shown += 1;
@@ -363,6 +374,7 @@ impl Session {
         match packet.carries {
             Carries::Video => self.piece(now, at, MediaSequence(packet.sequence), packet),
             Carries::Repeat if packet.payload.is_empty() => {}
+            Carries::Repeat if packet.dependency.is_none() && self.is_padded(&packet.payload) => {}
             Carries::Repeat if packet.dependency.is_none() => {
                 match Repair::parse(&packet.payload) {
                     Ok(repair) => self.repair(now, at, packet.timestamp, &repair),
@@ -386,6 +398,11 @@ impl Session {
                 let _ = result.inspect_err(|error| refused(error));
             }
         }
+    }
+
+    /// Whether the payload of a packet without a dependency is that of a probe.
+    fn is_padded(&self, payload: &[u8]) -> bool {
+        rtx::parse(payload).is_ok_and(|probe| is_filler(self.transport.codec(), probe.payload))
     }
 
     fn piece(&mut self, now: Time, at: PeerTime, sequence: MediaSequence, packet: Incoming) {
@@ -470,6 +487,7 @@ impl Session {
                 self.effects.push_back(Effect::Copied(clipboard.text));
             }
             ToPage::Notice(notice) => self.effects.push_back(Effect::Notice(notice)),
+            ToPage::Line(report) => self.effects.push_back(Effect::Line(report)),
             // Our own transport always reports, so that the host does not send this; it continues
             // without.
             ToPage::Feedback(_) | ToPage::Unknown => {}
