@@ -119,7 +119,13 @@ export interface ClipboardText {
   readonly text: string;
 }
 
-export type HostMessage = ClipboardText | Hello | Statistics | Notice | FeedbackChange;
+/** Further addresses of the host, as ICE candidates. */
+export interface Candidates {
+  readonly type: "candidates";
+  readonly candidates: readonly string[];
+}
+
+export type HostMessage = Candidates | ClipboardText | Hello | Statistics | Notice | FeedbackChange;
 
 /** What is counted of the sound: samples of 48000 in a second, and milliseconds. Null where it is
  * not known. */
@@ -161,7 +167,13 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
   if (typeof data !== "string") {
     return undefined;
   }
-  let message: { type?: unknown; use?: unknown; time?: unknown; text?: unknown };
+  let message: {
+    type?: unknown;
+    use?: unknown;
+    time?: unknown;
+    text?: unknown;
+    candidates?: unknown;
+  };
   try {
     message = JSON.parse(data);
   } catch {
@@ -173,6 +185,8 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
       return message as Hello | Notice;
     case "statistics":
       return typeof message.time === "number" ? (message as Statistics) : undefined;
+    case "candidates":
+      return isTexts(message.candidates) ? (message as Candidates) : undefined;
     case "clipboard":
       return typeof message.text === "string" ? (message as ClipboardText) : undefined;
     case "feedback":
@@ -180,4 +194,8 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
     default:
       return undefined;
   }
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

@@ -362,6 +362,9 @@ export class Session {
         this.#feedback = message.use;
         this.#handle({ kind: "again" });
         break;
+      case "candidates":
+        this.#connection?.reach(message.candidates);
+        break;
       case "clipboard":
         this.#listener.copied(message.text);
         break;

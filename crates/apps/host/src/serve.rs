@@ -20,7 +20,7 @@ use crate::error::HostError;
 use crate::http::{self, App};
 use crate::machine;
 use crate::metrics::Metrics;
-use crate::network::{AdvertisedWatch, Network, Sockets, ToNetwork, is_absent};
+use crate::network::{AdvertisedWatch, Network, Sockets, ToNetwork, is_absent, watch_interfaces};
 use crate::pairing::Pairing;
 use crate::private;
 use crate::sound::Sound;
@@ -122,11 +122,13 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     let places = settings.advertise.clone();
     let port = udp.first().map_or(settings.udp_port, SocketAddr::port);
     let advertised = AdvertisedWatch::new(places, port).run(mailbox.clone());
+    let interfaces = watch_interfaces(settings.bind.clone(), mailbox.clone());
+    let stream_port = stream_port(&listeners, port);
     let network = Network::new(
         Arc::clone(&settings),
         (encoders, controllers),
         clock,
-        sockets,
+        (sockets, stream_port),
         (source, sound),
         (mailbox.clone(), inbox),
         metrics,
@@ -158,6 +160,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
             tokio::spawn(tls.watch());
         }
         tokio::spawn(advertised);
+        tokio::spawn(interfaces);
         tokio::spawn(Arc::clone(&app).watch_devices());
         tokio::select! {
             () = finished(end.clone()) => {}
@@ -222,6 +225,19 @@ async fn listen(settings: &Settings) -> Result<Vec<(SocketAddr, TcpListener)>, H
         return Err(HostError::NoAddress);
     }
     Ok(listeners)
+}
+
+/// The port at which sessions' datagrams come by TCP: that of HTTP, unless UDP has the same number. What
+/// carries a datagram is told by its address.
+fn stream_port(listeners: &[(SocketAddr, TcpListener)], udp: u16) -> Option<u16> {
+    let port = listeners.first().map(|(address, _)| address.port());
+    if port == Some(udp) {
+        tracing::warn!(
+            port = udp,
+            "no session is reached by TCP: --http-port and --udp-port have to differ for that"
+        );
+    }
+    port.filter(|port| *port != udp)
 }
 
 /// The tokens for playing and watching; `None` if the host is open.

@@ -19,6 +19,7 @@ use str0m::change::{SdpAnswer, SdpPendingOffer};
 use str0m::channel::{ChannelConfig, ChannelData, Reliability};
 use str0m::format::FormatParams;
 use str0m::media::{Direction, Frequency, KeyframeRequestKind, MediaKind, Mid, Pt};
+use str0m::net::Protocol;
 use str0m::rtp::{Extension, RawPacket, RtpHeader, Ssrc};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 
@@ -272,7 +273,7 @@ impl ViewerTransport for Caller {
     }
 
     fn receive(&mut self, now: Time, source: SocketAddr, destination: SocketAddr, contents: &[u8]) {
-        let Some(receive) = received(source, destination, contents) else {
+        let Some(receive) = received(Protocol::Udp, source, destination, contents) else {
             return;
         };
         let result = self.rtc.handle_input(Input::Receive(instant(now), receive));
@@ -288,6 +289,18 @@ impl ViewerTransport for Caller {
 
     fn deadline(&self) -> Time {
         self.deadline
+    }
+
+    fn add_candidate(&mut self, line: &str) {
+        // This end has one address of UDP.
+        match Candidate::from_sdp_string(line) {
+            Ok(candidate) if candidate.proto() == Protocol::Udp => {
+                self.rtc.add_remote_candidate(candidate);
+                self.drain();
+            }
+            Ok(_) => {}
+            Err(error) => tracing::debug!(%error, "the host has sent what is no candidate"),
+        }
     }
 
     fn report(&mut self, compound: &[u8]) {

@@ -55,9 +55,32 @@ echo "$url"
 ip netns exec player "$MIMOSA" play "$url" --headless --seconds 3 --report report.json
 "#;
 
-/// Plays through the router; the host gets these flags. `None` without the rights to make
+/// Plays in the host's network while the host changes from its first address to a second one, and from that to
+/// a third one, which it did not have when the session began.
+const MOVE: &str = r#"ip netns exec host "$MIMOSA" serve --bind 0.0.0.0 --http-port 7080 --udp-port 7081 \
+    --size 320x180 >urls.txt &
+host=$!
+trap 'kill $host' EXIT
+for _ in $(seq 100); do
+    url=$(sed -n 's/^play  *https/https/p' urls.txt | grep -F 10.9.0.2 | head -n 1)
+    [ "$url" ] && break
+    sleep 0.1
+done
+move() {
+    ip -n host address add "$2/24" dev eth0
+    sleep 3
+    # A second address of a network goes with the first one, unless it is promoted.
+    ip netns exec host sh -c 'echo 1 >/proc/sys/net/ipv4/conf/eth0/promote_secondaries'
+    ip -n host address delete "$1/24" dev eth0
+}
+move 10.9.0.2 10.9.0.3
+(sleep 1; move 10.9.0.3 10.9.0.4; date +%s.%N >moved.txt) &
+ip netns exec router "$MIMOSA" play "$(echo "$url" | sed 's/10\.9\.0\.2/10.9.0.3/')" --headless --seconds 10 --report report.json
+"#;
+
+/// Plays through the router, as `play` does; the host gets these flags. `None` without the rights to make
 /// namespaces, which under CI is a failure.
-fn played(name: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
+fn played(name: &str, play: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
     let _alone = alone();
     let folder = folder(name);
     let run = |script: &str, flags: &[&str]| {
@@ -79,7 +102,7 @@ fn played(name: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
         eprintln!("skipped: {said}");
         return None;
     }
-    let output = run(&format!("{NETWORK}{PLAY}"), flags);
+    let output = run(&format!("{NETWORK}{play}"), flags);
     let report = std::fs::read(folder.join("report.json")).ok();
     Some((
         output,
@@ -90,7 +113,7 @@ fn played(name: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
 #[test]
 fn a_host_behind_a_router_is_reached_where_it_says() {
     let flags = ["--advertise", "den.example.org:9081"];
-    let Some((output, report)) = played("nat", &flags) else {
+    let Some((output, report)) = played("nat", PLAY, &flags) else {
         return;
     };
     let said = (text(&output.stdout), text(&output.stderr));
@@ -105,7 +128,7 @@ fn a_host_behind_a_router_is_reached_where_it_says() {
 
 #[test]
 fn a_host_behind_a_router_that_does_not_say_is_not_reached() {
-    let Some((output, report)) = played("nat-untold", &[]) else {
+    let Some((output, report)) = played("nat-untold", PLAY, &[]) else {
         return;
     };
     let said = text(&output.stderr);
@@ -114,4 +137,16 @@ fn a_host_behind_a_router_that_does_not_say_is_not_reached() {
     let report = report.unwrap_or_else(|| panic!("{said}"));
     assert_eq!(report["frames"]["shown"], 0, "{report:#}");
     assert!(report["connected_after"].is_null(), "{report:#}");
+}
+
+/// The first change is before the session begins, and the second one within it.
+#[test]
+fn a_host_that_changes_its_address_keeps_its_session() {
+    let Some((output, report)) = played("nat-moving", MOVE, &[]) else {
+        return;
+    };
+    let said = (text(&output.stdout), text(&output.stderr));
+    let report = report.unwrap_or_else(|| panic!("{said:?}"));
+    assert!(output.status.success(), "{said:?}");
+    eprintln!("{said:?} {report:#}");
 }

@@ -1,6 +1,6 @@
 //! Messages from other threads to the network's.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::info::Info;
@@ -9,6 +9,7 @@ use mimosa_protocol::proof::{Secret, Shown};
 use mimosa_session::host::{Encoded, SoundFrame};
 use tokio::sync::oneshot;
 
+use super::streams::Framed;
 use crate::source::FromSource;
 
 /// Number of a session within the host.
@@ -72,6 +73,10 @@ pub(crate) enum ToNetwork {
     Devices(Vec<String>),
     /// Where others reach the host besides its own addresses.
     Advertised(Vec<SocketAddr>),
+    /// The addresses that the machine has, of those to which the host binds.
+    Interfaces(Vec<IpAddr>),
+    /// A connection of TCP that carries the datagrams of a session.
+    Framed(Framed),
     /// Further candidates for a session.
     Candidates(
         Box<Within>,

@@ -2,11 +2,13 @@
 
 mod admission;
 mod advertised;
+mod interfaces;
 mod message;
 mod sockets;
+mod streams;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -19,14 +21,17 @@ use mimosa_session::host::{Captured, Effect, Session, SoundFrame};
 use mimosa_settings::Settings;
 use mimosa_stream::ProtectionKind;
 use mimosa_system::{Inbox, Mailbox};
+use mimosa_transport::{Addresses, is_stun};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::advertised::Watch as AdvertisedWatch;
+pub(crate) use self::interfaces::watch as watch_interfaces;
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork, Within};
 use self::sockets::Received;
 pub(crate) use self::sockets::{Sockets, is_absent};
+pub(crate) use self::streams::Framed;
 use crate::controllers::Controllers;
 use crate::encoding::{EncoderChoices, EncoderThread};
 use crate::error::HostError;
@@ -41,11 +46,17 @@ const MOST_AT_ONCE: usize = 64;
 /// Longest sleep of the thread.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
 
+/// Most addresses of TCP in an answer, of the host's own and of others: a browser connects to each, and has 16
+/// connections at most. Our choice.
+const MOST_STREAM_ADDRESSES: usize = 4;
+
 /// What ended a sleep.
 struct Ready {
     messages: bool,
     /// Indices of the sockets with datagrams.
     sockets: Vec<usize>,
+    /// Indices of the streams that have something, or have room again.
+    streams: Vec<usize>,
 }
 
 /// A session, with what the thread keeps for it.
@@ -81,6 +92,8 @@ pub(crate) struct Network {
     sockets: Sockets,
     /// Where others reach the host besides the addresses of its sockets.
     advertised: Vec<SocketAddr>,
+    /// The port at which sessions' datagrams come by TCP, if they can.
+    stream_port: Option<u16>,
     // Fields are dropped in this order: a game ends before the sound server into which it plays.
     source: Source,
     sound: Option<Sound>,
@@ -106,7 +119,7 @@ impl Network {
         settings: Arc<Settings>,
         (encoders, controllers): (EncoderChoices, Controllers),
         clock: Clock,
-        sockets: Sockets,
+        (sockets, stream_port): (Sockets, Option<u16>),
         (source, sound): (Source, Option<Sound>),
         (mailbox, inbox): (Mailbox<ToNetwork>, Inbox<ToNetwork>),
         metrics: Arc<Metrics>,
@@ -118,6 +131,7 @@ impl Network {
             clock,
             sockets,
             advertised: Vec::new(),
+            stream_port,
             source,
             sound,
             inbox,
@@ -155,6 +169,7 @@ impl Network {
                 }
             }
             let now = self.clock.now();
+            self.sockets.streams.expire(now);
             self.each(|running, now, viewers| {
                 if running.session.deadline() <= now {
                     running.session.advance(now);
@@ -175,6 +190,10 @@ impl Network {
             for index in ready.sockets {
                 self.receive(index, &mut buffer);
             }
+            for index in ready.streams {
+                self.receive_framed(index, &mut buffer);
+            }
+            self.sockets.streams.forget_closed();
         }
     }
 
@@ -265,6 +284,7 @@ impl Network {
         let _ = catch_unwind(AssertUnwindSafe(|| running.session.close(reason)));
         self.sockets
             .send(std::iter::from_fn(|| running.session.poll_datagram()));
+        self.sockets.streams.close_of(number);
         for effect in running.session.take_effects() {
             match effect {
                 Effect::Act(played) => self.source.act(played),
@@ -333,6 +353,8 @@ impl Network {
             }
             ToNetwork::Devices(devices) => self.keep_only(&devices),
             ToNetwork::Advertised(addresses) => self.advertised = addresses,
+            ToNetwork::Interfaces(addresses) => self.change_addresses(&addresses),
+            ToNetwork::Framed(framed) => self.sockets.streams.add(framed, self.clock.now()),
             ToNetwork::Candidates(within, lines, reply) => {
                 let _ = reply.send(self.candidates(&within, &lines));
             }
@@ -376,16 +398,21 @@ impl Network {
         let mut fds = vec![PollFd::from_borrowed_fd(inbox, PollFlags::IN)];
         let sockets = self.sockets.fds();
         fds.extend(sockets.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let count = fds.len() - 1;
+        fds.extend(self.sockets.streams.fds());
         // An interruption counts as a wake-up.
         let _ = poll(&mut fds, Some(&timeout));
         let has_come = |fd: &PollFd<'_>| !fd.revents().is_empty();
-        let sockets = (0..).zip(fds.iter().skip(1));
+        let (sockets, streams) = fds[1..].split_at(count);
+        let ready = |fds: &[PollFd<'_>]| {
+            let fds = (0..).zip(fds);
+            let ready = fds.filter(|(_, fd)| has_come(fd));
+            ready.map(|(index, _)| index).collect()
+        };
         Ready {
             messages: fds.first().is_some_and(has_come),
-            sockets: sockets
-                .filter(|(_, fd)| has_come(fd))
-                .map(|(index, _)| index)
-                .collect(),
+            sockets: ready(sockets),
+            streams: ready(streams),
         }
     }
 
@@ -411,6 +438,80 @@ impl Network {
                 }
             }
         }
+    }
+
+    /// Takes what a stream has brought, and gives its datagrams to their session. A stream belongs to
+    /// the session whose connectivity check its first datagram is, and is closed without one.
+    fn receive_framed(&mut self, index: usize, buffer: &mut [u8]) {
+        let Some(arrived) = self
+            .sockets
+            .streams
+            .receive(index, self.clock.now(), buffer)
+        else {
+            return;
+        };
+        let (from, local) = (arrived.from, arrived.local);
+        let mut owner = arrived.owner;
+        for data in &arrived.datagrams {
+            let is_first = owner.is_none();
+            let number = match owner {
+                Some(number) => Some(number),
+                None if is_stun(data) => self.whose(from, local, data),
+                None => None,
+            };
+            let Some(number) = number else {
+                self.metrics.strays.inc();
+                self.sockets.streams.close(index);
+                return;
+            };
+            owner = Some(number);
+            if is_first {
+                self.sockets.streams.own(index, number, self.clock.now());
+            }
+            let taken = self.with(number, |running, now| {
+                let is_its = running.session.accepts(now, from, local, data);
+                if is_its {
+                    running.session.receive(now, from, local, data);
+                }
+                is_its
+            });
+            if taken == Some(false) {
+                self.metrics.strays.inc();
+            }
+        }
+    }
+
+    /// Takes the addresses that the machine has now, and offers new ones to all sessions.
+    fn change_addresses(&mut self, addresses: &[IpAddr]) {
+        if !self.sockets.change(addresses) {
+            return;
+        }
+        let addresses = self.addresses();
+        tracing::info!(udp = ?addresses.datagrams, "the machine's addresses have changed");
+        self.each(|running, _, _| running.session.set_addresses(&addresses));
+    }
+
+    /// Where the host's own sockets are.
+    fn addresses(&self) -> Addresses {
+        let datagrams = self.sockets.addresses();
+        let streams = self.stream_addresses(datagrams.iter().map(SocketAddr::ip));
+        Addresses { datagrams, streams }
+    }
+
+    /// The addresses of TCP among these, at which sessions can be reached as well.
+    fn stream_addresses(&self, all: impl Iterator<Item = IpAddr>) -> Vec<SocketAddr> {
+        let Some(port) = self.stream_port else {
+            return Vec::new();
+        };
+        let mut streams = Vec::new();
+        // Nothing keeps UDP from a machine's own programs.
+        for ip in all.filter(|ip| !ip.is_loopback()) {
+            let address = SocketAddr::new(ip, port);
+            if streams.len() < MOST_STREAM_ADDRESSES && !streams.contains(&address) {
+                streams.push(address);
+            }
+        }
+        streams
     }
 
     /// The session to which a datagram belongs.

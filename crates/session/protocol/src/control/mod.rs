@@ -35,6 +35,8 @@ pub enum ToPage {
     Feedback(FeedbackChange),
     /// Text that a program has copied.
     Clipboard(Clipboard),
+    /// Further addresses of the host.
+    Candidates(Candidates),
     /// A message of an unknown type.
     #[serde(other)]
     Unknown,
@@ -187,6 +189,17 @@ pub enum NoticeCode {
     /// An unknown code; the page shows the words all the same.
     #[serde(other)]
     Other,
+}
+
+/// Most candidates in a message: as many as addresses can be advertised.
+pub const MOST_CANDIDATES: usize = 16;
+
+/// Addresses that the host has from now on.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Candidates {
+    /// The addresses in the form of `a=candidate:` lines (RFC 8839, section 5.1) without `a=`, at most
+    /// [`MOST_CANDIDATES`].
+    pub candidates: Vec<String>,
 }
 
 /// A request that the page reconnect with other feedback.

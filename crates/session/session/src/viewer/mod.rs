@@ -17,7 +17,8 @@ use std::net::SocketAddr;
 use mimosa_facts::{Action, MediaSequence};
 use mimosa_protocol::PageTime;
 use mimosa_protocol::control::{
-    Client, ClientSound, Clipboard, FromPage, Hello, Millis, Notice, NoticeCode, Statistics, ToPage,
+    Candidates, Client, ClientSound, Clipboard, FromPage, Hello, MOST_CANDIDATES, Millis, Notice,
+    NoticeCode, Statistics, ToPage,
 };
 use mimosa_protocol::frames::{FrameMessage, Shown};
 use mimosa_protocol::input::Rumble;
@@ -467,6 +468,11 @@ impl Session {
             ToPage::Notice(notice) => self.effects.push_back(Effect::Notice(notice)),
             // Our own transport always reports, so that the host does not send this; it continues
             // without.
+            ToPage::Candidates(Candidates { candidates }) => {
+                for line in candidates.iter().take(MOST_CANDIDATES) {
+                    self.transport.add_candidate(line);
+                }
+            }
             ToPage::Feedback(_) | ToPage::Unknown => {}
         }
     }
