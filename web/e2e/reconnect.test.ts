@@ -11,15 +11,20 @@ import { sleep, until } from "./support/wait";
 const why = noPath();
 
 /** A host and a page that plays, with a path between them. */
-async function playing(name: string): Promise<{ path: Path; host: Host; page: Page }> {
+async function playing(
+  name: string,
+  bind: string = HOST_ADDRESS,
+): Promise<{ path: Path; host: Host; page: Page }> {
   const path = new Path();
   const host = await startHost({
     name,
     place: path.host,
-    args: ["--bind", HOST_ADDRESS, "--token", "reconnect-reconnect", ...SMALL],
+    args: ["--bind", bind, "--token", "reconnect-reconnect", ...SMALL],
   });
   const browser = await startBrowser({ place: path.browser });
-  const page = await browser.play(host.play);
+  const page = await browser.play(
+    host.plays.find((url) => url.includes(HOST_ADDRESS)) ?? host.play,
+  );
   await watchFrames(page, 30);
   return { path, host, page };
 }
@@ -71,6 +76,20 @@ describe.skipIf(why !== undefined && !process.env.CI)("a network that breaks", (
     expect(after.taken, "keys go to the game again").toBe(true);
     expect(host.running).toBe(true);
     expect(host.log.match(/\bserving\b/g)).toHaveLength(1);
+  });
+
+  test("a session goes on at an address that the host gets within it", async () => {
+    const { path, host, page } = await playing("reconnect-moved", "0.0.0.0");
+    const before = await look(page);
+    path.addSecond();
+    await until("the host has the address", () => host.log.includes("addresses have changed"));
+    await sleep(1_000);
+    path.removeFirst();
+    await sleep(1_000);
+    const early = await shownInAll(page);
+    await until("the picture goes on", async () => (await shownInAll(page)) > early + 30);
+    const after = await look(page);
+    expect(after).toMatchObject({ session: before.session, reconnects: 0 });
   });
 
   test("the page comes back after the host has given its session up", async () => {

@@ -364,6 +364,7 @@ export class Session {
         break;
       case "candidates":
         this.#connection?.reach(message.candidates);
+        this.#handle({ kind: "elsewhere" });
         break;
       case "clipboard":
         this.#listener.copied(message.text);
