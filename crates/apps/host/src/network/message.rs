@@ -10,6 +10,7 @@ use mimosa_session::host::{Encoded, SoundFrame};
 use tokio::sync::oneshot;
 
 use super::streams::Framed;
+use crate::sessions::Listed;
 use crate::source::FromSource;
 
 /// Number of a session within the host.
@@ -87,6 +88,10 @@ pub(crate) enum ToNetwork {
     Delete(Box<Within>, oneshot::Sender<Result<(), Problem>>),
     /// A request for what the host says about itself.
     Info(oneshot::Sender<Info>),
+    /// A request for the sessions, with the identifiers of devices in the place of their names.
+    List(oneshot::Sender<Vec<Listed>>),
+    /// The host's owner ends a session; the answer says whether there is one.
+    End(SessionNumber, oneshot::Sender<bool>),
     /// The host is to stop.
     Stop,
 }

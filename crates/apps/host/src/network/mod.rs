@@ -4,11 +4,12 @@ mod admission;
 mod advertised;
 mod interfaces;
 mod message;
+mod reach;
 mod sockets;
 mod streams;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -21,7 +22,6 @@ use mimosa_session::host::{Captured, Effect, Session, SoundFrame};
 use mimosa_settings::Settings;
 use mimosa_stream::ProtectionKind;
 use mimosa_system::{Inbox, Mailbox};
-use mimosa_transport::{Addresses, is_stun};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -45,10 +45,6 @@ use mimosa_system::clock::Clock;
 const MOST_AT_ONCE: usize = 64;
 /// Longest sleep of the thread.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
-
-/// Most addresses of TCP in an answer, of the host's own and of others: a browser connects to each, and has 16
-/// connections at most. Our choice.
-const MOST_STREAM_ADDRESSES: usize = 4;
 
 /// What ended a sleep.
 struct Ready {
@@ -364,6 +360,16 @@ impl Network {
             ToNetwork::Info(reply) => {
                 let _ = reply.send(self.info());
             }
+            ToNetwork::List(reply) => {
+                let _ = reply.send(self.list());
+            }
+            ToNetwork::End(number, reply) => {
+                let ended = self.with(number, |running, now| {
+                    let reason = "the host's owner has ended this session";
+                    running.session.leave(now, reason);
+                });
+                let _ = reply.send(ended.is_some());
+            }
             ToNetwork::Stop => self.stop(Ok(()), "the host has stopped"),
         }
     }
@@ -438,80 +444,6 @@ impl Network {
                 }
             }
         }
-    }
-
-    /// Takes what a stream has brought, and gives its datagrams to their session. A stream belongs to
-    /// the session whose connectivity check its first datagram is, and is closed without one.
-    fn receive_framed(&mut self, index: usize, buffer: &mut [u8]) {
-        let Some(arrived) = self
-            .sockets
-            .streams
-            .receive(index, self.clock.now(), buffer)
-        else {
-            return;
-        };
-        let (from, local) = (arrived.from, arrived.local);
-        let mut owner = arrived.owner;
-        for data in &arrived.datagrams {
-            let is_first = owner.is_none();
-            let number = match owner {
-                Some(number) => Some(number),
-                None if is_stun(data) => self.whose(from, local, data),
-                None => None,
-            };
-            let Some(number) = number else {
-                self.metrics.strays.inc();
-                self.sockets.streams.close(index);
-                return;
-            };
-            owner = Some(number);
-            if is_first {
-                self.sockets.streams.own(index, number, self.clock.now());
-            }
-            let taken = self.with(number, |running, now| {
-                let is_its = running.session.accepts(now, from, local, data);
-                if is_its {
-                    running.session.receive(now, from, local, data);
-                }
-                is_its
-            });
-            if taken == Some(false) {
-                self.metrics.strays.inc();
-            }
-        }
-    }
-
-    /// Takes the addresses that the machine has now, and offers new ones to all sessions.
-    fn change_addresses(&mut self, addresses: &[IpAddr]) {
-        if !self.sockets.change(addresses) {
-            return;
-        }
-        let addresses = self.addresses();
-        tracing::info!(udp = ?addresses.datagrams, "the machine's addresses have changed");
-        self.each(|running, _, _| running.session.set_addresses(&addresses));
-    }
-
-    /// Where the host's own sockets are.
-    fn addresses(&self) -> Addresses {
-        let datagrams = self.sockets.addresses();
-        let streams = self.stream_addresses(datagrams.iter().map(SocketAddr::ip));
-        Addresses { datagrams, streams }
-    }
-
-    /// The addresses of TCP among these, at which sessions can be reached as well.
-    fn stream_addresses(&self, all: impl Iterator<Item = IpAddr>) -> Vec<SocketAddr> {
-        let Some(port) = self.stream_port else {
-            return Vec::new();
-        };
-        let mut streams = Vec::new();
-        // Nothing keeps UDP from a machine's own programs.
-        for ip in all.filter(|ip| !ip.is_loopback()) {
-            let address = SocketAddr::new(ip, port);
-            if streams.len() < MOST_STREAM_ADDRESSES && !streams.contains(&address) {
-                streams.push(address);
-            }
-        }
-        streams
     }
 
     /// The session to which a datagram belongs.

@@ -31,7 +31,7 @@ use mimosa_protocol::frames::{ClockMap, FrameMessage};
 use mimosa_protocol::input::Rumble;
 use mimosa_stream::{Outgoing, Sender};
 use mimosa_transport::{Addresses, Channel, Datagram, HostTransport, Left, OfferError};
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{Rate, Time, TimeDelta};
 use mimosa_video::Size;
 use mimosa_video::detail::{Config as DetailConfig, Detail};
 
@@ -209,6 +209,23 @@ impl Session {
     #[must_use]
     pub const fn role(&self) -> Role {
         self.profile.role
+    }
+
+    /// Time since the session began.
+    #[must_use]
+    pub fn lasts(&self, now: Time) -> TimeDelta {
+        now.since(self.begun)
+    }
+
+    /// Bitrate of the video over the last second.
+    pub fn bitrate(&mut self, now: Time) -> Rate {
+        self.statistics.bitrate(now, self.begun)
+    }
+
+    /// The newest round-trip time.
+    #[must_use]
+    pub const fn round_trip(&self) -> Option<TimeDelta> {
+        self.statistics.round_trip
     }
 
     /// Whether media flows.
