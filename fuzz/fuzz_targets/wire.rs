@@ -18,7 +18,7 @@ use mimosa_rtp::congestion_control::{CongestionFeedback, ReportClock, ReportTime
 use mimosa_rtp::nack::Nack;
 use mimosa_rtp::repair::Repair;
 use mimosa_rtp::transport_cc::{TransportExtension, TransportFeedback, Unwrapper};
-use mimosa_rtp::{flexfec, rtcp, rtx};
+use mimosa_rtp::{flexfec, framing, rtcp, rtx};
 use mimosa_units::{PeerTime, Time, TimeDelta};
 
 /// Up to here, 26 days, milliseconds in f64 tell nanoseconds apart.
@@ -37,6 +37,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = input::Message::parse(data);
     let _ = FrameMessage::parse(data);
     authorization(data);
+    frames(data, &list);
 });
 
 /// What a request shows is read as it is written.
@@ -47,6 +48,35 @@ fn authorization(data: &[u8]) {
     if let Some(Ok(shown)) = Shown::parse(text) {
         assert_eq!(Shown::parse(&shown.value()), Some(Ok(shown)));
     }
+}
+
+/// Datagrams come out of a stream as they went in, whatever its pieces; any other stream is refused, or
+/// waits for the rest of one frame.
+fn frames(data: &[u8], list: &[&[u8]]) {
+    let stream: Vec<_> = list
+        .iter()
+        .filter_map(|one| framing::frame(one))
+        .flatten()
+        .collect();
+    let piece = usize::from(data.first().copied().unwrap_or(0)) + 1;
+    assert_eq!(
+        taken(&stream, piece),
+        Some(list.iter().map(|one| one.to_vec()).collect())
+    );
+    assert_eq!(taken(data, piece), taken(data, data.len().max(1)));
+}
+
+fn taken(stream: &[u8], piece: usize) -> Option<Vec<Vec<u8>>> {
+    let mut frames = framing::Frames::default();
+    let mut all = Vec::new();
+    for data in stream.chunks(piece) {
+        frames.push(data);
+        while let Some(datagram) = frames.take().ok()? {
+            all.push(datagram.to_vec());
+        }
+        assert!(frames.held() < 2 + framing::LONGEST_FRAME);
+    }
+    Some(all)
 }
 
 fn list(mut data: &[u8]) -> Vec<&[u8]> {

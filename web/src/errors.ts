@@ -159,7 +159,7 @@ const WORDS: Readonly<Record<ProblemCode, Words>> = {
     remedies: [],
   },
   "no-udp": {
-    title: "The host answers, but no UDP gets through",
+    title: "The host answers, but the stream does not get through",
     message: "",
     remedies: ["retry"],
   },
@@ -207,7 +207,7 @@ export function noCodec(userAgent: string, message: string): Problem {
   return problem("no-codec", `${plugin}${message}`);
 }
 
-/** HTTP got through and UDP did not; `endpoints` are those of the host's answer. */
+/** HTTP got through and the stream did not; `endpoints` are those of UDP in the host's answer. */
 export function noUdp(endpoints: readonly string[]): Problem {
   if (endpoints.length > 0 && endpoints.every(isLoopback)) {
     return problem(
@@ -226,7 +226,8 @@ export function noUdp(endpoints: readonly string[]): Problem {
     "no-udp",
     `${where} Let that port through the host's firewall, forward it where a router is in ` +
       "between (and start the host with --advertise and the address that is reached from here), and " +
-      "check that this network allows UDP.",
+      "check that this network allows UDP. The stream can come by TCP as well, at the port of this " +
+      "page, unless something else answers there for the host.",
   );
 }
 

@@ -7,6 +7,7 @@ import { LIVENESS } from "./wait";
 
 /** Any two of one network: the namespaces are on no other (RFC 5737, TEST-NET-2). */
 export const HOST_ADDRESS = "198.51.100.1";
+const SECOND_ADDRESS = "198.51.100.5";
 const BROWSER_ADDRESS = "198.51.100.2";
 
 let count = 0;
@@ -57,6 +58,18 @@ export class Path {
         `add rule inet cut ${hook} meta l4proto udp drop`,
     );
     this.#nft(["add table inet cut", ...rules].join("; "));
+  }
+
+  /** Gives the host a second address, for which the browser has a route. */
+  addSecond(): void {
+    run("ip", "-n", this.#browser, "route", "add", SECOND_ADDRESS, "dev", "cable");
+    run("ip", "-n", this.#host, "address", "add", `${SECOND_ADDRESS}/32`, "dev", "cable");
+  }
+
+  /** Takes the host's first address away, and leaves it the way to the browser. */
+  removeFirst(): void {
+    run("ip", "-n", this.#host, "address", "delete", `${HOST_ADDRESS}/30`, "dev", "cable");
+    run("ip", "-n", this.#host, "route", "replace", BROWSER_ADDRESS, "dev", "cable");
   }
 
   /** Drops everything, both ways. */

@@ -124,6 +124,15 @@ export class Connection {
     }
   }
 
+  /** Takes further addresses of the host. */
+  reach(candidates: readonly string[]): void {
+    for (const candidate of candidates) {
+      // What the browser cannot use is of no use to it later either; all sections share one
+      // connection.
+      this.peer.addIceCandidate({ candidate, sdpMLineIndex: 0 }).catch(() => {});
+    }
+  }
+
   /** Sends, unless the channel is not open yet or no longer. */
   send(name: ChannelName, data: ArrayBuffer | string): boolean {
     const channel = this.#channels[name];

@@ -6,6 +6,7 @@ import {
   JOIN_LIMIT,
   Link,
   type LinkEvent,
+  PATIENCE,
   SILENCE_LIMIT,
   STALL_MEMORY,
 } from "./link";
@@ -81,6 +82,16 @@ describe("a session", () => {
 });
 
 describe("a break", () => {
+  it("is a longer silence where the browser may find the host elsewhere, in this session alone", () => {
+    play();
+    handle({ kind: "elsewhere" });
+    const [action, after] = until(60_000);
+    expect(action).toBe("connect");
+    expect(after).toBeGreaterThan(PATIENCE * SILENCE_LIMIT);
+    play();
+    expect(until(60_000)[1]).toBeLessThanOrEqual(SILENCE_LIMIT + 50);
+  });
+
   it("is a silence above the limit, and not before", () => {
     play();
     const [action, after] = until(60_000);

@@ -7,6 +7,11 @@ import { noUdp, type Problem, type ProblemCode, problem } from "../errors";
 export const DISCONNECTED_LIMIT = 1000;
 /** The host sends several times a second: this long a silence is a break. */
 export const SILENCE_LIMIT = 2000;
+/**
+ * How many times as long, once the host has told further addresses: a browser looks for another way after
+ * 2.5 s without an answer (`libwebrtc`), and takes it with its next check.
+ */
+export const PATIENCE = 4;
 /** From the answer until UDP gets through; ICE alone would try much longer. */
 export const JOIN_LIMIT = 6000;
 /** A decoder that stops again within this time will not be mended by another session. */
@@ -27,6 +32,8 @@ export type LinkEvent =
     }
   /** The offer got no answer. */
   | { readonly kind: "unanswered" }
+  /** The host can be reached elsewhere as well. */
+  | { readonly kind: "elsewhere" }
   | { readonly kind: "ice"; readonly state: RTCIceConnectionState }
   /** Something arrived from the host. */
   | { readonly kind: "alive" }
@@ -85,6 +92,7 @@ export class Link {
   #reconnects = 0;
   #hasPlayed = false;
   #endpoints: readonly string[] = [];
+  #patience = 1;
   #since = 0;
   #aliveAt = 0;
   #disconnectedAt: number | undefined;
@@ -156,7 +164,11 @@ export class Link {
       return NONE;
     }
     switch (event.kind) {
+      case "elsewhere":
+        this.#patience = PATIENCE;
+        return NONE;
       case "answered":
+        this.#patience = 1;
         this.#endpoints = event.endpoints;
         this.#enter("joining", now);
         return NONE;
@@ -192,10 +204,13 @@ export class Link {
       case "joining":
         return now - this.#since > JOIN_LIMIT ? this.#joinFailed(now) : NONE;
       case "live":
-        if (this.#disconnectedAt !== undefined && now - this.#disconnectedAt > DISCONNECTED_LIMIT) {
+        if (
+          this.#disconnectedAt !== undefined &&
+          now - this.#disconnectedAt > this.#patience * DISCONNECTED_LIMIT
+        ) {
           return this.#retry(now, "The connection was interrupted");
         }
-        return now - this.#aliveAt > SILENCE_LIMIT
+        return now - this.#aliveAt > this.#patience * SILENCE_LIMIT
           ? this.#retry(now, "Nothing arrives any more")
           : NONE;
       default:

@@ -6,10 +6,13 @@ import { parseHostMessage } from "./messages";
 it("reads what it knows of the host's messages and ignores the rest", () => {
   expect(parseHostMessage('{"type":"feedback","use":"twcc-01"}')).toMatchObject({ use: "twcc-01" });
   expect(parseHostMessage('{"type":"statistics","time":1,"new":2}')).toMatchObject({ time: 1 });
+  const candidates = { type: "candidates", candidates: ["candidate:1"] };
+  expect(parseHostMessage(JSON.stringify(candidates))).toEqual(candidates);
   for (const text of [
     '{"type":"feedback","use":"else"}',
     '{"type":"statistics"}',
     '{"type":"clipboard","text":7}',
+    '{"type":"candidates","candidates":["candidate:1",7]}',
     '{"type":"later"}',
     "null",
     "[]",

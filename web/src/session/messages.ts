@@ -135,7 +135,20 @@ export interface LineReport {
 /** Asks the host for a test of the line. */
 export const TEST_LINE = JSON.stringify({ type: "test-line" });
 
-export type HostMessage = ClipboardText | Hello | LineReport | Statistics | Notice | FeedbackChange;
+/** Further addresses of the host, as ICE candidates. */
+export interface Candidates {
+  readonly type: "candidates";
+  readonly candidates: readonly string[];
+}
+
+export type HostMessage =
+  | Candidates
+  | ClipboardText
+  | Hello
+  | LineReport
+  | Statistics
+  | Notice
+  | FeedbackChange;
 
 /** What is counted of the sound: samples of 48000 in a second, and milliseconds. Null where it is
  * not known. */
@@ -183,6 +196,7 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
     time?: unknown;
     text?: unknown;
     words?: unknown;
+    candidates?: unknown;
   };
   try {
     message = JSON.parse(data);
@@ -195,10 +209,12 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
       return message as Hello | Notice;
     case "statistics":
       return typeof message.time === "number" ? (message as Statistics) : undefined;
+    case "candidates":
+      return isTexts(message.candidates) ? (message as Candidates) : undefined;
     case "clipboard":
       return typeof message.text === "string" ? (message as ClipboardText) : undefined;
     case "line":
-      return isWords(message.words) ? (message as LineReport) : undefined;
+      return isTexts(message.words) ? (message as LineReport) : undefined;
     case "feedback":
       return isFeedback(message.use) ? (message as FeedbackChange) : undefined;
     default:
@@ -206,6 +222,6 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
   }
 }
 
-function isWords(words: unknown): boolean {
-  return Array.isArray(words) && words.every((word) => typeof word === "string");
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

@@ -397,6 +397,10 @@ export class Session {
         this.#feedback = message.use;
         this.#handle({ kind: "again" });
         break;
+      case "candidates":
+        this.#connection?.reach(message.candidates);
+        this.#handle({ kind: "elsewhere" });
+        break;
       case "clipboard":
         this.#listener.copied(message.text);
         break;

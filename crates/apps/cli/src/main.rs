@@ -50,6 +50,8 @@ mod report;
 mod serve;
 #[cfg(feature = "serve")]
 mod service;
+#[cfg(feature = "serve")]
+mod sessions;
 #[cfg(feature = "lab")]
 mod sim;
 #[cfg(feature = "lab")]
@@ -85,7 +87,7 @@ use left_out::{
 #[cfg(not(feature = "play"))]
 use left_out::{play, play as pair, play as test_line};
 #[cfg(not(feature = "serve"))]
-use left_out::{serve, serve as devices, serve as doctor, serve as service};
+use left_out::{serve, serve as devices, serve as doctor, serve as service, serve as sessions};
 
 /// Interactive video with almost no queue in the network, and the proof of it.
 #[derive(Parser)]
@@ -116,6 +118,8 @@ enum Command {
     Pair(pair::Args),
     /// List the devices that have paired with this user's hosts, and rename or revoke them.
     Devices(devices::Args),
+    /// List who is connected to this user's hosts, and end sessions.
+    Sessions(sessions::Args),
     /// Put congestion control around an RTP application that has none: this program runs on both
     /// sides of the path.
     Proxy(Box<proxy::Args>),
@@ -159,6 +163,7 @@ fn main() -> ExitCode {
         Command::TestLine(args) => test_line::run(&args).ended(),
         Command::Pair(args) => pair::run(&args).ended(),
         Command::Devices(args) => devices::run(&args).ended(),
+        Command::Sessions(args) => sessions::run(&args).ended(),
         Command::Proxy(args) => proxy::run(&args).ended(),
         Command::Doctor(args) => doctor::run(&args).ended(),
         Command::Service(args) => service::run(&args).ended(),

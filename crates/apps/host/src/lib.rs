@@ -24,6 +24,7 @@ mod pairing;
 mod private;
 mod recording;
 mod serve;
+pub mod sessions;
 mod sound;
 mod source;
 mod tls;

@@ -7,7 +7,7 @@ use mimosa_protocol::pairing::Allowed;
 use mimosa_settings::{Advertised, PublicHost, Settings, SourceSettings, Token};
 use mimosa_system::clock::Clock;
 use mimosa_system::random::bits_128;
-use mimosa_system::{mailbox, priority};
+use mimosa_system::{Mailbox, mailbox, priority};
 use mimosa_tls::KeyHash;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -20,9 +20,10 @@ use crate::error::HostError;
 use crate::http::{self, App};
 use crate::machine;
 use crate::metrics::Metrics;
-use crate::network::{AdvertisedWatch, Network, Sockets, ToNetwork, is_absent};
+use crate::network::{AdvertisedWatch, Network, Sockets, ToNetwork, is_absent, watch_interfaces};
 use crate::pairing::Pairing;
 use crate::private;
+use crate::sessions;
 use crate::sound::Sound;
 use crate::source::Source;
 use crate::tls::Tls;
@@ -119,14 +120,14 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         clock,
     ));
     let name = source.name();
-    let places = settings.advertise.clone();
     let port = udp.first().map_or(settings.udp_port, SocketAddr::port);
-    let advertised = AdvertisedWatch::new(places, port).run(mailbox.clone());
+    let ports = [listeners[0].0.port(), port];
+    let attending = attend(Arc::clone(&settings), ports, mailbox.clone());
     let network = Network::new(
         Arc::clone(&settings),
         (encoders, controllers),
         clock,
-        sockets,
+        (sockets, stream_port(ports)),
         (source, sound),
         (mailbox.clone(), inbox),
         metrics,
@@ -157,7 +158,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         if let Some(tls) = tls {
             tokio::spawn(tls.watch());
         }
-        tokio::spawn(advertised);
+        tokio::spawn(attending);
         tokio::spawn(Arc::clone(&app).watch_devices());
         tokio::select! {
             () = finished(end.clone()) => {}
@@ -166,6 +167,14 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     });
     mailbox.send(ToNetwork::Stop);
     thread.join().map_err(|_| HostError::Died("network"))?
+}
+
+/// Tells the network where the host is reached, as that changes, and answers the host's owner. `ports` are those
+/// of HTTP and of UDP.
+async fn attend(settings: Arc<Settings>, [http, udp]: [u16; 2], mailbox: Mailbox<ToNetwork>) {
+    let advertised = AdvertisedWatch::new(settings.advertise.clone(), udp).run(mailbox.clone());
+    let interfaces = watch_interfaces(settings.bind.clone(), mailbox.clone());
+    tokio::join!(advertised, interfaces, sessions::serve(http, mailbox));
 }
 
 /// Warns if root runs the host: displays and most games run what is typed, so that a player would
@@ -222,6 +231,18 @@ async fn listen(settings: &Settings) -> Result<Vec<(SocketAddr, TcpListener)>, H
         return Err(HostError::NoAddress);
     }
     Ok(listeners)
+}
+
+/// The port at which sessions' datagrams come by TCP: that of HTTP, unless UDP has the same number. What
+/// carries a datagram is told by its address.
+fn stream_port([http, udp]: [u16; 2]) -> Option<u16> {
+    if http == udp {
+        tracing::warn!(
+            port = udp,
+            "no session is reached by TCP: --http-port and --udp-port have to differ for that"
+        );
+    }
+    (http != udp).then_some(http)
 }
 
 /// The tokens for playing and watching; `None` if the host is open.

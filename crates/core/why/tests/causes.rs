@@ -235,6 +235,8 @@ fn made(
         captured: at(captured),
         encode_begun: at(begun),
         encode_ended: at(ended),
+        encode_processor: None,
+        relief: mimosa_facts::Relief::NONE,
         life,
         coded: life.size,
         budget: life.size,

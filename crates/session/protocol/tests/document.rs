@@ -57,6 +57,7 @@ fn every_example_is_read_and_written_back() {
             "statistics",
             "notice",
             "feedback",
+            "candidates",
             "clipboard",
             "client"
         ]

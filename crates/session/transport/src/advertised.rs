@@ -1,19 +1,20 @@
-//! Addresses in an answer that are not the host's own: those from which a router forwards to it.
+//! Addresses in an answer that str0m does not put there: those from which a router forwards to the host, and
+//! those of TCP.
 
 use std::fmt::Write;
-use std::net::SocketAddr;
 
+use crate::ends::Addresses;
 use crate::paths::is_candidate;
 
-/// Adds `addresses` to an answer as candidates of the host (RFC 8839, section 5.1), after those that
-/// each media section has. An address that the answer has already, and any in a section without
-/// candidates, is left out.
+/// Adds `addresses` to an answer as candidates of the host (RFC 8839, section 5.1; RFC 6544, section
+/// 4.5), after those that each media section has. An address that the answer has already, and any in
+/// a section without candidates, is left out.
 ///
 /// They are candidates of type `host`, since the host is an ICE Lite agent, which has no others (RFC
-/// 8445, section 5.2). Their preference is below that of every address of the host's own: whoever is
-/// in the same network as the host does not go through its router.
+/// 8445, section 5.2). Those of UDP have a preference below that of every address of the host's own:
+/// whoever is in the same network as the host does not go through its router. Those of TCP come last.
 #[must_use]
-pub fn advertise(answer: &str, addresses: &[SocketAddr]) -> String {
+pub fn advertise(answer: &str, addresses: &Addresses) -> String {
     let mut text = String::with_capacity(answer.len());
     let mut lines = answer.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
@@ -22,28 +23,40 @@ pub fn advertise(answer: &str, addresses: &[SocketAddr]) -> String {
         if !is_candidate(line) || !ends {
             continue;
         }
-        for (index, address) in addresses.iter().enumerate() {
+        for (index, address) in addresses.datagrams.iter().enumerate() {
             let (ip, port) = (address.ip(), address.port());
             if !answer.contains(&format!(" {ip} {port} typ ")) {
-                let priority = priority(index);
+                let priority = priority(126, 255, index);
                 let _ = write!(
                     text,
                     "a=candidate:advertised{index} 1 udp {priority} {ip} {port} typ host\r\n"
                 );
             }
         }
+        for (index, address) in addresses.streams.iter().enumerate() {
+            let (ip, port) = (address.ip(), address.port());
+            let priority = priority(90, PASSIVE, index);
+            let _ = write!(
+                text,
+                "a=candidate:stream{index} 1 tcp {priority} {ip} {port} typ host tcptype passive\r\n"
+            );
+        }
     }
     text
 }
 
-/// The priority of an advertised address (RFC 8445, section 5.1.2.1): type preference 126, as hosts
-/// have, and a local preference of 255 and less. str0m gives the host's own addresses local preferences of 60,000
-/// and more.
-fn priority(index: usize) -> u32 {
-    const TYPE: u32 = 126 << 24;
+/// The local preference of the first passive candidate of TCP: direction preference 4 of RFC 6544, section
+/// 4.2, with the highest of the others.
+const PASSIVE: u32 = (4 << 13) + 8_191;
+
+/// The priority of an address (RFC 8445, section 5.1.2.1), by its type preference and the highest local preference
+/// of its kind. The type preference is 126 for UDP, as hosts have, and 90 for TCP, as in `libwebrtc`
+/// (`ICE_TYPE_PREFERENCE_HOST_TCP`). The local preference is 255 and less for what is advertised: str0m
+/// gives the host's own addresses local preferences of 60,000 and more.
+fn priority(kind: u32, highest: u32, index: usize) -> u32 {
     const COMPONENT: u32 = 255;
-    let local = 255_u32.saturating_sub(u32::try_from(index).unwrap_or(u32::MAX));
-    TYPE + (local << 8) + COMPONENT
+    let local = highest.saturating_sub(u32::try_from(index).unwrap_or(u32::MAX));
+    (kind << 24) + (local << 8) + COMPONENT
 }
 
 #[cfg(test)]
@@ -64,9 +77,17 @@ mod tests {
     #[test]
     fn addresses_follow_the_hosts_own_and_count_less() {
         let addresses = ["203.0.113.7:4000", "[2001:db8::7]:8081", "10.0.0.3:8081"];
-        let text = advertise(ANSWER, &addresses.map(|text| text.parse().unwrap()));
+        let addresses = Addresses {
+            datagrams: addresses.map(|text| text.parse().unwrap()).into(),
+            streams: ["10.0.0.2:8080", "203.0.113.7:8080"]
+                .map(|text| text.parse().unwrap())
+                .into(),
+        };
+        let text = advertise(ANSWER, &addresses);
         let found = candidates(&text);
-        assert_eq!(found.len(), 4, "{text}");
+        assert_eq!(found.len(), 6, "{text}");
+        let passive = " tcp 1520435199 10.0.0.2 8080 typ host tcptype passive";
+        assert!(found[4].ends_with(passive), "{text}");
         assert!(found[2].contains(" 203.0.113.7 4000 typ host"), "{text}");
         assert!(found[3].contains(" 2001:db8::7 8081 typ host"), "{text}");
         let priority = |line: &str| line.split(' ').nth(3).unwrap().parse::<u32>().unwrap();
@@ -85,6 +106,6 @@ mod tests {
 
     #[test]
     fn without_addresses_an_answer_stays_as_it_is() {
-        assert_eq!(advertise(ANSWER, &[]), ANSWER);
+        assert_eq!(advertise(ANSWER, &Addresses::default()), ANSWER);
     }
 }

@@ -14,11 +14,12 @@ use mimosa_facts::Codec;
 use mimosa_rtp::dependency::{DEPENDENCY_DESCRIPTOR, Dependency};
 use mimosa_rtp::enclosed;
 use mimosa_rtp::transport_cc::TransportExtension;
-use mimosa_units::{Ecn, Time};
+use mimosa_units::{Ecn, Time, TimeDelta};
 use str0m::change::{SdpAnswer, SdpPendingOffer};
 use str0m::channel::{ChannelConfig, ChannelData, Reliability};
 use str0m::format::FormatParams;
 use str0m::media::{Direction, Frequency, KeyframeRequestKind, MediaKind, Mid, Pt};
+use str0m::net::Protocol;
 use str0m::rtp::{Extension, RawPacket, RtpHeader, Ssrc};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig};
 
@@ -26,6 +27,7 @@ use crate::codecs::known;
 use crate::ends::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
 use crate::error::CallError;
 use crate::extension::{DependencyDescriptor, TransportCc02};
+use crate::paths::is_stun;
 use crate::reports::{TRANSPORT_CC_02, add_congestion_feedback, has_congestion_feedback};
 use crate::rtc::{Channels, cause, received};
 use crate::sdp::{add_parts, add_repairs};
@@ -54,6 +56,20 @@ const H265_LEVEL: [u8; 3] = [1, 0, 156];
 /// Offered level of AV1: `seq_level_idx` of level 5.1.
 const AV1_LEVEL: u8 = 13;
 
+/// Time after which the host is reached at another of its addresses, if nothing comes from the one in use and
+/// answers come from another: as in `libwebrtc` (`WEAK_CONNECTION_RECEIVE_TIMEOUT`).
+const SILENT_FOR: TimeDelta = TimeDelta::from_millis(2_500);
+/// Most addresses of the host. Our choice: twice as many as can be advertised.
+const MOST_REMOTES: usize = 32;
+
+/// An address of the host's.
+#[derive(Debug)]
+struct Remote {
+    candidate: Candidate,
+    /// When something came from there.
+    heard: Option<Time>,
+}
+
 /// An offer that waits for the host's answer.
 pub struct Call {
     rtc: Rtc,
@@ -77,6 +93,9 @@ pub struct Caller {
     channels: Channels,
     datagrams: VecDeque<Datagram>,
     events: VecDeque<CallerEvent>,
+    remotes: Vec<Remote>,
+    /// Where the newest datagram with data went.
+    current: Option<SocketAddr>,
     deadline: Time,
     is_closed: bool,
 }
@@ -158,9 +177,15 @@ impl Call {
             channels: Channels::default(),
             datagrams: VecDeque::new(),
             events: VecDeque::new(),
+            remotes: Vec::new(),
+            current: None,
             deadline: self.now,
             is_closed: false,
         };
+        let lines = answer.lines().filter_map(|line| line.strip_prefix("a="));
+        for candidate in lines.filter_map(|line| Candidate::from_sdp_string(line).ok()) {
+            caller.know(candidate);
+        }
         caller.drain();
         Ok(caller)
     }
@@ -174,18 +199,53 @@ impl Caller {
                     self.deadline = time(deadline);
                     break;
                 }
-                Ok(Output::Transmit(transmit)) => self.datagrams.push_back(Datagram {
-                    source: transmit.source,
-                    destination: transmit.destination,
-                    ecn: Ecn::NotEct,
-                    contents: transmit.contents.into(),
-                }),
+                Ok(Output::Transmit(transmit)) => {
+                    if !is_stun(&transmit.contents) {
+                        self.current = Some(transmit.destination);
+                    }
+                    self.datagrams.push_back(Datagram {
+                        source: transmit.source,
+                        destination: transmit.destination,
+                        ecn: Ecn::NotEct,
+                        contents: transmit.contents.into(),
+                    });
+                }
                 Ok(Output::Event(event)) => self.event(event),
                 Err(error) => {
                     self.end(cause(&error, CLOSED));
                     break;
                 }
             }
+        }
+    }
+
+    /// Remembers an address of the host.
+    fn know(&mut self, candidate: Candidate) {
+        let is_known = |remote: &Remote| remote.candidate.addr() == candidate.addr();
+        if self.remotes.len() < MOST_REMOTES && !self.remotes.iter().any(is_known) {
+            let heard = None;
+            self.remotes.push(Remote { candidate, heard });
+        }
+    }
+
+    /// Something has come from one of the host's addresses. If it is not the one in use, and nothing has come from
+    /// that for long, it is given up: by itself, str0m waits until its checks have failed, which
+    /// takes longer than a session without data lasts.
+    fn heard(&mut self, now: Time, source: SocketAddr) {
+        let mut all = self.remotes.iter_mut();
+        if let Some(remote) = all.find(|remote| remote.candidate.addr() == source) {
+            remote.heard = Some(now);
+        }
+        let is_silent = |remote: &Remote| {
+            let silent = remote
+                .heard
+                .is_some_and(|heard| now.since(heard) >= SILENT_FOR);
+            Some(remote.candidate.addr()) == self.current && silent
+        };
+        if let Some(index) = self.remotes.iter().position(is_silent) {
+            let gone = self.remotes.remove(index);
+            tracing::debug!(address = %gone.candidate.addr(), "the host is silent there");
+            self.rtc.direct_api().invalidate_candidate(&gone.candidate);
         }
     }
 
@@ -272,11 +332,12 @@ impl ViewerTransport for Caller {
     }
 
     fn receive(&mut self, now: Time, source: SocketAddr, destination: SocketAddr, contents: &[u8]) {
-        let Some(receive) = received(source, destination, contents) else {
+        let Some(receive) = received(Protocol::Udp, source, destination, contents) else {
             return;
         };
         let result = self.rtc.handle_input(Input::Receive(instant(now), receive));
         self.check(result);
+        self.heard(now, source);
         self.drain();
     }
 
@@ -288,6 +349,19 @@ impl ViewerTransport for Caller {
 
     fn deadline(&self) -> Time {
         self.deadline
+    }
+
+    fn add_candidate(&mut self, line: &str) {
+        // This end has one address of UDP.
+        match Candidate::from_sdp_string(line) {
+            Ok(candidate) if candidate.proto() == Protocol::Udp => {
+                self.know(candidate.clone());
+                self.rtc.add_remote_candidate(candidate);
+                self.drain();
+            }
+            Ok(_) => {}
+            Err(error) => tracing::debug!(%error, "the host has sent what is no candidate"),
+        }
     }
 
     fn report(&mut self, compound: &[u8]) {

@@ -57,6 +57,25 @@ impl Channel {
     }
 }
 
+/// Where datagrams for the host's end of a connection come in. An address is in one list only, so that it says
+/// which protocol carries a datagram.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Addresses {
+    /// The addresses of UDP.
+    pub datagrams: Vec<SocketAddr>,
+    /// The addresses of TCP, to which the other end connects (RFC 6544, "passive"), and in whose streams
+    /// [frames](mimosa_rtp::framing) are datagrams.
+    pub streams: Vec<SocketAddr>,
+}
+
+impl Addresses {
+    /// Whether this is one of the addresses.
+    #[must_use]
+    pub fn has(&self, address: SocketAddr) -> bool {
+        self.datagrams.contains(&address) || self.streams.contains(&address)
+    }
+}
+
 /// A datagram to be sent.
 #[derive(Clone, Debug)]
 pub struct Datagram {
@@ -66,7 +85,7 @@ pub struct Datagram {
     pub destination: SocketAddr,
     /// ECN field to send the datagram with.
     pub ecn: Ecn,
-    /// Payload of the UDP datagram.
+    /// Payload of the datagram.
     pub contents: Vec<u8>,
 }
 
@@ -180,6 +199,14 @@ pub trait HostTransport: Send {
     ///
     /// [`OfferError::Candidate`] if the line is not a candidate.
     fn add_candidate(&mut self, line: &str) -> Result<(), OfferError>;
+
+    /// Changes the addresses at which datagrams may come in. Returns the new ones as candidates, in
+    /// the form of `a=candidate:` lines without `a=`, for the other end. What is no WebRTC has no
+    /// candidates.
+    fn set_addresses(&mut self, addresses: &Addresses) -> Vec<String> {
+        let _ = addresses;
+        Vec::new()
+    }
 
     /// Stores the packets of a frame for [`HostTransport::send`]. `timestamp` is the frame's RTP
     /// timestamp, in 1/90000 s. `reference` is the frame to which it refers; `None` for a keyframe.
@@ -313,6 +340,12 @@ pub trait ViewerTransport: Send {
 
     /// When to call [`ViewerTransport::timeout`] at the latest.
     fn deadline(&self) -> Time;
+
+    /// Takes a further ICE candidate of the host, in the form of an `a=candidate:` line without `a=`.
+    /// What is no candidate that this end can use is ignored, and what is no WebRTC has no use for one.
+    fn add_candidate(&mut self, line: &str) {
+        let _ = line;
+    }
 
     /// Sends an RTCP compound packet of at most 1100 bytes.
     fn report(&mut self, compound: &[u8]);

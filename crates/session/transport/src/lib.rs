@@ -38,11 +38,11 @@ mod video;
 pub use advertised::advertise;
 pub use caller::{Call, Caller};
 pub use ends::{
-    Agreed, CallerEvent, Carries, Channel, Datagram, HostTransport, Incoming, Left, PeerEvent,
-    ViewerTransport,
+    Addresses, Agreed, CallerEvent, Carries, Channel, Datagram, HostTransport, Incoming, Left,
+    PeerEvent, ViewerTransport,
 };
 pub use error::{CallError, OfferError};
 pub use numbers::StreamNumbers;
-pub use paths::check_candidate;
+pub use paths::{check_candidate, is_stun};
 pub use peer::{LARGEST_PAYLOAD, OVERHEAD, Peer};
 pub use sound::SOUND_OVERHEAD;

@@ -17,7 +17,9 @@
 //! priority, and the library would send to the old address until the session ends.
 //! [`Destination`] follows the newest nomination instead, as `libwebrtc` nominates only the
 //! pair that it uses. It moves once authentic data have come from there as well: a recorded
-//! check that somebody sends again from another address moves nothing. Before the first data
+//! check that somebody sends again from another address moves nothing. What moves is the whole way,
+//! with the host's own address: a browser changes to another of those when the host moves from one
+//! network to another, or from UDP to TCP. Before the first data
 //! after the handshake of DTLS, everything follows the newest nomination at once: a browser that
 //! waits for the end of the handshake has nothing else to send from its new address. Until the
 //! first data, at most a round trip later, a recorded check diverts a few datagrams.
@@ -58,35 +60,50 @@ impl Sources {
     }
 }
 
-/// Where a browser's datagrams are sent.
+/// Both ends of a way between the host and a browser: a pair of candidates.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Way {
+    /// The host's address.
+    pub(crate) own: SocketAddr,
+    /// The browser's address.
+    pub(crate) other: SocketAddr,
+}
+
+/// The way that a browser's datagrams take.
 #[derive(Debug, Default)]
 pub(crate) struct Destination {
-    /// The address of the newest authentic check that nominated its pair.
-    nominated: Option<SocketAddr>,
-    /// The nominated address from which authentic data came last.
-    proven: Option<SocketAddr>,
+    /// The way of the newest authentic check that nominated its pair.
+    nominated: Option<Way>,
+    /// The nominated way by which authentic data came last.
+    proven: Option<Way>,
 }
 
 impl Destination {
-    /// An authentic connectivity check has come from `source`.
-    pub(crate) fn checked(&mut self, source: SocketAddr, check: &[u8]) {
+    /// An authentic connectivity check has come by `way`.
+    pub(crate) fn checked(&mut self, way: Way, check: &[u8]) {
         let nominates = StunMessage::parse(check)
             .is_ok_and(|message| message.is_binding_request() && message.use_candidate());
         if nominates {
-            self.nominated = Some(source);
+            self.nominated = Some(way);
         }
     }
 
-    /// Data that only the browser can have encrypted have come from `source`.
-    pub(crate) fn heard_from(&mut self, source: SocketAddr) {
-        if self.nominated == Some(source) {
-            self.proven = Some(source);
+    /// Data that only the browser can have encrypted have come by `way`.
+    pub(crate) fn heard_from(&mut self, way: Way) {
+        if self.nominated == Some(way) {
+            self.proven = Some(way);
         }
     }
 
-    /// Where a datagram goes that the library would send to `chosen`. An answer to a
-    /// connectivity check goes back to where the check came from.
-    pub(crate) fn of(&self, chosen: SocketAddr, datagram: &[u8]) -> SocketAddr {
+    /// The host does not have this address any more.
+    pub(crate) fn forget(&mut self, own: SocketAddr) {
+        self.nominated.take_if(|way| way.own == own);
+        self.proven.take_if(|way| way.own == own);
+    }
+
+    /// The way of a datagram that the library would send by `chosen`. An answer to a
+    /// connectivity check goes back the way by which the check came.
+    pub(crate) fn of(&self, chosen: Way, datagram: &[u8]) -> Way {
         match self.proven.or(self.nominated) {
             Some(newest) if !is_stun(datagram) => newest,
             _ => chosen,
@@ -95,7 +112,8 @@ impl Destination {
 }
 
 /// Whether a datagram is STUN (RFC 7983, section 7).
-pub(crate) const fn is_stun(datagram: &[u8]) -> bool {
+#[must_use]
+pub const fn is_stun(datagram: &[u8]) -> bool {
     matches!(datagram, [0..=3, ..])
 }
 

@@ -11,15 +11,16 @@ use mimosa_units::{Bytes, Ecn, Time};
 use str0m::change::SdpOffer;
 use str0m::channel::ChannelData;
 use str0m::media::{MediaTime, Mid, Pt};
+use str0m::net::{Protocol, TcpType};
 use str0m::rtp::{ExtensionValues, RtpWrite, SeqNo};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 
 use crate::config::configure;
-use crate::ends::{Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
+use crate::ends::{Addresses, Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
 use crate::error::OfferError;
 use crate::feedback::Congestion;
 use crate::numbers::StreamNumbers;
-use crate::paths::{Destination, Sources, check_candidate, is_stun};
+use crate::paths::{Destination, Sources, Way, check_candidate, is_stun};
 use crate::reports::{accept, transport_extension};
 use crate::rtc::{Channels, cause, received};
 use crate::sdp::{Beside, Offer, RepairOffer, add_repairs, add_stream, rename};
@@ -55,6 +56,8 @@ pub struct Peer {
     /// Addresses from which the peer's connectivity checks have come.
     sources: Sources,
     destination: Destination,
+    /// Where datagrams for the peer may come in.
+    addresses: Addresses,
     packets: Video,
     kind: FeedbackKind,
     /// The media section in which video is sent.
@@ -81,7 +84,8 @@ impl Peer {
     /// Answers an offer. Returns the peer, and the text of the answer. The picture is sent as the
     /// first of `codecs` that the offer has.
     ///
-    /// `addresses` are those at which datagrams for the peer may come in. `wanted` replaces the feedback that the offer
+    /// `addresses` are those of UDP at which datagrams for the peer may come in;
+    /// [`HostTransport::set_addresses`] changes them, and adds those of TCP. `wanted` replaces the feedback that the offer
     /// asks for. Without `has_sound`, or if the offer has no Opus to receive, the answer has no
     /// sound.
     ///
@@ -117,6 +121,10 @@ impl Peer {
             rtc,
             sources: Sources::default(),
             destination: Destination::default(),
+            addresses: Addresses {
+                datagrams: addresses.to_vec(),
+                streams: Vec::new(),
+            },
             packets: Video::new(
                 offer.codec.codec,
                 numbers.first_sequence(),
@@ -249,14 +257,19 @@ impl Peer {
                     self.deadline = time(deadline);
                     break;
                 }
-                Ok(Output::Transmit(transmit)) => self.datagrams.push_back(Datagram {
-                    source: transmit.source,
-                    destination: self
-                        .destination
-                        .of(transmit.destination, &transmit.contents),
-                    ecn: self.ecn,
-                    contents: transmit.contents.into(),
-                }),
+                Ok(Output::Transmit(transmit)) => {
+                    let chosen = Way {
+                        own: transmit.source,
+                        other: transmit.destination,
+                    };
+                    let way = self.destination.of(chosen, &transmit.contents);
+                    self.datagrams.push_back(Datagram {
+                        source: way.own,
+                        destination: way.other,
+                        ecn: self.ecn,
+                        contents: transmit.contents.into(),
+                    });
+                }
                 Ok(Output::Event(event)) => self.event(event),
                 Err(error) => {
                     self.end(cause(&error, CLOSED));
@@ -288,6 +301,15 @@ impl Peer {
         }
     }
 
+    /// The protocol by which datagrams come to one of the host's addresses.
+    fn protocol(&self, own: SocketAddr) -> Protocol {
+        if self.addresses.streams.contains(&own) {
+            Protocol::Tcp
+        } else {
+            Protocol::Udp
+        }
+    }
+
     /// Reads decrypted RTCP, whose first eight bytes are in the datagram in the clear.
     fn control(&mut self, datagram: &[u8], plain: &[u8]) {
         let is_rtcp = datagram.len() >= 8 && (192..=223).contains(&datagram[1]);
@@ -309,6 +331,19 @@ impl Peer {
             self.events.push_back(PeerEvent::Closed { reason });
         }
     }
+}
+
+/// The host's addresses, each with its candidate; without addresses that can be none.
+fn candidates(addresses: &Addresses) -> impl Iterator<Item = (SocketAddr, Candidate)> {
+    let datagrams = addresses.datagrams.iter().filter_map(|&own| {
+        let candidate = Candidate::host(own, Protocol::Udp).ok()?;
+        Some((own, candidate))
+    });
+    let streams = addresses.streams.iter().filter_map(|&own| {
+        let made = Candidate::builder().tcp().host(own);
+        Some((own, made.tcptype(TcpType::Passive).build().ok()?))
+    });
+    datagrams.chain(streams)
 }
 
 impl HostTransport for Peer {
@@ -341,7 +376,7 @@ impl HostTransport for Peer {
         if is_stun(contents) && !self.sources.has_room_for(source) {
             return false;
         }
-        received(source, destination, contents)
+        received(self.protocol(destination), source, destination, contents)
             .is_some_and(|receive| self.rtc.accepts(&Input::Receive(instant(now), receive)))
     }
 
@@ -356,8 +391,13 @@ impl HostTransport for Peer {
         if is_check && !self.sources.has_room_for(source) {
             return false;
         }
-        let Some(receive) = received(source, destination, contents) else {
+        let protocol = self.protocol(destination);
+        let Some(receive) = received(protocol, source, destination, contents) else {
             return false;
+        };
+        let way = Way {
+            own: destination,
+            other: source,
         };
         let before = (self.datagrams.len(), self.events.len());
         let rtc = &mut self.rtc;
@@ -374,7 +414,7 @@ impl HostTransport for Peer {
             let is_answered = sent.any(|datagram| is_stun(&datagram.contents));
             if is_answered {
                 self.sources.learn(source);
-                self.destination.checked(source, contents);
+                self.destination.checked(way, contents);
             }
             return is_answered;
         }
@@ -382,7 +422,7 @@ impl HostTransport for Peer {
         let is_authentic = !plain.is_empty() || events.peek().is_some();
         // The end of the handshake at this end may not have reached the other one.
         if !plain.is_empty() || events.any(|event| !matches!(event, PeerEvent::Connected)) {
-            self.destination.heard_from(source);
+            self.destination.heard_from(way);
         }
         is_authentic
     }
@@ -399,6 +439,26 @@ impl HostTransport for Peer {
 
     fn add_candidate(&mut self, line: &str) -> Result<(), OfferError> {
         check_candidate(line)
+    }
+
+    fn set_addresses(&mut self, addresses: &Addresses) -> Vec<String> {
+        let before = std::mem::replace(&mut self.addresses, addresses.clone());
+        let gone = candidates(&before).filter(|(own, _)| !addresses.has(*own));
+        for (own, candidate) in gone {
+            self.rtc.direct_api().invalidate_candidate(&candidate);
+            self.destination.forget(own);
+        }
+        let mut lines = Vec::new();
+        for (own, candidate) in candidates(addresses) {
+            if before.has(own) {
+                continue;
+            }
+            if let Some(added) = self.rtc.add_local_candidate(candidate) {
+                lines.push(added.to_sdp_string());
+            }
+        }
+        self.drain();
+        lines
     }
 
     fn insert(

@@ -65,12 +65,13 @@ pub(crate) fn cause(error: &RtcError, closed: &str) -> String {
 /// A datagram in the form in which str0m takes it; `None` if it belongs to none of WebRTC's
 /// protocols.
 pub(crate) fn received(
+    proto: Protocol,
     source: SocketAddr,
     destination: SocketAddr,
     contents: &[u8],
 ) -> Option<Receive<'_>> {
     Some(Receive {
-        proto: Protocol::Udp,
+        proto,
         source,
         destination,
         contents: contents.try_into().ok()?,

@@ -5,6 +5,7 @@
 mod link;
 mod nat;
 mod pairing;
+mod sessions;
 mod window;
 
 use std::path::{Path, PathBuf};

@@ -55,9 +55,35 @@ echo "$url"
 ip netns exec player "$MIMOSA" play "$url" --headless --seconds 3 --report report.json
 "#;
 
-/// Plays through the router; the host gets these flags. `None` without the rights to make
+/// Plays in the host's network while the host changes from its address to another one, which it did not have when
+/// the session began.
+const MOVE: &str = r#"ip netns exec host "$MIMOSA" serve --bind 0.0.0.0 --http-port 7080 --udp-port 7081 \
+    --size 320x180 >urls.txt 2>log.txt &
+host=$!
+trap 'kill $host' EXIT
+for _ in $(seq 100); do
+    sleep 0.1
+    url=$(sed -n 's/^play  *https/https/p' urls.txt | grep -F 10.9.0.2 | head -n 1)
+    [ "$url" ] && break
+done
+# The second address of a network goes with the first one, unless it is promoted.
+ip netns exec host sh -c 'echo 1 >/proc/sys/net/ipv4/conf/eth0/promote_secondaries'
+{
+    until grep -q connected log.txt 2>/dev/null; do sleep 0.1; done
+    ip -n host address add 10.9.0.3/24 dev eth0
+    until grep -q 'have changed' log.txt; do sleep 0.1; done
+    sleep 0.5
+    ip -n host address delete 10.9.0.2/24 dev eth0
+} &
+ip netns exec router "$MIMOSA" play "$url" --headless --seconds 11 --report report.json
+played=$?
+cat log.txt >&2
+exit $played
+"#;
+
+/// Plays through the router, as `play` does; the host gets these flags. `None` without the rights to make
 /// namespaces, which under CI is a failure.
-fn played(name: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
+fn played(name: &str, play: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
     let _alone = alone();
     let folder = folder(name);
     let run = |script: &str, flags: &[&str]| {
@@ -79,7 +105,7 @@ fn played(name: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
         eprintln!("skipped: {said}");
         return None;
     }
-    let output = run(&format!("{NETWORK}{PLAY}"), flags);
+    let output = run(&format!("{NETWORK}{play}"), flags);
     let report = std::fs::read(folder.join("report.json")).ok();
     Some((
         output,
@@ -90,7 +116,7 @@ fn played(name: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
 #[test]
 fn a_host_behind_a_router_is_reached_where_it_says() {
     let flags = ["--advertise", "den.example.org:9081"];
-    let Some((output, report)) = played("nat", &flags) else {
+    let Some((output, report)) = played("nat", PLAY, &flags) else {
         return;
     };
     let said = (text(&output.stdout), text(&output.stderr));
@@ -105,7 +131,7 @@ fn a_host_behind_a_router_is_reached_where_it_says() {
 
 #[test]
 fn a_host_behind_a_router_that_does_not_say_is_not_reached() {
-    let Some((output, report)) = played("nat-untold", &[]) else {
+    let Some((output, report)) = played("nat-untold", PLAY, &[]) else {
         return;
     };
     let said = text(&output.stderr);
@@ -114,4 +140,22 @@ fn a_host_behind_a_router_that_does_not_say_is_not_reached() {
     let report = report.unwrap_or_else(|| panic!("{said}"));
     assert_eq!(report["frames"]["shown"], 0, "{report:#}");
     assert!(report["connected_after"].is_null(), "{report:#}");
+}
+
+#[test]
+fn a_host_that_changes_its_address_keeps_its_session() {
+    let Some((output, report)) = played("nat-moving", MOVE, &[]) else {
+        return;
+    };
+    let said = text(&output.stderr);
+    let report = report.unwrap_or_else(|| panic!("{said}"));
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches(" begun ").count(), 1, "one session: {said}");
+    let last = "have changed udp=[127.0.0.1:7081, 10.9.0.3:7081]";
+    assert!(said.contains(last), "{said}");
+    // The picture was away for 2.5 s of silence and until the next check, and came back.
+    let longest = report["interval"]["max"].as_f64().unwrap();
+    assert!((2_000.0..9_000.0).contains(&longest), "{said} {report:#}");
+    let shown = report["frames"]["shown"].as_f64().unwrap();
+    assert!(shown > 150.0, "{report:#}");
 }

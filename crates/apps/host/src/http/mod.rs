@@ -7,7 +7,7 @@ mod limit;
 mod listener;
 mod page;
 mod pair;
-mod places;
+pub(crate) mod places;
 mod redirect;
 mod timed;
 mod whep;
@@ -240,6 +240,7 @@ pub(crate) async fn serve(
     let places = app.places.clone();
     let routes = Routes {
         all: router(Arc::clone(&app)),
+        sessions: app.network.clone(),
         plain: plain(app),
     };
     listener::serve(listener, routes, door, places, stop).await;

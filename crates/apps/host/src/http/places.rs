@@ -25,18 +25,18 @@ struct Taken {
 
 /// The places, which all listeners share.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places(Arc<Mutex<Taken>>);
+pub(crate) struct Places(Arc<Mutex<Taken>>);
 
 /// A connection's place, which is free again when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     places: Places,
     network: IpAddr,
 }
 
 impl Places {
     /// Takes a place for a connection from this address, if one is free.
-    pub(super) fn take(&self, address: IpAddr) -> Option<Place> {
+    pub(crate) fn take(&self, address: IpAddr) -> Option<Place> {
         let address = address.to_canonical();
         let network = network(address);
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);

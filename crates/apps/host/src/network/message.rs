@@ -1,6 +1,6 @@
 //! Messages from other threads to the network's.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::info::Info;
@@ -9,7 +9,9 @@ use mimosa_protocol::proof::{Secret, Shown};
 use mimosa_session::host::SoundFrame;
 use tokio::sync::oneshot;
 
+use super::streams::Framed;
 use crate::encoding::FromEncoder;
+use crate::sessions::Listed;
 use crate::source::FromSource;
 
 /// Number of a session within the host.
@@ -73,6 +75,10 @@ pub(crate) enum ToNetwork {
     Devices(Vec<String>),
     /// Where others reach the host besides its own addresses.
     Advertised(Vec<SocketAddr>),
+    /// The addresses that the machine has, of those to which the host binds.
+    Interfaces(Vec<IpAddr>),
+    /// A connection of TCP that carries the datagrams of a session.
+    Framed(Framed),
     /// Further candidates for a session.
     Candidates(
         Box<Within>,
@@ -83,6 +89,10 @@ pub(crate) enum ToNetwork {
     Delete(Box<Within>, oneshot::Sender<Result<(), Problem>>),
     /// A request for what the host says about itself.
     Info(oneshot::Sender<Info>),
+    /// A request for the sessions, with the identifiers of devices in the place of their names.
+    List(oneshot::Sender<Vec<Listed>>),
+    /// The host's owner ends a session; the answer says whether there is one.
+    End(SessionNumber, oneshot::Sender<bool>),
     /// The host is to stop.
     Stop,
 }

@@ -2,8 +2,11 @@
 
 mod admission;
 mod advertised;
+mod interfaces;
 mod message;
+mod reach;
 mod sockets;
+mod streams;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -24,9 +27,11 @@ use mimosa_video::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::advertised::Watch as AdvertisedWatch;
+pub(crate) use self::interfaces::watch as watch_interfaces;
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork, Within};
 use self::sockets::Received;
 pub(crate) use self::sockets::{Sockets, is_absent};
+pub(crate) use self::streams::Framed;
 use crate::controllers::Controllers;
 use crate::encoding::{EncoderChoices, EncoderThread, FromEncoder};
 use crate::error::HostError;
@@ -46,6 +51,8 @@ struct Ready {
     messages: bool,
     /// Indices of the sockets with datagrams.
     sockets: Vec<usize>,
+    /// Indices of the streams that have something, or have room again.
+    streams: Vec<usize>,
 }
 
 /// A session, with what the thread keeps for it.
@@ -81,6 +88,8 @@ pub(crate) struct Network {
     sockets: Sockets,
     /// Where others reach the host besides the addresses of its sockets.
     advertised: Vec<SocketAddr>,
+    /// The port at which sessions' datagrams come by TCP, if they can.
+    stream_port: Option<u16>,
     // Fields are dropped in this order: a game ends before the sound server into which it plays.
     source: Source,
     sound: Option<Sound>,
@@ -107,7 +116,7 @@ impl Network {
         settings: Arc<Settings>,
         (encoders, controllers): (EncoderChoices, Controllers),
         clock: Clock,
-        sockets: Sockets,
+        (sockets, stream_port): (Sockets, Option<u16>),
         (source, sound): (Source, Option<Sound>),
         (mailbox, inbox): (Mailbox<ToNetwork>, Inbox<ToNetwork>),
         metrics: Arc<Metrics>,
@@ -119,6 +128,7 @@ impl Network {
             clock,
             sockets,
             advertised: Vec::new(),
+            stream_port,
             source,
             sound,
             inbox,
@@ -157,6 +167,7 @@ impl Network {
                 }
             }
             let now = self.clock.now();
+            self.sockets.streams.expire(now);
             self.each(|running, now, viewers| {
                 if running.session.deadline() <= now {
                     running.session.advance(now);
@@ -177,6 +188,10 @@ impl Network {
             for index in ready.sockets {
                 self.receive(index, &mut buffer);
             }
+            for index in ready.streams {
+                self.receive_framed(index, &mut buffer);
+            }
+            self.sockets.streams.forget_closed();
         }
     }
 
@@ -276,6 +291,7 @@ impl Network {
         let _ = catch_unwind(AssertUnwindSafe(|| running.session.close(reason)));
         self.sockets
             .send(std::iter::from_fn(|| running.session.poll_datagram()));
+        self.sockets.streams.close_of(number);
         for effect in running.session.take_effects() {
             match effect {
                 Effect::Act(played) => self.source.act(played),
@@ -347,6 +363,8 @@ impl Network {
             }
             ToNetwork::Devices(devices) => self.keep_only(&devices),
             ToNetwork::Advertised(addresses) => self.advertised = addresses,
+            ToNetwork::Interfaces(addresses) => self.change_addresses(&addresses),
+            ToNetwork::Framed(framed) => self.sockets.streams.add(framed, self.clock.now()),
             ToNetwork::Candidates(within, lines, reply) => {
                 let _ = reply.send(self.candidates(&within, &lines));
             }
@@ -355,6 +373,16 @@ impl Network {
             }
             ToNetwork::Info(reply) => {
                 let _ = reply.send(self.info());
+            }
+            ToNetwork::List(reply) => {
+                let _ = reply.send(self.list());
+            }
+            ToNetwork::End(number, reply) => {
+                let ended = self.with(number, |running, now| {
+                    let reason = "the host's owner has ended this session";
+                    running.session.leave(now, reason);
+                });
+                let _ = reply.send(ended.is_some());
             }
             ToNetwork::Stop => self.stop(Ok(()), "the host has stopped"),
         }
@@ -390,16 +418,21 @@ impl Network {
         let mut fds = vec![PollFd::from_borrowed_fd(inbox, PollFlags::IN)];
         let sockets = self.sockets.fds();
         fds.extend(sockets.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let count = fds.len() - 1;
+        fds.extend(self.sockets.streams.fds());
         // An interruption counts as a wake-up.
         let _ = poll(&mut fds, Some(&timeout));
         let has_come = |fd: &PollFd<'_>| !fd.revents().is_empty();
-        let sockets = (0..).zip(fds.iter().skip(1));
+        let (sockets, streams) = fds[1..].split_at(count);
+        let ready = |fds: &[PollFd<'_>]| {
+            let fds = (0..).zip(fds);
+            let ready = fds.filter(|(_, fd)| has_come(fd));
+            ready.map(|(index, _)| index).collect()
+        };
         Ready {
             messages: fds.first().is_some_and(has_come),
-            sockets: sockets
-                .filter(|(_, fd)| has_come(fd))
-                .map(|(index, _)| index)
-                .collect(),
+            sockets: ready(sockets),
+            streams: ready(streams),
         }
     }
 

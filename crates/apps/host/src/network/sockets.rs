@@ -1,18 +1,24 @@
 //! The UDP sockets: one for each address, because a wildcard would hide at which of the host's
 //! addresses a datagram came.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 
 use mimosa_system::udp::{self, BatchSocket};
 use mimosa_transport::Datagram;
 
+use super::streams::Streams;
 use crate::error::HostError;
 
-/// The sockets, each bound to one address.
+/// The sockets, each bound to one address, and the streams of TCP.
 #[derive(Debug)]
 pub(crate) struct Sockets {
-    sockets: Vec<BatchSocket>,
+    udp: Vec<BatchSocket>,
+    port: u16,
+    /// The addresses that could not be bound, of which the log has been told.
+    refused: BTreeSet<IpAddr>,
+    pub(super) streams: Streams,
 }
 
 /// Datagrams that were received together.
@@ -53,17 +59,51 @@ impl Sockets {
         if sockets.is_empty() {
             return Err(HostError::NoAddress);
         }
-        Ok(Self { sockets })
+        Ok(Self {
+            udp: sockets,
+            port,
+            refused: BTreeSet::new(),
+            streams: Streams::default(),
+        })
+    }
+
+    /// Binds those of `addresses` that have no socket yet, and closes the sockets of all others.
+    /// Returns whether anything has changed. What cannot be bound is tried again at the next call:
+    /// an address of IPv6 is of no use in its first second (RFC 4862, section 5.4).
+    pub(crate) fn change(&mut self, addresses: &[IpAddr]) -> bool {
+        let before = self.udp.len();
+        self.udp
+            .retain(|socket| addresses.contains(&socket.address().ip()));
+        let mut has_changed = self.udp.len() < before;
+        self.refused.retain(|address| addresses.contains(address));
+        for &ip in addresses {
+            if self.udp.iter().any(|socket| socket.address().ip() == ip) {
+                continue;
+            }
+            match BatchSocket::bind(SocketAddr::new(ip, self.port)) {
+                Ok(socket) => {
+                    self.refused.remove(&ip);
+                    self.udp.push(socket);
+                    has_changed = true;
+                }
+                Err(error) => {
+                    if self.refused.insert(ip) {
+                        tracing::warn!(%ip, port = self.port, %error, "UDP cannot be bound yet");
+                    }
+                }
+            }
+        }
+        has_changed
     }
 
     /// The addresses of the sockets.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        self.sockets.iter().map(BatchSocket::address).collect()
+        self.udp.iter().map(BatchSocket::address).collect()
     }
 
     /// The descriptors to wait for, in the order of the indices of [`Self::receive`].
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.sockets.iter().map(BatchSocket::fd)
+        self.udp.iter().map(BatchSocket::fd)
     }
 
     /// Sends datagrams, with as many as possible in one call. Datagrams that the system does not
@@ -71,19 +111,20 @@ impl Sockets {
     pub(crate) fn send(&mut self, datagrams: impl Iterator<Item = Datagram>) -> u64 {
         let mut unsent = 0;
         for datagram in datagrams {
-            let mut sockets = self.sockets.iter_mut();
+            let mut sockets = self.udp.iter_mut();
             let socket = sockets.find(|socket| socket.address() == datagram.source);
-            unsent += socket.map_or(1, |socket| {
-                socket.send(datagram.destination, datagram.ecn, &datagram.contents)
-            });
+            unsent += match socket {
+                Some(socket) => socket.send(datagram.destination, datagram.ecn, &datagram.contents),
+                None => u64::from(!self.streams.send(&datagram)),
+            };
         }
-        unsent + self.sockets.iter_mut().map(BatchSocket::flush).sum::<u64>()
+        unsent + self.udp.iter_mut().map(BatchSocket::flush).sum::<u64>()
     }
 
     /// Receives datagrams from one socket into `buffer`, which has [`udp::LARGEST`] bytes; `None` if
     /// there are no more.
     pub(crate) fn receive(&self, index: usize, buffer: &mut [u8]) -> Option<Received> {
-        let socket = self.sockets.get(index)?;
+        let socket = self.udp.get(index)?;
         Some(Received {
             local: socket.address(),
             datagrams: socket.receive(buffer)?,
@@ -105,7 +146,7 @@ pub(crate) fn is_absent(address: SocketAddr, error: &std::io::Error) -> bool {
 
 /// The addresses with wildcards resolved. Link-local IPv6 addresses are left out, because they mean
 /// nothing without a zone.
-fn resolved(addresses: &[IpAddr]) -> Result<Vec<IpAddr>, HostError> {
+pub(super) fn resolved(addresses: &[IpAddr]) -> Result<Vec<IpAddr>, HostError> {
     let mut all = Vec::new();
     for &address in addresses {
         if address.is_unspecified() {

@@ -39,6 +39,8 @@ pub enum ToPage {
     Clipboard(Clipboard),
     /// The result of a test of the line.
     Line(Box<LineReport>),
+    /// Further addresses of the host.
+    Candidates(Candidates),
     /// A message of an unknown type.
     #[serde(other)]
     Unknown,
@@ -196,6 +198,17 @@ pub enum NoticeCode {
     /// An unknown code; the page shows the words all the same.
     #[serde(other)]
     Other,
+}
+
+/// Most candidates in a message: as many as addresses can be advertised.
+pub const MOST_CANDIDATES: usize = 16;
+
+/// Addresses that the host has from now on.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Candidates {
+    /// The addresses in the form of `a=candidate:` lines (RFC 8839, section 5.1) without `a=`, at most
+    /// [`MOST_CANDIDATES`].
+    pub candidates: Vec<String>,
 }
 
 /// A request that the page reconnect with other feedback.

@@ -26,13 +26,14 @@ use std::sync::Arc;
 
 use mimosa_facts::{Action, PacketKind, SessionEvent, StreamSequence};
 use mimosa_protocol::control::{
-    Clipboard, FeedbackChange, FeedbackKind, Hello, NoticeCode, Role, ToPage,
+    Candidates, Clipboard, FeedbackChange, FeedbackKind, Hello, MOST_CANDIDATES, NoticeCode, Role,
+    ToPage,
 };
 use mimosa_protocol::frames::{ClockMap, FrameMessage};
 use mimosa_protocol::input::Rumble;
 use mimosa_stream::{Outgoing, Sender};
-use mimosa_transport::{Channel, Datagram, HostTransport, Left, OfferError};
-use mimosa_units::{Time, TimeDelta};
+use mimosa_transport::{Addresses, Channel, Datagram, HostTransport, Left, OfferError};
+use mimosa_units::{Rate, Time, TimeDelta};
 use mimosa_video::Size;
 use mimosa_video::detail::{Config as DetailConfig, Detail};
 use mimosa_video::load::Load;
@@ -167,6 +168,8 @@ pub struct Session {
     waiting_for: Option<String>,
     /// Whether a viewer who sent input has been told that it is ignored.
     is_told_to_watch: bool,
+    /// Addresses of the host, as candidates, of which the page does not know.
+    untold: Vec<String>,
     next_clock: Time,
     next_statistics: Time,
     /// Packets about to leave together; empty between calls.
@@ -217,6 +220,7 @@ impl Session {
             input: Input::new(),
             waiting_for: None,
             is_told_to_watch: false,
+            untold: Vec::new(),
             next_clock: now,
             next_statistics: now,
             burst: Vec::new(),
@@ -229,6 +233,23 @@ impl Session {
     #[must_use]
     pub const fn role(&self) -> Role {
         self.profile.role
+    }
+
+    /// Time since the session began.
+    #[must_use]
+    pub fn lasts(&self, now: Time) -> TimeDelta {
+        now.since(self.begun)
+    }
+
+    /// Bitrate of the video over the last second.
+    pub fn bitrate(&mut self, now: Time) -> Rate {
+        self.statistics.bitrate(now, self.begun)
+    }
+
+    /// The newest round-trip time.
+    #[must_use]
+    pub const fn round_trip(&self) -> Option<TimeDelta> {
+        self.statistics.round_trip
     }
 
     /// Whether media flows.
@@ -253,6 +274,24 @@ impl Session {
         self.events(now);
         self.send(now);
         self.part(now);
+    }
+
+    /// Changes the addresses at which the session's datagrams may come in, and tells the page the new
+    /// ones, at the latest once it listens.
+    pub fn set_addresses(&mut self, addresses: &Addresses) {
+        self.untold.extend(self.transport.set_addresses(addresses));
+        // Addresses that come and go all the time are of no use.
+        let most = self.untold.len().saturating_sub(MOST_CANDIDATES);
+        self.untold.drain(..most);
+        self.tell_candidates();
+    }
+
+    /// Tells the page the addresses of which it does not know, if it listens.
+    fn tell_candidates(&mut self) {
+        let candidates = self.untold.clone();
+        if !candidates.is_empty() && self.tell(&ToPage::Candidates(Candidates { candidates })) {
+            self.untold.clear();
+        }
     }
 
     /// Adds an ICE candidate that came through signalling.

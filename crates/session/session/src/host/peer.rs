@@ -52,6 +52,7 @@ impl Session {
                 ..self.profile.hello.clone()
             };
             self.tell(&ToPage::Hello(hello));
+            self.tell_candidates();
             if let Some(reason) = self.waiting_for.clone() {
                 self.notice(NoticeCode::Waiting, reason);
             }

@@ -187,6 +187,17 @@ impl Statistics {
         self.why.forget();
     }
 
+    /// Bitrate of the video over the last second of a session that began at `begun`.
+    pub(crate) fn bitrate(&mut self, now: Time, begun: Time) -> Rate {
+        self.sizes.forget(now);
+        let span = now.since(begun).min(SHORT);
+        if span > TimeDelta::ZERO {
+            Rate::of(self.sizes.iter().copied().sum(), span)
+        } else {
+            Rate::ZERO
+        }
+    }
+
     /// The message for the page.
     pub(crate) fn message(
         &mut self,

@@ -17,8 +17,8 @@ use std::net::SocketAddr;
 use mimosa_facts::{Action, MediaSequence};
 use mimosa_protocol::PageTime;
 use mimosa_protocol::control::{
-    Client, ClientSound, Clipboard, FromPage, Hello, LineReport, Millis, Notice, NoticeCode,
-    Statistics, ToPage,
+    Candidates, Client, ClientSound, Clipboard, FromPage, Hello, LineReport, MOST_CANDIDATES,
+    Millis, Notice, NoticeCode, Statistics, ToPage,
 };
 use mimosa_protocol::frames::{FrameMessage, Shown};
 use mimosa_protocol::input::Rumble;
@@ -490,6 +490,11 @@ impl Session {
             ToPage::Line(report) => self.effects.push_back(Effect::Line(report)),
             // Our own transport always reports, so that the host does not send this; it continues
             // without.
+            ToPage::Candidates(Candidates { candidates }) => {
+                for line in candidates.iter().take(MOST_CANDIDATES) {
+                    self.transport.add_candidate(line);
+                }
+            }
             ToPage::Feedback(_) | ToPage::Unknown => {}
         }
     }

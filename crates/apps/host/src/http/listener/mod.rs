@@ -2,7 +2,8 @@
 //! connection open for long.
 //!
 //! With HTTPS, the first byte of a connection says what it speaks: a handshake of TLS begins with
-//! [`HANDSHAKE`], and no request of HTTP does. One port is therefore enough for both.
+//! [`HANDSHAKE`], and no request of HTTP does. One port is therefore enough for both, and for a session's
+//! datagrams by TCP, whose first byte is another one ([`Frames::can_begin`]).
 //!
 //! A connection waits for a request, works on it, and answers. [`TimedIo`] bounds the waiting and
 //! the answering; [`in_time`] bounds the work in between.
@@ -22,6 +23,8 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::service::TowerToHyperService;
+use mimosa_rtp::framing::Frames;
+use mimosa_system::Mailbox;
 use mimosa_tls::HTTP_2;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -31,6 +34,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::http::places::{Place, Places};
 use crate::http::timed::{LONGEST_ANSWER, LONGEST_HEADER, Requests, TimedIo};
+use crate::network::{Framed, ToNetwork};
 use crate::tls::Door;
 
 /// Longest time until the answer to a request begins: a body has at most 64 KiB, which take 8 s at
@@ -69,6 +73,8 @@ pub(super) struct Routes {
     pub(super) all: Router,
     /// What answers those that should have come encrypted.
     pub(super) plain: Router,
+    /// What takes the datagrams of sessions.
+    pub(super) sessions: Mailbox<ToNetwork>,
 }
 
 /// Serves connections until `stop`, with HTTPS if there is a door for it. A connection without a
@@ -90,8 +96,8 @@ pub(super) async fn serve(
                 Ok((stream, address)) => {
                     if let Some(place) = places.take(address.ip()) {
                         limit_silence(&stream);
-                        let serving = admit(stream, Client(address), routes.clone(), door.clone());
-                        connections.spawn(keep(place, serving));
+                        let client = Client(address);
+                        connections.spawn(admit(stream, client, place, routes.clone(), door.clone()));
                     }
                 }
                 Err(error) => {
@@ -103,18 +109,37 @@ pub(super) async fn serve(
     }
 }
 
-async fn keep(_place: Place, serving: impl Future<Output = ()>) {
-    serving.await;
-}
-
 /// Makes the system end the connection when the peer is gone.
 fn limit_silence(stream: &TcpStream) {
     // If this fails, the deadlines here still hold.
     let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, LONGEST_SILENCE);
 }
 
-/// Finds out what a connection speaks, and serves it.
-async fn admit(stream: TcpStream, client: Client, routes: Routes, door: Option<Door>) {
+/// Finds out what a connection speaks, and serves it. What carries a session's datagrams keeps its
+/// place, and goes to the sessions.
+async fn admit(
+    stream: TcpStream,
+    client: Client,
+    place: Place,
+    routes: Routes,
+    door: Option<Door>,
+) {
+    let mut first = [0];
+    match timeout(LONGEST_HEADER, stream.peek(&mut first)).await {
+        Ok(Ok(1..)) if Frames::can_begin(first[0]) => {
+            // A stream that has ended already is of no use.
+            if let Ok(framed) = Framed::new(stream, place) {
+                routes.sessions.send(ToNetwork::Framed(framed));
+            }
+            return;
+        }
+        Ok(Ok(1..)) => {}
+        Ok(Ok(0) | Err(_)) | Err(_) => {
+            tracing::debug!(peer = %client.0, "a connection says nothing");
+            return;
+        }
+    }
+    let _place = place;
     let Some(door) = door else {
         return connection(stream, client, Link::Plain, routes.all).await;
     };

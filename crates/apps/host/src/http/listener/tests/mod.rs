@@ -34,6 +34,11 @@ fn router() -> Router {
         .layer(from_fn(|request, next: Next| in_time(next.run(request))))
 }
 
+/// Where datagrams of sessions go in tests that have none.
+fn nobody() -> Mailbox<ToNetwork> {
+    mimosa_system::mailbox().unwrap().0
+}
+
 /// The client of an in-memory connection with a buffer of `room` bytes.
 fn connected(room: usize) -> DuplexStream {
     let (ours, theirs) = duplex(room);
@@ -174,6 +179,7 @@ async fn one_address_cannot_keep_another_out() {
     let routes = Routes {
         all: router(),
         plain: Router::new(),
+        sessions: nobody(),
     };
     let stop = std::future::pending();
     tokio::spawn(serve(listener, routes, None, places.clone(), stop));

@@ -41,6 +41,7 @@ async fn served(is_everywhere: bool) -> Served {
     let routes = Routes {
         all: Router::new().route("/", get(told)),
         plain: Router::new().route("/", get(|| async { "elsewhere, not here" })),
+        sessions: nobody(),
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,0 +1,106 @@
+//! Where sessions are reached: the machine's addresses as they change, and streams of TCP; and who is there.
+
+use std::net::{IpAddr, SocketAddr};
+
+use mimosa_protocol::control::{BitsPerSecond, Millis};
+use mimosa_transport::{Addresses, is_stun};
+
+use super::Network;
+use crate::sessions::Listed;
+
+/// Most addresses of TCP in an answer, of the host's own and of others: a browser connects to each, and has 16
+/// connections at most. Our choice.
+const MOST_STREAM_ADDRESSES: usize = 4;
+
+impl Network {
+    /// Takes what a stream has brought, and gives its datagrams to their session. A stream belongs to
+    /// the session whose connectivity check its first datagram is, and is closed without one.
+    pub(super) fn receive_framed(&mut self, index: usize, buffer: &mut [u8]) {
+        let Some(arrived) = self
+            .sockets
+            .streams
+            .receive(index, self.clock.now(), buffer)
+        else {
+            return;
+        };
+        let (from, local) = (arrived.from, arrived.local);
+        let mut owner = arrived.owner;
+        for data in &arrived.datagrams {
+            let is_first = owner.is_none();
+            let number = match owner {
+                Some(number) => Some(number),
+                None if is_stun(data) => self.whose(from, local, data),
+                None => None,
+            };
+            let Some(number) = number else {
+                self.metrics.strays.inc();
+                self.sockets.streams.close(index);
+                return;
+            };
+            owner = Some(number);
+            if is_first {
+                self.sockets.streams.own(index, number, self.clock.now());
+            }
+            let taken = self.with(number, |running, now| {
+                let is_its = running.session.accepts(now, from, local, data);
+                if is_its {
+                    running.address = Some(from);
+                    running.session.receive(now, from, local, data);
+                }
+                is_its
+            });
+            if taken == Some(false) {
+                self.metrics.strays.inc();
+            }
+        }
+    }
+
+    /// Takes the addresses that the machine has now, and offers new ones to all sessions.
+    pub(super) fn change_addresses(&mut self, addresses: &[IpAddr]) {
+        if !self.sockets.change(addresses) {
+            return;
+        }
+        let addresses = self.addresses();
+        tracing::info!(udp = ?addresses.datagrams, "the machine's addresses have changed");
+        self.each(|running, _, _| running.session.set_addresses(&addresses));
+    }
+
+    /// Where the host's own sockets are.
+    pub(super) fn addresses(&self) -> Addresses {
+        let datagrams = self.sockets.addresses();
+        let streams = self.stream_addresses(datagrams.iter().map(SocketAddr::ip));
+        Addresses { datagrams, streams }
+    }
+
+    /// The addresses of TCP among these, at which sessions can be reached as well.
+    pub(super) fn stream_addresses(&self, all: impl Iterator<Item = IpAddr>) -> Vec<SocketAddr> {
+        let Some(port) = self.stream_port else {
+            return Vec::new();
+        };
+        let mut streams = Vec::new();
+        // Nothing keeps UDP from a machine's own programs.
+        for ip in all.filter(|ip| !ip.is_loopback()) {
+            let address = SocketAddr::new(ip, port);
+            if streams.len() < MOST_STREAM_ADDRESSES && !streams.contains(&address) {
+                streams.push(address);
+            }
+        }
+        streams
+    }
+
+    /// The sessions, for the host's owner.
+    pub(super) fn list(&mut self) -> Vec<Listed> {
+        let now = self.clock.now();
+        let all = self.sessions.iter_mut();
+        all.map(|(number, running)| Listed {
+            number: number.0,
+            device: running.device.clone(),
+            role: running.session.role(),
+            address: running.address,
+            lasts: Millis(running.session.lasts(now)),
+            bitrate: BitsPerSecond(running.session.bitrate(now)),
+            round_trip: running.session.round_trip().map(Millis),
+        })
+        .collect()
+    }
+}
