@@ -28,6 +28,12 @@ pub enum OfferError {
         /// The forms of codecs that the host can send.
         known: String,
     },
+    /// Two codecs have the same payload type.
+    #[error("payload type {number} stands for two codecs; give each a number of its own")]
+    PayloadTypeTwice {
+        /// The payload type.
+        number: u8,
+    },
     /// The line is not an ICE candidate.
     #[error("`{line}` is no candidate in the form of RFC 8839, section 5.1")]
     Candidate {

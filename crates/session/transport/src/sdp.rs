@@ -111,11 +111,15 @@ impl Offer {
         let audio = sound.zip(offer.as_ref().map(|sound| sound.agreed.opus));
         let spoken = audio.clone().map(|(sound, opus)| (&lines[sound], opus));
         let (feedback, numbers) = agree(wanted, (section, payload_type), spoken);
+        let text = for_str0m(&lines, video, numbers, audio.as_ref());
+        if let Some(number) = payload_type_twice(&text) {
+            return Err(OfferError::PayloadTypeTwice { number });
+        }
         Ok(Self {
             bears_gaps: offered(DEPENDENCY_DESCRIPTOR),
             takes_parts: section.contains(&PARTS),
             repairs: rtx.map_or(RepairOffer::None, |_| repairs_of(section)),
-            text: for_str0m(&lines, video, numbers, audio.as_ref()),
+            text,
             media: media.to_owned(),
             codec,
             rtx,
@@ -124,6 +128,21 @@ impl Offer {
             sound: offer,
         })
     }
+}
+
+/// A payload type that two lines of a section give to a codec, which str0m takes for a mistake of its own.
+fn payload_type_twice(text: &str) -> Option<u8> {
+    let mut seen = Vec::new();
+    text.lines().find_map(|line| {
+        if line.starts_with("m=") {
+            seen.clear();
+        }
+        let number = line.strip_prefix("a=rtpmap:")?.split(' ').next()?;
+        let number: u8 = number.parse().ok()?;
+        let is_again = seen.contains(&number);
+        seen.push(number);
+        is_again.then_some(number)
+    })
 }
 
 /// The lines of the first video section that is not refused and receives.
@@ -546,6 +565,17 @@ mod tests {
         ] {
             assert!(both.contains(line), "{line}");
         }
+    }
+
+    #[test]
+    fn a_payload_type_stands_for_one_codec() {
+        let twice = CHROMIUM.replacen("a=rtpmap:114 H264", "a=rtpmap:116 H264", 1);
+        assert_ne!(twice, CHROMIUM);
+        let error = read(&twice, None).unwrap_err().to_string();
+        assert!(
+            error.starts_with("payload type 116 stands for two"),
+            "{error}"
+        );
     }
 
     #[test]
