@@ -42,7 +42,7 @@ fn every_example_is_read_and_written_back() {
             "info" => {
                 serde_json::to_string(&serde_json::from_str::<Info>(example).unwrap()).unwrap()
             }
-            "client" => FromPage::parse(example.as_bytes()).unwrap().to_json(),
+            "client" | "test-line" => FromPage::parse(example.as_bytes()).unwrap().to_json(),
             _ => ToPage::parse(example.as_bytes()).unwrap().to_json(),
         };
         let written: Value = serde_json::from_str(&written).unwrap();
@@ -58,7 +58,9 @@ fn every_example_is_read_and_written_back() {
             "notice",
             "feedback",
             "clipboard",
-            "client"
+            "client",
+            "test-line",
+            "line"
         ]
     );
 }
