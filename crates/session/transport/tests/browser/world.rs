@@ -293,12 +293,7 @@ pub(crate) fn outgoing(kind: PacketKind, sequence: u16, frame: u64, index: u32) 
         kind,
         frame: FrameId(frame),
         index,
-        // The smallest probes have headers alone.
-        size: if kind == PacketKind::Probe {
-            mimosa_transport::OVERHEAD
-        } else {
-            Bytes::new(1_200)
-        },
+        size: Bytes::new(1_200),
         asks_feedback: kind == PacketKind::Retransmission,
         ecn: mimosa_units::Ecn::NotEct,
     }
