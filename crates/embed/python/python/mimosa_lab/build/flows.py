@@ -50,6 +50,7 @@ class Video(_Flow):
     content_bitrate: Quantity | None = None
     carry: float | None = None
     encode_time: Quantity | None = None
+    parts: int | None = None
     overhead: Quantity | None = None
     probe_size: Quantity | None = None
     pacer: str | None = None
