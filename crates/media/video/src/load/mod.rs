@@ -3,22 +3,22 @@
 //! **Source.** Our own. The rule has three means, from the mildest to the hardest:
 //!
 //! 1. *Less analysis and fewer bytes a frame*, from the next frame on. Bits cost time, and a picture
-//!    that is finer than [`FINE`] shows no loss.
+//!    that is finer than `FINE` shows no loss.
 //! 2. *Fewer pictures, evenly*: one of two, of three or of four. Without that, the encoder takes the
 //!    newest picture whenever it is free, and what the player sees is as irregular as the encoder.
-//! 3. *Smaller pictures*, if fewer ones have been necessary for [`SETTLE`]. They cost a new encoder and
+//! 3. *Smaller pictures*, if fewer ones have been necessary for `SETTLE`. They cost a new encoder and
 //!    a keyframe, and give all pictures back.
 //!
-//! **Model.** The time for a frame is its [work](work::work) times what a unit of work takes now, which
-//! [`Encoding`] knows of the last frames, and [`Viewing`] of the viewer. A step *fits* if the frame at
-//! [`FINE`] takes at most a share of the time between two of its pictures: [`HOLD`] to stay, [`AIM`] to
-//! be chosen on the way down, [`UP`] on the way up. A frame's bytes are bounded to what fits in
-//! [`BOUND`] of that time.
+//! **Model.** The time for a frame is its work (`work::work`) times what a unit of work takes now, which
+//! `Encoding` knows of the last frames, and `Viewing` of the viewer. A step *fits* if the frame at
+//! `FINE` takes at most a share of the time between two of its pictures: `HOLD` to stay, `AIM` to
+//! be chosen on the way down, `UP` on the way up. A frame's bytes are bounded to what fits in
+//! `BOUND` of that time.
 //!
-//! **Way up.** A better step is taken when it has fitted for [`UP_AFTER`] without a break, [`LARGER`] times
-//! as long for larger pictures. If it has to be taken back within [`TAKEN_BACK`] times that time, the next
-//! try comes after twice the time, [`MOST_WAIT`] at most.
-//! The bound of a frame's bytes rises by [`RISE`] a frame.
+//! **Way up.** A better step is taken when it has fitted for `UP_AFTER` without a break, `LARGER` times
+//! as long for larger pictures. If it has to be taken back within `TAKEN_BACK` times that time, the next
+//! try comes after twice the time, `MOST_WAIT` at most.
+//! The bound of a frame's bytes rises by `RISE` a frame.
 
 mod encoding;
 #[cfg(test)]
