@@ -83,7 +83,7 @@ mod tests {
             role: Role::Player,
             address: Some(([192, 0, 2, 1], 5_000).into()),
             lasts: Millis(TimeDelta::from_millis(90_400)),
-            bitrate: BitsPerSecond(Rate::from_bps(8_250_000)),
+            bitrate: BitsPerSecond(Rate::from_bps(8_260_000)),
             round_trip: Some(Millis(TimeDelta::from_micros(12_340))),
         };
         let line = "12   player  Phone                    192.0.2.1:5000, for 90 s, 8.3 Mbit/s, \
