@@ -150,6 +150,11 @@ impl Encoder {
     /// its budget.
     pub(crate) fn poll(&mut self, now: Time) -> Option<(Encoded, bool)> {
         let running = self.running.take_if(|running| running.ends <= now)?;
+        // A frame whose parts have left may fail in the end.
+        let left = match &running.coded {
+            Some(Ok(coded)) => coded.length,
+            Some(Err(_)) | None => 0,
+        };
         let result = if self.is_broken {
             Err(EncoderFailure {
                 reason: "the model of an encoder was told to fail".to_owned(),
@@ -165,10 +170,8 @@ impl Encoder {
             }
         };
         let request = &running.job.request;
-        let kept = match &result {
-            Ok(coded) => coded.length as u64 <= request.budget.get(),
-            Err(_) => true,
-        };
+        let length = result.as_ref().map_or(left, |coded| coded.length);
+        let kept = length as u64 <= request.budget.get();
         let encoded = Encoded {
             frame: request.frame,
             begun: running.begun,

@@ -199,6 +199,12 @@ impl HostSide {
             self.session.coded_part(now, part);
         }
         if let Some((encoded, kept)) = self.encoder.poll(now) {
+            if !kept {
+                self.over.push(encoded.frame);
+                if self.encoder.overrun > 1.0 {
+                    summary.witness("encoder-overrun");
+                }
+            }
             if let Ok(coded) = &encoded.result {
                 summary.coded += 1;
                 summary.bytes += coded.length as u64;
@@ -207,12 +213,6 @@ impl HostSide {
                     summary.keyframes += 1;
                     self.keyframe = Some(now);
                     self.wanted = None;
-                }
-                if !kept {
-                    self.over.push(encoded.frame);
-                    if self.encoder.overrun > 1.0 {
-                        summary.witness("encoder-overrun");
-                    }
                 }
             } else {
                 summary.witness("encoder-failure");
