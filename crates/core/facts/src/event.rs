@@ -84,7 +84,7 @@ pub enum Event<'a> {
         /// Time to the next frame, as the encoder plans it: `L` in the Pudica paper.
         interval: TimeDelta,
     },
-    /// The first part of a frame was handed to the pacer while the encoder works on the rest.
+    /// The pacer was given the first part of a frame whose other parts are still being encoded.
     /// [`Event::FrameEncoded`] follows with the frame's last part; it may come after the first packets
     /// have left, and even after reports on them.
     FrameBegun {

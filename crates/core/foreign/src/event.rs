@@ -16,7 +16,7 @@ pub enum EventForm {
         /// Time to the next frame, in nanoseconds.
         interval_ns: i64,
     },
-    /// The first part of a frame was handed to the pacer.
+    /// The pacer was given the first part of a frame whose other parts are still being encoded.
     FrameBegun {
         /// Number of the frame.
         frame: u64,

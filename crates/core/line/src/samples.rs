@@ -130,12 +130,13 @@ pub(crate) struct Count {
     pub(crate) arrived: u32,
     pub(crate) lost: u32,
     pub(crate) open: u32,
-    /// The first and the last departure of packets whose fate is known, and their size but that of
-    /// the last.
+    /// When the first and when the last of the packets left whose fate is known; in `left`, the size of
+    /// all of them but the last.
     sent: Option<(Time, Time)>,
     left: Bytes,
     newest: Bytes,
-    /// The first and the last arrival, the size of what arrived, and that of what arrived first.
+    /// When the first and when the last packet arrived; in `size`, the size of all that arrived, and in
+    /// `first`, that of the packet that arrived first.
     span: Option<(PeerTime, PeerTime)>,
     size: Bytes,
     first: Bytes,

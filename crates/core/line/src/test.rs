@@ -27,7 +27,8 @@ const PATIENCE: TimeDelta = TimeDelta::from_millis(400);
 /// The golden ratio's fractional part. Multiples of it, modulo one, spread the small packets evenly
 /// over the turns of any medium.
 const GOLDEN: f64 = 0.618_033_988_749_895;
-/// The first bit of the numbers of this test's probes, which no controller's have.
+/// A bit that marks the numbers of a test's probes: it is set in all of them, and in none of another
+/// controller's.
 const OWN: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! What is said.
+//! A cause of trouble with its evidence, and the sentence that says both to a player.
 
 use mimosa_units::{Rate, TimeDelta};
 

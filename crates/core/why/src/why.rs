@@ -43,7 +43,7 @@ pub struct Why {
     next: Time,
     /// The cause that the last judgement found.
     found: Option<Cause>,
-    /// What is said, and when its cause was last found.
+    /// The sentence that is shown, and when its cause was last found.
     said: Option<(Sentence, Time)>,
 }
 
@@ -75,7 +75,7 @@ impl Why {
         *self = Self::default();
     }
 
-    /// What is to be said at `now`; `None` if nothing troubles the stream.
+    /// The sentence to show at `now`; `None` if nothing troubles the stream.
     pub fn now(&mut self, now: Time) -> Option<Sentence> {
         if now >= self.next {
             self.next = now + EVERY;
@@ -119,7 +119,7 @@ impl Why {
     }
 }
 
-/// The first lasting cause that the measures show.
+/// The lasting cause that the measures show, of several the one that comes first in the order of the crate.
 fn lasting(measured: &Measured) -> Option<Cause> {
     let interval = measured.interval;
     let limit = interval.scale(NO_TIME);
@@ -162,7 +162,8 @@ fn lasting(measured: &Measured) -> Option<Cause> {
         })
 }
 
-/// The first lasting cause in the network.
+/// The lasting cause in the network that the measures show, of several the one that comes first in the order of
+/// the crate.
 fn network(measured: &Measured) -> Option<Cause> {
     let queue = measured.queue.unwrap_or(TimeDelta::ZERO);
     if measured.loss >= LOSES && queue < FULL {

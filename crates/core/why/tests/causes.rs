@@ -324,7 +324,7 @@ fn frames(script: &Script, seed: u64) -> Vec<(Time, SessionFrame)> {
     frames
 }
 
-/// What is said at the end of the calm, and four seconds after the script began.
+/// The causes that the stream's sentences name at the end of the calm and four seconds after the script began.
 fn said(script: &Script, seed: u64) -> [Option<&'static str>; 2] {
     let mut why = Why::default();
     let mut frames = frames(script, seed).into_iter().peekable();
