@@ -39,18 +39,6 @@ impl Watch {
 }
 
 impl HostTransport for Watch {
-    fn insert(
-        &mut self,
-        frame: FrameId,
-        timestamp: u32,
-        told: Option<FrameId>,
-        payloads: Payloads,
-        repairs: u32,
-    ) {
-        self.look(frame, told, &payloads);
-        self.inner.insert(frame, timestamp, told, payloads, repairs);
-    }
-
     fn begin(&mut self, frame: FrameId, timestamp: u32, told: Option<FrameId>, payloads: Payloads) {
         self.look(frame, told, &payloads);
         self.inner.begin(frame, timestamp, told, payloads);

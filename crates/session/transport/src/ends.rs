@@ -218,7 +218,10 @@ pub trait HostTransport: Send {
         reference: Option<FrameId>,
         payloads: Payloads,
         repairs: u32,
-    );
+    ) {
+        self.begin(frame, timestamp, reference, payloads);
+        self.extend(frame, &Payloads::default(), Some(repairs));
+    }
 
     /// Stores the packets of the first part of a frame; the arguments are those of
     /// [`HostTransport::insert`].

@@ -461,20 +461,6 @@ impl HostTransport for Peer {
         lines
     }
 
-    fn insert(
-        &mut self,
-        frame: FrameId,
-        timestamp: u32,
-        reference: Option<FrameId>,
-        payloads: Payloads,
-        repairs: u32,
-    ) {
-        self.packets
-            .store
-            .insert(frame, timestamp, reference, payloads);
-        self.packets.store.protect(frame, repairs);
-    }
-
     fn begin(
         &mut self,
         frame: FrameId,

@@ -231,6 +231,9 @@ impl Store {
         frame.keep(keeps_headers);
         if let Some(repairs) = repairs {
             frame.is_whole = true;
+            if repairs == 0 {
+                frame.headers.clear();
+            }
             self.protect(id, repairs);
         }
     }

@@ -116,19 +116,6 @@ impl HostTransport for Host {
         Ok(())
     }
 
-    fn insert(
-        &mut self,
-        frame: FrameId,
-        timestamp: u32,
-        reference: Option<FrameId>,
-        payloads: Payloads,
-        repairs: u32,
-    ) {
-        let store = &mut self.packets.store;
-        store.insert(frame, timestamp, reference, payloads);
-        store.protect(frame, repairs);
-    }
-
     fn begin(
         &mut self,
         frame: FrameId,
