@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Stages } from "../session/messages";
+import type { Stages, Statistics } from "../session/messages";
 import { latency, latencyTerms, rows } from "./rows";
 
 const STAGES: Stages = {
@@ -78,6 +78,7 @@ describe("rows", () => {
     });
     const value = (label: string) => content.find((row) => row.label === label)?.value;
     expect(value("Bitrate")).toBe("19.5 of 21.0 Mbit/s target");
+    expect(value("Data")).toBe("8.8 GB an hour");
     // A host that tells no more of its decision.
     expect(value("Decision")).toBe("increase · additive increase");
     expect(value("Evidence")).toBe("busy 87 %");
@@ -93,6 +94,19 @@ describe("rows", () => {
     const statistics = { type: "statistics", time: 1, relief } as const;
     const content = rows({ hello: undefined, measured: undefined, shown: 1, statistics });
     expect(content.find(({ label }) => label === "Spared")?.value).toBe(relief);
+  });
+
+  it("count the sound into the data of an hour", () => {
+    const value = (statistics: Statistics | undefined) =>
+      rows({ hello: undefined, measured: undefined, shown: 1, statistics }).find(
+        ({ label }) => label === "Data",
+      )?.value;
+    const picture = { type: "statistics", time: 1, bitrate: 1e6 } as const;
+    const sound = { clock: { rtp: 0, time: 0 }, bitrate: 1e6, redundancy: 0 };
+    expect(value(picture)).toBe("0.5 GB an hour");
+    expect(value({ ...picture, sound })).toBe("0.9 GB an hour");
+    // A sound alone says nothing about the picture.
+    expect(value({ type: "statistics", time: 1, sound })).toBe("– GB an hour");
   });
 
   it("say how the sound is heard, where there is any", () => {

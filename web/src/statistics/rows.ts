@@ -3,7 +3,17 @@
 import type { ClientSound, Hello, Stages, Statistics } from "../session/messages";
 import type { Measured } from "./client";
 import { decisionRows } from "./decision";
-import { count, decimal, join, megabits, percent, type Row, seconds, UNKNOWN } from "./text";
+import {
+  count,
+  decimal,
+  gigabytesAnHour,
+  join,
+  megabits,
+  percent,
+  type Row,
+  seconds,
+  UNKNOWN,
+} from "./text";
 
 /** A part of the way from the game to the screen, in milliseconds. */
 export interface Part {
@@ -64,6 +74,12 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
       value: `${megabits(statistics?.bitrate)} of ${megabits(statistics?.target)} Mbit/s target`,
       title: "Sent, and what the controller allows",
     },
+    {
+      label: "Data",
+      value: `${gigabytesAnHour(carried(statistics))} GB an hour`,
+      title:
+        "What an hour of the last second's picture and sound is, headers included; packets that repeat or repair others come on top",
+    },
     ...(statistics?.relief ? [reliefRow(statistics.relief)] : []),
     ...decisionRows(statistics),
     {
@@ -116,6 +132,12 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
         "What the picture is sent as, the host's encoder, this browser's decoder (not all tell), a frame's wait in the jitter buffer",
     },
   ];
+}
+
+/** Picture and sound together, in bit/s; null where the picture's bitrate is not known. */
+function carried(statistics: Statistics | undefined): number | null {
+  const picture = statistics?.bitrate ?? null;
+  return picture === null ? null : picture + (statistics?.sound?.bitrate ?? 0);
 }
 
 function reliefRow(relief: string): Row {

@@ -28,6 +28,11 @@ export function megabits(value: Known): string {
   return decimal(value === null || value === undefined ? value : value / 1e6);
 }
 
+/** Of bit/s: what passes in an hour at this rate, in units of 10⁹ bytes. */
+export function gigabytesAnHour(value: Known): string {
+  return decimal(value === null || value === undefined ? value : (value / 8 / 1e9) * 3600);
+}
+
 /** Of bytes. */
 export function kilobytes(value: Known): string {
   return decimal(value === null || value === undefined ? value : value / 1e3);

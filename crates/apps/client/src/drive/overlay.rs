@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mimosa_protocol::control::{Hello, Millis, Statistics as Told};
+use mimosa_protocol::control::{BitsPerSecond, Hello, Millis, Statistics as Told};
 use mimosa_session::viewer::Tally;
 use mimosa_units::{Time, TimeDelta};
 
@@ -10,6 +10,8 @@ use super::decode::Decoded;
 
 /// Time over which displayed pictures are counted for their rate.
 const SECOND: TimeDelta = TimeDelta::from_millis(1_000);
+/// Span that the data of a session is stated for.
+const HOUR: TimeDelta = TimeDelta::from_millis(3_600_000);
 
 /// The newest statistics.
 #[derive(Debug, Default)]
@@ -76,9 +78,7 @@ impl Statistics {
             lines.push(format!("{codec} by {encoder}, {controller}, {feedback}"));
         }
         if let Some(told) = &self.told {
-            let rate = |rate: Option<mimosa_protocol::control::BitsPerSecond>| {
-                number(rate.map(|rate| rate.0.as_mbps()), 1)
-            };
+            let rate = |rate: Option<BitsPerSecond>| number(rate.map(|rate| rate.0.as_mbps()), 1);
             let percent = |share: Option<f64>| number(share.map(|share| share * 100.0), 1);
             lines.push(format!(
                 "bitrate {} of {} Mbit/s, link used {} %",
@@ -86,6 +86,7 @@ impl Statistics {
                 rate(told.target),
                 percent(told.utilisation),
             ));
+            lines.push(format!("{} GB an hour", number(gigabytes_an_hour(told), 1)));
             lines.push(format!(
                 "frame delay {} / {} / {} ms (p50, p95, p99), stalls {}",
                 millis(told.delay.p50),
@@ -137,6 +138,15 @@ impl Statistics {
     }
 }
 
+/// What an hour of the last second's picture and sound is, in units of 10⁹ bytes, with headers but without
+/// packets that repeat or repair others; `None` where the picture's bitrate is not known.
+fn gigabytes_an_hour(told: &Told) -> Option<f64> {
+    let sound = told.sound.and_then(|sound| sound.bitrate);
+    let of = |rate: BitsPerSecond| rate.0.amount_in(HOUR).get() as f64 / 1e9;
+    told.bitrate
+        .map(|picture| of(picture) + sound.map_or(0.0, of))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,11 +169,34 @@ mod tests {
         statistics.told(&told, &Tally::default(), skew);
         let lines = statistics.lines();
         assert_eq!(lines[0], "bitrate - of 5.0 Mbit/s, link used 50.0 %");
+        assert_eq!(lines[1], "- GB an hour");
         assert_eq!(
-            lines[1],
+            lines[2],
             "frame delay 12.0 / - / - ms (p50, p95, p99), stalls 0"
         );
-        assert_eq!(lines[3], "rtt - ms, loss 1.0 %, quantiser 21.5");
-        assert_eq!(lines.len(), 5, "{lines:?}");
+        assert_eq!(lines[4], "rtt - ms, loss 1.0 %, quantiser 21.5");
+        assert_eq!(lines.len(), 6, "{lines:?}");
+    }
+    #[test]
+    fn data_of_an_hour_has_picture_and_sound() {
+        let told = |bitrate: &str, sound: &str| -> Told {
+            serde_json::from_str(&format!(
+                r#"{{"time":1000,"feedback":"rfc8888","frames":{{"captured":1,"encoded":1,"skipped":0,
+                "acknowledged":null,"shown":null,"keyframes":1}},"target":5000000,"bitrate":{bitrate},
+                "utilisation":0.5,"state":null,"cause":null,"delay":{{"p50":null,"p95":null,
+                "p99":null}},"stalls":null,"loss":0.01,"retransmissions":0,"rtt":null,
+                "quantiser":21.5,"viewers":0,"sound":{sound},"stages":{{"capture":0.3,"encode":null,
+                "pace":null,"network":null,"decode":null,"present":null,"total":null}},"point":
+                {{"target":null,"delay":null}}}}"#
+            ))
+            .unwrap()
+        };
+        let sound = r#"{"clock":{"rtp":0,"time":0},"bitrate":1000000,"redundancy":0}"#;
+        let near = |found: Option<f64>, expected: f64| {
+            assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}");
+        };
+        near(gigabytes_an_hour(&told("20000000", "null")), 9.0);
+        near(gigabytes_an_hour(&told("20000000", sound)), 9.45);
+        assert_eq!(gigabytes_an_hour(&told("null", sound)), None);
     }
 }
