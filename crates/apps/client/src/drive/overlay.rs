@@ -10,7 +10,7 @@ use super::decode::Decoded;
 
 /// Time over which displayed pictures are counted for their rate.
 const SECOND: TimeDelta = TimeDelta::from_millis(1_000);
-/// Span that the data of a session is stated for.
+/// Time for which the overlay states how much data the stream is.
 const HOUR: TimeDelta = TimeDelta::from_millis(3_600_000);
 
 /// The newest statistics.
@@ -151,22 +151,26 @@ fn gigabytes_an_hour(told: &Told) -> Option<f64> {
 mod tests {
     use super::*;
 
+    /// Statistics of which little is known, with the `bitrate` of the picture and the `sound` in JSON.
+    fn told(bitrate: &str, sound: &str) -> Told {
+        serde_json::from_str(&format!(
+            r#"{{"time":1000,"feedback":"rfc8888","frames":{{"captured":1,"encoded":1,"skipped":0,
+            "acknowledged":null,"shown":null,"keyframes":1}},"target":5000000,"bitrate":{bitrate},
+            "utilisation":0.5,"state":null,"cause":null,"delay":{{"p50":12.04,"p95":null,
+            "p99":null}},"stalls":null,"loss":0.01,"retransmissions":0,"rtt":null,
+            "quantiser":21.5,"viewers":0,"sound":{sound},"stages":{{"capture":0.3,"encode":null,
+            "pace":null,"network":null,"decode":null,"present":null,"total":null}},"point":
+            {{"target":null,"delay":null}}}}"#
+        ))
+        .unwrap()
+    }
+
     #[test]
     fn what_is_not_known_is_a_dash() {
         let mut statistics = Statistics::default();
         assert!(statistics.lines().is_empty());
-        let told: Told = serde_json::from_str(
-            r#"{"time":1000,"feedback":"rfc8888","frames":{"captured":1,"encoded":1,"skipped":0,
-            "acknowledged":null,"shown":null,"keyframes":1},"target":5000000,"bitrate":null,
-            "utilisation":0.5,"state":null,"cause":null,"delay":{"p50":12.04,"p95":null,
-            "p99":null},"stalls":null,"loss":0.01,"retransmissions":0,"rtt":null,
-            "quantiser":21.5,"viewers":0,"stages":{"capture":0.3,"encode":null,"pace":null,
-            "network":null,"decode":null,"present":null,"total":null},"point":
-            {"target":null,"delay":null}}"#,
-        )
-        .unwrap();
         let skew = Some(TimeDelta::from_millis(31));
-        statistics.told(&told, &Tally::default(), skew);
+        statistics.told(&told("null", "null"), &Tally::default(), skew);
         let lines = statistics.lines();
         assert_eq!(lines[0], "bitrate - of 5.0 Mbit/s, link used 50.0 %");
         assert_eq!(lines[1], "- GB an hour");
@@ -177,20 +181,9 @@ mod tests {
         assert_eq!(lines[4], "rtt - ms, loss 1.0 %, quantiser 21.5");
         assert_eq!(lines.len(), 6, "{lines:?}");
     }
+
     #[test]
     fn data_of_an_hour_has_picture_and_sound() {
-        let told = |bitrate: &str, sound: &str| -> Told {
-            serde_json::from_str(&format!(
-                r#"{{"time":1000,"feedback":"rfc8888","frames":{{"captured":1,"encoded":1,"skipped":0,
-                "acknowledged":null,"shown":null,"keyframes":1}},"target":5000000,"bitrate":{bitrate},
-                "utilisation":0.5,"state":null,"cause":null,"delay":{{"p50":null,"p95":null,
-                "p99":null}},"stalls":null,"loss":0.01,"retransmissions":0,"rtt":null,
-                "quantiser":21.5,"viewers":0,"sound":{sound},"stages":{{"capture":0.3,"encode":null,
-                "pace":null,"network":null,"decode":null,"present":null,"total":null}},"point":
-                {{"target":null,"delay":null}}}}"#
-            ))
-            .unwrap()
-        };
         let sound = r#"{"clock":{"rtp":0,"time":0},"bitrate":1000000,"redundancy":0}"#;
         let near = |found: Option<f64>, expected: f64| {
             assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}");
