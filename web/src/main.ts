@@ -1,5 +1,8 @@
 // Brings the page's parts together.
 
+import { dayOf } from "./data/budget";
+import { Ledger } from "./data/ledger";
+import { dataLimit, inWords } from "./data/limit";
 import { missingFeatures, type Problem, problem } from "./errors";
 import { Controls } from "./input/controls";
 import { BEST, couldReportMarks, type Feedback, isFeedback } from "./session/feedback";
@@ -28,7 +31,9 @@ const video = element<HTMLVideoElement>("video");
 const sound = new SoundPlayer(document.body.appendChild(new Audio()), render);
 const statusLine = element("status");
 const marksNote = element("help-marks");
+const dataNote = element("data-note");
 const settings = loadSettings();
+const ledger = new Ledger();
 
 let credential: Credential | undefined = takeToken();
 /** Whether the host was asked to show a PIN. */
@@ -49,7 +54,14 @@ const session = new Session(
   {
     changed: render,
     notice: ({ message }) => show(message),
-    renewed: () => controls.reset(),
+    renewed: () => {
+      ledger.begin();
+      controls.reset();
+    },
+    measured: ({ bytes }) => {
+      ledger.count(bytes, 1);
+      limitData();
+    },
     copied: (text) => controls.copied(text),
   },
   firstFeedback(query.get("feedback")),
@@ -69,7 +81,11 @@ const bar = new Bar({
   mute: toggleMute,
   leave: () => session.leave(),
 });
-connectDialogs(settings, note, render);
+connectDialogs(settings, note, () => {
+  limitData();
+  render();
+});
+limitData();
 exposeSurface(session, currentProblem, () => controls.taken);
 
 window.addEventListener("online", () => session.wake());
@@ -207,6 +223,15 @@ function toggleStatistics(): void {
   render();
 }
 
+/** Has the stream keep to what the settings allow of the month's data. */
+function limitData(): void {
+  const limit = dataLimit(settings, ledger.days(), dayOf(new Date()));
+  session.limit(limit.bitrate);
+  const words = inWords(limit, settings.monthlyData);
+  dataNote.hidden = words === "";
+  setText(dataNote, words);
+}
+
 function toggleMute(): void {
   // The press itself starts what the browser had refused.
   settings.muted = sound.isRefused ? false : !settings.muted;
@@ -270,6 +295,7 @@ function render(): void {
     muted: settings.muted || sound.isRefused,
   });
   marksNote.hidden = !couldReportMarks(navigator.userAgent, session.feedback);
+  overlay.isShort = settings.shortStatistics;
   overlay.visible = settings.statistics && (hasPicture || hasPlayed);
   const { hello, statistics, measured, shown } = session;
   overlay.render({ hello, statistics, measured, shown }, session.history, performance.now());

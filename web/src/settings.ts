@@ -11,6 +11,14 @@ export interface Settings {
   typeText: boolean;
   /** Show the statistics. */
   statistics: boolean;
+  /** Show them in one line. */
+  shortStatistics: boolean;
+  /** Have the stream take less than the line carries. */
+  saveData: boolean;
+  /** What may be used in a month, in units of 10⁹ bytes; 0 for as much as comes. */
+  monthlyData: number;
+  /** The day of the month on which that begins anew, from 1 to 28. */
+  dataDay: number;
   /** Play no sound. */
   muted: boolean;
   /** How loud, from 0 to 100. */
@@ -25,6 +33,10 @@ const DEFAULTS: Settings = {
   touchAsPointer: false,
   typeText: false,
   statistics: false,
+  shortStatistics: false,
+  saveData: false,
+  monthlyData: 0,
+  dataDay: 1,
   muted: false,
   volume: 100,
 };
@@ -35,8 +47,17 @@ const SWITCHES = [
   "touchAsPointer",
   "typeText",
   "statistics",
+  "shortStatistics",
+  "saveData",
   "muted",
 ] as const satisfies readonly (keyof Settings)[];
+
+/** Each number's bounds. */
+export const NUMBERS = [
+  ["volume", 0, 100],
+  ["monthlyData", 0, 100_000],
+  ["dataDay", 1, 28],
+] as const satisfies readonly (readonly [keyof Settings, number, number])[];
 
 /** What was stored, with defaults for whatever is missing or of another type. */
 export function parseSettings(text: string | null): Settings {
@@ -55,9 +76,11 @@ export function parseSettings(text: string | null): Settings {
         settings[name] = value;
       }
     }
-    const { volume } = known;
-    if (typeof volume === "number" && volume >= 0 && volume <= 100) {
-      settings.volume = volume;
+    for (const [name, least, most] of NUMBERS) {
+      const value = known[name];
+      if (typeof value === "number" && value >= least && value <= most) {
+        settings[name] = value;
+      }
     }
   }
   return settings;

@@ -85,6 +85,8 @@ export interface Statistics {
   };
   readonly target?: Value;
   readonly bitrate?: Value;
+  /** The most that the stream takes because this page asked for it. */
+  readonly limit?: Value;
   readonly utilisation?: Value;
   readonly state?: string | null;
   readonly cause?: string | null;
@@ -134,6 +136,11 @@ export interface LineReport {
 
 /** Asks the host for a test of the line. */
 export const TEST_LINE = JSON.stringify({ type: "test-line" });
+
+/** Asks the host that picture and sound take at most so many bit/s; null for no limit but the host's. */
+export function limitMessage(bitrate: number | null): string {
+  return JSON.stringify({ type: "limit", bitrate });
+}
 
 /** Further addresses of the host, as ICE candidates. */
 export interface Candidates {

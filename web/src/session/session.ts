@@ -14,6 +14,7 @@ import {
   type Hello,
   type HostMessage,
   type LineReport,
+  limitMessage,
   type Notice,
   type Role,
   type Statistics,
@@ -34,8 +35,10 @@ export interface SessionListener {
   /** State, statistics or anything else to be seen is another. */
   changed(): void;
   notice(notice: Pick<Notice, "code" | "message">): void;
-  /** The host counts input of a new session from nothing. */
+  /** A new session begins, for which the host counts input from nothing. */
   renewed(): void;
+  /** A second's figures have come. */
+  measured(measured: Measured): void;
   /** A program at the host has copied this text. */
   copied(text: string): void;
 }
@@ -66,6 +69,8 @@ export class Session {
   readonly #listener: SessionListener;
   readonly #firstFeedback: Feedback;
   readonly #reports: FrameReports;
+  /** The most that the stream may take, in bit/s. */
+  #limit: number | null = null;
   readonly #link = new Link(Math.random);
   /** What to ask for. */
   #feedback: Feedback = BEST;
@@ -215,6 +220,14 @@ export class Session {
   /** Sends JSON. */
   tell(message: string): void {
     this.#connection?.send("control", message);
+  }
+
+  /** Has picture and sound take at most so many bit/s; null for no limit but the host's. */
+  limit(bitrate: number | null): void {
+    if (bitrate !== this.#limit) {
+      this.#limit = bitrate;
+      this.tell(limitMessage(bitrate));
+    }
   }
 
   #handle(event: LinkEvent): void {
@@ -373,6 +386,8 @@ export class Session {
         this.role = message.role === "player" ? "player" : "viewer";
         if (this.testing) {
           this.tell(TEST_LINE);
+        } else if (this.#limit !== null) {
+          this.tell(limitMessage(this.#limit));
         }
         break;
       case "line":
@@ -471,6 +486,7 @@ export class Session {
       connection.send("control", JSON.stringify(measured.client));
       this.#sound.look();
       this.#judge(measured);
+      this.#listener.measured(measured);
       this.#listener.changed();
     }
   }

@@ -1,5 +1,6 @@
 // What this browser knows of the session, from getStats().
 
+import { received } from "../data/ledger";
 import type { Client } from "../session/messages";
 import { SoundMeter } from "../sound/meter";
 
@@ -11,6 +12,8 @@ export interface Measured {
   readonly framesPerSecond: number | null;
   readonly powerEfficient: boolean | null;
   readonly retransmitted: number | null;
+  /** Bytes that have come since the session began, with their headers. */
+  readonly bytes: number;
 }
 
 /** The figures of two looks a second apart make one message. */
@@ -46,6 +49,7 @@ export class ClientMeter {
       framesPerSecond: video?.framesPerSecond ?? null,
       powerEfficient: video?.powerEfficientDecoder ?? null,
       retransmitted: video?.retransmittedPacketsReceived ?? null,
+      bytes: received(report),
     };
   }
 }

@@ -1,10 +1,11 @@
 // The statistics over the picture.
 
 import { type Curve, drawGraph, type History, type Look, type Point } from "./graph";
-import { latency, latencyTerms, rows, type Sources } from "./rows";
+import { latency, latencyTerms, rows, type Sources, short } from "./rows";
 
 export class Overlay {
   readonly #panel: HTMLElement;
+  readonly #short: HTMLElement;
   readonly #list: HTMLElement;
   readonly #line: HTMLElement;
   readonly #bar: HTMLElement;
@@ -13,6 +14,7 @@ export class Overlay {
 
   constructor(panel: HTMLElement) {
     this.#panel = panel;
+    this.#short = part(panel, ".short");
     this.#list = part(panel, ".rows");
     this.#line = part(panel, ".latency-line");
     this.#bar = part(panel, ".latency-bar");
@@ -28,8 +30,18 @@ export class Overlay {
     this.#panel.hidden = !visible;
   }
 
+  /** Whether there is one line, and nothing else. */
+  set isShort(isShort: boolean) {
+    this.#short.hidden = !isShort;
+    this.#panel.classList.toggle("is-short", isShort);
+  }
+
   render(sources: Sources, history: History, now: number): void {
     if (!this.visible) {
+      return;
+    }
+    if (!this.#short.hidden) {
+      this.#short.textContent = short(sources);
       return;
     }
     this.#renderRows(sources);

@@ -71,8 +71,11 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
     },
     {
       label: "Bitrate",
-      value: `${megabits(statistics?.bitrate)} of ${megabits(statistics?.target)} Mbit/s target`,
-      title: "Sent, and what the controller allows",
+      value: join(
+        `${megabits(statistics?.bitrate)} of ${megabits(statistics?.target)} Mbit/s target`,
+        ...(typeof statistics?.limit === "number" ? [`at most ${megabits(statistics.limit)}`] : []),
+      ),
+      title: "Sent, what the controller allows, and what your settings for data do",
     },
     {
       label: "Data",
@@ -132,6 +135,16 @@ export function rows({ hello, statistics, measured, shown }: Sources): Row[] {
         "What the picture is sent as, the host's encoder, this browser's decoder (not all tell), a frame's wait in the jitter buffer",
     },
   ];
+}
+
+/** What matters to who plays, in one line. */
+export function short({ statistics, measured }: Sources): string {
+  return join(
+    `${megabits(carried(statistics))} Mbit/s`,
+    `${gigabytesAnHour(carried(statistics))} GB an hour`,
+    `${count(measured?.framesPerSecond)} fps`,
+    `${decimal(statistics?.stages?.total, 0)} ms from game to screen`,
+  );
 }
 
 /** Picture and sound together, in bit/s; null where the picture's bitrate is not known. */

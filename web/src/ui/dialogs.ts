@@ -1,9 +1,16 @@
 // Settings and help.
 
-import { type Settings, storeSettings } from "../settings";
+import { NUMBERS, type Settings, storeSettings } from "../settings";
 import { element, setText } from "./dom";
 
-const SWITCHES = ["holdPointer", "rawMovement", "touchAsPointer", "typeText"] as const;
+const SWITCHES = [
+  "holdPointer",
+  "rawMovement",
+  "touchAsPointer",
+  "typeText",
+  "shortStatistics",
+  "saveData",
+] as const;
 
 /** Connects both dialogs to their buttons; choices go into `settings` at once. */
 export function connectDialogs(settings: Settings, note: string, changed: () => void): void {
@@ -15,16 +22,25 @@ export function connectDialogs(settings: Settings, note: string, changed: () => 
       box.addEventListener("change", () => {
         settings[name] = box.checked;
         storeSettings(settings);
+        changed();
       });
     }
   }
-  const volume = element<HTMLInputElement>("volume");
-  volume.valueAsNumber = settings.volume;
-  volume.addEventListener("input", () => {
-    settings.volume = volume.valueAsNumber;
-    storeSettings(settings);
-    changed();
-  });
+  for (const [name, least, most] of NUMBERS) {
+    const field = dialog.querySelector<HTMLInputElement>(`input[name="${name}"]`);
+    if (field) {
+      field.valueAsNumber = settings[name];
+      field.addEventListener("input", () => {
+        const value = field.valueAsNumber;
+        // An empty field, or half a number, is not meant yet.
+        if (value >= least && value <= most) {
+          settings[name] = value;
+          storeSettings(settings);
+          changed();
+        }
+      });
+    }
+  }
   const noteLine = element("settings-note");
   noteLine.hidden = note === "";
   setText(noteLine, note);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args as Arguments;
-use mimosa_client::{Address, ConnectionConfig, test_line};
+use mimosa_client::{Address, ConnectionConfig, DataPlan, test_line};
 use mimosa_protocol::control::{LineReport, Role};
 use mimosa_session::viewer::SessionConfig;
 
@@ -40,6 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<String, String> {
             .or_paired(),
         role: Role::Viewer,
         session: SessionConfig::default(),
+        data: DataPlan::default(),
     };
     let report =
         test_line(config).map_err(|error| mimosa_units::one_line(&error.to_string(), 1_000))?;

@@ -11,9 +11,9 @@
 mod drive;
 
 pub use drive::{
-    Address, Coded, Connection, ConnectionConfig, DecodeThread, Decoded, FromHost, Headless,
-    KeyHash, Loudspeaker, News, PlayError, PlayReport, Player, ToHost, ask_for_pin, decoders, pair,
-    play, test_line,
+    Address, Coded, Connection, ConnectionConfig, DataPlan, DecodeThread, Decoded, FromHost,
+    Headless, KeyHash, Loudspeaker, News, PlayError, PlayReport, Player, ToHost, ask_for_pin,
+    decoders, pair, play, test_line,
 };
 #[cfg(feature = "window")]
 pub use drive::{Windowed, play_in_window};

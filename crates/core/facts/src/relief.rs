@@ -1,8 +1,8 @@
-//! What a stream is spared because a processor cannot keep up, and why.
+//! What a stream is spared because a processor cannot keep up or its viewer asked for less, and why.
 
 use mimosa_units::Bytes;
 
-/// What cannot keep up.
+/// Why a stream is spared something: what cannot keep up, or who asked for less.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Strain {
     /// The encoder has the processor, and needs it for too long.
@@ -11,14 +11,17 @@ pub enum Strain {
     ProcessorTaken,
     /// The viewer decodes or shows more slowly than frames come.
     ViewerBehind,
+    /// The viewer asked that the stream take less than the network would let it have.
+    ViewerLimit,
 }
 
 impl Strain {
     /// All kinds.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::EncoderAtLimit,
         Self::ProcessorTaken,
         Self::ViewerBehind,
+        Self::ViewerLimit,
     ];
 
     /// The name in recordings.
@@ -28,6 +31,7 @@ impl Strain {
             Self::EncoderAtLimit => "encoder-at-limit",
             Self::ProcessorTaken => "processor-taken",
             Self::ViewerBehind => "viewer-behind",
+            Self::ViewerLimit => "viewer-limit",
         }
     }
 
@@ -44,6 +48,7 @@ impl Strain {
             Self::EncoderAtLimit => "the host's encoder is at its limit",
             Self::ProcessorTaken => "other programs take the host's processor",
             Self::ViewerBehind => "this viewer cannot keep up",
+            Self::ViewerLimit => "this viewer asked for less data",
         }
     }
 }
@@ -51,7 +56,7 @@ impl Strain {
 /// What a stream is spared.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Relief {
-    /// What cannot keep up; `None` if nothing is spared.
+    /// Why something is spared; `None` if nothing is.
     pub strain: Option<Strain>,
     /// The number of pictures of which one is encoded.
     pub every: u32,

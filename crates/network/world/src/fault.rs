@@ -47,6 +47,8 @@ pub enum FaultKind {
     /// The player asks for a test of the line, which is no fault and is not drawn: it stops the pictures
     /// and fills the link.
     LineTest,
+    /// The player asks for at most a rate, which is no fault and is not drawn.
+    Limit,
 }
 
 impl FaultKind {
@@ -95,6 +97,7 @@ impl FaultKind {
             Self::SlowEncoder => "slow-encoder",
             Self::SlowDecoder => "slow-decoder",
             Self::LineTest => "line-test",
+            Self::Limit => "limit",
         }
     }
 }
@@ -113,7 +116,8 @@ pub struct Fault {
     /// Share of packets affected, from 0 to 1, or the factor by which an encoder exceeds its
     /// budget or something takes longer, depending on the kind.
     pub strength: f64,
-    /// For [`FaultKind::RateChange`], the link's rate from then on.
+    /// For [`FaultKind::RateChange`], the link's rate from then on; for [`FaultKind::Limit`], what is
+    /// asked for.
     pub rate: Rate,
     /// For [`FaultKind::Resize`], the size of pictures from then on.
     pub size: Size,

@@ -38,7 +38,7 @@ impl Row for SessionFrame {
             ),
             Column::text(
                 "strain",
-                "What could not keep up: `encoder-at-limit`, `processor-taken`, `viewer-behind` or `none`.",
+                "What could not keep up, or who asked for less: `encoder-at-limit`, `processor-taken`, `viewer-behind`, `viewer-limit` or `none`.",
                 |row| row.relief.strain.map_or(NO_STRAIN, Strain::as_str),
             ),
             Column::integer(

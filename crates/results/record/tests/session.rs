@@ -125,7 +125,7 @@ fn frame(number: u64) -> SessionFrame {
 
 /// Every fifth frame is spared something.
 fn relief(number: u64) -> Relief {
-    let strain = Strain::ALL[(number % 3) as usize];
+    let strain = Strain::ALL[(number % 4) as usize];
     if !number.is_multiple_of(5) {
         return Relief::NONE;
     }

@@ -42,7 +42,9 @@ fn every_example_is_read_and_written_back() {
             "info" => {
                 serde_json::to_string(&serde_json::from_str::<Info>(example).unwrap()).unwrap()
             }
-            "client" | "test-line" => FromPage::parse(example.as_bytes()).unwrap().to_json(),
+            "client" | "limit" | "test-line" => {
+                FromPage::parse(example.as_bytes()).unwrap().to_json()
+            }
             _ => ToPage::parse(example.as_bytes()).unwrap().to_json(),
         };
         let written: Value = serde_json::from_str(&written).unwrap();
@@ -60,6 +62,7 @@ fn every_example_is_read_and_written_back() {
             "candidates",
             "clipboard",
             "client",
+            "limit",
             "test-line",
             "line"
         ]

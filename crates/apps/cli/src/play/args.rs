@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args as Arguments;
+use clap::{Args as Arguments, value_parser};
 use mimosa_client::KeyHash;
 use tracing_subscriber::filter::Targets;
 
@@ -48,6 +48,15 @@ pub(crate) struct Args {
     /// Tell the host what is copied here, where it takes it
     #[arg(long, conflicts_with = "headless")]
     pub(crate) clipboard: bool,
+    /// Take at most 5 Mbit/s, which is 2.3 GB an hour
+    #[arg(long)]
+    pub(crate) save_data: bool,
+    /// Take no more than makes this many GB last for a month, and remember what is used
+    #[arg(long, value_name = "GB", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub(crate) monthly_data: Option<u32>,
+    /// The day of the month on which the data begins anew
+    #[arg(long, value_name = "DAY", default_value_t = 1, requires = "monthly_data", value_parser = value_parser!(u8).range(1..=28))]
+    pub(crate) data_day: u8,
     /// First find out in a few seconds what the line is like, and say so
     #[arg(long)]
     pub(crate) test_line: bool,

@@ -3,13 +3,14 @@
 mod args;
 mod error;
 
-use mimosa_client::{Address, ConnectionConfig, Headless, play, test_line};
+use mimosa_client::{Address, ConnectionConfig, DataPlan, Headless, play, test_line};
 #[cfg(feature = "window")]
 use mimosa_client::{Windowed, play_in_window};
 use mimosa_protocol::control::Role;
+use mimosa_session::viewer::budget::Plan;
 use mimosa_session::viewer::{ReporterConfig, SessionConfig, SoundConfig};
 use mimosa_settings::LogFormat;
-use mimosa_units::TimeDelta;
+use mimosa_units::{Bytes, TimeDelta};
 
 pub(crate) use self::args::Args;
 use self::error::{PlayError, heard};
@@ -37,6 +38,13 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
             reporter: ReporterConfig::default(),
             sound: SoundConfig::default(),
             decoder: "libavcodec".to_owned(),
+        },
+        data: DataPlan {
+            saves: args.save_data,
+            month: args.monthly_data.map(|gigabytes| Plan {
+                monthly: Bytes::new(u64::from(gigabytes) * 1_000_000_000),
+                first_day: args.data_day,
+            }),
         },
     };
     if args.test_line {

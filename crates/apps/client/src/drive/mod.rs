@@ -1,6 +1,7 @@
 //! The parts with clocks, sockets and threads.
 
 mod address;
+mod data;
 mod decode;
 mod error;
 mod headless;
@@ -21,6 +22,7 @@ mod whep;
 mod windowed;
 
 pub use address::Address;
+pub use data::DataPlan;
 pub use decode::{Coded, DecodeThread, Decoded, decoders};
 pub use error::PlayError;
 pub use headless::{Headless, play};

@@ -16,10 +16,11 @@ use mimosa_system::random::bits_32;
 use mimosa_system::udp::{LARGEST, Stamped, StampedSocket};
 use mimosa_system::{Inbox, Mailbox, mailbox, priority};
 use mimosa_transport::Call;
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{Rate, Time, TimeDelta};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::address::Address;
+use super::data::DataPlan;
 use super::error::PlayError;
 use super::socket;
 use super::whep::{Answer, Whep};
@@ -55,6 +56,8 @@ pub struct ConnectionConfig {
     pub role: Role,
     /// Properties of the session.
     pub session: SessionConfig,
+    /// How much data the session may use.
+    pub data: DataPlan,
 }
 
 /// A message to the network's thread.
@@ -72,6 +75,8 @@ pub enum ToHost {
     Copied(String),
     /// The player wants a test of the line.
     TestLine,
+    /// The stream may take at most this from now on; with `None`, what the host allows.
+    Limit(Option<Rate>),
     /// The player leaves.
     Leave,
 }
@@ -263,6 +268,10 @@ impl Network {
             ToHost::TestLine => {
                 // A request before its channel is open is lost; the host greets when it is.
                 let _ = self.session.test_line();
+            }
+            ToHost::Limit(limit) => {
+                // The first statistics come through the channel on which the request goes.
+                let _ = self.session.limit(limit);
             }
             ToHost::Leave => self.is_leaving = true,
         }

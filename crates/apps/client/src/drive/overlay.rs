@@ -86,7 +86,11 @@ impl Statistics {
                 rate(told.target),
                 percent(told.utilisation),
             ));
-            lines.push(format!("{} GB an hour", number(gigabytes_an_hour(told), 1)));
+            let limit = told.limit.map_or_else(String::new, |limit| {
+                format!(", at most {:.1} Mbit/s as asked", limit.0.as_mbps())
+            });
+            let hour = number(gigabytes_an_hour(told), 1);
+            lines.push(format!("{hour} GB an hour{limit}"));
             lines.push(format!(
                 "frame delay {} / {} / {} ms (p50, p95, p99), stalls {}",
                 millis(told.delay.p50),

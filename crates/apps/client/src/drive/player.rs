@@ -7,6 +7,7 @@ use mimosa_facts::Action;
 use mimosa_session::viewer::Seen;
 use mimosa_units::{Time, TimeDelta};
 
+use super::data::{Count, DataPlan, DataThread};
 use super::decode::{DecodeThread, Decoded};
 use super::error::PlayError;
 use super::network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
@@ -24,9 +25,11 @@ pub enum News {
 /// Plays one session.
 #[derive(Debug)]
 pub struct Player {
-    // Fields are dropped in this order: the connection, which makes frames, ends before what takes
-    // them.
+    // Fields are dropped in this order: the connection, which makes frames and counts, ends before what
+    // takes them.
     connection: Connection,
+    /// Counts the session's data, if that is limited.
+    data: Option<DataThread>,
     news: mpsc::Receiver<News>,
     clock: Clock,
 }
@@ -54,17 +57,28 @@ impl Player {
             let _ = sender.send(News::Decoded(frame));
             wake();
         })?;
+        let (counter, counts) = mpsc::channel();
         let deliver = move |message| match message {
             FromHost::Slices(slices) => decoder.begin(slices),
             FromHost::Frame(frame) => decoder.decode(frame),
             other => {
+                if let FromHost::Statistics(_, tally, _) = &other {
+                    // Nothing takes counts where no data is limited.
+                    let _ = counter.send(Count::new(clock.now(), &tally.packets));
+                }
                 let _ = sender.send(News::Host(other));
                 wake();
             }
         };
+        let plan = config.data;
         let connection = Connection::open(config, clock, replaced, loudspeaker, deliver)?;
+        let data = (plan != DataPlan::default())
+            .then(|| DataThread::start(plan, clock, connection.mailbox(), counts))
+            .transpose()
+            .map_err(PlayError::Thread)?;
         Ok(Self {
             connection,
+            data,
             news,
             clock,
         })
@@ -121,9 +135,13 @@ impl Player {
     #[must_use]
     pub fn leave(self) -> Vec<News> {
         let Self {
-            connection, news, ..
+            connection,
+            data,
+            news,
+            ..
         } = self;
         drop(connection);
+        drop(data);
         news.try_iter().collect()
     }
 }

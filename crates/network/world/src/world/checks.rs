@@ -95,7 +95,8 @@ impl World<'_> {
                 | FaultKind::Resize
                 | FaultKind::ClockStep
                 | FaultKind::SlowEncoder
-                | FaultKind::SlowDecoder => false,
+                | FaultKind::SlowDecoder
+                | FaultKind::Limit => false,
             };
             let is_near = fault.at < at + FORGIVEN && at < fault.ends() + FORGIVEN;
             fault.person == number && hinders && is_near

@@ -130,6 +130,13 @@ impl World<'_> {
                     self.summary.witness("line-test");
                 }
             }
+            FaultKind::Limit => {
+                if let Some(viewer) = &mut person.viewer
+                    && viewer.session.limit(Some(fault.rate))
+                {
+                    self.summary.witness("limit");
+                }
+            }
             FaultKind::ClockStep => {
                 person.ahead += fault.lasts;
                 self.summary.witness("clock-step");
@@ -197,6 +204,11 @@ impl World<'_> {
             FaultKind::SlowDecoder => {
                 if let Some(viewer) = &mut person.viewer {
                     viewer.decoder.slow = 1.0;
+                }
+            }
+            FaultKind::Limit => {
+                if let Some(viewer) = &mut person.viewer {
+                    viewer.session.limit(None);
                 }
             }
             _ => {}

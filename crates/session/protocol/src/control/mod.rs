@@ -3,6 +3,7 @@
 
 mod client;
 mod clipboard;
+mod limit;
 mod line;
 mod quantity;
 mod sound;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use client::Client;
 pub use clipboard::Clipboard;
+pub use limit::Limit;
 pub use line::{LineBuffer, LineReport};
 pub use quantity::{BitsPerSecond, Millis};
 pub use sound::{ClientSound, RtpClock, Sound};
@@ -57,6 +59,8 @@ pub enum FromPage {
     /// A request for a test of the line, which takes a few seconds without pictures.
     #[serde(rename = "test-line")]
     TestLine,
+    /// The most that the stream may take from now on.
+    Limit(Limit),
     /// A message of an unknown type.
     #[serde(other)]
     Unknown,

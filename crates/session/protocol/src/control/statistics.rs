@@ -20,6 +20,10 @@ pub struct Statistics {
     pub target: Option<BitsPerSecond>,
     /// Bitrate of the video, headers included, over the last second.
     pub bitrate: Option<BitsPerSecond>,
+    /// The most that picture and sound may take, as the page asked; `None` without a limit, and from a
+    /// host that knows none.
+    #[serde(default)]
+    pub limit: Option<BitsPerSecond>,
     /// The controller's newest sample of the link's utilisation, as a share; above 1 while a queue
     /// grows.
     pub utilisation: Option<f64>,

@@ -9,6 +9,7 @@ mod decoding;
 mod input;
 mod inputs;
 mod job;
+mod limit;
 mod line;
 mod lives;
 mod load;

@@ -97,6 +97,7 @@ impl Session {
                     self.effects.push(Effect::Copied(text));
                 }
                 FromPage::TestLine => self.line_test_wanted(),
+                FromPage::Limit(limit) => self.limited(limit),
                 FromPage::Clipboard(_) | FromPage::Unknown => {}
             },
         }

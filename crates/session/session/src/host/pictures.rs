@@ -12,6 +12,7 @@ use super::clock::picture_time;
 use super::inputs::Inputs;
 use super::job::Captured;
 use super::job::{CodedPart, Encoded, Job};
+use super::limit::with_limit;
 use super::lives::Made;
 use super::{Effect, Session};
 
@@ -80,8 +81,17 @@ impl Session {
         }
         // An encoder may need one to avoid lost frames, and begins anew with another size.
         let may_be_keyframe = self.repair.is_due() || self.newest_size != Some(size);
-        let asked = coded_size(grant.size, may_be_keyframe);
+        let limit = self.frame_limit(now, interval);
+        let allowed = limit.map_or(grant.size, |limit| grant.size.min(limit));
+        let is_limited = allowed < grant.size;
+        let asked = coded_size(allowed, may_be_keyframe);
         let budget = self.load.budget(asked).max(SMALLEST_FRAME.min(asked));
+        let relief = self.load.relief();
+        let relief = if is_limited {
+            with_limit(relief, asked)
+        } else {
+            relief
+        };
         if budget < SMALLEST_FRAME {
             self.sender.frame_encoded(now, std::iter::empty());
             self.statistics.skipped += 1;
@@ -95,7 +105,7 @@ impl Session {
             handed: now,
             source,
             size,
-            relief: self.load.relief(),
+            relief,
             captured: picture.at,
             inputs: std::mem::take(&mut self.unseen),
             came: Bytes::ZERO,
@@ -113,7 +123,8 @@ impl Session {
             request,
             size,
             bandwidth: grant.target,
-            is_limit: grant.is_limit,
+            // A frame within the viewer's limit has its share of that.
+            is_limit: grant.is_limit && !is_limited,
             spares_analysis: self.load.spares_analysis(),
             timestamp,
             parts: self.parts(budget),

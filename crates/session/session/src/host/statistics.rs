@@ -68,6 +68,8 @@ pub(crate) struct Statistics {
     pub(crate) quantiser: Option<f32>,
     /// What is spared at present.
     pub(crate) relief: Relief,
+    /// The most that picture and sound may take, as the viewer asked.
+    pub(crate) limit: Option<Rate>,
     pub(crate) round_trip: Option<TimeDelta>,
     delays: Window<TimeDelta>,
     sizes: Window<Bytes>,
@@ -110,6 +112,7 @@ impl Statistics {
             reports: 0,
             quantiser: None,
             relief: Relief::NONE,
+            limit: None,
             round_trip: None,
             delays: Window::new(LONG),
             sizes: Window::new(SHORT),
@@ -189,13 +192,12 @@ impl Statistics {
 
     /// Bitrate of the video over the last second of a session that began at `begun`.
     pub(crate) fn bitrate(&mut self, now: Time, begun: Time) -> Rate {
-        self.sizes.forget(now);
-        let span = now.since(begun).min(SHORT);
-        if span > TimeDelta::ZERO {
-            Rate::of(self.sizes.iter().copied().sum(), span)
-        } else {
-            Rate::ZERO
-        }
+        rate(&mut self.sizes, now, begun)
+    }
+
+    /// Bitrate of the sound over the last second of a session that began at `begun`.
+    pub(crate) fn sound_rate(&mut self, now: Time, begun: Time) -> Rate {
+        rate(&mut self.sounds, now, begun)
     }
 
     /// The message for the page.
@@ -235,6 +237,7 @@ impl Statistics {
             },
             target: Some(BitsPerSecond(decision.target)),
             bitrate: rate_of(&self.sizes),
+            limit: self.limit.map(BitsPerSecond),
             utilisation: decision.evidence.utilization,
             state: Some(state(decision.cause).to_owned()),
             cause: Some(decision.cause.as_str().replace('-', " ")),
@@ -295,6 +298,17 @@ impl Statistics {
             present: Some(Millis(present)),
             total: Some(Millis(capture + encode + pace + network + decode + present)),
         })
+    }
+}
+
+/// The rate of what left over the last second of a session that began at `begun`.
+fn rate(sizes: &mut Window<Bytes>, now: Time, begun: Time) -> Rate {
+    sizes.forget(now);
+    let span = now.since(begun).min(SHORT);
+    if span > TimeDelta::ZERO {
+        Rate::of(sizes.iter().copied().sum(), span)
+    } else {
+        Rate::ZERO
     }
 }
 

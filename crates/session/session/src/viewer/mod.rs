@@ -5,6 +5,7 @@
 //! with the client.
 
 mod assembler;
+pub mod budget;
 mod pen;
 mod reporter;
 mod skew;
@@ -17,8 +18,8 @@ use std::net::SocketAddr;
 use mimosa_facts::{Action, MediaSequence};
 use mimosa_protocol::PageTime;
 use mimosa_protocol::control::{
-    Candidates, Client, ClientSound, Clipboard, FromPage, Hello, LineReport, MOST_CANDIDATES,
-    Millis, Notice, NoticeCode, Statistics, ToPage,
+    BitsPerSecond, Candidates, Client, ClientSound, Clipboard, FromPage, Hello, Limit, LineReport,
+    MOST_CANDIDATES, Millis, Notice, NoticeCode, Statistics, ToPage,
 };
 use mimosa_protocol::frames::{FrameMessage, Shown};
 use mimosa_protocol::input::Rumble;
@@ -27,7 +28,7 @@ use mimosa_rtp::repair::Repair;
 use mimosa_rtp::rtx;
 use mimosa_rtp::video::is_filler;
 use mimosa_transport::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
-use mimosa_units::{Ecn, PeerTime, Time, TimeDelta};
+use mimosa_units::{Ecn, PeerTime, Rate, Time, TimeDelta};
 
 pub use self::assembler::{Assembler, Counts, Piece, RepairPiece, Slices, Whole};
 pub use self::pen::Pen;
@@ -269,6 +270,14 @@ impl Session {
     /// [`Effect::Line`], or a notice with [`NoticeCode::LineNotTested`].
     pub fn test_line(&mut self) -> bool {
         let text = FromPage::TestLine.to_json();
+        self.transport.write(Channel::Control, text.as_bytes())
+    }
+
+    /// Asks the host that picture and sound take at most `bitrate`, or, with `None`, what the host allows.
+    /// Returns whether the request is on its way.
+    pub fn limit(&mut self, bitrate: Option<Rate>) -> bool {
+        let bitrate = bitrate.map(BitsPerSecond);
+        let text = FromPage::Limit(Limit { bitrate }).to_json();
         self.transport.write(Channel::Control, text.as_bytes())
     }
 
