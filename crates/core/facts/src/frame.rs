@@ -19,7 +19,9 @@ pub struct FrameGrant {
     pub size: Bytes,
     /// Whether `size` is a limit of this frame alone, rather than its share of the target.
     pub is_limit: bool,
-    /// The rule behind `size`.
+    /// Whether `size` is a share of what the sender was capped at, and the controller grants more.
+    pub is_capped: bool,
+    /// The rule behind what the controller grants.
     pub cause: Cause,
 }
 

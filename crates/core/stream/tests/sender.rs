@@ -319,6 +319,26 @@ fn probes_leave_through_the_pacer_and_ask_at_their_end() {
 }
 
 #[test]
+fn a_cap_holds_where_the_controller_grants_more() {
+    // 4.8 Mbit/s for 16 ms are 9,600 bytes.
+    let grant = |cap: Option<u64>, limit: Option<u64>| {
+        let frame_limit = limit.map(Bytes::new);
+        let (mut sender, _) = sender(Decision {
+            frame_limit,
+            ..decision()
+        });
+        sender.set_cap(cap.map(Rate::from_kbps));
+        let grant = sender.frame_due(Time::ZERO, L);
+        (grant.size.get(), grant.is_limit, grant.is_capped)
+    };
+    assert_eq!(grant(None, None), (9_600, false, false));
+    assert_eq!(grant(Some(1_000), None), (2_000, false, true));
+    assert_eq!(grant(Some(9_000), None), (9_600, false, false));
+    assert_eq!(grant(Some(1_000), Some(500)), (500, true, false));
+    assert_eq!(grant(Some(1_000), Some(5_000)), (2_000, false, true));
+}
+
+#[test]
 fn the_grant_is_the_limit_where_there_is_one() {
     let mut limited = decision();
     limited.cause = Cause::FrameFallback;

@@ -59,6 +59,7 @@ mod tests {
             target: Rate::from_kbps(8_000),
             size: Bytes::new(size),
             is_limit: false,
+            is_capped: false,
             cause: Cause::Start,
         }
     }

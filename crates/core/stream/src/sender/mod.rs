@@ -126,6 +126,8 @@ pub struct Sender {
     growing: Option<Growing>,
     /// What frames left of their grants.
     carry: Carry,
+    /// The most that frames and their repair packets may take in the long run.
+    cap: Option<Rate>,
     interval: TimeDelta,
     /// Frames that the receiver has decoded before all of their packets were accounted for.
     decoded: Vec<FrameId>,
@@ -151,6 +153,7 @@ impl Sender {
             timer: controller.deadline(),
             next: controller.deadline().unwrap_or(Time::MAX),
             carry: Carry::new(config.carry),
+            cap: None,
             config,
             controller,
             aside: None,
@@ -213,6 +216,12 @@ impl Sender {
         self.history.in_flight()
     }
 
+    /// From now on, frames and their repair packets may take at most `cap` in the long run, whatever the
+    /// controller grants; `None` for what it grants.
+    pub const fn set_cap(&mut self, cap: Option<Rate>) {
+        self.cap = cap;
+    }
+
     /// The encoder is about to start a frame; the next one follows after `interval`. Returns how
     /// large the frame may be. An earlier frame of which the last part has not come is given up.
     pub fn frame_due(&mut self, now: Time, interval: TimeDelta) -> FrameGrant {
@@ -224,10 +233,13 @@ impl Sender {
         self.decide(now, Event::FrameDue { frame, interval });
         self.refresh();
         let decision = *self.controller.decision();
-        let is_limit = decision.frame_limit.is_some();
         let granted = decision
             .frame_limit
             .unwrap_or_else(|| decision.target.amount_in(interval));
+        let share = self.cap.map(|cap| cap.amount_in(interval));
+        let capped = share.filter(|share| *share < granted);
+        let granted = capped.unwrap_or(granted);
+        let is_limit = decision.frame_limit.is_some() && capped.is_none();
         let allowed = self.carry.allow(granted, is_limit);
         self.due = Some(Due {
             frame,
@@ -244,6 +256,7 @@ impl Sender {
                 None => allowed,
             },
             is_limit,
+            is_capped: capped.is_some(),
             cause: decision.cause,
         }
     }

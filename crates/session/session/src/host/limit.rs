@@ -2,14 +2,13 @@
 //!
 //! # Source
 //!
-//! None: the rule is our choice. Each frame has at most the limit's share of its interval, less what the
-//! sound takes, so that no second takes more than the limit. A share that a frame leaves is not carried
-//! over: a stream below its limit is what the limit is for. Repair packets and packets that are sent again
-//! come on top, since the sender protects frames as the network needs it.
+//! None: the rule is our choice. The sender is capped at what the sound leaves of the limit: each frame has
+//! at most its share of that, with what earlier frames left of theirs (`mimosa_stream`), and with its repair
+//! packets. Packets that are sent again come on top, since the network takes them away.
 
 use mimosa_facts::{Relief, Strain};
 use mimosa_protocol::control::Limit;
-use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_units::{Bytes, Rate, Time};
 
 use super::Session;
 
@@ -30,13 +29,12 @@ impl Session {
         self.statistics.limit = limit;
     }
 
-    /// The most bytes on the wire of a frame that follows the last one after `interval`; `None` without
-    /// a limit.
-    pub(super) fn frame_limit(&mut self, now: Time, interval: TimeDelta) -> Option<Bytes> {
+    /// The most that the picture may take, with its repair packets; `None` without a limit.
+    pub(super) fn picture_limit(&mut self, now: Time) -> Option<Rate> {
         let limit = self.statistics.limit?;
         let sound = self.statistics.sound_rate(now, self.begun);
         let left = limit.as_bps().saturating_sub(sound.as_bps());
-        Some(Rate::from_bps(left).max(LEAST).amount_in(interval))
+        Some(Rate::from_bps(left).max(LEAST))
     }
 }
 

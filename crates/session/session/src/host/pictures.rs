@@ -75,19 +75,18 @@ impl Session {
         let interval = self.interval();
         let source = picture.picture.size();
         let size = self.step().size(source);
+        let limit = self.picture_limit(now);
+        self.sender.set_cap(limit);
         let grant = self.sender.frame_due(now, interval);
         if let Some(broken) = self.sender.poll_broken() {
             self.repair.broken(now, broken.frame, broken.has_left);
         }
         // An encoder may need one to avoid lost frames, and begins anew with another size.
         let may_be_keyframe = self.repair.is_due() || self.newest_size != Some(size);
-        let limit = self.frame_limit(now, interval);
-        let allowed = limit.map_or(grant.size, |limit| grant.size.min(limit));
-        let is_limited = allowed < grant.size;
-        let asked = coded_size(allowed, may_be_keyframe);
+        let asked = coded_size(grant.size, may_be_keyframe);
         let budget = self.load.budget(asked).max(SMALLEST_FRAME.min(asked));
         let relief = self.load.relief();
-        let relief = if is_limited {
+        let relief = if grant.is_capped {
             with_limit(relief, asked)
         } else {
             relief
@@ -123,8 +122,7 @@ impl Session {
             request,
             size,
             bandwidth: grant.target,
-            // A frame within the viewer's limit has its share of that.
-            is_limit: grant.is_limit && !is_limited,
+            is_limit: grant.is_limit,
             spares_analysis: self.load.spares_analysis(),
             timestamp,
             parts: self.parts(budget),

@@ -21,7 +21,7 @@ pub const LEAST_LIMIT: Rate = Rate::from_kbps(1_000);
 const LEARNT_FROM: i32 = 28;
 /// What is assumed of a person of whom nothing is known, an hour and a half a day, and how many days
 /// that is worth.
-const ASSUMED: (TimeDelta, i32) = (TimeDelta::from_millis(5_400_000), 7);
+const ASSUMED: (TimeDelta, u32) = (TimeDelta::from_millis(5_400_000), 7);
 /// The time before the month's end is taken to be no shorter, so that the last day's share is bounded.
 const LEAST_LEFT: TimeDelta = TimeDelta::from_millis(3_600_000);
 
@@ -79,9 +79,9 @@ impl Plan {
             oldest = oldest.min(*day);
         }
         let (assumed, worth) = ASSUMED;
-        let known = i64::from(today.0 - oldest.0 + worth);
-        let a_day = (learnt + assumed * i64::from(worth)) / known;
-        let time = (a_day * i64::from(next.0 - today.0)).max(LEAST_LEFT);
+        let known = today.0.abs_diff(oldest.0) + worth;
+        let a_day = (learnt + assumed * worth) / known;
+        let time = (a_day * next.0.abs_diff(today.0)).max(LEAST_LEFT);
         let left = Bytes::new(self.monthly.get().saturating_sub(used.get()));
         Budget {
             used,
