@@ -31,9 +31,9 @@ test("the page plays what the host streams", async () => {
 
   const statistics = await until("the statistics are complete", async () => {
     const { statistics } = await look(page);
-    // What of a decision is not known depends on the controller; without trouble there is no why, and
-    // nothing is spared.
-    const { decision, why: _, relief: __, ...others } = statistics ?? {};
+    // What of a decision is not known depends on the controller; without trouble there is no why, nothing
+    // is spared, and nobody has limited the stream.
+    const { decision, why: _, relief: __, limit: ___, ...others } = statistics ?? {};
     return statistics && decision && unknown(others).length === 0 && statistics;
   });
   expect(statistics.feedback).toBe("twcc-02");
@@ -72,6 +72,52 @@ test("Ctrl+Alt+Shift+S shows and hides the statistics", async () => {
   await page.keyboard.press("Control+Alt+Shift+KeyS");
   await until("the statistics are hidden", async () => !(await overlay.isVisible()));
   await screenshot(page, "play");
+});
+
+test("a player saves data and says how much there is in a month", async () => {
+  const host = await startHost({ name: "data" });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  const bitrate = async () => (await look(page)).statistics?.bitrate ?? 0;
+  await until("the stream takes more", async () => (await bitrate()) > 7e6);
+  // While the pointer is held, there is no bar.
+  await page.keyboard.press("Control+Alt+Shift+KeyZ");
+  await page.locator("#settings-open").click();
+  const dialog = page.locator("#settings");
+  await dialog.locator("input[name=saveData]").check();
+  await dialog.locator("input[name=shortStatistics]").check();
+  await dialog.locator("input[name=monthlyData]").fill("1000");
+  const note = dialog.locator("#data-note");
+  const words = /^0\.0 of 1000 GB used, .*; at most 5\.0 Mbit\/s to save data\.$/;
+  await until("the month's data is said", async () => words.test(await note.innerText()));
+  await until("the host keeps to it", async () => {
+    const { statistics } = await look(page);
+    const { limit, bitrate } = statistics ?? {};
+    return limit === 5e6 && typeof bitrate === "number" && bitrate < 5.2e6 && bitrate > 3e6;
+  });
+  await screenshot(page, "data-settings");
+  await dialog.locator("button[type=submit]").click();
+  await page.locator("#statistics-toggle").click();
+  const line = page.locator("#statistics .short");
+  await until("one line has the statistics", async () => {
+    return /^[45]\.\d Mbit\/s · [12]\.\d GB an hour · \d+ fps · \d+ ms/.test(
+      await line.innerText(),
+    );
+  });
+  expect(await page.locator("#statistics dl").isVisible()).toBe(false);
+  await screenshot(page, "data-line");
+
+  // The month's data is used up but for what lasts at a megabit.
+  await page.evaluate(() => {
+    const today = Math.floor(Date.now() / 86_400_000);
+    const days = [-1, 0, 1].map((back) => [String(today + back), [999e9, 3600]]);
+    localStorage.setItem("mimosa.data", JSON.stringify(Object.fromEntries(days)));
+  });
+  await until("the month's limit is the smaller one", async () => {
+    return (await look(page)).statistics?.limit === 1e6;
+  });
+  expect(host.log).toContain("the viewer limits the stream");
+  expect(host.log).not.toMatch(/ERROR|panicked/);
 });
 
 /** The page from its own point of view: a laptop's, a phone's upright and on its side. */
