@@ -19,15 +19,19 @@ pub(crate) struct Args {
 
 /// Asks for the PIN on standard input, and keeps the token that comes of it.
 pub(crate) fn run(args: &Args) -> Result<String, String> {
+    let address = Address::parse(&args.address).map_err(|error| error.to_string())?;
+    with(&address, args.name.clone())
+}
+
+/// Pairs with the host at this address, under this name or the machine's. Returns what that is good for.
+pub(crate) fn with(address: &Address, name: Option<String>) -> Result<String, String> {
     let text = |error: PlayError| error.to_string();
-    let address = Address::parse(&args.address).map_err(text)?;
-    ask_for_pin(&address).map_err(text)?;
+    ask_for_pin(address).map_err(text)?;
     terminal::print("PIN that the host shows: ").map_err(|error| error.to_string())?;
     let mut pin = String::new();
     let read = io::stdin().lock().read_line(&mut pin);
     read.map_err(|error| format!("the PIN cannot be read: {error}"))?;
-    let name = args.name.clone().unwrap_or_else(machine);
-    let role = pair(&address, pin.trim(), &name).map_err(text)?;
+    let role = pair(address, pin.trim(), &name.unwrap_or_else(machine)).map_err(text)?;
     Ok(format!(
         "paired: this user may {} at {} from now on, with `mimosa play {}`\n",
         role.name(),

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use mimosa_discovery::{Announcement, announce};
 use mimosa_protocol::pairing::Allowed;
 use mimosa_settings::{Advertised, PublicHost, Settings, SourceSettings, Token};
 use mimosa_system::clock::Clock;
@@ -119,6 +120,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         Arc::clone(&metrics),
         clock,
     ));
+    let _announced = announced(&settings, listeners[0].0.port(), tls.is_some(), pairs);
     let name = source.name();
     let port = udp.first().map_or(settings.udp_port, SocketAddr::port);
     let ports = [listeners[0].0.port(), port];
@@ -175,6 +177,30 @@ async fn attend(settings: Arc<Settings>, [http, udp]: [u16; 2], mailbox: Mailbox
     let advertised = AdvertisedWatch::new(settings.advertise.clone(), udp).run(mailbox.clone());
     let interfaces = watch_interfaces(settings.bind.clone(), mailbox.clone());
     tokio::join!(advertised, interfaces, sessions::serve(http, mailbox));
+}
+
+/// Announces the host in its network, unless the settings say no or nobody could reach it, until the result
+/// is dropped. A host plays where nothing can be announced.
+fn announced(
+    settings: &Settings,
+    port: u16,
+    is_encrypted: bool,
+    pairs: bool,
+) -> Option<mimosa_discovery::Standing> {
+    let announcement = Announcement {
+        name: machine::names().into_iter().next().unwrap_or_default(),
+        addresses: settings.bind.clone(),
+        port,
+        is_encrypted,
+        pairs,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    if !settings.announces || !announcement.leads_here() {
+        return None;
+    }
+    announce(&announcement)
+        .inspect_err(|error| tracing::warn!("the host is not announced in its network: {error}"))
+        .ok()
 }
 
 /// Warns if root runs the host: displays and most games run what is typed, so that a player would

@@ -95,6 +95,11 @@ pub fn resolve(
         http_port: said.read(&keys::HTTP_PORT, |value| number(value, 0..=u16::MAX))?,
         udp_port: said.read(&keys::UDP_PORT, |value| number(value, 0..=u16::MAX))?,
         advertise: said.read(&keys::ADVERTISE, advertised)?,
+        announces: said.read(&keys::ANNOUNCE, |value| match value.as_str()? {
+            "on" => Some(true),
+            "off" => Some(false),
+            _ => None,
+        })?,
         tls: tls(&said)?,
         allowed_origins: said.read(&keys::ALLOWED_ORIGINS, origins)?,
         is_open,

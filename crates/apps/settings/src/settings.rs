@@ -23,6 +23,8 @@ pub struct Settings {
     pub udp_port: u16,
     /// Places beside these addresses at which others reach the host; at most 16.
     pub advertise: Vec<Advertised>,
+    /// Whether a host beyond loopback is announced in its network.
+    pub announces: bool,
     /// Which connections are encrypted, and with which certificate.
     pub tls: TlsSettings,
     /// Other sites whose pages may begin sessions, e.g. `https://example.org`.

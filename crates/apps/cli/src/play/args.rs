@@ -15,9 +15,16 @@ use crate::log;
     reason = "each is an option of its own"
 )]
 pub(crate) struct Args {
-    /// The host, as `mimosa serve` prints it: https://HOST:PORT/#token=TOKEN&key=KEY
-    #[arg(value_name = "URL")]
-    pub(crate) address: String,
+    /// The host, as `mimosa serve` prints it: https://HOST:PORT/#token=TOKEN&key=KEY; without it, one of
+    /// those found in this network
+    #[arg(value_name = "URL", conflicts_with = "list")]
+    pub(crate) address: Option<String>,
+    /// List the hosts of this network, and play none
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// List them as JSON
+    #[arg(long, requires = "list")]
+    pub(crate) json: bool,
     /// The host's token, in place of the address's
     #[arg(long)]
     pub(crate) token: Option<String>,

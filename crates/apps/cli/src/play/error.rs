@@ -11,6 +11,16 @@ pub(crate) enum PlayError {
     #[error("{}", heard(&.0.to_string()))]
     Client(#[from] mimosa_client::PlayError),
     #[error(transparent)]
+    Discovery(#[from] mimosa_discovery::DiscoveryError),
+    #[error(
+        "no host was found in this network: one that is bound to loopback alone, as hosts are without `--bind`, or that says `announce = \"off\"`, announces nothing, and a firewall may keep UDP port 5353 closed; with the URL that `mimosa serve` prints, `mimosa play URL` needs no announcement"
+    )]
+    NoneFound,
+    #[error("`{}` is no number of the list; say one from 1 to {most}", heard(given))]
+    Choice { given: String, most: usize },
+    #[error("{0}")]
+    Pairing(String),
+    #[error(transparent)]
     Token(#[from] TokenFileError),
     #[error(transparent)]
     Report(#[from] OutputError),

@@ -2,6 +2,7 @@
 
 mod args;
 mod error;
+mod find;
 
 use mimosa_client::{Address, ConnectionConfig, DataPlan, Headless, play, test_line};
 #[cfg(feature = "window")]
@@ -22,10 +23,17 @@ use crate::token_file;
 /// Plays until the player leaves or the host ends the session.
 pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
     log::start(args.log.clone(), LogFormat::Text).map_err(PlayError::Log)?;
+    let url = match &args.address {
+        Some(url) => url.clone(),
+        None => match find::choose(args.list, args.json)? {
+            Some(url) => url,
+            None => return Ok(()),
+        },
+    };
     let file = args.token_file.as_deref().map(token_file::read);
     let token = file.transpose()?.or_else(|| args.token.clone());
     let config = ConnectionConfig {
-        address: Address::parse(&args.address)?
+        address: Address::parse(&url)?
             .with_key(args.key)?
             .with_token(token)
             .or_paired(),

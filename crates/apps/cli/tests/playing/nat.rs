@@ -83,7 +83,7 @@ exit $played
 
 /// Plays through the router, as `play` does; the host gets these flags. `None` without the rights to make
 /// namespaces, which under CI is a failure.
-fn played(name: &str, play: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
+pub(crate) fn played(name: &str, play: &str, flags: &[&str]) -> Option<(Output, Option<Value>)> {
     let _alone = alone();
     let folder = folder(name);
     let run = |script: &str, flags: &[&str]| {

@@ -161,6 +161,12 @@ impl Address {
         }
     }
 
+    /// Whether there is a token, of the URL or of an earlier pairing.
+    #[must_use]
+    pub const fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// The part `HOST:PORT` of the URL.
     #[must_use]
     pub fn host(&self) -> &str {
