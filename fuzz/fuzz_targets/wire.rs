@@ -197,10 +197,9 @@ fn from_page(data: &[u8]) {
             let mut spans = spans.into_iter().flatten();
             spans.all(|Millis(span)| span < EXACT && -span < EXACT)
         }
-        FromPage::Clipboard(_)
-        | FromPage::Limit(_)
-        | FromPage::TestLine
-        | FromPage::Unknown => true,
+        FromPage::Clipboard(_) | FromPage::Limit(_) | FromPage::TestLine | FromPage::Unknown => {
+            true
+        }
     };
     assert!(again.is_ok());
     assert!(!is_exact || again == Ok(message));

@@ -4,7 +4,7 @@
 // month's end, as in the last four weeks. A person who plays more than that finds the limit sinking
 // steadily, and never a wall in the middle of a game; the last of the data is not used up but for the
 // least bitrate at which there is a picture. The native client follows the same rule
-// (crates/session/session/src/viewer/budget.rs), and both are tested by budget.cases.json.
+// (crates/apps/client/src/budget.rs), and both are tested by budget.cases.json.
 
 /** What a person may use in a month. */
 export interface Plan {

@@ -8,8 +8,10 @@
 //!                 Reporter -> datagram            Session::act, Session::seen -> datagram
 //! ```
 
+mod budget;
 mod drive;
 
+pub use budget::Plan;
 pub use drive::{
     Address, Coded, Connection, ConnectionConfig, DataPlan, DecodeThread, Decoded, FromHost,
     Headless, KeyHash, Loudspeaker, News, PlayError, PlayReport, Player, ToHost, ask_for_pin,

@@ -4,11 +4,10 @@ mod args;
 mod error;
 mod find;
 
-use mimosa_client::{Address, ConnectionConfig, DataPlan, Headless, play, test_line};
+use mimosa_client::{Address, ConnectionConfig, DataPlan, Headless, Plan, play, test_line};
 #[cfg(feature = "window")]
 use mimosa_client::{Windowed, play_in_window};
 use mimosa_protocol::control::Role;
-use mimosa_session::viewer::budget::Plan;
 use mimosa_session::viewer::{ReporterConfig, SessionConfig, SoundConfig};
 use mimosa_settings::LogFormat;
 use mimosa_units::{Bytes, TimeDelta};

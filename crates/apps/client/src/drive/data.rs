@@ -12,12 +12,12 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mimosa_session::viewer::Packets;
-use mimosa_session::viewer::budget::{Day, Plan, SAVING, Used};
 use mimosa_system::clock::{Clock, date};
 use mimosa_system::{Mailbox, state};
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
 use super::network::ToHost;
+use crate::budget::{Day, Plan, SAVING, Used};
 
 /// Name of the file.
 const FILE: &str = "data.json";

@@ -21,9 +21,10 @@ impl Session {
     pub(super) fn limited(&mut self, limit: Limit) {
         let limit = limit.bitrate.map(|rate| rate.0);
         if limit != self.statistics.limit {
-            match limit {
-                Some(rate) => tracing::info!(%rate, "the viewer limits the stream"),
-                None => tracing::info!("the viewer limits the stream no more"),
+            if let Some(rate) = limit {
+                tracing::info!(%rate, "the viewer limits the stream");
+            } else {
+                tracing::info!("the viewer limits the stream no more");
             }
         }
         self.statistics.limit = limit;

@@ -5,7 +5,6 @@
 //! with the client.
 
 mod assembler;
-pub mod budget;
 mod pen;
 mod reporter;
 mod skew;

@@ -14,9 +14,9 @@ use mimosa_units::{Bytes, Rate, TimeDelta};
 use time::{Date, Month};
 
 /// What a stream takes at the most that saves data: 2.25 GB an hour. Our choice: good for 720p.
-pub const SAVING: Rate = Rate::from_kbps(5_000);
+pub(crate) const SAVING: Rate = Rate::from_kbps(5_000);
 /// The least limit, whatever is left of a month. Our choice: below it there is no picture to play with.
-pub const LEAST_LIMIT: Rate = Rate::from_kbps(1_000);
+pub(crate) const LEAST_LIMIT: Rate = Rate::from_kbps(1_000);
 /// Days from which a person's habit is learnt.
 const LEARNT_FROM: i32 = 28;
 /// What is assumed of a person of whom nothing is known, an hour and a half a day, and how many days
@@ -27,7 +27,7 @@ const LEAST_LEFT: TimeDelta = TimeDelta::from_millis(3_600_000);
 
 /// A day of the calendar, as the number of days since 1 January 1970.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Day(pub i32);
+pub(crate) struct Day(pub(crate) i32);
 
 /// The latest day that is told from others, in the year 4707.
 const LATEST: i32 = 1_000_000;
@@ -46,28 +46,28 @@ pub struct Plan {
 
 /// What was used on a day.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Used {
+pub(crate) struct Used {
     /// What came, with headers.
-    pub bytes: Bytes,
+    pub(crate) bytes: Bytes,
     /// How long something was played.
-    pub played: TimeDelta,
+    pub(crate) played: TimeDelta,
 }
 
 /// The state of a month's data.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Budget {
+pub(crate) struct Budget {
     /// What was used in the running month.
-    pub used: Bytes,
+    pub(crate) used: Bytes,
     /// Days until the data is renewed, today included.
-    pub days: i32,
+    pub(crate) days: i32,
     /// The most that a stream may take.
-    pub limit: Rate,
+    pub(crate) limit: Rate,
 }
 
 impl Plan {
     /// The state of this plan's month on the day `today`, after what was used on each day so far.
     #[must_use]
-    pub fn budget(&self, days: &BTreeMap<Day, Used>, today: Day) -> Budget {
+    pub(crate) fn budget(&self, days: &BTreeMap<Day, Used>, today: Day) -> Budget {
         // Days beyond a calendar's are those of a clock that was never set.
         let today = Day(today.0.clamp(0, LATEST));
         let (first, next) = self.month_around(today);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_rule_is_the_page_s() {
-        let text = include_str!("../../../../../web/src/data/budget.cases.json");
+        let text = include_str!("../../../../web/src/data/budget.cases.json");
         let cases: Vec<Case> = serde_json::from_str(text).unwrap();
         assert!(cases.len() >= 9);
         for case in cases {
