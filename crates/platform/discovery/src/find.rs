@@ -35,6 +35,7 @@ pub struct Found {
 /// # Errors
 ///
 /// [`DiscoveryError`] if the system has no multicast DNS for us.
+#[expect(clippy::disallowed_methods, reason = "a driver reads the clock")]
 pub fn find(wait: Duration) -> Result<Vec<Found>, DiscoveryError> {
     let until = Instant::now() + wait;
     let daemon = ServiceDaemon::new()?;
@@ -142,7 +143,14 @@ mod tests {
 
     #[test]
     fn nobody_is_sent_to_themselves_or_nowhere() {
-        for addresses in ["127.0.0.1", "0.0.0.0", "224.0.0.1", "::1", "fe80::1", "ff02::1"] {
+        for addresses in [
+            "127.0.0.1",
+            "0.0.0.0",
+            "224.0.0.1",
+            "::1",
+            "fe80::1",
+            "ff02::1",
+        ] {
             assert_eq!(service("den", addresses, 8080, &[]), None, "{addresses}");
         }
         assert_eq!(service("den", "192.0.2.7", 0, &[]), None);

@@ -16,7 +16,10 @@ pub(crate) enum PlayError {
         "no host was found in this network: one that is bound to loopback alone, as hosts are without `--bind`, or that says `announce = \"off\"`, announces nothing, and a firewall may keep UDP port 5353 closed; with the URL that `mimosa serve` prints, `mimosa play URL` needs no announcement"
     )]
     NoneFound,
-    #[error("`{}` is no number of the list; say one from 1 to {most}", heard(given))]
+    #[error(
+        "`{}` is no number of the list; say one from 1 to {most}",
+        heard(given)
+    )]
     Choice { given: String, most: usize },
     #[error("{0}")]
     Pairing(String),

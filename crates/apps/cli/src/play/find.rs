@@ -132,9 +132,15 @@ mod tests {
     fn the_address_that_is_known_is_listed() {
         let two = ["192.0.2.7:8080", "[2001:db8::1]:8080"];
         let one = listed(found("den", &two), |_| false);
-        assert_eq!((one.url.as_str(), one.is_paired), ("https://192.0.2.7:8080/", false));
+        assert_eq!(
+            (one.url.as_str(), one.is_paired),
+            ("https://192.0.2.7:8080/", false)
+        );
         let one = listed(found("den", &two), |url| url.contains("2001"));
-        assert_eq!((one.url.as_str(), one.is_paired), ("https://[2001:db8::1]:8080/", true));
+        assert_eq!(
+            (one.url.as_str(), one.is_paired),
+            ("https://[2001:db8::1]:8080/", true)
+        );
     }
 
     #[test]

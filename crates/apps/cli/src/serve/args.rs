@@ -32,6 +32,10 @@ pub(crate) struct Args {
     #[arg(long)]
     no_qr: bool,
 
+    /// Do not open the page in this desktop's browser.
+    #[arg(long)]
+    no_open: bool,
+
     #[command(flatten)]
     said: Said,
 }
@@ -40,6 +44,11 @@ impl Args {
     /// Whether a URL for other machines is drawn as a QR code.
     pub(super) const fn draws(&self) -> bool {
         !self.no_qr
+    }
+
+    /// Whether the page is opened in the desktop's browser, if there is one.
+    pub(super) const fn opens(&self) -> bool {
+        !self.no_open
     }
 
     /// The settings file, as it is now.

@@ -3,6 +3,7 @@
 mod args;
 mod config;
 mod error;
+mod open;
 mod program;
 mod qr;
 
@@ -32,12 +33,21 @@ pub(crate) fn run(args: &Args) -> Result<(), ServeError> {
         Vec::new()
     };
     let draws = is_terminal && args.draws();
+    let sits_here = is_terminal && std::io::stdin().is_terminal();
+    let opens = args.opens()
+        && open::has_browser(sits_here, &settings.source, |name| std::env::var_os(name));
     let audience = Audience {
         sees_pins: is_terminal,
         tell: Box::new(move |told| {
             // The host runs even if nobody reads this.
             if let Err(error) = tell(told, &limits, draws) {
                 tracing::warn!("cannot print where the host is: {error}");
+            }
+            if let Told::Ready(urls) = told
+                && opens
+                && let Some(url) = urls.play.first()
+            {
+                open::open(url.clone());
             }
         }),
     };

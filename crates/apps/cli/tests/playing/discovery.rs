@@ -7,7 +7,11 @@ use crate::text;
 
 /// Lists the hosts that are found in the host's network, while the host serves with these flags and after it was
 /// asked to end; then says what `mimosa play` without a URL says there.
-const LIST: &str = r#"ip netns exec host "$MIMOSA" serve --http-port 7080 --udp-port 7081 \
+const LIST: &str = r#"for link in host.eth0 router.inner; do
+    # An interface that has just been made says late that it runs.
+    until ip -n "${link%%.*}" link show "${link#*.}" | grep -q 'state UP'; do sleep 0.1; done
+done
+ip netns exec host "$MIMOSA" serve --http-port 7080 --udp-port 7081 \
     --size 320x180 "$@" >urls.txt 2>log.txt &
 host=$!
 for _ in $(seq 100); do
@@ -45,10 +49,17 @@ fn a_host_is_found_while_it_is_there() {
     assert_eq!(there.as_array().map(Vec::len), Some(1), "{there:#} {log}");
     assert_eq!(there[0]["url"], "https://10.9.0.2:7080/", "{there:#}");
     assert_eq!(there[0]["is_paired"], false);
-    assert!(there[0]["version"].as_str().is_some_and(|version| !version.is_empty()));
+    assert!(
+        there[0]["version"]
+            .as_str()
+            .is_some_and(|version| !version.is_empty())
+    );
     // The host is no terminal, and so shows no PIN.
     assert_eq!(there[0]["pairs"], false);
-    assert!(table.contains("https://10.9.0.2:7080/  needs its URL"), "{table}");
+    assert!(
+        table.contains("https://10.9.0.2:7080/  needs its URL"),
+        "{table}"
+    );
     // No secret is announced.
     assert!(!there.to_string().contains("token"), "{there:#}");
     assert_eq!(after, Value::Array(Vec::new()), "the host has said goodbye");
