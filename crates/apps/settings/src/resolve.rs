@@ -95,11 +95,7 @@ pub fn resolve(
         http_port: said.read(&keys::HTTP_PORT, |value| number(value, 0..=u16::MAX))?,
         udp_port: said.read(&keys::UDP_PORT, |value| number(value, 0..=u16::MAX))?,
         advertise: said.read(&keys::ADVERTISE, advertised)?,
-        announces: said.read(&keys::ANNOUNCE, |value| match value.as_str()? {
-            "on" => Some(true),
-            "off" => Some(false),
-            _ => None,
-        })?,
+        announces: said.read(&keys::ANNOUNCE, switch)?,
         tls: tls(&said)?,
         allowed_origins: said.read(&keys::ALLOWED_ORIGINS, origins)?,
         is_open,
@@ -181,6 +177,15 @@ pub fn resolve(
             _ => None,
         })?,
     })
+}
+
+/// `on` or `off`.
+fn switch(value: &Value) -> Option<bool> {
+    match value.as_str()? {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
+    }
 }
 
 /// A whole number within `range`.
@@ -282,11 +287,7 @@ fn input(said: &Said) -> Result<InputSettings, SettingsError> {
             let mut all = GamepadSettings::ALL.into_iter();
             all.find(|gamepads| gamepads.name() == name)
         })?,
-        clipboard: said.read(&keys::CLIPBOARD, |value| match value.as_str()? {
-            "on" => Some(true),
-            "off" => Some(false),
-            _ => None,
-        })?,
+        clipboard: said.read(&keys::CLIPBOARD, switch)?,
     })
 }
 
