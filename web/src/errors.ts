@@ -12,6 +12,7 @@ export type ProblemCode =
   | "pin-old"
   | "no-pairing"
   | "view-only"
+  | "owner-only"
   | "origin"
   | "https-required"
   | "no-session"
@@ -104,6 +105,11 @@ const WORDS: Readonly<Record<ProblemCode, Words>> = {
     title: "This token is for watching",
     message: "To play, ask for the player's link.",
     remedies: ["watch", "token"],
+  },
+  "owner-only": {
+    title: "This is for the host's owner",
+    message: "Open the URL that the host prints as own.",
+    remedies: [],
   },
   origin: {
     title: "The host refused a request from another site",

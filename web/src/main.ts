@@ -5,6 +5,7 @@ import { Ledger } from "./data/ledger";
 import { dataLimit, inWords } from "./data/limit";
 import { missingFeatures, type Problem, problem } from "./errors";
 import { Controls } from "./input/controls";
+import type { OwnerDialog } from "./owner/dialog";
 import { BEST, couldReportMarks, type Feedback, isFeedback } from "./session/feedback";
 import { Session } from "./session/session";
 import { type Credential, keepDevice, keepToken, takeToken } from "./session/token";
@@ -81,6 +82,8 @@ const bar = new Bar({
   mute: toggleMute,
   leave: () => session.leave(),
 });
+const ownerButton = element("owner-open");
+ownerButton.addEventListener("click", () => void openOwner());
 connectDialogs(settings, note, () => {
   limitData();
   render();
@@ -155,6 +158,15 @@ function useToken(given: string): void {
   credential = { token: given };
   keepToken(given);
   retry();
+}
+
+let owner: OwnerDialog | undefined;
+
+/** Shows what the host does, to its owner. */
+async function openOwner(): Promise<void> {
+  const { OwnerDialog } = await import("./owner/dialog");
+  owner ??= new OwnerDialog(whep, element<HTMLDialogElement>("owner"));
+  owner.open();
 }
 
 /** Has the host show a PIN. */
@@ -294,6 +306,7 @@ function render(): void {
     sound: session.hasSound,
     muted: settings.muted || sound.isRefused,
   });
+  ownerButton.hidden = info?.owner !== true;
   marksNote.hidden = !couldReportMarks(navigator.userAgent, session.feedback);
   overlay.isShort = settings.shortStatistics;
   overlay.visible = settings.statistics && (hasPicture || hasPlayed);

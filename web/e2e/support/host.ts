@@ -36,6 +36,8 @@ export interface HostOptions {
 export class Host {
   readonly play: string;
   readonly watch: string;
+  /** The owner's URL; empty on a host that asks nobody for a token. */
+  readonly own: string;
   /** All URLs to play. */
   readonly plays: readonly string[];
   /** Where its recordings are. */
@@ -64,6 +66,7 @@ export class Host {
     this.plays = urls("play").filter((url) => url !== undefined);
     this.play = this.plays[0] ?? "";
     this.watch = urls("watch")[0] ?? "";
+    this.own = urls("own")[0] ?? "";
   }
 
   /** Everything it has logged, which does not include the URLs that it printed. */
@@ -148,7 +151,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   rmSync(records, { recursive: true, force: true });
   const free = ["--http-port", "0", "--udp-port", "0", "--record", records];
   const open = guarded ? [] : ["--token", "off"];
-  const words = [BINARY, "serve", ...free, ...open, ...args];
+  const words = [BINARY, "serve", "--no-open", ...free, ...open, ...args];
   // Gives a command a terminal.
   const typed = words.map((word) => `'${word}'`).join(" ");
   const run = terminal ? ["script", "-qefc", `exec ${typed} 2>&3`, "/dev/null"] : words;

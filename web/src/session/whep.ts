@@ -13,6 +13,8 @@ export interface Info {
   readonly token_required: boolean;
   /** Whether the host shows a PIN to whoever asks. */
   readonly pairing?: boolean;
+  /** Whether the page has the owner's token. */
+  readonly owner?: boolean;
   readonly source?: string;
   readonly width?: number;
   readonly height?: number;
@@ -92,6 +94,19 @@ export class Whep {
     return info;
   }
 
+  /** Asks what only a proven request may, and gives the answer's JSON. */
+  async ask(method: "GET" | "POST", target: string, asked?: object): Promise<unknown> {
+    const text = asked && JSON.stringify(asked);
+    const { response, body, proven } = await this.#send(method, target, text, "application/json");
+    if (!response.ok) {
+      throw await refusal(new Response(body, response));
+    }
+    if (proven !== true) {
+      throw new Refusal(problem("not-proven"), undefined);
+    }
+    return body.length > 0 ? JSON.parse(new TextDecoder().decode(body)) : undefined;
+  }
+
   async begin(offer: Offer): Promise<Answer> {
     const target = `whep${offerQuery(offer)}`;
     const sent = await this.#send("POST", target, offer.sdp);
@@ -129,10 +144,15 @@ export class Whep {
   }
 
   /** Sends a request with its proof, if there is a token, and checks the answer's. */
-  async #send(method: string, target: string, sdp?: string): Promise<Sent> {
+  async #send(
+    method: string,
+    target: string,
+    text?: string,
+    type = "application/sdp",
+  ): Promise<Sent> {
     const known = this.#open ? undefined : this.#credential();
-    const asked = { method, target, body: new TextEncoder().encode(sdp ?? "") };
-    const headers: Record<string, string> = sdp ? { "Content-Type": "application/sdp" } : {};
+    const asked = { method, target, body: new TextEncoder().encode(text ?? "") };
+    const headers: Record<string, string> = text ? { "Content-Type": type } : {};
     const secret = known && Secret.ofToken(known.token);
     const nonce = secret ? await this.#challenge() : "";
     if (secret) {
@@ -141,7 +161,7 @@ export class Whep {
     const response = await fetch(this.#url(target), {
       method,
       headers,
-      ...(sdp ? { body: sdp } : {}),
+      ...(text ? { body: text } : {}),
       signal: AbortSignal.timeout(ANSWER_TIMEOUT),
     });
     const body = new Uint8Array(await response.arrayBuffer());

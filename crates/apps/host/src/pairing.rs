@@ -111,6 +111,12 @@ impl Pairing {
         Ok(Some(text))
     }
 
+    /// The PIN that is good now, and for how long.
+    pub(crate) fn shown(&self, now: Time) -> Option<(&str, TimeDelta)> {
+        let pin = self.good(now)?;
+        Some((&pin.text, pin.until.since(now)))
+    }
+
     /// Answers the first message of an exchange with these random bytes.
     ///
     /// # Errors

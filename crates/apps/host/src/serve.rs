@@ -22,6 +22,7 @@ use crate::http::{self, App};
 use crate::machine;
 use crate::metrics::Metrics;
 use crate::network::{AdvertisedWatch, Network, Sockets, ToNetwork, is_absent, watch_interfaces};
+use crate::owning::Owning;
 use crate::pairing::Pairing;
 use crate::private;
 use crate::sessions;
@@ -36,6 +37,8 @@ pub struct Urls {
     pub play: Vec<String>,
     /// Addresses for watching.
     pub watch: Vec<String>,
+    /// The owner's address, if there is an owner's page.
+    pub own: Option<String>,
 }
 
 /// Something to tell the host's owner. Tokens and PINs appear nowhere else.
@@ -60,6 +63,8 @@ pub struct Audience {
     pub sees_pins: bool,
     /// Tells the owner something; must not block.
     pub tell: Box<dyn Fn(&Told) + Send + Sync>,
+    /// What the owner sees and changes from the page; `None` for nothing.
+    pub owning: Option<Owning>,
 }
 
 /// Runs the host until it is interrupted or its source ends. Tells its owner the addresses once they
@@ -101,12 +106,18 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         from_source.send(ToNetwork::Source(news));
     })?;
     let tokens = tokens(&settings);
+    let owner = tokens.as_ref().and(audience.owning);
+    let owner = owner.map(|owning| (Token::from_bits(bits_128()), owning));
     let urls = urls(
         &listeners,
-        tokens.as_ref(),
+        (tokens.as_ref(), owner.as_ref().map(|(token, _)| token)),
         tls.as_ref(),
         &settings.advertise,
     );
+    let owner = owner.map(|(token, owning)| {
+        let invitation = (owning.invite)(&urls.play);
+        (token, owning, invitation)
+    });
     let devices = devices(&settings);
     let pairs = audience.sees_pins && devices.is_some();
     let key = tls.as_ref().and_then(|tls| tls.key);
@@ -114,7 +125,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     let pairing = role.map(|role| Pairing::new(role, key));
     let app = Arc::new(App::new(
         (&settings.allowed_origins, machine::names_with(&settings)),
-        tokens,
+        (tokens, owner),
         (devices, pairing, audience.tell),
         mailbox.clone(),
         Arc::clone(&metrics),
@@ -299,13 +310,14 @@ fn devices(settings: &Settings) -> Option<Devices> {
 
 fn urls(
     listeners: &[(SocketAddr, TcpListener)],
-    tokens: Option<&(Token, Token)>,
+    (tokens, owner): (Option<&(Token, Token)>, Option<&Token>),
     tls: Option<&Tls>,
     advertised: &[Advertised],
 ) -> Urls {
     let mut urls = Urls {
         play: Vec::new(),
         watch: Vec::new(),
+        own: None,
     };
     let mut add = |host: &str, port: u16, secure: Option<&Tls>| {
         let scheme = if secure.is_some() { "https" } else { "http" };
@@ -315,6 +327,11 @@ fn urls(
         urls.play.push(base.clone() + &fragment(play, key));
         urls.watch
             .push(format!("{base}?role=view{}", fragment(watch, key)));
+        // The first one is this machine's, where there is such a one.
+        if let Some(owner) = owner {
+            let own = || base + &fragment(Some(owner), key);
+            urls.own.get_or_insert_with(own);
+        }
     };
     for (address, _) in listeners {
         for ip in named(address.ip()) {

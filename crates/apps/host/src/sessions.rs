@@ -248,7 +248,7 @@ async fn answer(
 }
 
 /// Puts names in the place of the identifiers of devices.
-fn name(all: &mut [Listed]) {
+pub(crate) fn name(all: &mut [Listed]) {
     let devices = Devices::open().ok();
     let list = devices.as_ref().map_or(&[][..], Devices::list);
     for listed in all {

@@ -24,8 +24,16 @@ impl Flags {
         self.0.is_empty()
     }
 
+    /// Adds the values to those that were given elsewhere.
+    pub(crate) fn add_to(&self, said: &mut Said) -> Result<(), SettingsError> {
+        for (key, text) in self.joined() {
+            said.add(Given::text(key, &text, Origin::Flag(key.flag()))?);
+        }
+        Ok(())
+    }
+
     /// Each key with its text, where the texts of a list are joined.
-    pub(crate) fn joined(&self) -> Vec<(&'static Key, String)> {
+    fn joined(&self) -> Vec<(&'static Key, String)> {
         let mut joined: BTreeMap<&str, (&'static Key, String)> = BTreeMap::new();
         for (key, text) in &self.0 {
             let entry = joined.entry(key.name).or_insert((key, String::new()));

@@ -31,6 +31,7 @@
 
 mod advertised;
 mod bitrate;
+mod edit;
 mod element;
 mod environment;
 mod error;
@@ -45,6 +46,7 @@ mod source;
 mod template;
 
 pub use advertised::{Advertised, NotAdvertised, PublicHost};
+pub use edit::{CHANGEABLE, EditError, Listed, changed, listed};
 pub use element::ElementName;
 pub use error::{Origin, Problem, SettingsError};
 pub use given::Flags;

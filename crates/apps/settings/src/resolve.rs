@@ -14,7 +14,7 @@ use crate::advertised::Advertised;
 use crate::bitrate;
 use crate::element::ElementName;
 use crate::environment;
-use crate::error::{Origin, Problem, SettingsError};
+use crate::error::{Problem, SettingsError};
 use crate::file;
 use crate::given::{Flags, Given, Said};
 use crate::key::Key;
@@ -85,9 +85,7 @@ pub fn resolve(
         file::read(name, text, &mut said)?;
     }
     environment::read(environment, &mut said)?;
-    for (key, text) in flags.joined() {
-        said.add(Given::text(key, &text, Origin::Flag(key.flag()))?);
-    }
+    flags.add_to(&mut said)?;
     let bind = said.read(&keys::BIND, addresses)?;
     let (is_open, token, view_token) = tokens(&said, &bind)?;
     Ok(Settings {

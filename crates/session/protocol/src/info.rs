@@ -14,6 +14,9 @@ pub struct Info {
     /// Whether the host shows a PIN to whoever asks.
     #[serde(default)]
     pub pairing: bool,
+    /// Whether the request was proven with the owner's token.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub owner: bool,
     /// The stream; `None` if a token is required and the request has none.
     #[serde(flatten)]
     pub stream: Option<StreamInfo>,
@@ -51,6 +54,7 @@ mod tests {
             version: "0.1.0".to_owned(),
             token_required: true,
             pairing: false,
+            owner: false,
             stream: None,
         };
         let told = json!({ "name": "mimosa", "version": "0.1.0", "token_required": true, "pairing": false });

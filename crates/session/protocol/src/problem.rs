@@ -43,6 +43,8 @@ pub enum ErrorCode {
     NoPairing,
     /// The token is only good for watching, and the role is to play.
     ViewOnly,
+    /// Only the host's owner may ask this.
+    OwnerOnly,
     /// The request comes from another site's page.
     Origin,
     /// The host takes this request over HTTPS only.
@@ -65,7 +67,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// All codes, in the order of the table in `docs/embed/protocol.md`.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::BadOffer,
         Self::BadRequest,
         Self::TokenMissing,
@@ -74,6 +76,7 @@ impl ErrorCode {
         Self::TokenInClear,
         Self::PinWrong,
         Self::ViewOnly,
+        Self::OwnerOnly,
         Self::Origin,
         Self::HttpsRequired,
         Self::NoSession,
@@ -101,6 +104,7 @@ impl ErrorCode {
             Self::PinOld => "pin-old",
             Self::NoPairing => "no-pairing",
             Self::ViewOnly => "view-only",
+            Self::OwnerOnly => "owner-only",
             Self::Origin => "origin",
             Self::HttpsRequired => "https-required",
             Self::NoSession => "no-session",
@@ -123,6 +127,7 @@ impl ErrorCode {
             | Self::TokenInClear
             | Self::PinWrong
             | Self::ViewOnly
+            | Self::OwnerOnly
             | Self::Origin
             | Self::HttpsRequired => 403,
             Self::NoSession | Self::NoPairing => 404,

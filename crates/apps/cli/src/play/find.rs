@@ -12,7 +12,7 @@ use crate::{pair, terminal};
 
 /// How long hosts are looked for. Our choice: an answer comes within 120 ms (RFC 6762, section 6), and a
 /// question that is lost is asked again after a second.
-const WAIT: Duration = Duration::from_millis(2_000);
+const WAIT: Duration = Duration::from_secs(2);
 
 /// A host in the list.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]

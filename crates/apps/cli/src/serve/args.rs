@@ -58,8 +58,14 @@ impl Args {
 
     /// The settings from `file`, the environment and the flags.
     pub(crate) fn settings(&self, file: &ConfigFile) -> Result<Settings, ServeError> {
-        let name = file.path.as_ref().map(|path| path.display().to_string());
+        let name = file.name();
         let file = name.as_deref().zip(file.text());
+        let flags = self.flags()?;
+        Ok(resolve(file, environment()?, &flags, checks())?)
+    }
+
+    /// The values of the flags, with those that are in files.
+    pub(super) fn flags(&self) -> Result<Flags, ServeError> {
         let mut flags = self.said.0.clone();
         for (key, path) in [
             (&keys::TOKEN, &self.token_file),
@@ -69,12 +75,12 @@ impl Args {
                 flags.set(key, token_file::read(path)?);
             }
         }
-        Ok(resolve(file, environment()?, &flags, checks())?)
+        Ok(flags)
     }
 }
 
 /// The environment variables that begin with `MIMOSA_`.
-fn environment() -> Result<Vec<(String, String)>, ServeError> {
+pub(super) fn environment() -> Result<Vec<(String, String)>, ServeError> {
     let mut variables = Vec::new();
     for (name, value) in std::env::vars_os() {
         let name = name.to_string_lossy();

@@ -61,6 +61,11 @@ impl ConfigFile {
         Self { state, ..self }
     }
 
+    /// Name of the file in messages.
+    pub(crate) fn name(&self) -> Option<String> {
+        self.path.as_ref().map(|path| path.display().to_string())
+    }
+
     /// Text of the file; `None` for a new or missing one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.state {

@@ -4,6 +4,7 @@ mod args;
 mod config;
 mod error;
 mod open;
+mod owner;
 mod program;
 mod qr;
 
@@ -25,7 +26,8 @@ pub(crate) fn run(args: &Args) -> Result<(), ServeError> {
     let settings = args.settings(&file)?;
     let filter = log::filter(&settings.log).map_err(ServeError::Log)?;
     log::start(filter, settings.log_format).map_err(ServeError::Log)?;
-    report(&file.create());
+    let file = file.create();
+    report(&file);
     let is_terminal = std::io::stdout().is_terminal();
     let limits = if is_terminal {
         doctor::limits(&settings)
@@ -36,7 +38,9 @@ pub(crate) fn run(args: &Args) -> Result<(), ServeError> {
     let sits_here = is_terminal && std::io::stdin().is_terminal();
     let opens = args.opens()
         && open::has_browser(sits_here, &settings.source, |name| std::env::var_os(name));
+    let owning = owner::owning(args, &file)?;
     let audience = Audience {
+        owning,
         sees_pins: is_terminal,
         tell: Box::new(move |told| {
             // The host runs even if nobody reads this.
@@ -45,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<(), ServeError> {
             }
             if let Told::Ready(urls) = told
                 && opens
-                && let Some(url) = urls.play.first()
+                && let Some(url) = urls.own.as_ref().or(urls.play.first())
             {
                 open::open(url.clone());
             }
@@ -121,6 +125,9 @@ fn has_token(text: &str) -> bool {
 /// The addresses for playing and for watching, one on each line.
 fn listed(urls: &Urls) -> String {
     let mut text = String::new();
+    if let Some(url) = &urls.own {
+        let _ = writeln!(text, "{:<6} {url}", "own");
+    }
     for (what, urls) in [("play", &urls.play), ("watch", &urls.watch)] {
         for url in urls {
             let _ = writeln!(text, "{what:<6} {url}");

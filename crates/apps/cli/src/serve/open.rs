@@ -16,7 +16,7 @@ use mimosa_system::state;
 /// The desktop's command that opens a file with the program for it (freedesktop.org, xdg-utils).
 const OPENER: &str = "xdg-open";
 /// How long the file stays: browsers may be slow to start. Our choice.
-const STAYS: Duration = Duration::from_secs(60);
+const STAYS: Duration = Duration::from_mins(1);
 
 /// Whether there is a browser to open: somebody sits at a terminal of a desktop of this machine, and what
 /// is streamed is not that desktop itself, on which the page would show itself in itself.

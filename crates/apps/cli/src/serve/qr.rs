@@ -27,6 +27,15 @@ pub(super) fn subject(urls: &[String]) -> Option<String> {
     Some(url[..end.min().unwrap_or(url.len())].to_owned())
 }
 
+/// The code's modules, row by row, `1` for dark, without the light ones around it; `None` if the text is longer
+/// than any code takes.
+pub(super) fn modules(text: &str) -> Option<Vec<String>> {
+    let code = QrCode::encode_text(text, QrCodeEcc::Low).ok()?;
+    let module = |x, y| if code.get_module(x, y) { '1' } else { '0' };
+    let row = |y| (0..code.size()).map(|x| module(x, y)).collect();
+    Some((0..code.size()).map(row).collect())
+}
+
 /// The code, two rows of modules in a line; `None` if it is wider than so many columns or the text is
 /// longer than any code takes.
 pub(super) fn drawn(text: &str, columns: usize) -> Option<String> {

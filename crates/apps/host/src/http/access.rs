@@ -15,6 +15,8 @@ use mimosa_settings::Token;
 /// What a request may do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Permission {
+    /// Play, watch, and see and change what the host does.
+    Own,
     /// Play and watch.
     Play,
     /// Only watch.
@@ -26,6 +28,8 @@ pub(super) enum Permission {
 pub(super) struct Access {
     /// Tokens for playing and for watching; `None` if none is required.
     pub(super) tokens: Option<(Token, Token)>,
+    /// Token of the host's owner, which is good only if it is proven; `None` on a host that asks nobody.
+    pub(super) owner: Option<Token>,
     /// Other sites whose pages may send requests.
     pub(super) allowed_origins: Vec<String>,
     /// Names of this machine.
@@ -148,10 +152,11 @@ impl Access {
         let Some((play, watch)) = &self.tokens else {
             return Vec::new();
         };
-        vec![
-            (Secret::of_token(play.secret()), Permission::Play),
-            (Secret::of_token(watch.secret()), Permission::Watch),
-        ]
+        let owner = self.owner.as_ref().map(|owner| (owner, Permission::Own));
+        let others = [(play, Permission::Play), (watch, Permission::Watch)];
+        let all = owner.into_iter().chain(others);
+        all.map(|(token, permission)| (Secret::of_token(token.secret()), permission))
+            .collect()
     }
 
     /// The problem with a token that is not this host's.
@@ -209,6 +214,7 @@ mod tests {
     fn open() -> Access {
         Access {
             tokens: None,
+            owner: None,
             allowed_origins: vec!["https://example.org".to_owned()],
             names: names_of("den.home.arpa\n"),
         }

@@ -5,6 +5,7 @@ mod challenge;
 mod identity;
 mod limit;
 mod listener;
+mod own;
 mod page;
 mod pair;
 pub(crate) mod places;
@@ -40,6 +41,7 @@ use self::places::Places;
 use crate::devices::Devices;
 use crate::metrics::Metrics;
 use crate::network::ToNetwork;
+use crate::owning::{Invitation, Owning};
 use crate::pairing::Pairing;
 use crate::serve::Told;
 use crate::tls::Door;
@@ -65,6 +67,8 @@ pub(crate) struct App {
     devices: Option<Mutex<Devices>>,
     /// Tells the host's owner something.
     pub(crate) tell: Tell,
+    /// What the owner sees and changes.
+    owning: Option<(Owning, Option<Invitation>)>,
     places: Places,
 }
 
@@ -72,24 +76,29 @@ pub(crate) struct App {
 /// person, and a look is one system call.
 const DEVICES_LOOK: Duration = Duration::from_secs(1);
 
+/// The owner's token, what they see and change, and the URL for other machines.
+type Owner = (Token, Owning, Option<Invitation>);
 /// How the host's owner is told something.
 type Tell = Box<dyn Fn(&Told) + Send + Sync>;
 
 impl App {
     /// The state that handlers share. `names` are those by which requests may call the host; `tokens`
-    /// are those for playing and for watching; then come the devices that have paired, how others pair,
+    /// are those for playing and for watching, and the owner's with what the owner sees; then come the devices that have paired, how others pair,
     /// and how the owner is told.
     pub(crate) fn new(
         (allowed_origins, names): (&[String], Vec<String>),
-        tokens: Option<(Token, Token)>,
+        (tokens, owner): (Option<(Token, Token)>, Option<Owner>),
         (devices, pairing, tell): (Option<Devices>, Option<Pairing>, Tell),
         network: Mailbox<ToNetwork>,
         metrics: Arc<Metrics>,
         clock: Clock,
     ) -> Self {
+        let owner = owner.map(|(token, owning, invitation)| (token, (owning, invitation)));
+        let (owner, owning) = owner.unzip();
         Self {
             access: Access {
                 tokens,
+                owner,
                 allowed_origins: allowed_origins.to_vec(),
                 names,
             },
@@ -102,6 +111,7 @@ impl App {
             pairing: pairing.map(Mutex::new),
             devices: devices.map(Mutex::new),
             tell,
+            owning,
             places: Places::default(),
         }
     }
@@ -256,6 +266,7 @@ fn plain(app: Arc<App>) -> Router {
 fn router(app: Arc<App>) -> Router {
     let identified = Router::new()
         .route("/api/info", get(info))
+        .route("/api/own", get(own::look).post(own::change))
         .route("/metrics", get(metrics))
         .route("/whep", post(whep::offer).options(whep::preflight))
         .layer(from_fn_with_state(Arc::clone(&app), identify));
@@ -323,10 +334,12 @@ async fn info(
     Extension(identity): Extension<Identity>,
 ) -> Result<Response, Refusal> {
     let is_known = identity.is_ok();
+    let is_owner = own::is_owner(&identity);
     let is_guarded = app.access.tokens.is_some();
     let mut info = app.ask(ToNetwork::Info).await?;
     info.token_required = is_guarded;
     info.pairing = app.pairing.is_some();
+    info.owner = is_owner && app.owning.is_some();
     info.stream = info.stream.filter(|_| is_known);
     Ok(json(&info))
 }
@@ -356,6 +369,8 @@ fn json(body: &impl Serialize) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
+#[cfg(test)]
+mod own_tests;
 #[cfg(test)]
 mod proof_tests;
 #[cfg(test)]
@@ -392,7 +407,7 @@ mod tests {
         let (network, inbox) = mailbox().unwrap();
         let app = App::new(
             (&[], Vec::new()),
-            Some((play, watch)),
+            (Some((play, watch)), own::tests::owner()),
             pairing,
             network,
             Arc::new(Metrics::new()),

@@ -18,26 +18,26 @@ const ANSWER: &str = "v=0\r\na=fingerprint:sha-256 BB:BB\r\n";
 const ID: &str = "00112233445566778899aabbccddeeff";
 const TARGET: &str = "whep?role=player";
 
-struct Host {
+pub(super) struct Host {
     routes: TowerToHyperService<Router>,
     inbox: Inbox<ToNetwork>,
 }
 
 /// What a request is answered with.
-struct Answered {
-    status: u16,
+pub(super) struct Answered {
+    pub(super) status: u16,
     headers: HeaderMap,
-    body: Vec<u8>,
+    pub(super) body: Vec<u8>,
 }
 
 impl Answered {
-    fn code(&self) -> Option<ErrorCode> {
+    pub(super) fn code(&self) -> Option<ErrorCode> {
         let problem = serde_json::from_slice::<Problem>(&self.body);
         problem.ok().map(|problem| problem.error)
     }
 
     /// Whether the answer comes from somebody who knows the secret.
-    fn is_proven(&self, secret: &Secret, nonce: &str, asked: &str) -> bool {
+    pub(super) fn is_proven(&self, secret: &Secret, nonce: &str, asked: &str) -> bool {
         let header = |name: &str| self.headers.get(name).map(|value| value.to_str().unwrap());
         let answer = proof::Answer {
             status: self.status,
@@ -51,13 +51,13 @@ impl Answered {
 }
 
 impl Host {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         let (routes, inbox) = routes_and_inbox();
         Self { routes, inbox }
     }
 
     /// Sends a request, and answers offers in the place of the network's thread.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         from: [u8; 4],
         (method, target): (&str, &str),
@@ -90,18 +90,27 @@ impl Host {
 
     async fn network(&self) {
         loop {
-            if let Some(ToNetwork::Offer(_, reply)) = self.inbox.take() {
-                let answer = Answer {
-                    text: ANSWER.to_owned(),
-                    id: SessionId(ID.to_owned()),
-                };
-                let _ = reply.send(Ok(answer));
+            match self.inbox.take() {
+                Some(ToNetwork::Offer(_, reply)) => {
+                    let answer = Answer {
+                        text: ANSWER.to_owned(),
+                        id: SessionId(ID.to_owned()),
+                    };
+                    let _ = reply.send(Ok(answer));
+                }
+                Some(ToNetwork::List(reply)) => {
+                    let _ = reply.send(Vec::new());
+                }
+                Some(ToNetwork::End(number, reply)) => {
+                    let _ = reply.send(number.0 == 3);
+                }
+                _ => {}
             }
             tokio::task::yield_now().await;
         }
     }
 
-    async fn nonce(&self) -> String {
+    pub(super) async fn nonce(&self) -> String {
         let answered = self.ask(THERE, ("POST", "api/challenge"), None, "").await;
         let challenge: serde_json::Value = serde_json::from_slice(&answered.body).unwrap();
         challenge["nonce"].as_str().unwrap().to_owned()
@@ -114,7 +123,12 @@ impl Host {
     }
 }
 
-fn shown(token: &str, nonce: &str, (method, target): (&str, &str), body: &str) -> String {
+pub(super) fn shown(
+    token: &str,
+    nonce: &str,
+    (method, target): (&str, &str),
+    body: &str,
+) -> String {
     let request = proof::Request {
         method,
         target,

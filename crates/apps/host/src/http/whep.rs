@@ -59,7 +59,7 @@ pub(super) async fn offer(
         role,
         feedback,
         replaces: parameters.replaces.map(SessionId),
-        may_play: known.permission == Permission::Play,
+        may_play: known.permission != Permission::Watch,
         secret: known.session,
         device: known.device,
     };
@@ -155,7 +155,7 @@ pub(super) async fn preflight() -> Response {
 
 fn role(name: Option<&str>, permission: Permission) -> Result<Role, Problem> {
     match (name, permission) {
-        (Some("player"), Permission::Play) => Ok(Role::Player),
+        (Some("player"), Permission::Own | Permission::Play) => Ok(Role::Player),
         (Some("player"), Permission::Watch) => Err(Problem::new(
             ErrorCode::ViewOnly,
             "this link is for watching; ask the host for the one to play".to_owned(),

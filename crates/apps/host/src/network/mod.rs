@@ -516,6 +516,7 @@ impl Network {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             token_required: false,
             pairing: false,
+            owner: false,
             stream: Some(StreamInfo {
                 source: self.source.name().to_owned(),
                 width: size.width(),

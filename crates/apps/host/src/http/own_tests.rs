@@ -1,0 +1,119 @@
+//! Who gets to see and change what the host does, and who does not.
+
+use serde_json::Value;
+
+use super::own::tests::OWN;
+use super::proof_tests::{Answered, Host, shown};
+use super::tests::{HERE, PLAY, THERE, WATCH};
+use super::*;
+
+const LOOK: (&str, &str) = ("GET", "api/own");
+const CHANGE: (&str, &str) = ("POST", "api/own");
+
+/// Asks with a proof of this token.
+async fn ask(host: &Host, token: &str, what: (&str, &str), body: &str) -> Answered {
+    let nonce = host.nonce().await;
+    let value = shown(token, &nonce, what, body);
+    let answered = host.ask(THERE, what, Some(&value), body).await;
+    if answered.status < 400 {
+        assert!(answered.is_proven(&Secret::of_token(token), &nonce, body));
+    }
+    answered
+}
+
+#[tokio::test]
+async fn the_owner_sees_what_the_host_does() {
+    let host = Host::start();
+    let answered = ask(&host, OWN, LOOK, "").await;
+    assert_eq!(answered.status, 200);
+    let told: Value = serde_json::from_slice(&answered.body).unwrap();
+    assert_eq!(told["invitation"]["url"], "https://192.0.2.7/");
+    assert_eq!(told["pairs"], false);
+    assert!(told["sessions"].is_array() && told["settings"].is_array());
+    // No token but that of the invitation, which is for others.
+    let text = String::from_utf8(answered.body).unwrap();
+    for secret in [OWN, PLAY, WATCH] {
+        assert!(!text.contains(secret), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn the_owner_changes_what_may_be_changed() {
+    let host = Host::start();
+    for (wish, status) in [
+        (r#"{"setting":{"name":"viewers","value":"2"}}"#, 204),
+        (r#"{"setting":{"name":"viewers","value":"bad"}}"#, 400),
+        (r#"{"setting":{"name":"launch","value":"sh"}}"#, 400),
+        (r#"{"end":{"number":3}}"#, 204),
+        (r#"{"end":{"number":4}}"#, 404),
+        (r#"{"pin":{}}"#, 404),
+        (r#"{"revoke":{"name":"x"}}"#, 404),
+        (r#"{"dance":{}}"#, 400),
+        (
+            r#"{"setting":{"name":"viewers","value":"2","more":1}}"#,
+            400,
+        ),
+        ("", 400),
+        ("[]", 400),
+    ] {
+        let answered = ask(&host, OWN, CHANGE, wish).await;
+        assert_eq!(answered.status, status, "{wish}");
+        // What a value has to be is said.
+        let problem = String::from_utf8(answered.body).unwrap();
+        assert!(
+            !wish.contains("bad") || problem.contains("a number"),
+            "{problem}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn nobody_else_sees_or_changes_anything() {
+    let wish = r#"{"setting":{"name":"viewers","value":"2"}}"#;
+    for (token, code) in [
+        (PLAY, ErrorCode::OwnerOnly),
+        (WATCH, ErrorCode::OwnerOnly),
+        ("somebody-elses-token", ErrorCode::TokenWrong),
+    ] {
+        let host = Host::start();
+        for (what, body) in [(LOOK, ""), (CHANGE, wish)] {
+            let answered = ask(&host, token, what, body).await;
+            assert_eq!(answered.code(), Some(code), "{token} {what:?}");
+        }
+    }
+    let host = Host::start();
+    for (what, body) in [(LOOK, ""), (CHANGE, wish)] {
+        let nothing = host.ask(THERE, what, None, body).await;
+        assert_eq!(nothing.code(), Some(ErrorCode::TokenMissing));
+        // The token itself opens nothing, not even from the host's machine.
+        let bearer = format!("Bearer {OWN}");
+        let sent = host.ask(HERE, what, Some(&bearer), body).await;
+        assert_eq!(sent.code(), Some(ErrorCode::TokenWrong));
+        let proven = host.nonce().await;
+        let value = shown(OWN, &proven, what, body);
+        assert!(host.ask(THERE, what, Some(&value), body).await.status < 300);
+        let again = host.ask(THERE, what, Some(&value), body).await;
+        assert_eq!(
+            again.code(),
+            Some(ErrorCode::ChallengeOld),
+            "a proof is good once"
+        );
+        let other = shown(OWN, &host.nonce().await, what, "{}");
+        let changed = host.ask(THERE, what, Some(&other), wish).await;
+        assert_eq!(
+            changed.code(),
+            Some(ErrorCode::TokenWrong),
+            "for another body"
+        );
+    }
+}
+
+#[tokio::test]
+async fn whoever_may_not_is_held_up_like_a_guesser() {
+    let host = Host::start();
+    let mut refused = 0;
+    for _ in 0..40 {
+        refused += u32::from(ask(&host, PLAY, LOOK, "").await.status == 429);
+    }
+    assert!(refused > 10, "{refused}");
+}

@@ -1,0 +1,140 @@
+//! What the host's owner sees and changes from the page. Where settings are kept is the program's business,
+//! which hands the host how to read and change them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::devices::Device;
+use crate::sessions::Listed;
+
+/// A setting, as the owner sees it.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Setting {
+    /// The key's name.
+    pub name: &'static str,
+    /// The heading above the key.
+    pub group: &'static str,
+    /// What the key does, in one line.
+    pub comment: &'static str,
+    /// What the value must be.
+    pub must: &'static str,
+    /// The default, as a flag takes it.
+    pub default: &'static str,
+    /// The value that the next start uses, as a flag takes it.
+    pub value: String,
+    /// Where the value comes from, if it is neither the default nor the file: the name of a flag or of an
+    /// environment variable, which wins over the file.
+    pub fixed_by: Option<String>,
+    /// Whether the host that runs has another value.
+    pub waits: bool,
+}
+
+/// How the host's owner reads and changes settings.
+pub struct Owning {
+    /// The settings of the next start, or why they cannot be read.
+    pub list: Box<dyn Fn() -> Result<Vec<Setting>, String> + Send + Sync>,
+    /// Changes the setting of this name in the file, or says why not.
+    pub change: Box<dyn Fn(&str, &str) -> Result<(), String> + Send + Sync>,
+    /// What another machine's camera reads, of the URLs for playing; `None` if no other machine can open any.
+    pub invite: Box<dyn Fn(&[String]) -> Option<Invitation> + Send + Sync>,
+}
+
+/// A URL for other machines.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Invitation {
+    /// The URL, with a token.
+    pub url: String,
+    /// The URL as a QR code: rows of `0` and `1`, which is dark, without a margin.
+    pub code: Vec<String>,
+}
+
+/// What the owner is told: the answer to `GET /api/own`.
+#[derive(Serialize)]
+pub(crate) struct Told {
+    /// The settings that can be changed.
+    pub(crate) settings: Vec<Setting>,
+    /// Why the settings cannot be read.
+    pub(crate) trouble: Option<String>,
+    /// Who is connected.
+    pub(crate) sessions: Vec<Listed>,
+    /// The devices that have paired; `None` if none can.
+    pub(crate) devices: Option<Vec<Paired>>,
+    /// Whether the host shows PINs.
+    pub(crate) pairs: bool,
+    /// The PIN that is good now.
+    pub(crate) pin: Option<Shown>,
+    /// The URL for other machines.
+    pub(crate) invitation: Option<Invitation>,
+}
+
+/// A device that has paired, without its token.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub(crate) struct Paired {
+    name: String,
+    role: mimosa_protocol::pairing::Allowed,
+    /// Seconds since 1970.
+    paired: u64,
+}
+
+impl From<&Device> for Paired {
+    fn from(device: &Device) -> Self {
+        Self {
+            name: device.name.clone(),
+            role: device.role,
+            paired: device.paired,
+        }
+    }
+}
+
+/// A PIN, and for how many seconds it is good.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Shown {
+    pub(crate) pin: String,
+    pub(crate) seconds: f64,
+}
+
+/// What the owner asks: the body of `POST /api/own`.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "lowercase")]
+pub(crate) enum Wish {
+    /// Change a setting in the file.
+    Setting { name: String, value: String },
+    /// Take back what a device may do.
+    Revoke { name: String },
+    /// Give a device another name.
+    Rename { name: String, to: String },
+    /// End the session with this number.
+    End { number: u64 },
+    /// Show a PIN.
+    Pin {},
+}
+
+impl Setting {
+    /// The settings that can be changed, as `listed` says they will be, beside those that are `running`.
+    #[must_use]
+    pub fn all(
+        listed: &[mimosa_settings::Listed],
+        running: &[mimosa_settings::Listed],
+    ) -> Vec<Self> {
+        let one = |listed: &mimosa_settings::Listed| {
+            let key = listed.key;
+            let now = running.iter().find(|other| other.key.name == key.name);
+            let fixed_by = match &listed.origin {
+                mimosa_settings::Origin::Flag(name) | mimosa_settings::Origin::Variable(name) => {
+                    Some(name.clone())
+                }
+                mimosa_settings::Origin::Default | mimosa_settings::Origin::File(_) => None,
+            };
+            Self {
+                name: key.name,
+                group: key.group,
+                comment: key.comment,
+                must: key.must,
+                default: key.default,
+                value: listed.value.clone(),
+                fixed_by,
+                waits: now.is_some_and(|now| now.value != listed.value),
+            }
+        };
+        listed.iter().map(one).collect()
+    }
+}

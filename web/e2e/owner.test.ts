@@ -1,0 +1,69 @@
+// The owner's dialog: settings, another device, who is here; and that nobody else gets there.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { look, screenshot, startBrowser, watchFrames } from "./support/browser";
+import { startHost } from "./support/host";
+import { until } from "./support/wait";
+
+test("the owner changes a setting, shows a PIN and ends a session", async () => {
+  const host = await startHost({
+    name: "owner",
+    guarded: true,
+    terminal: true,
+    args: ["--frames-per-second", "30"],
+  });
+  const browser = await startBrowser();
+  const watching = await browser.open(host.watch);
+  await watchFrames(watching, 10);
+  const page = await browser.open(host.own);
+  await until("the page knows its owner", () => page.locator("#owner-open").isVisible());
+  await page.click("#owner-open");
+  const dialog = page.locator("#owner");
+
+  // Who is here.
+  const sessions = dialog.locator(".owner-sessions div");
+  await until("the viewer is listed", async () => (await sessions.count()) === 1);
+  expect(await sessions.innerText()).toMatch(/Viewer\s+watches from \S+:\d+ for/);
+
+  // Another device.
+  await until("a PIN is shown", async () => {
+    const shown = /\b\d{6}\b/.exec(await dialog.locator(".owner-invite").innerText())?.[0];
+    return shown && host.printed.includes(shown);
+  });
+  await screenshot(page, "owner");
+
+  // Settings.
+  const file = join(host.state, "mimosa.toml");
+  const field = dialog.locator("select[name=detail]");
+  await field.selectOption("full");
+  await until("the file has it", () => /^detail = "full"$/m.test(readFileSync(file, "utf8")));
+  await until("the page says when", async () =>
+    (await dialog.locator(".owner-note").innerText()).includes("next start"),
+  );
+  const viewers = dialog.locator("input[name=viewers]");
+  await viewers.fill("many");
+  await viewers.press("Tab");
+  await until("a wrong value is refused with what to write", async () =>
+    (await dialog.locator(".owner-note").innerText()).includes("a whole number from 0 to 100"),
+  );
+  expect(readFileSync(file, "utf8")).not.toMatch(/^viewers/m);
+  await until("the value is what it was", async () => (await viewers.inputValue()) === "4");
+  expect(await dialog.locator("input[name=frames_per_second]").isDisabled()).toBe(true);
+  await field.scrollIntoViewIfNeeded();
+  await screenshot(page, "owner-settings");
+
+  // Ending a session.
+  await sessions.locator("button").click();
+  await until("the viewer is told", async () => (await look(watching)).state === "ended");
+  await until("nobody is here", async () => (await sessions.count()) === 0);
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+
+  // Whoever plays is not the owner.
+  const player = await browser.open(host.play);
+  await until("the page is there", () =>
+    player.locator("#card-actions button").first().isVisible(),
+  );
+  expect(await player.locator("#owner-open").isVisible()).toBe(false);
+});
