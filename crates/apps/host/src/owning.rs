@@ -29,13 +29,24 @@ pub struct Setting {
 }
 
 /// How the host's owner reads and changes settings.
-pub struct Owning {
-    /// The settings of the next start, or why they cannot be read.
-    pub list: Box<dyn Fn() -> Result<Vec<Setting>, String> + Send + Sync>,
-    /// Changes the setting of this name in the file, or says why not.
-    pub change: Box<dyn Fn(&str, &str) -> Result<(), String> + Send + Sync>,
-    /// What another machine's camera reads, of the URLs for playing; `None` if no other machine can open any.
-    pub invite: Box<dyn Fn(&[String]) -> Option<Invitation> + Send + Sync>,
+pub trait Owning: Send + Sync {
+    /// The settings of the next start.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be read, in words.
+    fn settings(&self) -> Result<Vec<Setting>, String>;
+
+    /// Changes the setting of this name in the file.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not changed, and what to write instead, in words.
+    fn change(&self, name: &str, value: &str) -> Result<(), String>;
+
+    /// What another machine's camera reads, of the URLs for playing; `None` if no other machine can open
+    /// any.
+    fn invite(&self, urls: &[String]) -> Option<Invitation>;
 }
 
 /// A URL for other machines.
@@ -57,7 +68,7 @@ pub(crate) struct Told {
     /// Who is connected.
     pub(crate) sessions: Vec<Listed>,
     /// The devices that have paired; `None` if none can.
-    pub(crate) devices: Option<Vec<Paired>>,
+    pub(crate) devices: Option<Vec<KnownDevice>>,
     /// Whether the host shows PINs.
     pub(crate) pairs: bool,
     /// The PIN that is good now.
@@ -68,14 +79,14 @@ pub(crate) struct Told {
 
 /// A device that has paired, without its token.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub(crate) struct Paired {
+pub(crate) struct KnownDevice {
     name: String,
     role: mimosa_protocol::pairing::Allowed,
     /// Seconds since 1970.
     paired: u64,
 }
 
-impl From<&Device> for Paired {
+impl From<&Device> for KnownDevice {
     fn from(device: &Device) -> Self {
         Self {
             name: device.name.clone(),

@@ -64,7 +64,7 @@ pub struct Audience {
     /// Tells the owner something; must not block.
     pub tell: Box<dyn Fn(&Told) + Send + Sync>,
     /// What the owner sees and changes from the page; `None` for nothing.
-    pub owning: Option<Owning>,
+    pub owning: Option<Box<dyn Owning>>,
 }
 
 /// Runs the host until it is interrupted or its source ends. Tells its owner the addresses once they
@@ -108,14 +108,15 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     let tokens = tokens(&settings);
     let owner = tokens.as_ref().and(audience.owning);
     let owner = owner.map(|owning| (Token::from_bits(bits_128()), owning));
+    let own = owner.as_ref().map(|(token, _)| token);
     let urls = urls(
         &listeners,
-        (tokens.as_ref(), owner.as_ref().map(|(token, _)| token)),
+        (tokens.as_ref(), own),
         tls.as_ref(),
         &settings.advertise,
     );
     let owner = owner.map(|(token, owning)| {
-        let invitation = (owning.invite)(&urls.play);
+        let invitation = owning.invite(&urls.play);
         (token, owning, invitation)
     });
     let devices = devices(&settings);

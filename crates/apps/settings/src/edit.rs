@@ -386,7 +386,8 @@ mod tests {
         assert!(error.contains('f'), "{error}");
         let error = change("min_bitrate = 1", "viewers", "1").unwrap_err();
         assert!(error.contains("controller"), "{error}");
-        let error = change("", "min_bitrate", "60Mbit/s").unwrap_err();
+        let low = "[controller]\nmax_bitrate = \"10Mbit/s\"\n";
+        let error = change(low, "min_bitrate", "60Mbit/s").unwrap_err();
         assert!(error.contains("max_bitrate"), "{error}");
     }
 

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mimosa_host::{Invitation, Owning, Setting};
-use mimosa_settings::{Flags, changed, listed, template};
+use mimosa_settings::{Flags, Listed, changed, listed, template};
 
 use super::args::{Args, environment};
 use super::config::ConfigFile;
@@ -13,46 +13,58 @@ use super::error::ServeError;
 use super::program::checks;
 use super::qr;
 
+/// The settings file of a host that runs.
+struct Book {
+    path: PathBuf,
+    flags: Flags,
+    /// What the host runs with.
+    running: Vec<Listed>,
+}
+
 /// The owner's page of a host with these arguments and this file; `None` without a place for a file.
-pub(super) fn owning(args: &Args, file: &ConfigFile) -> Result<Option<Owning>, ServeError> {
+pub(super) fn owning(
+    args: &Args,
+    file: &ConfigFile,
+) -> Result<Option<Box<dyn Owning>>, ServeError> {
     let Some(path) = file.path.clone() else {
         return Ok(None);
     };
     let flags = args.flags()?;
     let name = path.display().to_string();
-    let running = {
-        let file = file.text().map(|text| (name.as_str(), text));
-        listed(file, environment()?, &flags)?
-    };
-    let list = {
-        let path = path.clone();
-        move || {
-            let now = now(&path, &flags)?;
-            Ok(Setting::all(&now, &running))
-        }
-    };
-    let change = move |key: &str, value: &str| {
-        let text = read(&path).map_err(|error| said(&path, &error))?;
-        let name = path.display().to_string();
+    let text = file.text().map(|text| (name.as_str(), text));
+    let running = listed(text, environment()?, &flags)?;
+    Ok(Some(Box::new(Book {
+        path,
+        flags,
+        running,
+    })))
+}
+
+impl Owning for Book {
+    fn settings(&self) -> Result<Vec<Setting>, String> {
+        let now = now(&self.path, &self.flags)?;
+        Ok(Setting::all(&now, &self.running))
+    }
+
+    fn change(&self, name: &str, value: &str) -> Result<(), String> {
+        let said = |error| said(&self.path, &error);
+        let text = read(&self.path).map_err(said)?;
+        let place = self.path.display().to_string();
         // What the page changes can be read in the file, whose comments come from the template.
         let text = text.unwrap_or_else(template);
-        let new =
-            changed((&name, &text), key, value, checks()).map_err(|error| error.to_string())?;
-        write(&path, &new).map_err(|error| said(&path, &error))
-    };
-    Ok(Some(Owning {
-        list: Box::new(list),
-        change: Box::new(change),
-        invite: Box::new(|urls| {
-            let url = qr::subject(urls)?;
-            let code = qr::modules(&url)?;
-            Some(Invitation { url, code })
-        }),
-    }))
+        let new = changed((&place, &text), name, value, checks());
+        write(&self.path, &new.map_err(|error| error.to_string())?).map_err(said)
+    }
+
+    fn invite(&self, urls: &[String]) -> Option<Invitation> {
+        let url = qr::subject(urls)?;
+        let code = qr::modules(&url)?;
+        Some(Invitation { url, code })
+    }
 }
 
 /// The settings of the next start with these flags, or what is wrong with them.
-fn now(path: &Path, flags: &Flags) -> Result<Vec<mimosa_settings::Listed>, String> {
+fn now(path: &Path, flags: &Flags) -> Result<Vec<Listed>, String> {
     let text = read(path).map_err(|error| said(path, &error))?;
     let name = path.display().to_string();
     let file = text.as_deref().map(|text| (name.as_str(), text));

@@ -68,7 +68,7 @@ pub(crate) struct App {
     /// Tells the host's owner something.
     pub(crate) tell: Tell,
     /// What the owner sees and changes.
-    owning: Option<(Owning, Option<Invitation>)>,
+    owning: Option<(Box<dyn Owning>, Option<Invitation>)>,
     places: Places,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct App {
 const DEVICES_LOOK: Duration = Duration::from_secs(1);
 
 /// The owner's token, what they see and change, and the URL for other machines.
-type Owner = (Token, Owning, Option<Invitation>);
+type Owner = (Token, Box<dyn Owning>, Option<Invitation>);
 /// How the host's owner is told something.
 type Tell = Box<dyn Fn(&Told) + Send + Sync>;
 

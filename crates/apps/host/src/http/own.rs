@@ -18,7 +18,7 @@ use super::listener::Client;
 use super::{App, Refusal, json};
 use crate::devices::{Devices, DevicesError};
 use crate::network::{SessionNumber, ToNetwork};
-use crate::owning::{Invitation, Owning, Paired, Shown, Told, Wish};
+use crate::owning::{Invitation, KnownDevice, Owning, Shown, Told, Wish};
 use crate::serve::Told as ToOwner;
 use crate::sessions;
 
@@ -35,7 +35,7 @@ fn owning(
     app: &App,
     client: Client,
     identity: Identity,
-) -> Result<&(Owning, Option<Invitation>), Refusal> {
+) -> Result<&(Box<dyn Owning>, Option<Invitation>), Refusal> {
     let is_owner = is_owner(&identity);
     match &app.owning {
         Some(owning) if is_owner => Ok(owning),
@@ -70,9 +70,9 @@ pub(super) async fn look(
         let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
         // What is wrong with the file is said where a device comes in.
         let _ = devices.look();
-        devices.list().iter().map(Paired::from).collect()
+        devices.list().iter().map(KnownDevice::from).collect()
     });
-    let (settings, trouble) = match (owning.list)() {
+    let (settings, trouble) = match owning.settings() {
         Ok(settings) => (settings, None),
         Err(error) => (Vec::new(), Some(error)),
     };
@@ -98,7 +98,7 @@ pub(super) async fn change(
     let wish = serde_json::from_slice(&body).map_err(|error| bad(error.to_string()))?;
     match wish {
         Wish::Setting { name, value } => {
-            (owning.change)(&name, &value).map_err(bad)?;
+            owning.change(&name, &value).map_err(bad)?;
             tracing::info!(name, "the owner has changed a setting, for the next start");
         }
         Wish::Revoke { name } => with_devices(&app, |devices| devices.revoke(&name))?,
@@ -148,24 +148,37 @@ pub(super) mod tests {
     use mimosa_settings::Token;
 
     use super::*;
+    use crate::owning::Setting;
 
     pub(crate) const OWN: &str = "owner-owner-owner-owner";
 
-    /// An owner whose settings are one, `viewers`, which is never changed to `bad`.
-    pub(crate) fn owner() -> Option<(Token, Owning, Option<Invitation>)> {
-        let owning = Owning {
-            list: Box::new(|| Ok(Vec::new())),
-            change: Box::new(|name, value| match (name, value) {
+    /// Settings that are one, `viewers`, which is never changed to `bad`.
+    struct One;
+
+    impl Owning for One {
+        fn settings(&self) -> Result<Vec<Setting>, String> {
+            Ok(Vec::new())
+        }
+
+        fn change(&self, name: &str, value: &str) -> Result<(), String> {
+            match (name, value) {
                 ("viewers", "bad") => Err("`viewers` has to be a number".to_owned()),
                 ("viewers", _) => Ok(()),
                 _ => Err(format!("`{name}` cannot be changed from the page")),
-            }),
-            invite: Box::new(|_| None),
-        };
+            }
+        }
+
+        fn invite(&self, _: &[String]) -> Option<Invitation> {
+            None
+        }
+    }
+
+    /// An owner who can change one setting.
+    pub(crate) fn owner() -> Option<(Token, Box<dyn Owning>, Option<Invitation>)> {
         let invitation = Invitation {
             url: "https://192.0.2.7/".to_owned(),
             code: vec!["10".to_owned(), "01".to_owned()],
         };
-        Some((Token::new(OWN)?, owning, Some(invitation)))
+        Some((Token::new(OWN)?, Box::new(One), Some(invitation)))
     }
 }
