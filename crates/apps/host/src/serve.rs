@@ -18,7 +18,7 @@ use crate::devices::Devices;
 use crate::encoding::EncoderChoices;
 use crate::encoding::choose_encoder;
 use crate::error::HostError;
-use crate::http::{self, App};
+use crate::http::{self, App, Owner};
 use crate::machine;
 use crate::metrics::Metrics;
 use crate::network::{AdvertisedWatch, Network, Sockets, ToNetwork, is_absent, watch_interfaces};
@@ -106,19 +106,11 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         from_source.send(ToNetwork::Source(news));
     })?;
     let tokens = tokens(&settings);
-    let owner = tokens.as_ref().and(audience.owning);
-    let owner = owner.map(|owning| (Token::from_bits(bits_128()), owning));
-    let own = owner.as_ref().map(|(token, _)| token);
-    let urls = urls(
-        &listeners,
-        (tokens.as_ref(), own),
-        tls.as_ref(),
-        &settings.advertise,
+    let (urls, owner) = owned(
+        (&listeners, tls.as_ref(), &settings.advertise),
+        tokens.as_ref(),
+        audience.owning,
     );
-    let owner = owner.map(|(token, owning)| {
-        let invitation = owning.invite(&urls.play);
-        (token, owning, invitation)
-    });
     let devices = devices(&settings);
     let pairs = audience.sees_pins && devices.is_some();
     let key = tls.as_ref().and_then(|tls| tls.key);
@@ -307,6 +299,23 @@ fn devices(settings: &Settings) -> Option<Devices> {
     Devices::open()
         .inspect_err(|error| tracing::warn!("no device can come in or pair: {error}"))
         .ok()
+}
+
+/// The host's URLs, and the owner's token with what the owner sees and changes, unless the host is open.
+fn owned(
+    (listeners, tls, advertised): (&[(SocketAddr, TcpListener)], Option<&Tls>, &[Advertised]),
+    tokens: Option<&(Token, Token)>,
+    owning: Option<Box<dyn Owning>>,
+) -> (Urls, Option<Owner>) {
+    let owner = tokens.and(owning);
+    let owner = owner.map(|owning| (Token::from_bits(bits_128()), owning));
+    let own = owner.as_ref().map(|(token, _)| token);
+    let urls = urls(listeners, (tokens, own), tls, advertised);
+    let owner = owner.map(|(token, owning)| {
+        let invitation = owning.invite(&urls.play);
+        (token, owning, invitation)
+    });
+    (urls, owner)
 }
 
 fn urls(

@@ -45,10 +45,9 @@ impl Known {
     }
 }
 
-/// Whether nobody on the way can read this request: it came encrypted, or from this machine.
-fn is_private(client: Client, request: &Request) -> bool {
-    let is_encrypted = request.extensions().get::<Encrypted>().is_some();
-    is_encrypted || client.0.ip().to_canonical().is_loopback()
+/// Whether nobody on the way can read a request and its answer: it came encrypted, or from this machine.
+pub(super) fn is_private(client: Client, encrypted: Option<&Encrypted>) -> bool {
+    encrypted.is_some() || client.0.ip().to_canonical().is_loopback()
 }
 
 /// Finds out who sends a request, and proves the answer.
@@ -80,7 +79,7 @@ async fn proven(
     };
     app.check_attempts(client)?;
     let Some(shown) = Shown::parse(given) else {
-        let is_private = is_private(client, &request);
+        let is_private = is_private(client, request.extensions().get());
         let identity = bearer(app, (client, is_private), given).map(Known::unproven);
         app.count_wrong(&identity, client)?;
         request.extensions_mut().insert(identity);

@@ -34,7 +34,7 @@ use tokio::sync::oneshot;
 
 use self::access::{Access, Permission};
 use self::challenge::Challenges;
-use self::identity::{Identity, identify};
+use self::identity::{Identity, identify, is_private};
 use self::limit::RateLimit;
 use self::listener::{Client, Encrypted, Routes, in_time};
 use self::places::Places;
@@ -77,7 +77,7 @@ pub(crate) struct App {
 const DEVICES_LOOK: Duration = Duration::from_secs(1);
 
 /// The owner's token, what they see and change, and the URL for other machines.
-type Owner = (Token, Box<dyn Owning>, Option<Invitation>);
+pub(crate) type Owner = (Token, Box<dyn Owning>, Option<Invitation>);
 /// How the host's owner is told something.
 type Tell = Box<dyn Fn(&Told) + Send + Sync>;
 
@@ -331,10 +331,12 @@ async fn challenge(State(app): State<Arc<App>>) -> Response {
 
 async fn info(
     State(app): State<Arc<App>>,
+    ConnectInfo(client): ConnectInfo<Client>,
+    encrypted: Option<Extension<Encrypted>>,
     Extension(identity): Extension<Identity>,
 ) -> Result<Response, Refusal> {
     let is_known = identity.is_ok();
-    let is_owner = own::is_owner(&identity);
+    let is_owner = own::is_owner(&identity) && is_private(client, encrypted.as_deref());
     let is_guarded = app.access.tokens.is_some();
     let mut info = app.ask(ToNetwork::Info).await?;
     info.token_required = is_guarded;

@@ -1,7 +1,8 @@
 //! What the host's owner sees and changes (`docs/embed/protocol.md`, "The owner's page").
 //!
 //! Only a request that is proven with the owner's token gets here: no token that plays or watches, no paired
-//! device, no token that was sent itself, and nobody on a host that asks for none.
+//! device, no token that was sent itself, and nobody on a host that asks for none. The answer has a PIN and a
+//! token for playing, and so is given only where nobody on the way can read it.
 
 use std::sync::{Arc, PoisonError};
 
@@ -13,8 +14,8 @@ use mimosa_protocol::problem::{ErrorCode, Problem};
 use mimosa_system::random::bits_128;
 
 use super::access::Permission;
-use super::identity::Identity;
-use super::listener::Client;
+use super::identity::{Identity, is_private};
+use super::listener::{Client, Encrypted};
 use super::{App, Refusal, json};
 use crate::devices::{Devices, DevicesError};
 use crate::network::{SessionNumber, ToNetwork};
@@ -33,10 +34,15 @@ pub(super) fn is_owner(identity: &Identity) -> bool {
 /// who tries a wrong token.
 fn owning(
     app: &App,
-    client: Client,
+    (client, encrypted): (Client, Option<Extension<Encrypted>>),
     identity: Identity,
 ) -> Result<&(Box<dyn Owning>, Option<Invitation>), Refusal> {
     let is_owner = is_owner(&identity);
+    let is_private = is_private(client, encrypted.as_deref());
+    if is_owner && !is_private {
+        let message = "the owner's page comes by HTTPS, or from the host's own machine, since others could read its PINs and tokens on the way";
+        return Err(Problem::new(ErrorCode::HttpsRequired, message.to_owned()).into());
+    }
     match &app.owning {
         Some(owning) if is_owner => Ok(owning),
         _ => {
@@ -52,9 +58,10 @@ fn owning(
 pub(super) async fn look(
     State(app): State<Arc<App>>,
     ConnectInfo(client): ConnectInfo<Client>,
+    encrypted: Option<Extension<Encrypted>>,
     Extension(identity): Extension<Identity>,
 ) -> Result<Response, Refusal> {
-    let (owning, invitation) = owning(&app, client, identity)?;
+    let (owning, invitation) = owning(&app, (client, encrypted), identity)?;
     let mut sessions = app.ask(ToNetwork::List).await?;
     sessions::name(&mut sessions);
     let now = app.clock.now();
@@ -91,10 +98,11 @@ pub(super) async fn look(
 pub(super) async fn change(
     State(app): State<Arc<App>>,
     ConnectInfo(client): ConnectInfo<Client>,
+    encrypted: Option<Extension<Encrypted>>,
     Extension(identity): Extension<Identity>,
     body: Bytes,
 ) -> Result<Response, Refusal> {
-    let (owning, _) = owning(&app, client, identity)?;
+    let (owning, _) = owning(&app, (client, encrypted), identity)?;
     let wish = serde_json::from_slice(&body).map_err(|error| bad(error.to_string()))?;
     match wish {
         Wish::Setting { name, value } => {

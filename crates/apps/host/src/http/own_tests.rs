@@ -10,11 +10,11 @@ use super::*;
 const LOOK: (&str, &str) = ("GET", "api/own");
 const CHANGE: (&str, &str) = ("POST", "api/own");
 
-/// Asks with a proof of this token.
+/// Asks with a proof of this token, from the host's machine.
 async fn ask(host: &Host, token: &str, what: (&str, &str), body: &str) -> Answered {
     let nonce = host.nonce().await;
     let value = shown(token, &nonce, what, body);
-    let answered = host.ask(THERE, what, Some(&value), body).await;
+    let answered = host.ask(HERE, what, Some(&value), body).await;
     if answered.status < 400 {
         assert!(answered.is_proven(&Secret::of_token(token), &nonce, body));
     }
@@ -91,8 +91,8 @@ async fn nobody_else_sees_or_changes_anything() {
         assert_eq!(sent.code(), Some(ErrorCode::TokenWrong));
         let proven = host.nonce().await;
         let value = shown(OWN, &proven, what, body);
-        assert!(host.ask(THERE, what, Some(&value), body).await.status < 300);
-        let again = host.ask(THERE, what, Some(&value), body).await;
+        assert!(host.ask(HERE, what, Some(&value), body).await.status < 300);
+        let again = host.ask(HERE, what, Some(&value), body).await;
         assert_eq!(
             again.code(),
             Some(ErrorCode::ChallengeOld),
