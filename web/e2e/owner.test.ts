@@ -12,7 +12,7 @@ test("the owner changes a setting, shows a PIN and ends a session", async () => 
     name: "owner",
     guarded: true,
     terminal: true,
-    args: ["--frames-per-second", "30"],
+    args: ["--bind", "0.0.0.0", "--announce", "off", "--frames-per-second", "30"],
   });
   const browser = await startBrowser();
   const watching = await browser.open(host.watch);
@@ -32,6 +32,9 @@ test("the owner changes a setting, shows a PIN and ends a session", async () => 
     const shown = /\b\d{6}\b/.exec(await dialog.locator(".owner-invite").innerText())?.[0];
     return shown && host.printed.includes(shown);
   });
+  // With an address that others reach, there is a code for them, which has the player's token.
+  const others = host.plays.filter((url) => !url.includes("localhost"));
+  expect(await dialog.locator(".owner-code").count()).toBe(others.length > 0 ? 1 : 0);
   await screenshot(page, "owner");
 
   // Settings.
