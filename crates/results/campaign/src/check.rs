@@ -140,11 +140,11 @@ impl Reader<'_> {
             ));
         }
         let warm_up = plan.warm_up.as_ref();
-        if let Some(warm_up) = warm_up.filter(|warm_up| **warm_up.as_ref() >= session) {
+        if let Some(warm_up) = warm_up.filter(|warm_up| *warm_up.as_ref() >= session) {
             return Err(self.bounds(warm_up, "warm_up", "less than the session's length"));
         }
         let pause = plan.pause.as_ref();
-        if let Some(pause) = pause.filter(|pause| **pause.as_ref() > LONGEST) {
+        if let Some(pause) = pause.filter(|pause| *pause.as_ref() > LONGEST) {
             return Err(self.bounds(pause, "pause", "at most `24h`"));
         }
         // A quarter and a second are our choices: a controller looks for the rate first, and a
@@ -233,7 +233,7 @@ impl Reader<'_> {
             return Err(self.bounds(port, "port", expected));
         }
         let capacity = raw.capacity.as_ref();
-        if let Some(rate) = capacity.filter(|rate| **rate.as_ref() == Rate::ZERO) {
+        if let Some(rate) = capacity.filter(|rate| *rate.as_ref() == Rate::ZERO) {
             return Err(self.bounds(rate, "capacity", "a rate above zero, e.g. `20Mbit/s`"));
         }
         Ok(Path {

@@ -56,7 +56,7 @@ impl<'a> Links<'a> {
     /// The campaign file: two arms, of which one may send little, over all links at once.
     fn campaign(&self) -> String {
         let program = env!("CARGO_BIN_EXE_mimosa");
-        let mut text = r#"
+        let mut file = r#"
 title = "Two bounds of the bitrate"
 seed = 3
 [plan]
@@ -86,18 +86,18 @@ serve = ["--start-bitrate", "600kbit/s", "--max-bitrate", "600kbit/s"]
                 .find_map(|line| line.strip_prefix("MIMOSA_LINK_ADDRESS="));
             let address = address.unwrap_or_else(|| panic!("{output:?}"));
             for side in ["sender", "receiver"] {
-                text += &format!(
+                file += &format!(
                     "[[machine]]\nname = \"{side}-{number}\"\nmimosa = {program:?}\ncommand = \
                      [{program:?}, \"link\", \"exec\", \"{side}\", \"--name\", {name:?}, \"--\"]\n"
                 );
             }
-            text += &format!(
+            file += &format!(
                 "[[path]]\nname = \"p{number}\"\nhost = \"sender-{number}\"\n\
                  client = \"receiver-{number}\"\naddress = {address:?}\n\
                  serve = [\"--size\", \"320x180\", \"--frames-per-second\", \"30\"]\n"
             );
         }
-        text
+        file
     }
 }
 
