@@ -358,3 +358,135 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     values
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report of ten seconds: the bitrate is half of `mbps` for three seconds, and the round-trip
+    /// time rises by 5 ms in each second.
+    fn report(mbps: f64) -> String {
+        let told: Vec<_> = (0..40_u32)
+            .map(|number| {
+                let seconds = f64::from(number) / 4.0;
+                let bitrate = if seconds < 3.0 { mbps / 2.0 } else { mbps } * 1e6;
+                serde_json::json!({
+                    "seconds": seconds,
+                    "bitrate": bitrate,
+                    "round_trip": 20.0 + seconds.floor() * 5.0,
+                    "frame_delay_p95": 30.0,
+                    "stalls": number / 20,
+                    "frames": number * 15,
+                    "pictures": number * 10,
+                })
+            })
+            .collect();
+        serde_json::json!({
+            "connected_after": 0.0,
+            "packets": { "video": 98, "lost": 2 },
+            "long_waits": [[1.0, 900.0], [6.0, 150.0]],
+            "over_time": told,
+            "something": "else",
+        })
+        .to_string()
+    }
+
+    fn of(streams: &[RawStream<'_>], tcp: Option<(f64, &str)>) -> BTreeMap<String, f64> {
+        let raw = Raw {
+            streams,
+            tcp,
+            session: 10.0,
+            warm_up: 4.0,
+            capacity: Some(8.0),
+        };
+        figures(&raw).unwrap()
+    }
+
+    #[test]
+    fn a_stream_alone_is_measured_after_its_warm_up() {
+        let report = report(4.0);
+        let start = 0.0;
+        let found = of(
+            &[RawStream {
+                start,
+                report: &report,
+            }],
+            None,
+        );
+        let has = |name: &str, value: f64| {
+            let found = found.get(name).copied();
+            let is_near = found.is_some_and(|found| (found - value).abs() < 1e-6);
+            assert!(is_near, "{name}: {found:?}, not {value}");
+        };
+        has("bitrate_mbps", 4.0);
+        has("utilisation_percent", 50.0);
+        // The first two seconds are steady at half.
+        has("steady_after_s", 2.0);
+        has("pictures_per_s", 40.0);
+        // One stall in 23 steps of 15 frames.
+        has("stalled_percent", 100.0 / (23.0 * 15.0));
+        has("longest_wait_ms", 150.0);
+        has("long_waits_per_min", 60.0 / 5.75);
+        has("round_trip_p50_ms", 50.0);
+        has("queueing_p50_ms", 30.0);
+        has("queueing_p95_ms", 45.0);
+        has("lost_percent", 2.0);
+        assert_eq!(found.get("jain"), None);
+    }
+
+    #[test]
+    fn streams_together_have_shares() {
+        let (large, small) = (report(6.0), report(2.0));
+        let stream = |report| RawStream { start: 0.0, report };
+        let found = of(&[stream(&large), stream(&small)], None);
+        assert!((found["total_mbps"] - 8.0).abs() < 1e-6, "{found:?}");
+        assert!((found["share_percent"] - 75.0).abs() < 1e-6, "{found:?}");
+        assert!((found["jain"] - 64.0 / 80.0).abs() < 1e-6, "{found:?}");
+        // They are not equal, but both are steady after two seconds.
+        assert!((found["fair_after_s"] - 2.0).abs() < 1e-6, "{found:?}");
+
+        let tcp = r#"{"intervals": [
+            {"sum": {"start": 0, "end": 1, "bits_per_second": 99e6}},
+            {"sum": {"start": 5, "end": 6, "bits_per_second": 6e6}}]}"#;
+        let found = of(&[stream(&large)], Some((0.0, tcp)));
+        assert!((found["tcp_mbps"] - 6.0).abs() < 1e-6, "{found:?}");
+        assert!((found["jain"] - 1.0).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn streams_are_fair_once_they_are_near_each_other() {
+        let series = |later: f64| -> Series {
+            (0..40_u32)
+                .map(|number| {
+                    let at = f64::from(number) / 4.0;
+                    // Never steady.
+                    let wave = f64::from(number % 2) * 0.5;
+                    (at, wave + if at < 5.0 { later * 3.0 } else { later })
+                })
+                .collect()
+        };
+        let level: Series = series(4.0).into_iter().map(|(at, _)| (at, 4.0)).collect();
+        let found = fair_after(&[level.clone(), series(4.0)], 1.0).unwrap();
+        assert!((5.5..=6.25).contains(&found), "{found}");
+        assert_eq!(fair_after(&[level, series(8.0)], 1.0), None);
+    }
+
+    #[test]
+    fn a_report_of_another_version_is_named() {
+        let raw = Raw {
+            streams: &[RawStream {
+                start: 0.0,
+                report: "{}",
+            }],
+            tcp: None,
+            session: 1.0,
+            warm_up: 0.0,
+            capacity: None,
+        };
+        let error = figures(&raw).unwrap_err();
+        assert!(
+            error.contains("client 1") && error.contains("same version"),
+            "{error}"
+        );
+    }
+}

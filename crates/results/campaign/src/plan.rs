@@ -96,3 +96,67 @@ fn shuffle(arms: &mut [usize], random: &mut SplitMix) {
         arms.swap(last, other);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn campaign(plan: &str) -> Campaign {
+        let text = format!(
+            "title = \"t\"\n{plan}\nblocks = 6\nsession = \"9s\"\n[[machine]]\nname = \"m\"\n\
+             [[path]]\nname = \"p\"\nhost = \"m\"\nclient = \"m\"\naddress = \"::1\"\n\
+             [[arm]]\nname = \"a\"\ncontroller = \"pudica\"\n[[arm]]\nname = \"b\"\ncontroller = \"gcc\"\n\
+             [[arm]]\nname = \"c\"\ncontroller = \"sqp\"\n[[test]]\nname = \"alone\"\nkind = \"efficiency\"\n\
+             [[test]]\nname = \"two\"\nkind = \"fairness\"\nbeside = \"c\"\nstagger = \"2s\"\n"
+        );
+        Campaign::parse(&text, "f").unwrap()
+    }
+
+    fn ids(plan: &str) -> Vec<String> {
+        let sessions = campaign(plan).sessions();
+        sessions.into_iter().map(|session| session.id).collect()
+    }
+
+    #[test]
+    fn a_seed_is_a_plan_and_each_block_has_each_arm_once() {
+        let one = ids("seed = 1\n[plan]");
+        assert_eq!(one, ids("seed = 1\n[plan]"));
+        let other = ids("seed = 2\n[plan]");
+        assert_ne!(one, other);
+        let all = |ids: &[String]| ids.iter().cloned().collect::<BTreeSet<_>>();
+        assert_eq!((all(&one).len(), one.len()), (36, 36));
+        assert_eq!(all(&one), all(&other));
+        for (block, arms) in one.chunks(3).enumerate() {
+            let begin = format!("b{}-", block / 2 + 1);
+            assert!(arms.iter().all(|id| id.starts_with(&begin)), "{arms:?}");
+            let last: BTreeSet<_> = arms.iter().map(|id| id.rsplit('-').next()).collect();
+            assert_eq!(last.len(), 3, "{arms:?}");
+        }
+    }
+
+    #[test]
+    fn abab_is_the_order_of_the_file() {
+        let ids = ids("[plan]\norder = \"abab\"");
+        let arms: Vec<_> = ids.iter().filter_map(|id| id.chars().last()).collect();
+        assert_eq!(arms, "abc".repeat(12).chars().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_arm_is_the_first_stream() {
+        let campaign = campaign("[plan]\norder = \"abab\"");
+        let sessions = campaign.sessions();
+        let [alone] = campaign.streams(&sessions[1])[..] else {
+            panic!("{:?}", sessions[1]);
+        };
+        assert_eq!((alone.arm, alone.start), (1, TimeDelta::ZERO));
+        let [first, second] = campaign.streams(&sessions[3])[..] else {
+            panic!("{:?}", sessions[3]);
+        };
+        assert_eq!((first.arm, first.start), (0, TimeDelta::ZERO));
+        assert_eq!(
+            (second.arm, second.start),
+            (2, TimeDelta::from_millis(2_000))
+        );
+    }
+}

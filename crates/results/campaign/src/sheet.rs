@@ -120,8 +120,8 @@ fn collection(
     let ended = rows.iter().map(|row| row.started).max();
     let _ = writeln!(
         text,
-        "## Collection\n\n{} blocks of sessions of {}, the first {} of each stream left out of the \
-         figures, with pauses of {}. The arms of a block ran one after the other, {order}; paths {}.\n",
+        "## Collection\n\nBlocks: {}. Sessions last {}, with the first {} of each stream left out of the \
+         figures, and pauses of {} lie between them. The arms of a block ran one after the other, {order}; paths {}.\n",
         campaign.blocks,
         campaign.session,
         campaign.warm_up,

@@ -32,6 +32,11 @@ pub(crate) enum CliError {
     /// What a session left is not what this program writes.
     #[error("{} is no row of a session: {why}; remove its folder, and `run` again", path.display())]
     Row { path: PathBuf, why: String },
+    /// A thread of this program has panicked.
+    #[error(
+        "a part of this program has failed; `run` again to go on with the sessions that are left"
+    )]
+    Broken,
     /// The program does not run on a machine.
     #[error(
         "`mimosa --version` does not run on the machine `{machine}`: {why}; check how the campaign file reaches the machine, and its key `mimosa`"

@@ -199,3 +199,84 @@ fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     });
     receiver
 }
+
+#[cfg(test)]
+mod tests {
+    use mimosa_campaign::Reach;
+
+    use super::*;
+
+    fn here() -> Machine {
+        Machine {
+            name: "here".to_owned(),
+            reach: Reach::Here,
+            mimosa: "mimosa".to_owned(),
+        }
+    }
+
+    fn shell(text: &str) -> Vec<String> {
+        ["sh", "-c", text, "sh"].map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn a_shell_behind_ssh_gets_the_words_as_they_are() {
+        let reach = Reach::Ssh {
+            destination: "nobody".to_owned(),
+            options: Vec::new(),
+        };
+        let machine = Machine { reach, ..here() };
+        let words = ["printf", "%s|", "a b", "it's", "$HOME `id` \"\\\n"].map(str::to_owned);
+        let command = machine.command(&words);
+        let output = Command::new("sh").arg("-c").args(command.last()).output();
+        let printed = String::from_utf8(output.unwrap().stdout).unwrap();
+        assert_eq!(printed, "a b|it's|$HOME `id` \"\\\n|");
+    }
+
+    #[test]
+    fn a_secret_is_in_a_file_that_goes_and_in_no_argument() {
+        let text = "test $1 = --token-file && cat $2 && stat -c ' %a' $2 && echo $2";
+        let limit = Duration::from_secs(20);
+        let mut remote =
+            Remote::start(&here(), Mode::Client, limit, &shell(text), Some("s3cret")).unwrap();
+        remote.ended(super::super::session::now() + limit).unwrap();
+        let written = String::from_utf8(remote.written().to_vec()).unwrap();
+        let lines: Vec<_> = written.lines().collect();
+        assert_eq!(lines[0], "s3cret 600", "{written}");
+        assert!(lines[1].starts_with('/'), "{written}");
+        assert!(!std::path::Path::new(lines[1]).exists(), "{written}");
+    }
+
+    #[test]
+    fn what_fails_says_its_last_words() {
+        let limit = Duration::from_secs(20);
+        let words = shell("echo one >&2; echo two >&2; exit 3");
+        let mut remote = Remote::start(&here(), Mode::Plain, limit, &words, None).unwrap();
+        let error = remote
+            .ended(super::super::session::now() + limit)
+            .unwrap_err();
+        assert_eq!(error, "exit status: 3: two");
+    }
+
+    #[test]
+    fn a_command_ends_when_nobody_drives_it() {
+        let limit = Duration::from_secs(60);
+        // It ignores the signal that asks it to end.
+        let words = shell("trap '' TERM; echo $$; while :; do sleep 0.1; done");
+        let mut remote = Remote::start(&here(), Mode::Plain, limit, &words, None).unwrap();
+        let deadline = super::super::session::now() + limit;
+        let number = remote
+            .until(deadline, |written| {
+                let text = String::from_utf8_lossy(written);
+                text.strip_suffix('\n').map(str::to_owned)
+            })
+            .unwrap();
+        let process = std::path::Path::new("/proc").join(number);
+        assert!(process.exists());
+        drop(remote);
+        let is_gone = (0..250).any(|_| {
+            std::thread::park_timeout(Duration::from_millis(20));
+            !process.exists()
+        });
+        assert!(is_gone, "{}", process.display());
+    }
+}

@@ -66,7 +66,7 @@ pub(super) fn run(campaign: &Campaign, folder: &Folder) -> Result<(), CliError> 
             .collect();
         running
             .into_iter()
-            .map(|thread| thread.join().unwrap_or(Ok(())))
+            .map(|thread| thread.join().unwrap_or(Err(CliError::Broken)))
             .collect()
     })
 }

@@ -1,4 +1,4 @@
-//! `mimosa campaign` over three emulated paths, with hosts and clients as programs.
+//! `mimosa campaign` over six emulated paths, with hosts and clients as programs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::{alone, folder, text};
 
-/// Number of paths: with two blocks they make six pairs, the fewest from which arms are told apart.
-const PATHS: usize = 3;
+/// Number of paths: with one block they make six pairs, the fewest from which arms are told apart.
+const PATHS: usize = 6;
 
 fn mimosa(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mimosa"));
@@ -41,7 +41,10 @@ impl<'a> Links<'a> {
         let mut links = Self { folder, names };
         for number in 0..PATHS {
             let name = format!("campaign-{}-{number}", std::process::id());
-            let up = done(folder, &["link", "up", &name, "path.toml"]);
+            let up = done(
+                folder,
+                &["link", "up", &name, "path.toml", "--wait", "sleep"],
+            );
             if !up.status.success() {
                 let said = text(&up.stderr);
                 assert!(std::env::var_os("CI").is_none(), "{said}");
@@ -60,7 +63,7 @@ impl<'a> Links<'a> {
 title = "Two bounds of the bitrate"
 seed = 3
 [plan]
-blocks = 2
+blocks = 1
 session = "2s"
 warm_up = "500ms"
 pause = "0s"
