@@ -159,4 +159,16 @@ mod tests {
             (2, TimeDelta::from_millis(2_000))
         );
     }
+
+    #[test]
+    fn the_files_of_the_repository_can_be_run() {
+        let example = include_str!("../../../../lab/campaign/two-paths.toml");
+        let example = Campaign::parse(example, "two-paths.toml").unwrap();
+        assert_eq!(example.sessions().len(), 16);
+        let page = include_str!("../../../../docs/use/campaign.md");
+        let of_page = page.split("```toml\n").nth(1).unwrap();
+        let of_page = of_page.split("```").next().unwrap();
+        let of_page = Campaign::parse(of_page, "campaign.md").unwrap();
+        assert_eq!(of_page.sessions().len(), 40);
+    }
 }
