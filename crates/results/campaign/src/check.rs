@@ -22,6 +22,8 @@ const MOST: usize = 1_000;
 const LONGEST: TimeDelta = TimeDelta::from_millis(24 * 3_600 * 1_000);
 /// Most streams of a session: what a few people share at home, and more.
 const MOST_STREAMS: u32 = 8;
+/// Last port that may be the first of a path's: each of the eight streams has a host with two.
+const LAST_PORT: u16 = u16::MAX - 16;
 /// The port that iperf3 uses when it is told none.
 const IPERF3_PORT: u16 = 5201;
 const SECOND: TimeDelta = TimeDelta::from_millis(1_000);
@@ -225,10 +227,8 @@ impl Reader<'_> {
         } else {
             "0.0.0.0"
         };
-        // Each stream of a session has a host of its own with two ports.
-        let last = u16::MAX - 2 * MOST_STREAMS as u16;
         let port = raw.port.as_ref();
-        if let Some(port) = port.filter(|port| !(1..=last).contains(port.as_ref())) {
+        if let Some(port) = port.filter(|port| !(1..=LAST_PORT).contains(port.as_ref())) {
             let expected = "1 to 65519, or leave it out for free ports";
             return Err(self.bounds(port, "port", expected));
         }

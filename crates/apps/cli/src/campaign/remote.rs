@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_command_ends_when_nobody_drives_it() {
-        let limit = Duration::from_secs(60);
+        let limit = Duration::from_mins(1);
         // It ignores the signal that asks it to end.
         let words = shell("trap '' TERM; echo $$; while :; do sleep 0.1; done");
         let mut remote = Remote::start(&here(), Mode::Plain, limit, &words, None).unwrap();

@@ -66,8 +66,7 @@ pub(super) fn run(campaign: &Campaign, folder: &Folder) -> Result<(), CliError> 
             .collect();
         running
             .into_iter()
-            .map(|thread| thread.join().unwrap_or(Err(CliError::Broken)))
-            .collect()
+            .try_for_each(|thread| thread.join().unwrap_or(Err(CliError::Broken)))
     })
 }
 

@@ -1,6 +1,7 @@
 //! `mimosa campaign` over six emulated paths, with hosts and clients as programs.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
@@ -89,16 +90,20 @@ serve = ["--start-bitrate", "600kbit/s", "--max-bitrate", "600kbit/s"]
                 .find_map(|line| line.strip_prefix("MIMOSA_LINK_ADDRESS="));
             let address = address.unwrap_or_else(|| panic!("{output:?}"));
             for side in ["sender", "receiver"] {
-                file += &format!(
+                write!(
+                    file,
                     "[[machine]]\nname = \"{side}-{number}\"\nmimosa = {program:?}\ncommand = \
                      [{program:?}, \"link\", \"exec\", \"{side}\", \"--name\", {name:?}, \"--\"]\n"
-                );
+                )
+                .unwrap();
             }
-            file += &format!(
+            write!(
+                file,
                 "[[path]]\nname = \"p{number}\"\nhost = \"sender-{number}\"\n\
                  client = \"receiver-{number}\"\naddress = {address:?}\n\
                  serve = [\"--size\", \"320x180\", \"--frames-per-second\", \"30\"]\n"
-            );
+            )
+            .unwrap();
         }
         file
     }
@@ -130,7 +135,8 @@ fn kept(folder: &Path) -> BTreeMap<String, SystemTime> {
         .filter_map(|entry| {
             let name = entry.file_name().to_string_lossy().into_owned();
             let row = std::fs::metadata(entry.path().join("row.json")).ok()?;
-            (!name.ends_with(".part")).then(|| (name, row.modified().unwrap()))
+            let is_whole = entry.path().extension().is_none();
+            is_whole.then(|| (name, row.modified().unwrap()))
         })
         .collect()
 }
