@@ -29,7 +29,7 @@ pub struct Comparison {
     pub path: Option<String>,
     /// Name of the figure, with its unit.
     pub metric: &'static str,
-    /// Names of the baseline and of the arm.
+    /// Name of the baseline.
     pub baseline: String,
     /// Name of the arm.
     pub arm: String,

@@ -8,6 +8,7 @@
 //! let text = r#"
 //! title = "Two controllers at home"
 //! [plan]
+//! order = "abab"
 //! blocks = 2
 //! session = "10s"
 //! [[machine]]
