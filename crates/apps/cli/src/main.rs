@@ -10,6 +10,8 @@
 mod bar;
 #[cfg(feature = "lab")]
 mod beside;
+#[cfg(feature = "lab")]
+mod campaign;
 #[cfg(feature = "serve")]
 mod devices;
 #[cfg(feature = "serve")]
@@ -81,8 +83,8 @@ use terminal::say;
 use left_out::proxy;
 #[cfg(not(feature = "lab"))]
 use left_out::{
-    lab, lab as emulate, lab as encode, lab as link, lab as quality, lab as report, lab as sim,
-    lab as soak, lab as trace,
+    lab, lab as campaign, lab as emulate, lab as encode, lab as link, lab as quality,
+    lab as report, lab as sim, lab as soak, lab as trace,
 };
 #[cfg(not(feature = "play"))]
 use left_out::{play, play as pair, play as test_line};
@@ -139,6 +141,8 @@ enum Command {
     Encode(encode::Args),
     /// Run a suite of scenarios for every controller and make a page of it.
     Lab(lab::Args),
+    /// Compare arms over real paths between several machines, in blocks of sessions.
+    Campaign(campaign::Args),
     /// Emulate a link between two hosts on this machine.
     Link(Box<link::Args>),
     /// Print what came of a recorded session or link and draw it as a page of HTML.
@@ -172,6 +176,7 @@ fn main() -> ExitCode {
         Command::Emulate(args) => emulate::run(&args).ended(),
         Command::Encode(args) => encode::run(&args).ended(),
         Command::Lab(args) => lab::run(&args).ended(),
+        Command::Campaign(args) => campaign::run(&args).ended(),
         Command::Link(args) => link::run(&args).ended(),
         Command::Report(args) => report::run(&args).ended(),
         Command::Quality(args) => quality::run(&args).ended(),

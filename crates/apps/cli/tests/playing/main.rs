@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
+mod campaign;
 mod discovery;
 mod link;
 mod nat;

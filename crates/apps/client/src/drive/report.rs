@@ -10,6 +10,11 @@ use super::network::{ConnectionConfig, FromHost};
 
 /// Number of first statistics that are left out, while the controller looks for the link's rate.
 const SETTLED: usize = 8;
+/// Most values over time, and most long waits: a day of the host's four messages a second, and a bound for a
+/// host that sends more.
+const MOST_TOLD: usize = 4 * 86_400;
+/// A wait for the next picture that counts as long: Pudica's bound of a stall (NSDI 2024, section 5.2).
+const LONG_WAIT: f64 = 100.0;
 
 /// The report about a session. Times are in milliseconds, rates in bit/s; unknown values are null.
 #[derive(Clone, Debug, Serialize)]
@@ -43,9 +48,33 @@ pub struct PlayReport {
     frame_delay_p95: Spread,
     bitrate: Spread,
     utilisation: Spread,
+    /// What the host's statistics said, one after the other, from the first on.
+    over_time: Vec<Told>,
+    /// Waits for the next picture above 100 ms: seconds from the first picture to the wait's end, and
+    /// its milliseconds.
+    long_waits: Vec<[f64; 2]>,
     sound: Sound,
     #[serde(skip)]
     samples: Samples,
+}
+
+/// What the host told at one time. Every value is by one clock, the host's or this machine's.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Told {
+    /// Time since the session's start by the host's clock.
+    seconds: f64,
+    /// Bitrate of the video over the second before.
+    bitrate: Option<f64>,
+    round_trip: Option<f64>,
+    /// 95th percentile of the delay from the end of a frame's encoding to the report of its arrival,
+    /// over the ten seconds before.
+    frame_delay_p95: Option<f64>,
+    /// Frames whose delay was above 100 ms or that were given up, since the start.
+    stalls: Option<u64>,
+    /// Frames that the host has encoded since the start.
+    frames: u64,
+    /// Pictures that were decoded here, since the start.
+    pictures: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -168,6 +197,7 @@ struct Samples {
     utilisation: Vec<f64>,
     skew: Vec<[f64; 2]>,
     statistics: usize,
+    first: Option<PeerTime>,
     newest: Option<PeerTime>,
 }
 
@@ -222,6 +252,8 @@ impl PlayReport {
             frame_delay_p95: Spread::default(),
             bitrate: Spread::default(),
             utilisation: Spread::default(),
+            over_time: Vec::new(),
+            long_waits: Vec::new(),
             sound: Sound::default(),
             samples: Samples::default(),
         }
@@ -232,7 +264,13 @@ impl PlayReport {
         samples.arrival.push(sample.arrival.as_millis());
         samples.decoding.push(sample.decoding.as_millis());
         if let Some(before) = samples.newest.replace(sample.at) {
-            samples.interval.push((sample.at - before).as_millis());
+            let interval = (sample.at - before).as_millis();
+            samples.interval.push(interval);
+            let first = *samples.first.get_or_insert(before);
+            if interval > LONG_WAIT && self.long_waits.len() < MOST_TOLD {
+                let seconds = (sample.at - first).as_secs();
+                self.long_waits.push([seconds, interval]);
+            }
         }
         let (before, ticks) = samples.timestamp.unwrap_or((sample.timestamp, 0));
         let step = sample.timestamp.wrapping_sub(before).cast_signed();
@@ -266,6 +304,7 @@ impl PlayReport {
             }
             FromHost::Statistics(statistics, _, skew) => {
                 self.samples.statistics += 1;
+                self.told(statistics);
                 if self.samples.statistics > SETTLED {
                     self.statistics(statistics);
                     let time = statistics.time.0.as_secs();
@@ -275,6 +314,23 @@ impl PlayReport {
             }
             _ => {}
         }
+    }
+
+    fn told(&mut self, statistics: &Statistics) {
+        if self.over_time.len() >= MOST_TOLD {
+            return;
+        }
+        let bitrate = statistics.bitrate.map(|rate| rate.0.as_mbps() * 1e6);
+        let delay = statistics.delay.p95;
+        self.over_time.push(Told {
+            seconds: statistics.time.0.as_secs(),
+            bitrate,
+            round_trip: statistics.rtt.map(|rtt| rtt.0.as_millis()),
+            frame_delay_p95: delay.map(|delay| delay.0.as_millis()),
+            stalls: statistics.stalls,
+            frames: statistics.frames.encoded,
+            pictures: self.samples.arrival.len(),
+        });
     }
 
     fn statistics(&mut self, statistics: &Statistics) {
