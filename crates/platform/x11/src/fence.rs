@@ -1,4 +1,4 @@
-//! Keys that reach past the display, which no player presses.
+//! Keys that reach past the display, or past a shared window, which no player presses.
 //!
 //! Codes are those of `linux/input-event-codes.h`. The X server itself changes the console and ends
 //! itself by keys with Control and Alt (`XF86Switch_VT_1` and `Terminate_Server` of xkeyboard-config),
@@ -16,6 +16,42 @@ const CONTROL: [u16; 2] = [29, 97];
 const ALT: [u16; 2] = [56, 100];
 /// `KEY_BACKSPACE`, and `KEY_F1` to `KEY_F12`: with Control and Alt, for the X server.
 const CONSOLE: [u16; 13] = [14, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 87, 88];
+
+/// `KEY_LEFTSHIFT` and `KEY_RIGHTSHIFT`.
+const SHIFT: [u16; 2] = [42, 54];
+/// Keys that open something of a desktop's wherever the focus is: `KEY_LEFTMETA` and `KEY_RIGHTMETA`, and
+/// those for overviews, searches, files, mail, the web and programs.
+const DESKTOP: [u16; 15] = [
+    125, 126, 120, 140, 144, 148, 149, 150, 155, 157, 172, 202, 203, 204, 217,
+];
+/// Keys with which, and with Alt, desktops change the window or open something: `KEY_ESC`, `KEY_TAB`,
+/// `KEY_GRAVE`, `KEY_SPACE`, and `KEY_F1` to `KEY_F12`.
+const WITH_ALT: [u16; 16] = [
+    1, 15, 41, 57, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 87, 88,
+];
+
+/// Whether pressing this key beside those that are `held` would reach past a window that has the focus: by
+/// itself, with Alt, or with Control and Alt, with which desktops have keys of their own and their users
+/// choose others.
+pub(crate) fn reaches_desktop(held: &HeldSwitches, pressed: Switch) -> bool {
+    let is_of = |codes: &[u16], switch: Switch| {
+        codes
+            .iter()
+            .filter_map(|&code| key(code))
+            .any(|one| one == switch)
+    };
+    let is_modifier =
+        |switch| is_of(&CONTROL, switch) || is_of(&ALT, switch) || is_of(&SHIFT, switch);
+    let is_down = |codes: &[u16]| is_of(codes, pressed) || held.any(|switch| is_of(codes, switch));
+    let is_key = |switch| matches!(switch, Switch::Key(_)) && !is_modifier(switch);
+    let other_is_down = is_key(pressed) || held.any(is_key);
+    let has_alt = is_down(&ALT);
+    let completes_alt = is_of(&ALT, pressed) || is_of(&WITH_ALT, pressed);
+    let completes_both = is_of(&ALT, pressed) || is_of(&CONTROL, pressed) || is_key(pressed);
+    is_of(&DESKTOP, pressed)
+        || completes_alt && has_alt && is_down(&WITH_ALT)
+        || completes_both && has_alt && is_down(&CONTROL) && other_is_down
+}
 
 /// Whether pressing this key beside those that are `held` would reach past the display: either by
 /// itself, or as the last of Control, Alt and a key for the console. (A key that is held repeats, so
@@ -39,10 +75,15 @@ mod tests {
 
     /// Presses keys one after the other, and gives those that were let through.
     fn through(codes: &[u16]) -> Vec<u16> {
+        pressed(codes, reaches_past)
+    }
+
+    /// Presses keys one after the other, and gives those that `is_out` let through.
+    fn pressed(codes: &[u16], is_out: fn(&HeldSwitches, Switch) -> bool) -> Vec<u16> {
         let mut held = HeldSwitches::default();
         let pass = |&code: &u16| {
             let switch = key(code).unwrap();
-            let passes = !reaches_past(&held, switch);
+            let passes = !is_out(&held, switch);
             if passes {
                 let _ = held.set(Holder::Desk, switch, true);
             }
@@ -76,6 +117,42 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_desktop_is_not_called_in_any_order() {
+        let of = |codes: &[u16]| pressed(codes, reaches_desktop);
+        for code in DESKTOP {
+            assert_eq!(of(&[code, 30]), [30], "{code}");
+        }
+        for alt in ALT {
+            for other in WITH_ALT {
+                assert_eq!(of(&[alt, other]), [alt]);
+                assert_eq!(of(&[other, alt]), [other]);
+            }
+            for control in CONTROL {
+                for order in [[control, alt, 20], [alt, control, 20], [20, alt, control]] {
+                    assert_eq!(of(&order), order[..2], "{order:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_games_and_programs_use_passes_a_window() {
+        // Go, jump and crouch; Alt+Enter, Control+Shift+T, Control+Alt alone, AltGr+Q, F4, Escape, Tab.
+        for keys in [
+            &[17, 57, 29][..],
+            &[56, 28],
+            &[29, 42, 20],
+            &[29, 56],
+            &[100, 16],
+            &[62],
+            &[1],
+            &[15, 42],
+        ] {
+            assert_eq!(pressed(keys, reaches_desktop), keys);
         }
     }
 

@@ -35,6 +35,11 @@ impl HeldSwitches {
             .is_some_and(|holders| holders.contains(&holder))
     }
 
+    /// Whether anybody holds a key or button of which `is_meant` is true.
+    pub(crate) fn any(&self, is_meant: impl Fn(Switch) -> bool) -> bool {
+        self.0.keys().any(|switch| is_meant(*switch))
+    }
+
     /// Whether anybody holds this key or button.
     pub(crate) fn is_down(&self, switch: Switch) -> bool {
         self.0.contains_key(&switch)

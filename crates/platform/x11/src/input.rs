@@ -1,5 +1,7 @@
 //! Playing a player's actions on an X display.
 
+use std::collections::BTreeSet;
+
 use mimosa_facts::Action;
 use mimosa_video::Size;
 use x11rb::connection::{Connection, RequestConnection};
@@ -11,6 +13,7 @@ use x11rb::protocol::xproto::{
 use x11rb::protocol::xtest::{self, ConnectionExt as _};
 use x11rb::rust_connection::RustConnection;
 
+use crate::confine::Confine;
 use crate::display::{Display, DisplayError};
 use crate::focus::Focus;
 use crate::held::Switch;
@@ -47,6 +50,10 @@ const ABSOLUTE: u8 = 0;
 /// A character is written by a key without a meaning, which gets the character as its
 /// meaning until the injector is dropped.
 ///
+/// Of a target that is a window, input does not leave the window: keys are pressed while the window has the
+/// focus, and buttons while the pointer is over what can be seen of it (`confine.rs` has the limits). Keys
+/// that call a desktop are left out then as well.
+///
 /// Where there is no window manager, the injector gives the focus to the target's window,
 /// or to the largest on the screen. Keys and buttons that are still down when the injector
 /// is dropped are released.
@@ -57,6 +64,10 @@ pub struct Injector {
     window: Option<Window>,
     focus: Focus,
     translator: Translator,
+    /// The bounds of input, if a window is shared rather than a screen.
+    confine: Option<Confine>,
+    /// Keys and buttons whose press was left out, and whose release is.
+    refused: BTreeSet<Switch>,
     /// The typist, once a character was written.
     typist: Option<Typist>,
 }
@@ -104,12 +115,15 @@ impl Injector {
         let window = target.find(&connection, &screen)?;
         let mut focus = Focus::new(&connection, screen.root, window)?;
         focus.follow(&connection)?;
+        let confine = window.map(|window| Confine::new(&connection, screen.root, window));
         Ok(Self {
             connection,
             root: screen.root,
             window,
             focus,
-            translator: Translator::default(),
+            translator: Translator::new(window.is_some()),
+            confine,
+            refused: BTreeSet::new(),
             typist: None,
         })
     }
@@ -143,6 +157,66 @@ impl Injector {
     }
 
     fn send(&mut self, fake: FakeEvent) -> Result<(), InputError> {
+        let Some(confine) = &self.confine else {
+            return self.send_unasked(fake);
+        };
+        match fake {
+            FakeEvent::Switch(switch, true) => {
+                self.connection.grab_server()?;
+                let goes = match switch {
+                    Switch::Key(_) => confine.has_keys(&self.connection),
+                    Switch::Button(_) => confine.has_pointer(&self.connection),
+                };
+                let sent = match goes {
+                    Ok(true) => self.send_unasked(fake),
+                    Ok(false) => {
+                        tracing::debug!(?switch, "would leave the shared window");
+                        self.refused.insert(switch);
+                        Ok(())
+                    }
+                    Err(error) => Err(error.into()),
+                };
+                self.ungrab(sent)
+            }
+            FakeEvent::Switch(switch, false) if self.refused.remove(&switch) => Ok(()),
+            FakeEvent::MoveBy(..) => {
+                self.connection.grab_server()?;
+                let moved = self.send_unasked(fake).and_then(|()| self.back());
+                self.ungrab(moved)
+            }
+            FakeEvent::Switch(_, false) | FakeEvent::MoveTo(..) | FakeEvent::Type(_) => {
+                self.send_unasked(fake)
+            }
+        }
+    }
+
+    /// Lets other programs use the server again, and passes on what became of the rest.
+    fn ungrab(&self, result: Result<(), InputError>) -> Result<(), InputError> {
+        self.connection.ungrab_server()?;
+        self.connection.flush()?;
+        result
+    }
+
+    /// Moves the pointer back into the shared window, if it has left it.
+    fn back(&self) -> Result<(), InputError> {
+        let Some(confine) = &self.confine else {
+            return Ok(());
+        };
+        if let Some((x, y)) = confine.way_back(&self.connection)? {
+            self.connection.xtest_fake_input(
+                MOTION_NOTIFY_EVENT,
+                ABSOLUTE,
+                x11rb::CURRENT_TIME,
+                self.root,
+                x,
+                y,
+                0,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn send_unasked(&mut self, fake: FakeEvent) -> Result<(), InputError> {
         let (kind, detail, x, y) = match fake {
             FakeEvent::Switch(Switch::Key(key), true) => (KEY_PRESS_EVENT, key, 0, 0),
             FakeEvent::Switch(Switch::Key(key), false) => (KEY_RELEASE_EVENT, key, 0, 0),

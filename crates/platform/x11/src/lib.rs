@@ -42,6 +42,7 @@ mod authority;
 mod capture;
 mod clipboard;
 mod colours;
+mod confine;
 mod cursor;
 mod display;
 mod fence;

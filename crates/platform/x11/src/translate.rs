@@ -3,7 +3,7 @@
 use mimosa_facts::{Action, Button, TouchPhase};
 use mimosa_video::Size;
 
-use crate::fence::reaches_past;
+use crate::fence::{reaches_desktop, reaches_past};
 use crate::gamepad;
 use crate::held::{HeldSwitches, Holder, Switch};
 
@@ -38,9 +38,19 @@ pub(crate) struct Translator {
     motion: [i32; 2],
     wheel: [i32; 2],
     finger: Option<u16>,
+    /// Whether keys that reach past a window are left out.
+    is_confined: bool,
 }
 
 impl Translator {
+    /// A translator for one window, if `is_confined`, or for a whole display.
+    pub(crate) fn new(is_confined: bool) -> Self {
+        Self {
+            is_confined,
+            ..Self::default()
+        }
+    }
+
     /// Sends the events of `action` for a picture of `size`.
     pub(crate) fn translate(
         &mut self,
@@ -97,7 +107,8 @@ impl Translator {
 
     /// Releases everything.
     pub(crate) fn release_all(&mut self, mut send: impl FnMut(FakeEvent)) {
-        let held = std::mem::take(self).held.clear();
+        let anew = Self::new(self.is_confined);
+        let held = std::mem::replace(self, anew).held.clear();
         held.for_each(|switch| send(FakeEvent::Switch(switch, false)));
     }
 
@@ -108,7 +119,9 @@ impl Translator {
         pressed: bool,
         send: &mut impl FnMut(FakeEvent),
     ) {
-        if pressed && reaches_past(&self.held, switch) {
+        let reaches_out = reaches_past(&self.held, switch)
+            || self.is_confined && reaches_desktop(&self.held, switch);
+        if pressed && reaches_out {
             return;
         }
         if self.held.set(holder, switch, pressed) {

@@ -4,6 +4,7 @@
 
 mod capture;
 mod clipboard;
+mod confine;
 mod cursor;
 mod desk;
 mod doom;
