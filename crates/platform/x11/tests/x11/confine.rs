@@ -26,8 +26,10 @@ type Got = (u8, bool);
 
 fn got(event: &Event) -> Option<Got> {
     match event {
-        Event::KeyPress(event) | Event::ButtonPress(event) => Some((event.detail, true)),
-        Event::KeyRelease(event) | Event::ButtonRelease(event) => Some((event.detail, false)),
+        Event::KeyPress(key) => Some((key.detail, true)),
+        Event::KeyRelease(key) => Some((key.detail, false)),
+        Event::ButtonPress(button) => Some((button.detail, true)),
+        Event::ButtonRelease(button) => Some((button.detail, false)),
         _ => None,
     }
 }
@@ -60,8 +62,13 @@ impl Shared {
         }
     }
 
-    /// What both programs have got, the shared one's first.
+    /// What both programs have got, the shared one's first. The server takes turns between its clients, so
+    /// that what the injector asked for is done within a few turns.
     fn got(&self) -> [Vec<Got>; 2] {
+        for _ in 0..10 {
+            self.ours.connection.sync().unwrap();
+            self.theirs.connection.sync().unwrap();
+        }
         [&self.ours, &self.theirs].map(|desk| desk.events().iter().filter_map(got).collect())
     }
 
