@@ -1,14 +1,17 @@
 //! Settings from arbitrary text: nothing panics, what is refused is refused in
 //! one line and at a place that exists, what is accepted is within its bounds,
-//! and secrets are not shown.
+//! and secrets are not shown. A value that is changed in the file is there then, and everything else
+//! is what it was.
 //!
 //! The text before a line `---` is the file. After it, `NAME=text` is the
-//! variable `MIMOSA_NAME`, and `--flag=text` a flag.
+//! variable `MIMOSA_NAME`, and `--flag=text` a flag, and a change of the file as well.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mimosa_facts::Limits;
-use mimosa_settings::{Checks, Flags, KEYS, Origin, Problem, Settings, resolve};
+use mimosa_settings::{
+    CHANGEABLE, Checks, Flags, KEYS, Origin, Problem, Settings, changed, listed, resolve,
+};
 
 struct Program;
 
@@ -45,7 +48,10 @@ fuzz_target!(|text: &str| {
             continue;
         };
         match KEYS.iter().find(|key| key.flag() == name) {
-            Some(key) => flags.set(key, text),
+            Some(key) => {
+                change(file, key.name, text);
+                flags.set(key, text);
+            }
             None => environment.push((format!("MIMOSA_{name}"), text.to_owned())),
         }
     }
@@ -78,4 +84,28 @@ fn check(settings: &Settings) {
     for token in tokens.into_iter().flatten() {
         assert!(!shown.contains(token.secret()));
     }
+}
+
+/// Changes a value in the file.
+fn change(file: &str, key: &str, value: &str) {
+    let Ok(new) = changed(("fuzz", file), key, value, &Program) else {
+        return;
+    };
+    assert!(CHANGEABLE.iter().any(|known| known.name == key));
+    assert!(resolve(Some(("fuzz", &new)), [], &Flags::default(), &Program).is_ok());
+    let of = |text: &str| listed(Some(("fuzz", text)), [], &Flags::default()).unwrap_or_default();
+    let (before, after) = (of(file), of(&new));
+    assert_eq!(after.len(), CHANGEABLE.len());
+    for (old, new) in before.iter().zip(&after) {
+        assert!(
+            new.key.name == key || old.value == new.value,
+            "{}",
+            new.key.name
+        );
+    }
+    // Whoever changes it to the same again changes nothing.
+    assert_eq!(
+        changed(("fuzz", &new), key, value, &Program).as_deref(),
+        Ok(&*new)
+    );
 }

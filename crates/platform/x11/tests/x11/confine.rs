@@ -12,7 +12,7 @@ use x11rb::wrapper::ConnectionExt as _;
 use crate::desk::{Desk, size, start};
 
 /// The window that is shared, and another one beside it, each of a program of its own.
-struct Shared {
+struct Stage {
     ours: Desk,
     theirs: Desk,
     shared: Window,
@@ -38,7 +38,7 @@ fn key(code: u16, pressed: bool) -> Action {
     Action::Key { code, pressed }
 }
 
-impl Shared {
+impl Stage {
     /// On a screen of 320 by 240, the shared window is at 100, 50 and has 64 by 32 pixels.
     fn start() -> Self {
         let server = start(size(320, 240));
@@ -100,7 +100,7 @@ const A: u8 = 38;
 
 #[test]
 fn keys_are_pressed_while_the_window_has_the_focus() {
-    let mut all = Shared::start();
+    let mut all = Stage::start();
     let tap = [key(30, true), key(30, false)];
     all.apply(&tap);
     assert_eq!(all.got(), [vec![(A, true), (A, false)], vec![]]);
@@ -127,7 +127,7 @@ fn keys_are_pressed_while_the_window_has_the_focus() {
 
 #[test]
 fn buttons_are_pressed_over_what_is_seen_of_the_window() {
-    let mut all = Shared::start();
+    let mut all = Stage::start();
     let left = |pressed| Action::Button {
         button: Button::Left,
         pressed,
@@ -158,7 +158,7 @@ fn buttons_are_pressed_over_what_is_seen_of_the_window() {
 
 #[test]
 fn a_menu_of_the_window_s_program_is_part_of_it_and_another_s_is_not() {
-    let mut all = Shared::start();
+    let mut all = Stage::start();
     let press = Action::Button {
         button: Button::Left,
         pressed: true,
@@ -189,7 +189,7 @@ fn a_menu_of_the_window_s_program_is_part_of_it_and_another_s_is_not() {
 
 #[test]
 fn a_movement_that_leaves_the_window_is_taken_back() {
-    let mut all = Shared::start();
+    let mut all = Stage::start();
     let by = |right: i32, down: i32| Action::Move {
         right: right * 16,
         down: down * 16,
@@ -208,7 +208,7 @@ fn a_movement_that_leaves_the_window_is_taken_back() {
 #[test]
 fn keys_that_call_a_desktop_are_left_out_of_a_window_alone() {
     let alt_tab = [key(56, true), key(15, true), key(15, false), key(56, false)];
-    let mut all = Shared::start();
+    let mut all = Stage::start();
     all.apply(&[key(125, true), key(125, false)]);
     all.apply(&alt_tab);
     assert_eq!(all.got(), [vec![(64, true), (64, false)], vec![]]);
