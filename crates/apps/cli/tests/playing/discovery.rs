@@ -5,11 +5,13 @@ use serde_json::Value;
 use crate::nat::played;
 use crate::text;
 
-/// Lists the hosts that are found in the host's network, while the host serves with these flags and after it was
-/// asked to end; then says what `mimosa play` without a URL says there.
-const LIST: &str = r#"for link in host.eth0 router.inner; do
+/// Serves in one network and waits until the host is there.
+const SERVE: &str = r#"for link in host.eth0 router.inner; do
     # An interface that has just been made says late that it runs.
-    until ip -n "${link%%.*}" link show "${link#*.}" | grep -q 'state UP'; do sleep 0.1; done
+    for _ in $(seq 100); do
+        sleep 0.1
+        ip -n "${link%%.*}" link show "${link#*.}" | grep -q 'state UP' && break
+    done
 done
 ip netns exec host "$MIMOSA" serve --http-port 7080 --udp-port 7081 \
     --size 320x180 "$@" >urls.txt 2>log.txt &
@@ -18,41 +20,47 @@ for _ in $(seq 100); do
     sleep 0.1
     grep -q '^play' urls.txt && break
 done
-ip netns exec router "$MIMOSA" play --list --json
+"#;
+/// Lists the hosts that are found next to it, as JSON and as a table, and once more when it was asked to end.
+const LIST: &str = r#"ip netns exec router "$MIMOSA" play --list --json
 echo ----
-ip netns exec router "$MIMOSA" play </dev/null || true
+ip netns exec router "$MIMOSA" play </dev/null
 kill $host
 wait $host || true
 echo ----
 ip netns exec router "$MIMOSA" play --list --json
-cat log.txt >&2
+"#;
+/// Lists them as a table.
+const TABLE: &str = r#"ip netns exec router "$MIMOSA" play </dev/null || echo none
+kill $host
 "#;
 
-/// What the script printed while the host was there: as JSON, and as a table; and after it, as JSON.
-fn listed(name: &str, flags: &[&str]) -> Option<(Value, String, Value, String)> {
-    let (output, _) = played(name, LIST, flags)?;
+/// What a script printed beside a host with these flags, and what it and the host said.
+fn listed(name: &str, script: &str, flags: &[&str]) -> Option<(String, String)> {
+    let whole = format!("{SERVE}{script}cat log.txt >&2\n");
+    let (output, _) = played(name, &whole, flags)?;
     let said = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{said:?}");
-    let mut parts = said.0.split("----\n");
-    let mut next = || parts.next().unwrap_or_else(|| panic!("{said:?}"));
-    let json = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| panic!("{said:?}"));
-    let there = json(next());
-    let table = next().to_owned();
-    Some((there, table, json(next()), said.1.clone()))
+    Some(said)
 }
 
 #[test]
 fn a_host_is_found_while_it_is_there() {
-    let Some((there, table, after, log)) = listed("discovery", &["--bind", "0.0.0.0"]) else {
+    let Some((printed, log)) = listed("discovery", LIST, &["--bind", "0.0.0.0"]) else {
         return;
     };
+    let parts: Vec<_> = printed.split("----\n").collect();
+    let [there, table, after] = parts[..] else {
+        panic!("{printed} {log}");
+    };
+    let there: Value = serde_json::from_str(there).unwrap();
     assert_eq!(there.as_array().map(Vec::len), Some(1), "{there:#} {log}");
     assert_eq!(there[0]["url"], "https://10.9.0.2:7080/", "{there:#}");
     assert_eq!(there[0]["is_paired"], false);
+    let version = there[0]["version"].as_str();
     assert!(
-        there[0]["version"]
-            .as_str()
-            .is_some_and(|version| !version.is_empty())
+        version.is_some_and(|version| !version.is_empty()),
+        "{there:#}"
     );
     // The host is no terminal, and so shows no PIN.
     assert_eq!(there[0]["pairs"], false);
@@ -62,16 +70,15 @@ fn a_host_is_found_while_it_is_there() {
     );
     // No secret is announced.
     assert!(!there.to_string().contains("token"), "{there:#}");
-    assert_eq!(after, Value::Array(Vec::new()), "the host has said goodbye");
+    assert_eq!(after.trim(), "[]", "the host has said goodbye");
 }
 
 #[test]
 fn a_host_that_is_to_be_silent_is_not_found() {
     let flags = ["--bind", "0.0.0.0", "--announce", "off"];
-    let Some((there, table, _, log)) = listed("discovery-silent", &flags) else {
+    let Some((printed, log)) = listed("discovery-silent", TABLE, &flags) else {
         return;
     };
-    assert_eq!(there, Value::Array(Vec::new()), "{log}");
-    assert_eq!(table, "");
+    assert_eq!(printed, "none\n", "{log}");
     assert!(log.contains("no host was found in this network"), "{log}");
 }
