@@ -125,13 +125,13 @@ fn has_token(text: &str) -> bool {
 /// The addresses for playing and for watching, one on each line.
 fn listed(urls: &Urls) -> String {
     let mut text = String::new();
-    if let Some(url) = &urls.own {
-        let _ = writeln!(text, "{:<6} {url}", "own");
-    }
     for (what, urls) in [("play", &urls.play), ("watch", &urls.watch)] {
         for url in urls {
             let _ = writeln!(text, "{what:<6} {url}");
         }
+    }
+    if let Some(url) = &urls.own {
+        let _ = writeln!(text, "{:<6} {url}", "own");
     }
     text
 }
