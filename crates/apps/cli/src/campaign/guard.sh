@@ -23,12 +23,12 @@ timeout -k 2 "$limit" "$@" </dev/null 3<&- &
 command=$!
 # If this shell is killed, the watcher still ends the command and removes the folder. `timeout` is the
 # leader of its process group; a signal in the moment when it starts the command reaches it alone, so
-# what is left of the group is killed.
+# what is left of the group is killed. (POSIX has `--` after `-s` alone: dash refuses it after `-KILL`.)
 (
     while read -r _; do :; done
     kill "$command"
     sleep 3
-    kill -KILL -- "-$command"
+    kill -s KILL -- "-$command"
     rm -rf "$folder"
 ) <&3 >/dev/null 2>&1 &
 watcher=$!
@@ -36,7 +36,7 @@ exec 3<&-
 wait "$command"
 code=$?
 kill "$watcher" 2>/dev/null
-kill -KILL -- "-$command" 2>/dev/null
+kill -s KILL -- "-$command" 2>/dev/null
 # The driver may be gone, and the folder is removed nevertheless.
 trap '' PIPE
 if [ "$mode" = record ]; then
