@@ -46,7 +46,7 @@ keys! {
         /// Addresses and names from which a router or a container engine forwards.
         ADVERTISE: List "advertise" = "",
             "PLACE", "a list of addresses and names that others reach, each perhaps with a UDP port, e.g. `203.0.113.7` or `play.example.org:4000`, at most 16";
-        /// Say in its own network that there is a host here, beyond loopback: `on` or `off`.
+        /// Announce the host in its network, beyond loopback: `on` or `off`.
         ANNOUNCE: Text "announce" = "on",
             "SWITCH", "`on` or `off`";
         /// HTTPS on the HTTP port: `auto`, beyond loopback; `on`, everywhere; or `off`.
