@@ -8,7 +8,6 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use mimosa_facts::Codec;
 use mimosa_rtp::dependency::{DEPENDENCY_DESCRIPTOR, Dependency};
@@ -31,7 +30,7 @@ use crate::paths::is_stun;
 use crate::reports::{TRANSPORT_CC_02, add_congestion_feedback, has_congestion_feedback};
 use crate::rtc::{Channels, cause, received};
 use crate::sdp::{add_parts, add_repairs};
-use crate::tap;
+use crate::start::Start;
 use crate::time::{instant, time};
 
 /// Payload types of the offer: the codec's, and that of its retransmissions.
@@ -113,12 +112,14 @@ impl Call {
         codecs: &[Codec],
         wants_sound: bool,
         name: u32,
-        now: Time,
+        start: impl Into<Start>,
     ) -> Result<(Self, String), CallError> {
+        let start = start.into();
+        let now = start.now;
         if codecs.is_empty() {
             return Err(CallError::NothingOffered);
         }
-        let mut rtc = configure(codecs, wants_sound).build(instant(now));
+        let mut rtc = configure(codecs, wants_sound, start).build(instant(now));
         for &address in addresses {
             let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
             rtc.add_local_candidate(candidate);
@@ -403,11 +404,11 @@ impl ViewerTransport for Caller {
 }
 
 /// str0m in RTP mode: it hands out packets as they come.
-fn configure(codecs: &[Codec], wants_sound: bool) -> RtcConfig {
+fn configure(codecs: &[Codec], wants_sound: bool, start: Start) -> RtcConfig {
     let number = Extension::with_serializer(TRANSPORT_CC_02, TransportCc02);
     let dependency = Extension::with_serializer(DEPENDENCY_DESCRIPTOR, DependencyDescriptor);
     let mut config = RtcConfig::new()
-        .set_crypto_provider(Arc::new(tap::provider()))
+        .set_crypto_provider(start.provider())
         .clear_codecs()
         .clear_extension_map()
         .set_extension(1, Extension::RtpMid)

@@ -1,7 +1,5 @@
 //! The configuration of str0m for one offer.
 
-use std::sync::Arc;
-
 use mimosa_rtp::dependency::DEPENDENCY_DESCRIPTOR;
 use str0m::RtcConfig;
 use str0m::format::{Codec, FormatParams};
@@ -12,13 +10,13 @@ use crate::codecs::known;
 use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::reports::{Numbers, TRANSPORT_CC_02};
 use crate::sdp::{Offer, RepairOffer};
-use crate::tap;
+use crate::start::Start;
 
 /// str0m in RTP mode without its bandwidth estimator, which leaves it without a pacer: a packet
 /// leaves as soon as it is written.
-pub(crate) fn configure(offer: &Offer) -> RtcConfig {
+pub(crate) fn configure(offer: &Offer, start: Start) -> RtcConfig {
     let mut config = RtcConfig::new()
-        .set_crypto_provider(Arc::new(tap::provider()))
+        .set_crypto_provider(start.provider())
         .clear_codecs()
         .clear_extension_map()
         .set_extension(1, Extension::RtpMid)

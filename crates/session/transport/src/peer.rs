@@ -26,6 +26,7 @@ use crate::rtc::{Channels, cause, received};
 use crate::sdp::{Beside, Offer, RepairOffer, add_repairs, add_stream, rename};
 use crate::sound::Sound;
 use crate::sound_section::add_redundancy;
+use crate::start::Start;
 use crate::store::{Repairs, Stream};
 use crate::tap;
 use crate::time::{instant, time};
@@ -99,15 +100,16 @@ impl Peer {
         addresses: &[SocketAddr],
         numbers: StreamNumbers,
         has_sound: bool,
-        now: Time,
+        start: impl Into<Start>,
     ) -> Result<(Self, String), OfferError> {
+        let start = start.into();
         let mut offer = Offer::read(offer, codecs, wanted)?;
         offer.sound.take_if(|_| !has_sound);
         let refused = |error: &dyn std::fmt::Display| OfferError::Refused {
             reason: error.to_string(),
         };
         let congestion = Congestion::of(offer.feedback, offer.numbers);
-        let mut rtc = configure(&offer).build(instant(now));
+        let mut rtc = configure(&offer, start).build(instant(start.now));
         for &address in addresses {
             let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
             rtc.add_local_candidate(candidate);
@@ -144,7 +146,7 @@ impl Peer {
             datagrams: VecDeque::new(),
             ecn: Ecn::NotEct,
             events: VecDeque::new(),
-            deadline: now,
+            deadline: start.now,
             is_closed: false,
         };
         peer.drain();

@@ -20,7 +20,7 @@ thread_local! {
 
 static LIBRARY: OnceLock<CryptoProvider> = OnceLock::new();
 
-fn library() -> &'static CryptoProvider {
+pub(crate) fn library() -> &'static CryptoProvider {
     LIBRARY.get_or_init(from_feature_flags)
 }
 

@@ -4,7 +4,7 @@ use mimosa_facts::Codec;
 use mimosa_protocol::control::FeedbackKind;
 use mimosa_stream::Code;
 use mimosa_transport::plain::{self, Terms};
-use mimosa_transport::{Agreed, Call, HostTransport, Peer, StreamNumbers, ViewerTransport};
+use mimosa_transport::{Agreed, Call, HostTransport, Peer, Start, StreamNumbers, ViewerTransport};
 use mimosa_units::Time;
 
 use crate::person::Person;
@@ -46,7 +46,14 @@ pub(super) fn plain_ends(plan: &Plan, person: &Person, id: u64, [now, local]: [T
 pub(super) fn webrtc_ends(plan: &Plan, person: &Person, [now, local]: [Time; 2]) -> Option<Ends> {
     let [host, viewer] = person.addresses();
     let codecs = [Codec::H264];
-    let (call, offer) = Call::offer(&[viewer], &codecs, plan.has_sound, VIEWER, local).ok()?;
+    let (call, offer) = Call::offer(
+        &[viewer],
+        &codecs,
+        plan.has_sound,
+        VIEWER,
+        Start::repeatable(local),
+    )
+    .ok()?;
     let wanted = match person.plan.feedback {
         // `None` accepts what the caller offers.
         FeedbackKind::CongestionControl => None,
@@ -60,7 +67,7 @@ pub(super) fn webrtc_ends(plan: &Plan, person: &Person, [now, local]: [Time; 2])
         &[host],
         numbers,
         plan.has_sound,
-        now,
+        Start::repeatable(now),
     )
     .ok()?;
     let caller = call.accept(&answer).ok()?;
