@@ -10,7 +10,7 @@
 use libfuzzer_sys::fuzz_target;
 use mimosa_facts::Limits;
 use mimosa_settings::{
-    CHANGEABLE, Checks, Flags, KEYS, Origin, Problem, Settings, changed, listed, resolve,
+    CHANGEABLE, Checks, Flags, KEYS, NextStart, Origin, Problem, Settings, changed, listed, resolve,
 };
 
 struct Program;
@@ -88,7 +88,12 @@ fn check(settings: &Settings) {
 
 /// Changes a value in the file.
 fn change(file: &str, key: &str, value: &str) {
-    let Ok(new) = changed(("fuzz", file), key, value, &Program) else {
+    let next = NextStart {
+        environment: &[],
+        flags: &Flags::default(),
+        checks: &Program,
+    };
+    let Ok(new) = changed(("fuzz", file), (key, value), next) else {
         return;
     };
     assert!(CHANGEABLE.iter().any(|known| known.name == key));
@@ -105,7 +110,7 @@ fn change(file: &str, key: &str, value: &str) {
     }
     // Whoever changes it to the same again changes nothing.
     assert_eq!(
-        changed(("fuzz", &new), key, value, &Program).as_deref(),
+        changed(("fuzz", &new), (key, value), next).as_deref(),
         Ok(&*new)
     );
 }

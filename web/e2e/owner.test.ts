@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { look, screenshot, startBrowser, watchFrames } from "./support/browser";
 import { startHost } from "./support/host";
@@ -54,13 +55,37 @@ test("the owner changes a setting, shows a PIN and ends a session", async () => 
   expect(readFileSync(file, "utf8")).not.toMatch(/^viewers/m);
   await until("the value is what it was", async () => (await viewers.inputValue()) === "4");
   expect(await dialog.locator("input[name=frames_per_second]").isDisabled()).toBe(true);
-  await field.scrollIntoViewIfNeeded();
+  // Enter asks the host as well, and the refusal is seen where the field is.
+  await viewers.fill("200");
+  await viewers.press("Enter");
+  await until("it is refused", async () =>
+    (await dialog.locator(".owner-note").innerText()).includes("200"),
+  );
+  expect(await dialog.evaluate((found) => (found as HTMLDialogElement).open)).toBe(true);
+  expect(await focus(page)).toBe("viewers");
+  await viewers.press("Enter");
+  await viewers.fill("3");
+  await viewers.press("Enter");
+  await until("the file has it", () => /^viewers = 3$/m.test(readFileSync(file, "utf8")));
+  // The host's answers leave the keyboard where it is.
+  await sessions.locator("button").focus();
+  const before = await sessions.innerText();
+  await until("the host has answered", async () => (await sessions.innerText()) !== before);
+  expect(await focus(page)).toBe("End");
+  await field.focus();
+  await field.selectOption("adaptive");
+  await until("the file has it", () => /^detail = "adaptive"$/m.test(readFileSync(file, "utf8")));
+  expect(await focus(page)).toBe("detail");
+  const note = await dialog.locator(".owner-note").boundingBox();
+  const size = page.viewportSize();
+  expect(note && size && note.y > 0 && note.y + note.height < size.height).toBe(true);
   await screenshot(page, "owner-settings");
 
   // Ending a session.
-  await sessions.locator("button").click();
+  await sessions.locator("button").press("Enter");
   await until("the viewer is told", async () => (await look(watching)).state === "ended");
   await until("nobody is here", async () => (await sessions.count()) === 0);
+  expect(await focus(page)).toBe("This host");
   expect(host.log).not.toMatch(/ERROR|panicked/);
 
   // Whoever plays is not the owner.
@@ -70,3 +95,11 @@ test("the owner changes a setting, shows a PIN and ends a session", async () => 
   );
   expect(await player.locator("#owner-open").isVisible()).toBe(false);
 });
+
+/** The name or the text of what has the focus. */
+function focus(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const active = document.activeElement;
+    return active?.getAttribute("name") ?? active?.textContent ?? "";
+  });
+}

@@ -1,7 +1,9 @@
 // The owner's dialog: who is here, which devices come in, and the settings of the next start.
 
 import { Refusal, type Whep } from "../session/whep";
-import { choices, codePath, type Owned, type Setting, span, type Wish } from "./messages";
+import { SettingField, words } from "./field";
+import { codePath, type Owned, span, type Wish } from "./messages";
+import { Rows } from "./rows";
 
 /** How often the host is asked while the dialog is open. */
 const EVERY = 2000;
@@ -13,13 +15,17 @@ export class OwnerDialog {
   readonly #whep: Whep;
   readonly #dialog: HTMLDialogElement;
   readonly #note: HTMLElement;
+  readonly #sessions: Rows;
+  readonly #devices: Rows;
+  readonly #fields = new Map<string, SettingField>();
   #timer: ReturnType<typeof setInterval> | undefined;
-  #settings = "";
 
   constructor(whep: Whep, dialog: HTMLDialogElement) {
     this.#whep = whep;
     this.#dialog = dialog;
     this.#note = this.#part(".owner-note");
+    this.#sessions = new Rows(this.#part(".owner-sessions"), "Nobody is here.");
+    this.#devices = new Rows(this.#part(".owner-devices"), "No device has paired.");
     dialog.addEventListener("close", () => clearInterval(this.#timer));
   }
 
@@ -53,14 +59,14 @@ export class OwnerDialog {
   }
 
   #render(owned: Owned): void {
+    const focused = document.activeElement;
     this.#renderSessions(owned);
     this.#renderDevices(owned);
     this.#renderInvitation(owned);
-    // What is being typed stays as long as the host says the same.
-    const settings = JSON.stringify([owned.settings, owned.trouble]);
-    if (settings !== this.#settings) {
-      this.#settings = settings;
-      this.#renderSettings(owned);
+    this.#renderSettings(owned);
+    if (focused && !focused.isConnected) {
+      // What had the focus is gone: the keyboard stays in the dialog, and nothing moves.
+      this.#dialog.querySelector<HTMLElement>("h2")?.focus({ preventScroll: true });
     }
   }
 
@@ -69,35 +75,28 @@ export class OwnerDialog {
       const who = device ?? (role === "player" ? "Player" : "Viewer");
       const rtt = round_trip === null ? "" : `, ${round_trip.toFixed(1)} ms`;
       const what = `${role === "player" ? "plays" : "watches"} from ${address ?? "nowhere yet"} for ${span(lasts)}, ${(bitrate / 1e6).toFixed(1)} Mbit/s${rtt}`;
-      const end = button(
-        "End",
-        () => void this.#wish({ end: { number } }, `${who} was sent away.`),
-      );
-      return row(who, what, end);
+      const end = () => void this.#wish({ end: { number } }, `${who} was sent away.`);
+      return { key: `${number} ${who}`, name: who, what, buttons: () => [button("End", end)] };
     });
-    this.#fill(".owner-sessions", rows, "Nobody is here.");
+    this.#sessions.show(rows);
   }
 
   #renderDevices({ devices }: Owned): void {
     const rows = (devices ?? []).map(({ name, role, paired }) => {
       const when = new Date(paired * 1000).toLocaleDateString();
-      const rename = button("Rename", () => {
+      const what = `may ${role === "play" ? "play" : "watch"}, paired on ${when}`;
+      const rename = () => {
         const to = prompt(`Another name for ${name}`, name)?.trim();
         if (to && to !== name) {
           void this.#wish({ rename: { name, to } }, `${name} is ${to} now.`);
         }
-      });
-      const revoke = button("Revoke", () => {
+      };
+      const revoke = () =>
         void this.#wish({ revoke: { name } }, `${name} does not come in any more.`);
-      });
-      return row(
-        name,
-        `may ${role === "play" ? "play" : "watch"}, paired on ${when}`,
-        rename,
-        revoke,
-      );
+      const buttons = () => [button("Rename", rename), button("Revoke", revoke)];
+      return { key: name, name, what, buttons };
     });
-    this.#fill(".owner-devices", rows, "No device has paired.");
+    this.#devices.show(rows);
   }
 
   #renderInvitation({ pairs, pin, invitation }: Owned): void {
@@ -126,50 +125,32 @@ export class OwnerDialog {
   }
 
   #renderSettings({ settings, trouble }: Owned): void {
-    const parts: Node[] = trouble ? [paragraph(trouble)] : [];
+    this.#part(".owner-trouble").textContent = trouble;
+    const place = this.#part(".owner-settings");
+    if (settings.length !== this.#fields.size) {
+      this.#fields.clear();
+      place.replaceChildren();
+    }
     let group = "";
     for (const setting of settings) {
+      const known = this.#fields.get(setting.name);
+      if (known) {
+        known.update(setting);
+        continue;
+      }
       if (setting.group !== group) {
         group = setting.group;
         const title = document.createElement("h4");
         title.textContent = group;
-        parts.push(title);
+        place.append(title);
       }
-      parts.push(this.#setting(setting));
-    }
-    this.#part(".owner-settings").replaceChildren(...parts);
-  }
-
-  #setting(setting: Setting): HTMLElement {
-    const { name, comment, value, fixed_by, waits } = setting;
-    const label = document.createElement("label");
-    const field = input(setting);
-    field.name = name;
-    field.disabled = fixed_by !== null;
-    field.addEventListener("change", () => {
-      const wish = { setting: { name, value: field.value.trim() } };
-      const done = `${words(name)} is changed from the host's next start on.`;
-      void this.#wish(wish, done).then((changed) => {
-        if (!changed) {
-          field.value = value;
-        }
+      const field = new SettingField(setting, (name, value) => {
+        const done = `${words(name)} is changed from the host's next start on.`;
+        return this.#wish({ setting: { name, value } }, done);
       });
-    });
-    const text = document.createElement("span");
-    const small = document.createElement("small");
-    const notes = [
-      comment.replaceAll("`", ""),
-      ...(fixed_by === null ? [] : [`${fixed_by} has set it.`]),
-      ...(waits ? ["From the host's next start on."] : []),
-    ];
-    small.textContent = notes.join(" ");
-    text.append(words(name), small);
-    label.append(field, text);
-    return label;
-  }
-
-  #fill(selector: string, rows: readonly Node[], none: string): void {
-    this.#part(selector).replaceChildren(...(rows.length > 0 ? rows : [paragraph(none)]));
+      this.#fields.set(setting.name, field);
+      place.append(field.whole);
+    }
   }
 
   #say(text: string): void {
@@ -184,39 +165,6 @@ export class OwnerDialog {
     }
     return found;
   }
-}
-
-/** `encoder_threads` as a person says it. */
-function words(name: string): string {
-  const text = name.replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function input({ must, value }: Setting): HTMLInputElement | HTMLSelectElement {
-  const all = choices(must);
-  if (all.length === 0) {
-    const field = document.createElement("input");
-    field.type = "text";
-    field.value = value;
-    field.title = must.replaceAll("`", "");
-    field.spellcheck = false;
-    return field;
-  }
-  const field = document.createElement("select");
-  for (const choice of all.includes(value) ? all : [value, ...all]) {
-    field.append(new Option(choice, choice, false, choice === value));
-  }
-  return field;
-}
-
-function row(name: string, what: string, ...buttons: readonly HTMLElement[]): HTMLElement {
-  const whole = document.createElement("div");
-  const text = document.createElement("span");
-  const small = document.createElement("small");
-  small.textContent = what;
-  text.append(name, small);
-  whole.append(text, ...buttons);
-  return whole;
 }
 
 function paragraph(...parts: readonly (string | Node)[]): HTMLElement {

@@ -96,17 +96,28 @@ pub fn listed(
     Ok(CHANGEABLE.iter().map(one).collect())
 }
 
+/// What the next start has besides the settings file.
+#[derive(Clone, Copy)]
+pub struct NextStart<'a> {
+    /// Variables of the environment, by name.
+    pub environment: &'a [(String, String)],
+    /// The command line's flags.
+    pub flags: &'a Flags,
+    /// The checks that only the program can make.
+    pub checks: &'a dyn Checks,
+}
+
 /// The text of the settings file called `name`, with `value` for the key of this name. Everything else of the
-/// text is as it was.
+/// text is as it was. With it the host starts again: with what `next` adds to the file, and, if the file was
+/// enough until now, with the file alone.
 ///
 /// # Errors
 ///
 /// [`EditError`] if the key is none of [`CHANGEABLE`], the value is wrong, or the file is.
 pub fn changed(
     (name, text): (&str, &str),
-    key: &str,
-    value: &str,
-    checks: &dyn Checks,
+    (key, value): (&str, &str),
+    next: NextStart<'_>,
 ) -> Result<String, EditError> {
     let found = CHANGEABLE.iter().find(|known| known.name == key);
     let key = *found.ok_or_else(|| EditError::NotChangeable(mimosa_units::shortened(key)))?;
@@ -125,7 +136,12 @@ pub fn changed(
         return Err(EditError::ByHand(key.path));
     }
     // A value that is wrong is refused with the words of any other place.
-    resolve(Some((name, &new)), [], &Flags::default(), checks)?;
+    let environment = next.environment.iter().cloned();
+    resolve(Some((name, &new)), environment, next.flags, next.checks)?;
+    let alone = |text| resolve(Some((name, text)), [], &Flags::default(), next.checks);
+    if alone(text).is_ok() {
+        alone(&new)?;
+    }
     Ok(new)
 }
 
@@ -276,7 +292,21 @@ mod tests {
     }
 
     fn change(text: &str, key: &str, value: &str) -> Result<String, String> {
-        changed(("f", text), key, value, &Any).map_err(|error| error.to_string())
+        beside(text, (key, value), &[], &Flags::default())
+    }
+
+    fn beside(
+        text: &str,
+        change: (&str, &str),
+        environment: &[(String, String)],
+        flags: &Flags,
+    ) -> Result<String, String> {
+        let next = NextStart {
+            environment,
+            flags,
+            checks: &Any,
+        };
+        changed(("f", text), change, next).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -389,6 +419,27 @@ mod tests {
         let low = "[controller]\nmax_bitrate = \"10Mbit/s\"\n";
         let error = change(low, "min_bitrate", "60Mbit/s").unwrap_err();
         assert!(error.contains("max_bitrate"), "{error}");
+    }
+
+    #[test]
+    fn the_host_starts_again_with_its_flags_and_variables() {
+        let mut flags = Flags::default();
+        flags.set(&keys::MIN_BITRATE, "20Mbit/s");
+        flags.set(&keys::START_BITRATE, "30Mbit/s");
+        let low = ("max_bitrate", "10Mbit/s");
+        let error = beside("", low, &[], &flags).unwrap_err();
+        assert!(error.contains("bitrate"), "{error}");
+        beside("", ("max_bitrate", "40Mbit/s"), &[], &flags).unwrap();
+        let variable = [("MIMOSA_MIN_BITRATE".to_owned(), "20Mbit/s".to_owned())];
+        beside("", low, &variable, &Flags::default()).unwrap_err();
+        // A file that only starts with flags can be changed; one that was enough without them stays enough.
+        let mut flags = Flags::default();
+        flags.set(&keys::START_BITRATE, "30Mbit/s");
+        let low = "[controller]\nstart_bitrate = \"5Mbit/s\"\n";
+        beside(low, ("min_bitrate", "20Mbit/s"), &[], &flags).unwrap_err();
+        let wrong = format!("{low}min_bitrate = \"20Mbit/s\"\n");
+        beside(&wrong, ("viewers", "2"), &[], &flags).unwrap();
+        beside(&wrong, ("viewers", "2"), &[], &Flags::default()).unwrap_err();
     }
 
     #[test]

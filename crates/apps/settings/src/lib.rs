@@ -46,7 +46,7 @@ mod source;
 mod template;
 
 pub use advertised::{Advertised, NotAdvertised, PublicHost};
-pub use edit::{CHANGEABLE, EditError, Listed, changed, listed};
+pub use edit::{CHANGEABLE, EditError, Listed, NextStart, changed, listed};
 pub use element::ElementName;
 pub use error::{Origin, Problem, SettingsError};
 pub use given::Flags;

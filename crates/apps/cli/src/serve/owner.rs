@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use mimosa_host::{Invitation, Owning, Setting};
-use mimosa_settings::{Flags, Listed, changed, listed, template};
+use mimosa_settings::{EditError, Flags, Listed, NextStart, changed, listed, template};
 
 use super::args::{Args, environment};
 use super::config::ConfigFile;
@@ -47,13 +47,26 @@ impl Owning for Book {
     }
 
     fn change(&self, name: &str, value: &str) -> Result<(), String> {
-        let said = |error| said(&self.path, &error);
-        let text = read(&self.path).map_err(said)?;
+        let environment = environment().map_err(|error| error.to_string())?;
+        let next = NextStart {
+            environment: &environment,
+            flags: &self.flags,
+            checks: checks(),
+        };
         let place = self.path.display().to_string();
-        // What the page changes can be read in the file, whose comments come from the template.
-        let text = text.unwrap_or_else(template);
-        let new = changed((&place, &text), name, value, checks());
-        write(&self.path, &new.map_err(|error| error.to_string())?).map_err(said)
+        write(&self.path, |text| {
+            // What the page changes can be read in the file, whose comments come from the template.
+            let text = if text.is_empty() {
+                template()
+            } else {
+                text.to_owned()
+            };
+            Ok(changed((&place, &text), (name, value), next)?)
+        })
+        .map_err(|error| match error {
+            ChangeError::System(error) => said(&self.path, &error),
+            ChangeError::Refused(error) => error.to_string(),
+        })
     }
 
     fn invite(&self, urls: &[String]) -> Option<Invitation> {
@@ -85,15 +98,28 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Puts this text in the file's place, as a whole. A link stays one, and the file's mode what it was.
-fn write(path: &Path, text: &str) -> io::Result<()> {
+/// Why the file is not changed.
+#[derive(Debug, thiserror::Error)]
+enum ChangeError {
+    #[error(transparent)]
+    System(#[from] io::Error),
+    #[error(transparent)]
+    Refused(#[from] EditError),
+}
+
+/// Puts the text that `change` makes in the file's place, as a whole. A link stays one, and the file's mode
+/// what it was.
+fn write(
+    path: &Path,
+    change: impl FnOnce(&str) -> Result<String, ChangeError>,
+) -> Result<(), ChangeError> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mode = fs::metadata(&path)
         .ok()
         .map(|metadata| metadata.permissions());
-    mimosa_system::state::change(&path, |_| Ok::<_, io::Error>(text.to_owned()))?;
+    mimosa_system::state::change(&path, change)?;
     match mode {
-        Some(mode) => fs::set_permissions(&path, mode),
+        Some(mode) => Ok(fs::set_permissions(&path, mode)?),
         None => Ok(()),
     }
 }
