@@ -24,8 +24,13 @@ x11rb::atom_manager! {
         TARGETS,
         UTF8_STRING,
         MIMOSA_CLIPBOARD,
+        SECRET_HINT: b"x-kde-passwordManagerHint",
     }
 }
+
+/// What a password manager answers to the target `x-kde-passwordManagerHint`, of which KDE's clipboard
+/// keeps no history.
+const SECRET: &[u8] = b"secret";
 
 /// The clipboard of an X display, as text (ICCCM, section 2).
 ///
@@ -33,6 +38,8 @@ x11rb::atom_manager! {
 /// [`Told::LONGEST`] bytes is ignored. A text that is offered here can be pasted until a
 /// program copies something: [`Told::LONGEST`] bytes fit into one request, so that no
 /// program needs to be given them in pieces.
+///
+/// What a password manager has copied is not told. A program is first asked whether it is one.
 #[derive(Debug)]
 pub struct Clipboard {
     connection: RustConnection,
@@ -161,7 +168,7 @@ impl Clipboard {
                 self.is_ours = false;
                 self.incoming = None;
                 if change.owner != x11rb::NONE {
-                    self.ask(self.atoms.UTF8_STRING, change.selection_timestamp)?;
+                    self.ask(self.atoms.SECRET_HINT, change.selection_timestamp)?;
                 }
             }
             Event::SelectionNotify(answer) if answer.requestor == self.window => {
@@ -201,6 +208,17 @@ impl Clipboard {
         &mut self,
         answer: &SelectionNotifyEvent,
     ) -> Result<Option<String>, ClipboardError> {
+        if answer.target == self.atoms.SECRET_HINT {
+            // Programs that are no password managers do not know the target.
+            let is_secret =
+                answer.property != x11rb::NONE && self.take()?.1.is_some_and(|hint| hint == SECRET);
+            if is_secret {
+                tracing::info!("a password was copied, and is not told");
+            } else {
+                self.ask(self.atoms.UTF8_STRING, answer.time)?;
+            }
+            return Ok(None);
+        }
         if answer.property == x11rb::NONE {
             // Old programs know only Latin-1, and others have copied something that is no
             // text.

@@ -162,6 +162,35 @@ fn a_program_that_knows_latin_only_is_read() {
     assert_eq!(told, "caf\u{e9}");
 }
 
+#[test]
+fn what_a_password_manager_copies_is_not_told() {
+    let mut play = Play::start();
+    let utf8 = play.program.atom("UTF8_STRING");
+    let hint = play.program.atom("x-kde-passwordManagerHint");
+    play.program.copy();
+    let mut was_asked = false;
+    wait_until("the question whether it is a password", || {
+        for event in play.program.desk.events() {
+            if let Event::SelectionRequest(request) = event {
+                assert_eq!(request.target, hint);
+                was_asked = true;
+            }
+            play.program.give(&event, hint, b"secret");
+        }
+        assert_eq!(play.clipboard.copied().unwrap(), None);
+        was_asked
+    });
+    // The next text is told, also by a program that has another hint.
+    play.program.copy();
+    let told = play.told(|program, event| match event {
+        Event::SelectionRequest(request) if request.target == hint => {
+            program.give(event, hint, b"public");
+        }
+        _ => program.give(event, utf8, b"no password"),
+    });
+    assert_eq!(told, "no password");
+}
+
 /// Gives text in pieces, as in ICCCM, section 2.7.2.
 struct Pieces<'a> {
     rest: &'a [u8],
@@ -182,6 +211,9 @@ impl<'a> Pieces<'a> {
 
     fn answer(&mut self, program: &Program, event: &Event) {
         match event {
+            Event::SelectionRequest(request) if request.target != program.atom("UTF8_STRING") => {
+                program.notify(request, x11rb::NONE);
+            }
             Event::SelectionRequest(request) => {
                 let events =
                     ChangeWindowAttributesAux::new().event_mask(EventMask::PROPERTY_CHANGE);
