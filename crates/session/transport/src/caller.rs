@@ -24,7 +24,7 @@ use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc, RtcConfig}
 
 use crate::codecs::known;
 use crate::ends::{CallerEvent, Carries, Channel, Datagram, Incoming, ViewerTransport};
-use crate::error::CallError;
+use crate::error::{CallError, UNPARSED, in_short};
 use crate::extension::{DependencyDescriptor, TransportCc02};
 use crate::paths::is_stun;
 use crate::reports::{TRANSPORT_CC_02, add_congestion_feedback, has_congestion_feedback};
@@ -159,7 +159,7 @@ impl Call {
     ///
     /// [`CallError`] if the text is not an answer, or not an answer to this offer.
     pub fn accept(mut self, answer: &str) -> Result<Caller, CallError> {
-        let parsed = SdpAnswer::from_sdp_string(answer).map_err(|error| refused(&error))?;
+        let parsed = SdpAnswer::from_sdp_string(answer).map_err(|_| refused(&UNPARSED))?;
         self.rtc
             .sdp_api()
             .accept_answer(self.pending, parsed)
@@ -455,6 +455,6 @@ fn agreed(answer: &str) -> Option<Codec> {
 
 fn refused(error: &dyn std::fmt::Display) -> CallError {
     CallError::Refused {
-        reason: error.to_string(),
+        reason: in_short(error),
     }
 }

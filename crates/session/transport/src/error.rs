@@ -1,5 +1,19 @@
 //! Why an offer or a call failed.
 
+use std::fmt::Display;
+
+use mimosa_units::one_line;
+
+/// The reason for text that is no SDP to the library. Its own words name an address in the program's memory.
+pub(crate) const UNPARSED: &str = "its lines are not those of SDP (RFC 8866)";
+/// Most characters of a reason in the library's words. Our choice: a few lines of a terminal.
+const LONGEST: usize = 300;
+
+/// An error of the library in one line.
+pub(crate) fn in_short(error: &dyn Display) -> String {
+    one_line(&error.to_string(), LONGEST)
+}
+
 /// Why an offer was not answered. Every variant is a mistake in the offer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -133,7 +133,7 @@ pub fn check_candidate(line: &str) -> Result<(), OfferError> {
         Ok(_) => Ok(()),
         // str0m's reason would repeat the whole line.
         Err(_) => Err(OfferError::Candidate {
-            line: line.chars().take(LONGEST_SHOWN).collect(),
+            line: mimosa_units::one_line(line, LONGEST_SHOWN),
         }),
     }
 }

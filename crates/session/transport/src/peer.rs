@@ -17,7 +17,7 @@ use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 
 use crate::config::configure;
 use crate::ends::{Addresses, Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
-use crate::error::OfferError;
+use crate::error::{OfferError, UNPARSED, in_short};
 use crate::feedback::Congestion;
 use crate::numbers::StreamNumbers;
 use crate::paths::{Destination, Sources, Way, check_candidate, is_stun};
@@ -106,7 +106,7 @@ impl Peer {
         let mut offer = Offer::read(offer, codecs, wanted)?;
         offer.sound.take_if(|_| !has_sound);
         let refused = |error: &dyn std::fmt::Display| OfferError::Refused {
-            reason: error.to_string(),
+            reason: in_short(error),
         };
         let congestion = Congestion::of(offer.feedback, offer.numbers);
         let mut rtc = configure(&offer, start).build(instant(start.now));
@@ -114,7 +114,7 @@ impl Peer {
             let candidate = Candidate::host(address, "udp").map_err(|error| refused(&error))?;
             rtc.add_local_candidate(candidate);
         }
-        let parsed = SdpOffer::from_sdp_string(&offer.text).map_err(|error| refused(&error))?;
+        let parsed = SdpOffer::from_sdp_string(&offer.text).map_err(|_| refused(&UNPARSED))?;
         let answer = rtc
             .sdp_api()
             .accept_offer(parsed)

@@ -88,7 +88,7 @@ impl Offer {
         let lines: Vec<&str> = lines.filter(|line| !is_candidate(line)).collect();
         if lines.first() != Some(&"v=0") {
             return Err(OfferError::NotSdp {
-                line: lines.first().unwrap_or(&"").chars().take(40).collect(),
+                line: mimosa_units::one_line(lines.first().unwrap_or(&""), 40),
             });
         }
         let video = video_section(&lines)?;
