@@ -70,6 +70,10 @@ objdump        binutils      dist
 python3        python3       dist package wheel
 iperf3         iperf3        check
 nginx          nginx         check
+miniupnpd      miniupnpd-nftables check
+pebble         pebble        check
+openssl        openssl       check
+curl           curl          check
 '
 # The oldest that the page's tools take.
 readonly node=20.19

@@ -27,6 +27,13 @@ pub(crate) fn names_with(settings: &Settings) -> Vec<String> {
         PublicHost::Name(name) => Some(name.clone()),
         PublicHost::Address(_) => None,
     }));
+    names.extend(
+        settings
+            .tls
+            .acme
+            .iter()
+            .flat_map(|acme| acme.names.iter().cloned()),
+    );
     names
 }
 

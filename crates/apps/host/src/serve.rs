@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mimosa_discovery::{Announcement, announce};
 use mimosa_protocol::pairing::Allowed;
@@ -11,7 +12,7 @@ use mimosa_system::random::bits_128;
 use mimosa_system::{Mailbox, mailbox, priority};
 use mimosa_tls::KeyHash;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::controllers::Controllers;
 use crate::devices::Devices;
@@ -21,7 +22,9 @@ use crate::error::HostError;
 use crate::http::{self, App, Owner};
 use crate::machine;
 use crate::metrics::Metrics;
-use crate::network::{AdvertisedWatch, Network, Sockets, ToNetwork, is_absent, watch_interfaces};
+use crate::network::{
+    AdvertisedWatch, Forwards, Network, Outside, Sockets, ToNetwork, is_absent, watch_interfaces,
+};
 use crate::owning::Owning;
 use crate::pairing::Pairing;
 use crate::private;
@@ -29,6 +32,13 @@ use crate::sessions;
 use crate::sound::Sound;
 use crate::source::Source;
 use crate::tls::Tls;
+
+/// How long a router may take to hear that its ports are wanted no longer. Our choice: it is one hop away.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Where others reach the host that are in another network: places that forward to it, and where its router takes in what
+/// is for its HTTP port.
+type Beyond<'a> = (&'a [Advertised], Option<SocketAddr>);
 
 /// The addresses of the host.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -93,8 +103,14 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         .map_err(HostError::Thread)?;
     let listeners = runtime.block_on(listen(&settings))?;
     let sockets = Sockets::bind(&settings.bind, settings.udp_port)?;
-    let tls = Tls::start(&settings)?;
     let udp = sockets.addresses();
+    let port = udp.first().map_or(settings.udp_port, SocketAddr::port);
+    let ports = [listeners[0].0.port(), port];
+    let forwards = runtime.block_on(forwards(&settings, ports));
+    let outside = forwards.as_ref().map(Forwards::outside);
+    let (said, outside) = watch::channel(outside.unwrap_or_default());
+    let beyond = outside.borrow().http;
+    let tls = Tls::start(&settings, beyond.map(|address| address.ip()))?;
     let (mailbox, inbox) = mailbox().map_err(HostError::Thread)?;
     let metrics = Arc::new(Metrics::new());
     let from_sound = mailbox.clone();
@@ -107,15 +123,14 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     })?;
     let tokens = tokens(&settings);
     let (urls, owner) = owned(
-        (&listeners, tls.as_ref(), &settings.advertise),
+        (&listeners, tls.as_ref(), (&settings.advertise, beyond)),
         tokens.as_ref(),
         audience.owning,
     );
     let devices = devices(&settings);
     let pairs = audience.sees_pins && devices.is_some();
-    let key = tls.as_ref().and_then(|tls| tls.key);
     let role = settings.pair.filter(|_| pairs);
-    let pairing = role.map(|role| Pairing::new(role, key));
+    let pairing = role.map(|role| Pairing::new(role, tls.as_ref().and_then(|tls| tls.key)));
     let app = Arc::new(App::new(
         (&settings.allowed_origins, machine::names_with(&settings)),
         (tokens, owner),
@@ -126,14 +141,18 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     ));
     let _announced = announced(&settings, listeners[0].0.port(), tls.is_some(), pairs);
     let name = source.name();
-    let port = udp.first().map_or(settings.udp_port, SocketAddr::port);
-    let ports = [listeners[0].0.port(), port];
-    let attending = attend(Arc::clone(&settings), ports, mailbox.clone());
+    let stream_port = stream_port(ports);
+    let attending = attend(
+        Arc::clone(&settings),
+        (ports, stream_port),
+        outside,
+        mailbox.clone(),
+    );
     let network = Network::new(
         Arc::clone(&settings),
         (encoders, controllers),
         clock,
-        (sockets, stream_port(ports)),
+        (sockets, stream_port),
         (source, sound),
         (mailbox.clone(), inbox),
         metrics,
@@ -153,32 +172,66 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     (app.tell)(&Told::Ready(urls));
     app.show_pin();
     runtime.block_on(async {
-        for (_, listener) in listeners {
-            tokio::spawn(http::serve(
-                listener,
-                Arc::clone(&app),
-                tls.as_ref().map(|tls| tls.door.clone()),
-                finished(end.clone()),
-            ));
-        }
-        if let Some(tls) = tls {
-            tokio::spawn(tls.watch());
-        }
         tokio::spawn(attending);
         tokio::spawn(Arc::clone(&app).watch_devices());
-        tokio::select! {
-            () = finished(end.clone()) => {}
-            () = interrupted() => tracing::info!("stopping"),
+        let (stop, stopped) = oneshot::channel();
+        let keeping = forwards.map(|forwards| tokio::spawn(forwards.keep(said, stopped)));
+        open(listeners, &app, tls, end).await;
+        drop(stop);
+        if let Some(keeping) = keeping {
+            let _ = tokio::time::timeout(FAREWELL, keeping).await;
         }
     });
     mailbox.send(ToNetwork::Stop);
     thread.join().map_err(|_| HostError::Died("network"))?
 }
 
-/// Tells the network where the host is reached, as that changes, and answers the host's owner. `ports` are those
-/// of HTTP and of UDP.
-async fn attend(settings: Arc<Settings>, [http, udp]: [u16; 2], mailbox: Mailbox<ToNetwork>) {
-    let advertised = AdvertisedWatch::new(settings.advertise.clone(), udp).run(mailbox.clone());
+/// Serves HTTP until the network's thread has ended, or the host is to stop.
+async fn open(
+    listeners: Vec<(SocketAddr, TcpListener)>,
+    app: &Arc<App>,
+    tls: Option<Tls>,
+    end: watch::Receiver<bool>,
+) {
+    let door = tls.as_ref().map(|tls| tls.door.clone());
+    let answers = tls.as_ref().map(|tls| Arc::clone(&tls.answers));
+    let answers = answers.unwrap_or_default();
+    for (_, listener) in listeners {
+        tokio::spawn(http::serve(
+            listener,
+            Arc::clone(app),
+            (door.clone(), Arc::clone(&answers)),
+            finished(end.clone()),
+        ));
+    }
+    if let Some(tls) = tls {
+        tokio::spawn(tls.watch());
+    }
+    tokio::select! {
+        () = finished(end) => {}
+        () = interrupted() => tracing::info!("stopping"),
+    }
+}
+
+/// Asks the router to forward the ports of HTTP and of UDP, if the settings say so.
+async fn forwards(settings: &Settings, ports: [u16; 2]) -> Option<Forwards> {
+    if !settings.forwards_ports {
+        return None;
+    }
+    Some(Forwards::begin(&settings.bind, ports).await)
+}
+
+/// Tells the network where the host is reached, as that changes, and answers the host's owner. The ports are those
+/// of HTTP and of UDP, and that of sessions by TCP.
+async fn attend(
+    settings: Arc<Settings>,
+    ([http, udp], stream_port): ([u16; 2], Option<u16>),
+    outside: watch::Receiver<Outside>,
+    mailbox: Mailbox<ToNetwork>,
+) {
+    let places = settings.advertise.clone();
+    let advertised = AdvertisedWatch::new(places, (udp, stream_port), outside);
+    let advertised = advertised.run(mailbox.clone());
     let interfaces = watch_interfaces(settings.bind.clone(), mailbox.clone());
     tokio::join!(advertised, interfaces, sessions::serve(http, mailbox));
 }
@@ -303,14 +356,14 @@ fn devices(settings: &Settings) -> Option<Devices> {
 
 /// The host's URLs, and the owner's token with what the owner sees and changes, unless the host is open.
 fn owned(
-    (listeners, tls, advertised): (&[(SocketAddr, TcpListener)], Option<&Tls>, &[Advertised]),
+    (listeners, tls, beyond): (&[(SocketAddr, TcpListener)], Option<&Tls>, Beyond<'_>),
     tokens: Option<&(Token, Token)>,
     owning: Option<Box<dyn Owning>>,
 ) -> (Urls, Option<Owner>) {
     let owner = tokens.and(owning);
     let owner = owner.map(|owning| (Token::from_bits(bits_128()), owning));
     let own = owner.as_ref().map(|(token, _)| token);
-    let urls = urls(listeners, (tokens, own), tls, advertised);
+    let urls = urls(listeners, (tokens, own), tls, beyond);
     let owner = owner.map(|(token, owning)| {
         let invitation = owning.invite(&urls.play);
         (token, owning, invitation)
@@ -322,7 +375,7 @@ fn urls(
     listeners: &[(SocketAddr, TcpListener)],
     (tokens, owner): (Option<&(Token, Token)>, Option<&Token>),
     tls: Option<&Tls>,
-    advertised: &[Advertised],
+    (advertised, forwarded): Beyond<'_>,
 ) -> Urls {
     let mut urls = Urls {
         play: Vec::new(),
@@ -332,7 +385,10 @@ fn urls(
     let mut add = |host: &str, port: u16, secure: Option<&Tls>| {
         let scheme = if secure.is_some() { "https" } else { "http" };
         let base = format!("{scheme}://{host}:{port}/");
-        let key = secure.and_then(|tls| tls.key);
+        // An authority vouches for a name, and what is shown for it changes its key.
+        let key = secure
+            .filter(|tls| !tls.is_vouched_for(host))
+            .and_then(|tls| tls.key);
         let (play, watch) = tokens.map(|(play, watch)| (play, watch)).unzip();
         urls.play.push(base.clone() + &fragment(play, key));
         urls.watch
@@ -363,6 +419,9 @@ fn urls(
             PublicHost::Name(name) => name.clone(),
         };
         add(&host, listeners[0].0.port(), tls);
+    }
+    if let Some(forwarded) = forwarded {
+        add(&in_url(forwarded.ip()), forwarded.port(), tls);
     }
     urls
 }

@@ -318,6 +318,7 @@ mod tests {
             &keys::TLS,
             &keys::TLS_CERTIFICATE,
             &keys::TLS_KEY,
+            &keys::FORWARD_PORTS,
             &keys::ALLOWED_ORIGINS,
             &keys::TOKEN,
             &keys::VIEW_TOKEN,

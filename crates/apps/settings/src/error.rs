@@ -105,6 +105,14 @@ pub enum Problem {
         /// The key that is missing.
         other: &'static str,
     },
+    /// An authority is to be asked whose terms nobody has agreed to.
+    #[error(
+        "`acme` has names, and `acme_terms` is `off`; read the terms of service that {directory} names, and write `acme_terms = \"on\"` if you agree"
+    )]
+    Terms {
+        /// URL of the authority's directory.
+        directory: String,
+    },
     /// A lower bound is above a higher one.
     #[error(
         "`{low}` of {low_rate} is above `{high}` of {high_rate} ({place}); write min_bitrate <= start_bitrate <= max_bitrate"

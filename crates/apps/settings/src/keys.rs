@@ -49,6 +49,9 @@ keys! {
         /// Announce the host in its network, beyond loopback: `on` or `off`.
         ANNOUNCE: Text "announce" = "on",
             "SWITCH", "`on` or `off`";
+        /// Have the router forward both ports (PCP, NAT-PMP, UPnP): `on` or `off`.
+        FORWARD_PORTS: Text "forward_ports" = "off",
+            "SWITCH", "`on` or `off`";
         /// HTTPS on the HTTP port: `auto`, beyond loopback; `on`, everywhere; or `off`.
         TLS: Text "tls" = "auto",
             "SWITCH", "`auto`, `on` or `off`";
@@ -57,6 +60,21 @@ keys! {
             "FILE", "the path of a file";
         /// The private key of the first of these certificates, PEM.
         TLS_KEY: Text "tls_key" = "",
+            "FILE", "the path of a file";
+        /// Names for which an authority gives a certificate (ACME); `acme_terms` too.
+        ACME: List "acme" = "",
+            "NAME", "a list of names of the DNS, e.g. `den.example.org`, at most 16";
+        /// Agree to the terms of service of the authority of `acme`: `on` or `off`.
+        ACME_TERMS: Text "acme_terms" = "off",
+            "SWITCH", "`on` or `off`";
+        /// The authority's directory, by default that of Let's Encrypt.
+        ACME_DIRECTORY: Text "acme_directory" = "https://acme-v02.api.letsencrypt.org/directory",
+            "URL", "a URL that begins with `https://`";
+        /// The mail address to which the authority may write.
+        ACME_CONTACT: Text "acme_contact" = "",
+            "ADDRESS", "a mail address, e.g. `me@example.org`";
+        /// Certificates, PEM, by which a directory of your own is trusted.
+        ACME_ROOT: Text "acme_root" = "",
             "FILE", "the path of a file";
     }
     "Access" {

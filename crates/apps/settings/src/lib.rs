@@ -54,8 +54,8 @@ pub use key::{Key, PREFIX, Shape};
 pub use keys::KEYS;
 pub use resolve::{Checks, resolve};
 pub use settings::{
-    ControllerSettings, EncoderName, EncoderSettings, FrameSizes, GamepadSettings, InputSettings,
-    Limit, LogFormat, Settings, SizePrediction, SoundSettings, SourceSettings, Target, TlsFiles,
-    TlsMode, TlsSettings, Token, Work,
+    AcmeSettings, ControllerSettings, EncoderName, EncoderSettings, FrameSizes, GamepadSettings,
+    InputSettings, Limit, LogFormat, Settings, SizePrediction, SoundSettings, SourceSettings,
+    Target, TlsFiles, TlsMode, TlsSettings, Token, Work,
 };
 pub use template::template;

@@ -10,7 +10,7 @@ use mimosa_stream::ProtectionKind;
 use mimosa_units::{Rate, TimeDelta};
 use toml::Value;
 
-use crate::advertised::Advertised;
+use crate::advertised::{Advertised, PublicHost};
 use crate::bitrate;
 use crate::element::ElementName;
 use crate::environment;
@@ -20,9 +20,9 @@ use crate::given::{Flags, Given, Said};
 use crate::key::Key;
 use crate::keys;
 use crate::settings::{
-    ControllerSettings, EncoderName, EncoderSettings, FrameSizes, GamepadSettings, InputSettings,
-    Limit, LogFormat, Settings, SizePrediction, SoundSettings, TlsFiles, TlsMode, TlsSettings,
-    Token, Work,
+    AcmeSettings, ControllerSettings, EncoderName, EncoderSettings, FrameSizes, GamepadSettings,
+    InputSettings, Limit, LogFormat, Settings, SizePrediction, SoundSettings, TlsFiles, TlsMode,
+    TlsSettings, Token, Work,
 };
 use crate::source;
 
@@ -94,6 +94,7 @@ pub fn resolve(
         udp_port: said.read(&keys::UDP_PORT, |value| number(value, 0..=u16::MAX))?,
         advertise: said.read(&keys::ADVERTISE, advertised)?,
         announces: said.read(&keys::ANNOUNCE, switch)?,
+        forwards_ports: said.read(&keys::FORWARD_PORTS, switch)?,
         tls: tls(&said)?,
         allowed_origins: said.read(&keys::ALLOWED_ORIGINS, origins)?,
         is_open,
@@ -310,7 +311,58 @@ fn tls(said: &Said) -> Result<TlsSettings, SettingsError> {
         "off" => Some(TlsMode::Off),
         _ => None,
     })?;
-    Ok(TlsSettings { mode, files })
+    let acme = acme(said)?;
+    if acme.is_some() && files.is_some() {
+        let certificate = said.of(&keys::TLS_CERTIFICATE);
+        return Err(said.of(&keys::ACME).excludes(&certificate));
+    }
+    Ok(TlsSettings { mode, files, acme })
+}
+
+/// The authority that gives a certificate, if there are names for it.
+fn acme(said: &Said) -> Result<Option<AcmeSettings>, SettingsError> {
+    let names = said.read(&keys::ACME, dns_names)?;
+    let agrees = said.read(&keys::ACME_TERMS, switch)?;
+    let directory = said.read(&keys::ACME_DIRECTORY, |value| {
+        let url = value.as_str()?;
+        let host = url.strip_prefix("https://")?;
+        let fits = |c: char| c.is_ascii_graphic();
+        (!host.is_empty() && host.chars().all(fits)).then(|| url.to_owned())
+    })?;
+    let contact = said.read(&keys::ACME_CONTACT, |value| {
+        let address = value.as_str()?;
+        let fits = |c: char| c.is_ascii_graphic() && !",?&".contains(c);
+        let is_address = address
+            .split_once('@')
+            .is_some_and(|(user, host)| !user.is_empty() && !host.is_empty());
+        (address.is_empty() || is_address && address.chars().all(fits)).then(|| address.to_owned())
+    })?;
+    let root = said.text(&keys::ACME_ROOT)?.map(PathBuf::from);
+    if names.is_empty() {
+        return Ok(None);
+    }
+    if !agrees {
+        return Err(said.of(&keys::ACME).error(Problem::Terms { directory }));
+    }
+    Ok(Some(AcmeSettings {
+        names,
+        directory,
+        contact: Some(contact).filter(|contact| !contact.is_empty()),
+        root,
+    }))
+}
+
+/// Names as authorities take them: with a dot, and no addresses.
+fn dns_names(value: &Value) -> Option<Vec<String>> {
+    let name = |value: &Value| {
+        let place: Advertised = value.as_str()?.parse().ok()?;
+        match (place.host, place.port) {
+            (PublicHost::Name(name), None) if name.contains('.') => Some(name.to_ascii_lowercase()),
+            _ => None,
+        }
+    };
+    let names: Vec<_> = value.as_array()?.iter().map(name).collect::<Option<_>>()?;
+    (names.len() <= MOST_ADVERTISED).then_some(names)
 }
 
 /// Whether the host is open, and its tokens.

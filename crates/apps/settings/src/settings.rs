@@ -25,6 +25,8 @@ pub struct Settings {
     pub advertise: Vec<Advertised>,
     /// Whether a host beyond loopback is announced in its network.
     pub announces: bool,
+    /// Whether the router of the host's network is asked to forward both ports.
+    pub forwards_ports: bool,
     /// Which connections are encrypted, and with which certificate.
     pub tls: TlsSettings,
     /// Other sites whose pages may begin sessions, e.g. `https://example.org`.
@@ -86,6 +88,21 @@ pub struct TlsSettings {
     pub mode: TlsMode,
     /// The certificate and its key; `None`: the host makes its own.
     pub files: Option<TlsFiles>,
+    /// Names for which an authority gives a certificate beside the host's own.
+    pub acme: Option<AcmeSettings>,
+}
+
+/// How an authority gives a certificate (RFC 8555). Its terms of service are agreed to.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AcmeSettings {
+    /// The names of the DNS, in lower case; at least one and at most 16.
+    pub names: Vec<String>,
+    /// URL of the authority's directory.
+    pub directory: String,
+    /// The mail address to which the authority may write.
+    pub contact: Option<String>,
+    /// Path of the certificates by which the directory is trusted; `None`: those of the system.
+    pub root: Option<PathBuf>,
 }
 
 /// Which connections are encrypted.

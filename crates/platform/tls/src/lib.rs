@@ -5,6 +5,7 @@
 //! reads the system's date when it checks a certificate against roots.
 
 mod certificate;
+mod challenge;
 mod client;
 mod key_hash;
 mod own;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 
 pub use certificate::{About, Name, Unreadable, day};
+pub use challenge::{Challenge, challenge};
 pub use client::{Trust, Untrusted, client_config, untrusted};
 pub use key_hash::KeyHash;
 pub use own::{OwnKey, OwnKeyError, RENEWAL, VALIDITY, is_due};

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
+mod acme;
 mod campaign;
 mod discovery;
+mod gateway;
 mod link;
 mod nat;
 mod pairing;

@@ -44,7 +44,7 @@ use crate::network::ToNetwork;
 use crate::owning::{Invitation, Owning};
 use crate::pairing::Pairing;
 use crate::serve::Told;
-use crate::tls::Door;
+use crate::tls::{Answers, Door};
 use mimosa_system::Mailbox;
 use mimosa_system::clock::Clock;
 
@@ -244,21 +244,23 @@ impl IntoResponse for Refusal {
 pub(crate) async fn serve(
     listener: TcpListener,
     app: Arc<App>,
-    door: Option<Door>,
+    (door, answers): (Option<Door>, Arc<Answers>),
     stop: impl Future<Output = ()> + Send,
 ) {
     let places = app.places.clone();
     let routes = Routes {
         all: router(Arc::clone(&app)),
         sessions: app.network.clone(),
-        plain: plain(app),
+        plain: plain(app, answers),
     };
     listener::serve(listener, routes, door, places, stop).await;
 }
 
 /// Answers requests that should have come encrypted.
-fn plain(app: Arc<App>) -> Router {
+fn plain(app: Arc<App>, answers: Arc<Answers>) -> Router {
     Router::new()
+        .route("/.well-known/acme-challenge/{token}", get(redirect::answer))
+        .with_state(answers)
         .fallback(redirect::redirect)
         .layer(from_fn_with_state(app, guard))
 }
@@ -425,7 +427,8 @@ mod tests {
 
     #[tokio::test]
     async fn without_encryption_only_the_page_is_sent_on() {
-        let plain = TowerToHyperService::new(plain(app((None, None, Box::new(|_| {}))).0));
+        let plain =
+            TowerToHyperService::new(plain(app((None, None, Box::new(|_| {}))).0, Arc::default()));
         let ask = async |what, host| {
             let headers = [("host", host)];
             let response = answer(&plain, THERE, what, &headers).await;

@@ -8,12 +8,15 @@
 //! trusted (RFC 6797, section 8.1), and it would hold for all ports of the name (section 8.2), whose
 //! other programs are not the host's to decide on.
 
-use axum::extract::Request;
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use mimosa_protocol::problem::{ErrorCode, Problem};
 
 use super::Refusal;
+use crate::tls::Answers;
 
 /// Sends whoever reads the page to the same place over HTTPS, and refuses all else.
 pub(super) async fn redirect(request: Request) -> Response {
@@ -28,6 +31,17 @@ pub(super) async fn redirect(request: Request) -> Response {
     }
     let message = "this host takes requests from other machines by HTTPS only: write https in place of http; a token in this request could be read on the way, so have the host take another";
     Refusal::from(Problem::new(ErrorCode::HttpsRequired, message.to_owned())).into_response()
+}
+
+/// Answers an authority that looks whether this host is the one that asks for a certificate (RFC 8555, section 8.3).
+pub(super) async fn answer(
+    State(answers): State<Arc<Answers>>,
+    Path(token): Path<String>,
+) -> Response {
+    let Some(answer) = answers.to(&token) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    ([(header::CONTENT_TYPE, "application/octet-stream")], answer).into_response()
 }
 
 /// Whether a file of the page may be there, rather than what programs ask for.

@@ -1,6 +1,5 @@
 //! Admits and begins sessions.
 
-use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -12,9 +11,7 @@ use mimosa_session::host::{Profile, SendingConfig, Session};
 use mimosa_stream::Sender;
 use mimosa_stream::pace::Policy;
 use mimosa_system::random::{bits_32, bits_128};
-use mimosa_transport::{
-    Addresses, Agreed, HostTransport, OfferError, Peer, StreamNumbers, advertise,
-};
+use mimosa_transport::{Agreed, HostTransport, OfferError, Peer, StreamNumbers, advertise};
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 
@@ -139,15 +136,8 @@ impl Network {
         }));
         let (mut peer, text) = unless_panicked(answered)?
             .map_err(|error| Problem::new(code(&error), error.to_string()))?;
-        let own = self.addresses();
-        peer.set_addresses(&own);
-        let beyond = self.advertised.iter().map(SocketAddr::ip);
-        let all = own.datagrams.iter().map(SocketAddr::ip).chain(beyond);
-        let told = Addresses {
-            datagrams: self.advertised.clone(),
-            streams: self.stream_addresses(all),
-        };
-        Ok((peer, advertise(&text, &told)))
+        peer.set_addresses(&self.addresses());
+        Ok((peer, advertise(&text, &self.told())))
     }
 
     /// Highest frame rate of a session in this role, in frames a second.

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use mimosa_settings::{Advertised, PublicHost};
 use mimosa_system::Mailbox;
+use mimosa_transport::Addresses;
+use tokio::sync::watch;
 
-use super::ToNetwork;
+use super::{Outside, ToNetwork};
 
 /// How often names are looked up. Our choice: names of homes whose address changes are commonly kept
 /// for a minute, and a session begins with the addresses of its moment.
@@ -26,6 +28,10 @@ pub(crate) struct Watch {
     places: Vec<Advertised>,
     /// The UDP port of places that name none.
     port: u16,
+    /// The port of TCP of all places, where sessions are reached by TCP.
+    stream_port: Option<u16>,
+    /// Where a router takes in what is for the host.
+    outside: watch::Receiver<Outside>,
     /// What each name stood for when it was last found.
     found: BTreeMap<String, Vec<IpAddr>>,
     /// The names whose last look-up failed, of which the log has been told.
@@ -34,19 +40,26 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Nothing is looked up yet.
-    pub(crate) const fn new(places: Vec<Advertised>, port: u16) -> Self {
+    pub(crate) const fn new(
+        places: Vec<Advertised>,
+        (port, stream_port): (u16, Option<u16>),
+        outside: watch::Receiver<Outside>,
+    ) -> Self {
         Self {
             places,
             port,
+            stream_port,
+            outside,
             found: BTreeMap::new(),
             missing: BTreeSet::new(),
         }
     }
 
     /// Tells the network the addresses, at once and whenever they change. Never completes, unless no
-    /// place has a name.
+    /// place has a name and no router forwards.
     pub(crate) async fn run(mut self, mailbox: Mailbox<ToNetwork>) {
-        let mut told = Vec::new();
+        let mut told = Addresses::default();
+        let mut may_change = true;
         loop {
             for name in self.names() {
                 let answer = tokio::time::timeout(PATIENCE, look_up(&name));
@@ -57,14 +70,18 @@ impl Watch {
             }
             let addresses = self.addresses();
             if addresses != told {
-                tracing::info!(?addresses, "advertised");
+                tracing::info!(udp = ?addresses.datagrams, tcp = ?addresses.streams, "advertised");
                 mailbox.send(ToNetwork::Advertised(addresses.clone()));
                 told = addresses;
             }
-            if self.names().is_empty() {
+            let has_names = !self.names().is_empty();
+            if !has_names && !may_change {
                 return;
             }
-            tokio::time::sleep(EVERY).await;
+            tokio::select! {
+                () = tokio::time::sleep(EVERY), if has_names => {}
+                changed = self.outside.changed(), if may_change => may_change = changed.is_ok(),
+            }
         }
     }
 
@@ -92,9 +109,15 @@ impl Watch {
         self.places.iter().filter_map(name).collect()
     }
 
-    /// The addresses that the places stand for, each once, in the order of the places.
-    fn addresses(&self) -> Vec<SocketAddr> {
-        let mut all = Vec::new();
+    /// The addresses that the places stand for, each once, in the order of the places, and then those at which a
+    /// router takes in what is for the host.
+    fn addresses(&self) -> Addresses {
+        let mut all = Addresses::default();
+        let add = |all: &mut Vec<SocketAddr>, address| {
+            if all.len() < MOST && !all.contains(&address) {
+                all.push(address);
+            }
+        };
         for place in &self.places {
             let port = place.port.unwrap_or(self.port);
             let addresses = match &place.host {
@@ -102,11 +125,18 @@ impl Watch {
                 PublicHost::Name(name) => self.found.get(name).map_or(&[][..], Vec::as_slice),
             };
             for &address in addresses {
-                let address = SocketAddr::new(address, port);
-                if all.len() < MOST && !all.contains(&address) {
-                    all.push(address);
+                add(&mut all.datagrams, SocketAddr::new(address, port));
+                if let Some(port) = self.stream_port.filter(|_| !address.is_loopback()) {
+                    add(&mut all.streams, SocketAddr::new(address, port));
                 }
             }
+        }
+        let outside = *self.outside.borrow();
+        if let Some(address) = outside.udp {
+            add(&mut all.datagrams, address);
+        }
+        if let Some(address) = outside.http.filter(|_| self.stream_port.is_some()) {
+            add(&mut all.streams, address);
         }
         all
     }
@@ -127,7 +157,8 @@ mod tests {
 
     fn watch(places: &[&str]) -> Watch {
         let places = places.iter().map(|place| place.parse().unwrap());
-        Watch::new(places.collect(), 8_081)
+        let (_, outside) = watch::channel(Outside::default());
+        Watch::new(places.collect(), (8_081, Some(8_080)), outside)
     }
 
     fn addresses(all: &[&str]) -> Vec<IpAddr> {
@@ -138,7 +169,7 @@ mod tests {
     fn a_name_stands_for_what_was_found_last() {
         let mut watch = watch(&["203.0.113.7", "den.example.org:4000", "203.0.113.7:8081"]);
         let all = |watch: &Watch| {
-            let all = watch.addresses().into_iter();
+            let all = watch.addresses().datagrams.into_iter();
             all.map(|address| address.to_string()).collect::<Vec<_>>()
         };
         assert_eq!(all(&watch), ["203.0.113.7:8081"], "each once");
@@ -157,6 +188,30 @@ mod tests {
         let mut watch = watch(&["den.example.org"]);
         let many = (0..100).map(|number: u32| IpAddr::V4(number.into()));
         watch.learn("den.example.org".to_owned(), Ok(many.collect()));
-        assert_eq!(watch.addresses().len(), MOST);
+        assert_eq!(watch.addresses().datagrams.len(), MOST);
+        assert_eq!(watch.addresses().streams.len(), MOST);
+    }
+
+    #[test]
+    fn what_a_router_forwards_comes_after_the_places() {
+        let mut watch = watch(&["203.0.113.7:4000"]);
+        let outside = Outside {
+            http: Some(([203, 0, 113, 9], 9_080).into()),
+            udp: Some(([203, 0, 113, 9], 9_081).into()),
+        };
+        let (_router, said) = watch::channel(outside);
+        watch.outside = said;
+        let texts = |all: &[SocketAddr]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let all = watch.addresses();
+        assert_eq!(
+            texts(&all.datagrams),
+            ["203.0.113.7:4000", "203.0.113.9:9081"]
+        );
+        assert_eq!(
+            texts(&all.streams),
+            ["203.0.113.7:8080", "203.0.113.9:9080"]
+        );
+        watch.stream_port = None;
+        assert!(watch.addresses().streams.is_empty());
     }
 }

@@ -1,12 +1,13 @@
 //! Messages from other threads to the network's.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::info::Info;
 use mimosa_protocol::problem::Problem;
 use mimosa_protocol::proof::{Secret, Shown};
 use mimosa_session::host::SoundFrame;
+use mimosa_transport::Addresses;
 use tokio::sync::oneshot;
 
 use super::streams::Framed;
@@ -74,7 +75,7 @@ pub(crate) enum ToNetwork {
     /// The identifiers of all devices that have paired; those of others were revoked.
     Devices(Vec<String>),
     /// Where others reach the host besides its own addresses.
-    Advertised(Vec<SocketAddr>),
+    Advertised(Addresses),
     /// The addresses that the machine has, of those to which the host binds.
     Interfaces(Vec<IpAddr>),
     /// A connection of TCP that carries the datagrams of a session.

@@ -2,6 +2,7 @@
 
 mod admission;
 mod advertised;
+mod forwards;
 mod interfaces;
 mod message;
 mod reach;
@@ -22,11 +23,13 @@ use mimosa_session::host::{Captured, Effect, LineGate, Session, SoundFrame};
 use mimosa_settings::Settings;
 use mimosa_stream::ProtectionKind;
 use mimosa_system::{Inbox, Mailbox};
+use mimosa_transport::Addresses;
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::advertised::Watch as AdvertisedWatch;
+pub(crate) use self::forwards::{Forwards, Outside};
 pub(crate) use self::interfaces::watch as watch_interfaces;
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork, Within};
 use self::sockets::Received;
@@ -87,7 +90,7 @@ pub(crate) struct Network {
     clock: Clock,
     sockets: Sockets,
     /// Where others reach the host besides the addresses of its sockets.
-    advertised: Vec<SocketAddr>,
+    advertised: Addresses,
     /// The port at which sessions' datagrams come by TCP, if they can.
     stream_port: Option<u16>,
     // Fields are dropped in this order: a game ends before the sound server into which it plays.
@@ -127,7 +130,7 @@ impl Network {
             controllers,
             clock,
             sockets,
-            advertised: Vec::new(),
+            advertised: Addresses::default(),
             stream_port,
             source,
             sound,

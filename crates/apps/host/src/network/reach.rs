@@ -12,6 +12,17 @@ use crate::sessions::Listed;
 /// connections at most. Our choice.
 const MOST_STREAM_ADDRESSES: usize = 4;
 
+/// The first of these addresses, each once.
+fn few(all: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
+    let mut few = Vec::new();
+    for address in all {
+        if few.len() < MOST_STREAM_ADDRESSES && !few.contains(&address) {
+            few.push(address);
+        }
+    }
+    few
+}
+
 impl Network {
     /// Takes what a stream has brought, and gives its datagrams to their session. A stream belongs to
     /// the session whose connectivity check its first datagram is, and is closed without one.
@@ -73,19 +84,24 @@ impl Network {
     }
 
     /// The addresses of TCP among these, at which sessions can be reached as well.
-    pub(super) fn stream_addresses(&self, all: impl Iterator<Item = IpAddr>) -> Vec<SocketAddr> {
+    fn stream_addresses(&self, all: impl Iterator<Item = IpAddr>) -> Vec<SocketAddr> {
         let Some(port) = self.stream_port else {
             return Vec::new();
         };
-        let mut streams = Vec::new();
         // Nothing keeps UDP from a machine's own programs.
-        for ip in all.filter(|ip| !ip.is_loopback()) {
-            let address = SocketAddr::new(ip, port);
-            if streams.len() < MOST_STREAM_ADDRESSES && !streams.contains(&address) {
-                streams.push(address);
-            }
+        let all = all.filter(|ip| !ip.is_loopback());
+        few(all.map(|ip| SocketAddr::new(ip, port)))
+    }
+
+    /// What an answer says besides the addresses of the host's sockets of UDP.
+    pub(super) fn told(&self) -> Addresses {
+        let own = self.addresses().streams;
+        Addresses {
+            datagrams: self.advertised.datagrams.clone(),
+            streams: few(own
+                .into_iter()
+                .chain(self.advertised.streams.iter().copied())),
         }
-        streams
     }
 
     /// The sessions, for the host's owner.

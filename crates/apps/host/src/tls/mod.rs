@@ -1,8 +1,10 @@
 //! HTTPS: which certificate the host shows, and when that is replaced.
 //!
 //! The host has either the certificate of its owner ([`given`]) or one that it makes for itself
-//! ([`own`]). Both can change while the host runs, and are looked at every few seconds.
+//! ([`own`]). Both can change while the host runs, and are looked at every few seconds. Beside its own it may have
+//! one that an authority gives it ([`acme`]).
 
+mod acme;
 mod given;
 mod own;
 
@@ -18,6 +20,8 @@ use mimosa_system::clock;
 use mimosa_tls::{About, KeyHash, Name, OwnKeyError, PairError, RENEWAL, Slot, server_config};
 use tokio_rustls::TlsAcceptor;
 
+use self::acme::Acme;
+pub(crate) use self::acme::Answers;
 use self::given::Given;
 use self::own::Own;
 use crate::machine;
@@ -135,6 +139,9 @@ pub(crate) struct Tls {
     pub(crate) door: Door,
     /// The key by which clients know the host, if its certificate is its own.
     pub(crate) key: Option<KeyHash>,
+    /// What an authority is answered by HTTP.
+    pub(crate) answers: Arc<Answers>,
+    acme: Option<Acme>,
     watch: Watch,
 }
 
@@ -163,12 +170,16 @@ impl Door {
 }
 
 impl Tls {
-    /// HTTPS as the settings want it; `None` if nothing is encrypted.
+    /// HTTPS as the settings want it, also at the address `beyond` of a router that forwards to the host; `None` if
+    /// nothing is encrypted.
     ///
     /// # Errors
     ///
     /// [`TlsError`] if there is no certificate.
-    pub(crate) fn start(settings: &Settings) -> Result<Option<Self>, TlsError> {
+    pub(crate) fn start(
+        settings: &Settings,
+        beyond: Option<IpAddr>,
+    ) -> Result<Option<Self>, TlsError> {
         if !is_needed(settings) {
             return Ok(None);
         }
@@ -176,7 +187,8 @@ impl Tls {
             let (given, pair) = Given::open(files, clock::date())?;
             (Source::Given(given), pair)
         } else {
-            let advertised: Vec<_> = settings.advertise.iter().filter_map(name).collect();
+            let advertised = settings.advertise.iter().filter_map(name);
+            let advertised: Vec<_> = advertised.chain(beyond.map(Name::Address)).collect();
             let own = Own::open(own::folder(), &names(&advertised), clock::date())?;
             let pair = own.pair().clone();
             (Source::Own(Box::new(own), advertised), pair)
@@ -184,17 +196,38 @@ impl Tls {
         let is_own = matches!(source, Source::Own(..));
         let key = is_own.then(|| pair.key_hash());
         let slot = Slot::new(pair);
+        let answers = Arc::new(Answers::default());
+        let acme = settings.tls.acme.clone().and_then(|acme| {
+            let folder = own::folder();
+            if folder.is_none() {
+                tracing::warn!(
+                    "no certificate is fetched: neither HOME nor XDG_STATE_HOME is an absolute path"
+                );
+            }
+            let (slot, answers) = (Arc::clone(&slot), Arc::clone(&answers));
+            Some(Acme::open(acme, folder?, slot, answers))
+        });
         let config = server_config(Arc::clone(&slot))?;
         Ok(Some(Self {
+            answers,
+            acme,
             door: Door::new(TlsAcceptor::from(config), settings.tls.mode == TlsMode::On),
             key,
             watch: Watch { slot, source },
         }))
     }
 
-    /// Replaces the certificate whenever that is due. Never completes.
+    /// Whether an authority is asked for a certificate of this name.
+    pub(crate) fn is_vouched_for(&self, host: &str) -> bool {
+        self.acme.as_ref().is_some_and(|acme| acme.is_for(host))
+    }
+
+    /// Replaces the certificates whenever that is due. Never completes.
     pub(crate) async fn watch(self) {
         let mut watch = self.watch;
+        if let Some(acme) = self.acme {
+            tokio::spawn(acme.run());
+        }
         loop {
             tokio::time::sleep(LOOK).await;
             watch.look();

@@ -161,13 +161,13 @@ fn new_key(folder: Option<&Path>) -> Result<OwnKey, TlsError> {
 
 /// What happens to a file that is there.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Existing {
+pub(super) enum Existing {
     Kept,
     Replaced,
 }
 
 /// Writes a file of mode 0600 whole or not at all.
-fn write(path: &Path, text: &[u8], existing: Existing) -> io::Result<()> {
+pub(super) fn write(path: &Path, text: &[u8], existing: Existing) -> io::Result<()> {
     let part = path.with_extension(format!("{}.part", std::process::id()));
     // What a host with the same number has left there is nobody's.
     let _ = fs::remove_file(&part);
