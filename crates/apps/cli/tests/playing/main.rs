@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 mod campaign;
+mod decoder;
 mod discovery;
 mod link;
 mod nat;
