@@ -151,6 +151,10 @@ enum Command {
     Quality(quality::Args),
     /// Describe, convert, change and make traces of links.
     Trace(trace::Args),
+    /// Decode what a host sends, for the process of `play` that starts this one.
+    #[cfg(feature = "play")]
+    #[command(name = play::DECODER, hide = true)]
+    Decoder(play::DecoderArgs),
     /// Print a shell's completion script.
     Completions {
         /// The shell.
@@ -164,6 +168,8 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args).ended(),
         Command::Play(args) => play::run(&args).ended(),
+        #[cfg(feature = "play")]
+        Command::Decoder(args) => return play::run_decoder(&args),
         Command::TestLine(args) => test_line::run(&args).ended(),
         Command::Pair(args) => pair::run(&args).ended(),
         Command::Devices(args) => devices::run(&args).ended(),
@@ -233,7 +239,8 @@ fn manual() -> Result<Vec<u8>, String> {
     };
     let command = Cli::command();
     render(command.clone())?;
-    for subcommand in command.get_subcommands() {
+    let subcommands = command.get_subcommands();
+    for subcommand in subcommands.filter(|subcommand| !subcommand.is_hide_set()) {
         let display = format!("mimosa {}", subcommand.get_name());
         render(subcommand.clone().bin_name(&display).display_name(display))?;
     }

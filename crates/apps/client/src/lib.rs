@@ -13,9 +13,10 @@ mod drive;
 
 pub use budget::Plan;
 pub use drive::{
-    Address, Coded, Connection, ConnectionConfig, DataPlan, DecodeThread, Decoded, FromHost,
-    Headless, KeyHash, Loudspeaker, News, PlayError, PlayReport, Player, ToHost, ask_for_pin,
-    decoders, pair, play, test_line,
+    Address, Coded, Connection, ConnectionConfig, DataPlan, DecodeIn, DecodeThread, Decoded,
+    DecodedFrame, FromDecoder, FromHost, Headless, KeyHash, Loudspeaker, News, PlayError,
+    PlayReport, Player, Program, ToHost, ask_for_pin, decoders, pair, play, sandboxed_decoders,
+    serve_decoder, test_line,
 };
 #[cfg(feature = "window")]
 pub use drive::{Windowed, play_in_window};

@@ -17,7 +17,10 @@ pub struct BadSize {
 }
 
 impl Size {
-    const RANGE: std::ops::RangeInclusive<u32> = 16..=8192;
+    const RANGE: std::ops::RangeInclusive<u32> = 16..=Self::LARGEST_SIDE;
+
+    /// The longest side that there is, in pixels.
+    pub const LARGEST_SIDE: u32 = 8192;
 
     /// The smallest size that there is.
     pub const SMALLEST: Self = Self {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as Arguments, value_parser};
+use clap::{Args as Arguments, ValueEnum, value_parser};
 use mimosa_client::KeyHash;
 use tracing_subscriber::filter::Targets;
 
@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// Threads that share the slices of a frame
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub(crate) threads: u8,
+    /// Whether what the host sends is decoded in a process without files and network
+    #[arg(long, value_enum, default_value_t = Sandbox::On)]
+    pub(crate) decoder_sandbox: Sandbox,
     /// Cover the whole screen; F11 goes back
     #[arg(long, conflicts_with = "headless")]
     pub(crate) fullscreen: bool,
@@ -82,6 +85,20 @@ pub(crate) struct Args {
     /// Write what was seen to this file, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// Whether the decoder has a process that can reach nothing.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Sandbox {
+    On,
+    Off,
+}
+
+/// How to decode for another process of this program.
+#[derive(Arguments)]
+pub(crate) struct DecoderArgs {
+    /// Threads that share the slices of a frame
+    pub(crate) threads: u8,
 }
 
 /// The key that is written in `text`.

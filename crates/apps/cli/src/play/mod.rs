@@ -4,7 +4,12 @@ mod args;
 mod error;
 mod find;
 
-use mimosa_client::{Address, ConnectionConfig, DataPlan, Headless, Plan, play, test_line};
+use std::process::ExitCode;
+
+use mimosa_client::{
+    Address, ConnectionConfig, DataPlan, DecodeIn, Headless, Plan, Program, play, serve_decoder,
+    test_line,
+};
 #[cfg(feature = "window")]
 use mimosa_client::{Windowed, play_in_window};
 use mimosa_protocol::control::Role;
@@ -12,12 +17,30 @@ use mimosa_session::viewer::{ReporterConfig, SessionConfig, SoundConfig};
 use mimosa_settings::LogFormat;
 use mimosa_units::{Bytes, TimeDelta};
 
-pub(crate) use self::args::Args;
+use self::args::Sandbox;
+pub(crate) use self::args::{Args, DecoderArgs};
 use self::error::{PlayError, heard};
 use crate::log;
 use crate::output::{Existing, Files};
 use crate::terminal::say;
 use crate::token_file;
+
+/// This program's command that decodes for another process of it.
+pub(crate) const DECODER: &str = "decoder-process";
+
+/// Decodes for the process that has started this one.
+pub(crate) fn run_decoder(args: &DecoderArgs) -> ExitCode {
+    serve_decoder(args.threads);
+    ExitCode::SUCCESS
+}
+
+/// Where frames are decoded.
+fn decoder(args: &Args) -> DecodeIn {
+    match args.decoder_sandbox {
+        Sandbox::On => DecodeIn::Sandbox(Program::own(DECODER)),
+        Sandbox::Off => DecodeIn::Client,
+    }
+}
 
 /// Plays until the player leaves or the host ends the session.
 pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
@@ -69,6 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
         duration: seconds.map(|seconds| TimeDelta::from_millis(seconds * 1_000)),
         wants_sound: !args.no_sound,
         probes: args.probe,
+        decoder: decoder(args),
         threads: args.threads,
     };
     let create = |path| Files::default().create(path, Existing::Replace);
@@ -104,9 +128,10 @@ fn in_window(args: &Args, config: &ConnectionConfig) -> Result<(), PlayError> {
         wants_sound: !args.no_sound,
         shares_clipboard: args.clipboard,
         shows_statistics: args.statistics,
+        decoder: decoder(args),
         threads: args.threads,
     };
-    if let Some(reason) = play_in_window(config, windowed)? {
+    if let Some(reason) = play_in_window(config, &windowed)? {
         say(heard(&reason));
     }
     Ok(())

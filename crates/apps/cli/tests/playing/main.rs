@@ -4,6 +4,7 @@
 
 mod acme;
 mod campaign;
+mod decoder;
 mod discovery;
 mod gateway;
 mod link;

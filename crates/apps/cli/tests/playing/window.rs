@@ -57,7 +57,7 @@ fn now() -> Instant {
 }
 
 /// What the screen's marker says, once it satisfies `is_wanted`.
-fn seen(capture: &mut Capture, is_wanted: impl Fn(Marker) -> bool) -> Marker {
+pub(crate) fn seen(capture: &mut Capture, is_wanted: impl Fn(Marker) -> bool) -> Marker {
     let mut picture = Picture::new(capture.size());
     for _ in 0..600 {
         let deadline = now() + Duration::from_millis(50);

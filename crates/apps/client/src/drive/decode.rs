@@ -3,26 +3,15 @@
 use std::sync::mpsc;
 use std::thread::{Builder, JoinHandle};
 
-use mimosa_avcodec::{DecodeError, DecodedPicture, Decoder, decodable};
 use mimosa_facts::Codec;
+use mimosa_sandbox::Stop;
 use mimosa_session::viewer::{Slices, Whole};
+use mimosa_system::clock::Clock;
 use mimosa_system::priority;
 use mimosa_units::{PeerTime, Time, TimeDelta};
 
+use super::engine::{DecodeIn, DecodedFrame, Done, Engine};
 use super::error::PlayError;
-use mimosa_system::clock::Clock;
-
-/// Lists the codecs that can be decoded here, after opening a decoder of the first.
-///
-/// # Errors
-///
-/// [`PlayError::Decode`] if there is no decoder.
-pub fn decoders() -> Result<Vec<Codec>, PlayError> {
-    let codecs = decodable();
-    let first = codecs.first().copied().unwrap_or(Codec::H264);
-    Decoder::new(first, 1)?;
-    Ok(codecs)
-}
 
 /// A frame's properties, without its content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -45,7 +34,7 @@ pub struct Decoded {
     /// The frame.
     pub frame: Coded,
     /// The picture; `None` if the frame has none, or is too damaged to be displayed.
-    pub picture: Option<DecodedPicture>,
+    pub picture: Option<DecodedFrame>,
     /// Whether decoding can only continue from a keyframe.
     pub is_broken: bool,
     /// How long the frame waited for the decoder.
@@ -54,6 +43,17 @@ pub struct Decoded {
     pub took: TimeDelta,
     /// When decoding was done.
     pub at: Time,
+}
+
+/// A message from the decoder's thread.
+#[derive(Debug)]
+pub enum FromDecoder {
+    /// A frame was decoded, or could not be.
+    Decoded(Decoded),
+    /// The decoder's process ended, for this reason, and another has its place.
+    Replaced(String),
+    /// No frame is decoded any more.
+    Gone(PlayError),
 }
 
 /// What the thread is given.
@@ -71,32 +71,51 @@ pub struct DecodeThread {
     work: Option<mpsc::Sender<Work>>,
     thread: Option<JoinHandle<()>>,
     clock: Clock,
+    codecs: Vec<Codec>,
+    stop: Stop,
 }
 
 impl DecodeThread {
     /// Starts the thread with a decoder of the first codec that is supported, which changes when
-    /// frames of another codec come. The thread calls `deliver` with each result.
+    /// frames of another codec come. The thread calls `deliver` with each message.
     ///
     /// # Errors
     ///
-    /// [`PlayError::Decode`] without a decoder, [`PlayError::Thread`] without a thread.
+    /// [`PlayError::Decode`] without a decoder, [`PlayError::NoSandbox`] without a process for it,
+    /// [`PlayError::Thread`] without a thread.
     pub fn start(
+        place: DecodeIn,
         threads: u8,
         clock: Clock,
-        mut deliver: impl FnMut(Decoded) + Send + 'static,
+        mut deliver: impl FnMut(FromDecoder) + Send + 'static,
     ) -> Result<Self, PlayError> {
-        let codec = decodable().first().copied().unwrap_or(Codec::H264);
-        let mut decoder = open(codec, threads)?;
         let (sender, receiver) = mpsc::channel::<Work>();
+        let (ready, is_ready) = mpsc::channel();
+        let stop = Stop::default();
+        let stopped = stop.clone();
         let run = move || {
             priority::raise();
+            // The decoder's process ends with the thread that starts it, which is this one therefore.
+            let mut engine = match Engine::start(place, threads, stopped.clone()) {
+                Ok(engine) => engine,
+                Err(error) => {
+                    let _ = ready.send(Err(error));
+                    return;
+                }
+            };
+            let _ = ready.send(Ok(engine.codecs()));
             while let Ok(work) = receiver.recv() {
                 match work {
-                    Work::Slices(slices) => {
-                        decoder.begin(slices.number, slices.from, &slices.units);
-                    }
+                    Work::Slices(slices) => engine.begin(&slices),
                     Work::Frame(handed, frame) => {
-                        deliver(decode(&mut decoder, threads, clock, handed, &frame));
+                        match decode(&mut engine, clock, handed, &frame) {
+                            Ok((replaced, decoded)) => {
+                                replaced.map(FromDecoder::Replaced).map(&mut deliver);
+                                deliver(FromDecoder::Decoded(decoded));
+                            }
+                            Err(_) if stopped.is_stopped() => return,
+                            Err(error) => return deliver(FromDecoder::Gone(error)),
+                        }
                     }
                 }
             }
@@ -105,11 +124,21 @@ impl DecodeThread {
             .name("decoder".to_owned())
             .spawn(run)
             .map_err(PlayError::Thread)?;
+        let ended = || PlayError::Thread(std::io::Error::other("it ended"));
+        let codecs = is_ready.recv().map_err(|_| ended())??;
         Ok(Self {
             work: Some(sender),
             thread: Some(thread),
             clock,
+            codecs,
+            stop,
         })
+    }
+
+    /// The codecs that the thread decodes.
+    #[must_use]
+    pub fn codecs(&self) -> &[Codec] {
+        &self.codecs
     }
 
     /// Sends slices of the next frame to the thread.
@@ -133,6 +162,8 @@ impl DecodeThread {
 impl Drop for DecodeThread {
     fn drop(&mut self) {
         self.work = None;
+        // A process that does not answer is not waited for.
+        self.stop.stop();
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was printed there.
             let _ = thread.join();
@@ -140,29 +171,29 @@ impl Drop for DecodeThread {
     }
 }
 
+/// Decodes a frame. Returns also why the decoder's process was replaced, if it was.
 fn decode(
-    decoder: &mut Decoder,
-    threads: u8,
+    engine: &mut Engine,
     clock: Clock,
     handed: Time,
     frame: &Whole,
-) -> Decoded {
+) -> Result<(Option<String>, Decoded), PlayError> {
     let begun = clock.now();
-    let result = picture(decoder, threads, frame);
+    let done = engine.decode(frame)?;
     let at = clock.now();
     let time = |at: PeerTime| Time::from_nanos(u64::try_from(at.as_nanos()).unwrap_or(0));
-    let (picture, is_broken) = match result {
-        Ok(Some(picture)) if picture.is_damaged() => (Some(picture), true),
-        Ok(picture) => {
-            let is_broken = picture.is_none();
-            (picture, is_broken)
-        }
-        Err(error) => {
+    let (mut picture, mut replaced) = (None, None);
+    match done {
+        Done::Picture(decoded) => picture = decoded,
+        Done::Refused(error) => {
             tracing::warn!(%error, number = frame.number, "a frame cannot be decoded");
-            (None, true)
         }
-    };
-    Decoded {
+        Done::Replaced(reason) => {
+            tracing::warn!(%reason, number = frame.number, "the decoder's process ended and was replaced");
+            replaced = Some(reason);
+        }
+    }
+    let decoded = Decoded {
         frame: Coded {
             number: frame.number,
             timestamp: frame.timestamp,
@@ -170,31 +201,11 @@ fn decode(
             last: time(frame.last),
             bytes: frame.access_unit.len(),
         },
+        is_broken: picture.as_ref().is_none_or(DecodedFrame::is_damaged),
         picture,
-        is_broken,
         waited: begun.since(handed),
         took: at.since(begun),
         at,
-    }
-}
-
-/// Opens a decoder. With one thread, slices of H.264 are decoded as they come; with several, those of a whole
-/// frame are decoded side by side.
-fn open(codec: Codec, threads: u8) -> Result<Decoder, DecodeError> {
-    match (codec, threads) {
-        (Codec::H264, 1) => Decoder::of_slices(),
-        _ => Decoder::new(codec, threads),
-    }
-}
-
-/// Decodes a frame, with a decoder of the frame's codec.
-fn picture(
-    decoder: &mut Decoder,
-    threads: u8,
-    frame: &Whole,
-) -> Result<Option<DecodedPicture>, DecodeError> {
-    if decoder.codec() != frame.codec {
-        *decoder = open(frame.codec, threads)?;
-    }
-    decoder.decode_begun(frame.number, &frame.access_unit)
+    };
+    Ok((replaced, decoded))
 }

@@ -2,6 +2,7 @@
 
 use mimosa_avcodec::DecodeError;
 use mimosa_protocol::problem::Problem;
+use mimosa_sandbox::SandboxError;
 use mimosa_tls::KeyHash;
 use mimosa_transport::CallError;
 
@@ -88,6 +89,14 @@ pub enum PlayError {
     /// Video cannot be decoded.
     #[error(transparent)]
     Decode(#[from] DecodeError),
+    /// The decoder cannot be put into a process that can reach nothing.
+    #[error(
+        "the decoder cannot be kept from files and the network: {0}; `--decoder-sandbox off` plays without that, with hosts that you trust"
+    )]
+    NoSandbox(#[source] SandboxError),
+    /// The decoder's process ended too often.
+    #[error(transparent)]
+    DecoderGone(SandboxError),
     /// Sound cannot be decoded.
     #[error(transparent)]
     Sound(#[from] mimosa_audio::AudioError),

@@ -7,6 +7,7 @@ use mimosa_units::{Time, TimeDelta};
 use mimosa_video::{Picture, Plane};
 
 use super::decode::Decoded;
+use super::engine::DecodeIn;
 use super::error::PlayError;
 use super::network::{ConnectionConfig, FromHost, Loudspeaker};
 use super::player::{News, Player};
@@ -23,7 +24,7 @@ const PROBE_HELD: TimeDelta = TimeDelta::from_micros(101_700);
 const PROBE_LOST: TimeDelta = TimeDelta::from_millis(2_000);
 
 /// How to play without a window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Headless {
     /// How long to play; `None` to play until the host ends the session.
     pub duration: Option<TimeDelta>,
@@ -31,6 +32,8 @@ pub struct Headless {
     pub wants_sound: bool,
     /// Whether to press a key now and then, and to measure when the demo shows it.
     pub probes: bool,
+    /// Where frames are decoded.
+    pub decoder: DecodeIn,
     /// Number of threads that decode the slices of a frame.
     pub threads: u8,
 }
@@ -39,14 +42,16 @@ pub struct Headless {
 ///
 /// # Errors
 ///
-/// [`PlayError`] if the host is not there or refuses, or without a decoder.
+/// [`PlayError`] if the host is not there or refuses, or without a decoder, also when the host has ended
+/// its process too often.
 pub fn play(config: ConnectionConfig, headless: Headless) -> Result<PlayReport, PlayError> {
     let clock = Clock::start();
     let loudspeaker = headless
         .wants_sound
         .then(|| -> Box<dyn Loudspeaker> { Box::new(Nobody { until: Time::ZERO }) });
     let mut report = PlayReport::new(&config);
-    let player = Player::start(config, headless.threads, clock, None, loudspeaker, || {})?;
+    let decoder = (headless.decoder, headless.threads);
+    let player = Player::start(config, decoder, clock, None, loudspeaker, || {})?;
     let begun = clock.now();
     let mut probe = Probe::new(begun);
     let is_over = |now: Time| {
@@ -87,6 +92,8 @@ pub fn play(config: ConnectionConfig, headless: Headless) -> Result<PlayReport, 
                     report.input(latency);
                 }
             }
+            Some(News::Replaced(_)) => report.replaced(),
+            Some(News::Undecodable(error)) => return Err(error),
             None => {}
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use mimosa_avcodec::decodable;
 use mimosa_protocol::control::{LineReport, NoticeCode};
 use mimosa_system::clock::Clock;
 use mimosa_units::TimeDelta;
@@ -27,7 +28,7 @@ pub fn test_line(config: ConnectionConfig) -> Result<LineReport, PlayError> {
         // After the result, nothing takes news.
         let _ = sender.send(message);
     };
-    let connection = Connection::open(config, Clock::start(), None, None, deliver)?;
+    let connection = Connection::open(config, &decodable(), Clock::start(), None, None, deliver)?;
     let clock = Clock::start();
     let begun = clock.now();
     loop {

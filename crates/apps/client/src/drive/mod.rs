@@ -3,6 +3,7 @@
 mod address;
 mod data;
 mod decode;
+mod engine;
 mod error;
 mod headless;
 mod hosts;
@@ -23,10 +24,12 @@ mod windowed;
 
 pub use address::Address;
 pub use data::DataPlan;
-pub use decode::{Coded, DecodeThread, Decoded, decoders};
+pub use decode::{Coded, DecodeThread, Decoded, FromDecoder};
+pub use engine::{DecodeIn, DecodedFrame, decoders, sandboxed_decoders};
 pub use error::PlayError;
 pub use headless::{Headless, play};
 pub use line::test_line;
+pub use mimosa_sandbox::{Program, serve as serve_decoder};
 pub use mimosa_tls::KeyHash;
 pub use network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
 pub use pair::{ask_for_pin, pair};

@@ -4,8 +4,7 @@
 use std::thread::{Builder, JoinHandle};
 
 use mimosa_audio::OpusDecoder;
-use mimosa_avcodec::decodable;
-use mimosa_facts::Action;
+use mimosa_facts::{Action, Codec};
 use mimosa_protocol::control::{Hello, LineReport, Notice, Role, Statistics};
 use mimosa_protocol::input::Rumble;
 use mimosa_session::viewer::sound::periods::Periods;
@@ -122,14 +121,16 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to a host. `replaced` is an earlier session, which the host then ends. The
-    /// network's thread calls `deliver` with each message, and must not be blocked there.
+    /// Connects to a host, which may send video in these codecs. `replaced` is an earlier session, which the
+    /// host then ends. The network's thread calls `deliver` with each message, and must not be blocked
+    /// there.
     ///
     /// # Errors
     ///
     /// [`PlayError`] if the host is not there, is not a host, or refuses.
     pub fn open(
         config: ConnectionConfig,
+        codecs: &[Codec],
         clock: Clock,
         replaced: Option<&str>,
         loudspeaker: Option<Box<dyn Loudspeaker>>,
@@ -140,7 +141,7 @@ impl Connection {
         let begun = clock.now();
         let addresses = [socket.address()];
         let hears = loudspeaker.is_some();
-        let (call, offer) = Call::offer(&addresses, &decodable(), hears, bits_32(), begun)?;
+        let (call, offer) = Call::offer(&addresses, codecs, hears, bits_32(), begun)?;
         let Answer { id, text, secret } = whep.begin(&offer, config.role, replaced)?;
         let caller = call.accept(&text)?;
         let session = Session::new(config.session, Box::new(caller), begun);

@@ -46,7 +46,7 @@ impl Statistics {
         let size = frame
             .picture
             .as_ref()
-            .map(mimosa_avcodec::DecodedPicture::size);
+            .map(super::engine::DecodedFrame::size);
         self.size = size.map(|size| (size.width(), size.height()));
         self.decoding = Some(frame.took);
     }

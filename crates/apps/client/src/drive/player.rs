@@ -8,7 +8,8 @@ use mimosa_session::viewer::Seen;
 use mimosa_units::{Time, TimeDelta};
 
 use super::data::{Count, DataPlan, DataThread};
-use super::decode::{DecodeThread, Decoded};
+use super::decode::{DecodeThread, Decoded, FromDecoder};
+use super::engine::DecodeIn;
 use super::error::PlayError;
 use super::network::{Connection, ConnectionConfig, FromHost, Loudspeaker, ToHost};
 use mimosa_system::clock::Clock;
@@ -20,6 +21,10 @@ pub enum News {
     Host(FromHost),
     /// A result of the decoder's thread.
     Decoded(Decoded),
+    /// The decoder's process ended, for this reason, and another has its place.
+    Replaced(String),
+    /// No frame is decoded any more.
+    Undecodable(PlayError),
 }
 
 /// Plays one session.
@@ -35,7 +40,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// Connects to a host. `replaced` is an earlier session of the same player, which the host then
+    /// Connects to a host, with a decoder in that place of so many threads. `replaced` is an earlier session of the same player, which the host then
     /// ends. Other threads call `wake` when there is news.
     ///
     /// # Errors
@@ -43,7 +48,7 @@ impl Player {
     /// [`PlayError`] if the host is not there or refuses, or without a decoder.
     pub fn start(
         config: ConnectionConfig,
-        threads: u8,
+        (place, threads): (DecodeIn, u8),
         clock: Clock,
         replaced: Option<&str>,
         loudspeaker: Option<Box<dyn Loudspeaker>>,
@@ -51,12 +56,17 @@ impl Player {
     ) -> Result<Self, PlayError> {
         let (sender, news) = mpsc::channel();
         let to_screen = (sender.clone(), wake.clone());
-        let decoder = DecodeThread::start(threads, clock, move |frame| {
+        let decoder = DecodeThread::start(place, threads, clock, move |message| {
             let (sender, wake) = &to_screen;
             // After the player has left, nothing takes frames.
-            let _ = sender.send(News::Decoded(frame));
+            let _ = sender.send(match message {
+                FromDecoder::Decoded(frame) => News::Decoded(frame),
+                FromDecoder::Replaced(reason) => News::Replaced(reason),
+                FromDecoder::Gone(error) => News::Undecodable(error),
+            });
             wake();
         })?;
+        let codecs = decoder.codecs().to_vec();
         let (counter, counts) = mpsc::channel();
         let deliver = move |message| match message {
             FromHost::Slices(slices) => decoder.begin(slices),
@@ -71,7 +81,7 @@ impl Player {
             }
         };
         let plan = config.data;
-        let connection = Connection::open(config, clock, replaced, loudspeaker, deliver)?;
+        let connection = Connection::open(config, &codecs, clock, replaced, loudspeaker, deliver)?;
         let data = (plan != DataPlan::default())
             .then(|| DataThread::start(plan, clock, connection.mailbox(), counts))
             .transpose()

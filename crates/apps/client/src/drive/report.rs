@@ -87,6 +87,8 @@ struct Frames {
     passed: u64,
     malformed: u64,
     damaged: u64,
+    /// Frames over which the decoder's process ended and was replaced.
+    decoders_replaced: u64,
     width: u32,
     height: u32,
 }
@@ -217,7 +219,7 @@ impl Sample {
         let size = decoded
             .picture
             .as_ref()
-            .map(mimosa_avcodec::DecodedPicture::size);
+            .map(super::engine::DecodedFrame::size);
         Self {
             arrival: decoded.frame.last - decoded.frame.first,
             decoding: decoded.took,
@@ -287,6 +289,11 @@ impl PlayReport {
             (self.frames.width, self.frames.height) = (width, height);
         }
         self.frames.damaged += u64::from(sample.is_damaged);
+    }
+
+    /// Adds that the decoder's process was replaced.
+    pub(super) fn replaced(&mut self) {
+        self.frames.decoders_replaced += 1;
     }
 
     pub(super) fn input(&mut self, latency: TimeDelta) {

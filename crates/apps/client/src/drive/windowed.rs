@@ -8,6 +8,7 @@ use mimosa_video::Size;
 use mimosa_window::{Waker, Window, WindowConfig, WindowEvent};
 
 use super::decode::Decoded;
+use super::engine::DecodeIn;
 use super::error::PlayError;
 use super::network::{ConnectionConfig, FromHost};
 use super::overlay;
@@ -32,7 +33,7 @@ const NOTICE_FOR: TimeDelta = TimeDelta::from_millis(6_000);
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
 /// How to play in a window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a setting of its own"
@@ -48,6 +49,8 @@ pub struct Windowed {
     pub shares_clipboard: bool,
     /// Whether the statistics are shown from the beginning.
     pub shows_statistics: bool,
+    /// Where frames are decoded.
+    pub decoder: DecodeIn,
     /// Number of threads that decode the slices of a frame.
     pub threads: u8,
 }
@@ -57,10 +60,11 @@ pub struct Windowed {
 ///
 /// # Errors
 ///
-/// [`PlayError`] if the host is not there or refuses, or without a window or a decoder.
+/// [`PlayError`] if the host is not there or refuses, or without a window or a decoder, also when the host
+/// has ended the decoder's process too often.
 pub fn play_in_window(
     config: &ConnectionConfig,
-    windowed: Windowed,
+    windowed: &Windowed,
 ) -> Result<Option<String>, PlayError> {
     let clock = Clock::start();
     let (width, height) = FIRST;
@@ -77,7 +81,7 @@ pub fn play_in_window(
         let speaker = windowed.wants_sound.then(loudspeaker).flatten();
         Player::start(
             config.clone(),
-            windowed.threads,
+            (windowed.decoder.clone(), windowed.threads),
             clock,
             replaced,
             speaker,
@@ -88,7 +92,7 @@ pub fn play_in_window(
     let mut screen = Screen::new(clock, windowed.shows_statistics);
     let mut attempts = AGAIN_AFTER.iter();
     loop {
-        let Some(end) = screen.run(&player, &mut window) else {
+        let Some(end) = screen.run(&player, &mut window)? else {
             return Ok(None);
         };
         if end.is_final {
@@ -152,12 +156,12 @@ impl Screen {
     }
 
     /// Plays a session; `None` if the player has left.
-    fn run(&mut self, player: &Player, window: &mut Window) -> Option<End> {
+    fn run(&mut self, player: &Player, window: &mut Window) -> Result<Option<End>, PlayError> {
         loop {
             for event in window.wait(Some(LONGEST_SLEEP)) {
                 match event {
                     WindowEvent::Act(action) => player.act(action),
-                    WindowEvent::Quit => return None,
+                    WindowEvent::Quit => return Ok(None),
                     WindowEvent::Clipboard(text) if self.host_takes_text => player.copy(text),
                     WindowEvent::ToggleStatistics => {
                         self.shows_statistics = !self.shows_statistics;
@@ -177,9 +181,13 @@ impl Screen {
                     }
                     News::Host(message) => {
                         if let Some(end) = self.told(message, window) {
-                            return Some(end);
+                            return Ok(Some(end));
                         }
                     }
+                    News::Replaced(reason) => {
+                        self.say(&format!("The decoder was started again: {reason}."), window);
+                    }
+                    News::Undecodable(error) => return Err(error),
                 }
             }
             if let Some(frame) = newest {
