@@ -18,4 +18,4 @@ pub use drive::{
     decoders, pair, play, test_line,
 };
 #[cfg(feature = "window")]
-pub use drive::{Windowed, play_in_window};
+pub use drive::{Presentation, Windowed, play_in_window};

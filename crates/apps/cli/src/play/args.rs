@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+#[cfg(feature = "window")]
+use clap::ValueEnum;
 use clap::{Args as Arguments, value_parser};
 use mimosa_client::KeyHash;
 use tracing_subscriber::filter::Targets;
@@ -46,7 +48,12 @@ pub(crate) struct Args {
     /// Cover the whole screen; F11 goes back
     #[arg(long, conflicts_with = "headless")]
     pub(crate) fullscreen: bool,
-    /// Have pictures wait for the display's refresh: none is torn, each is later
+    /// When pictures are shown: one at each refresh of the display, where something tells of them, or as
+    /// soon as they are decoded
+    #[cfg(feature = "window")]
+    #[arg(long, conflicts_with = "headless", value_enum, default_value = "paced")]
+    pub(crate) presentation: Presentation,
+    /// Have pictures that are shown at once wait for the display's refresh: none is torn, each is later
     #[arg(long, conflicts_with = "headless")]
     pub(crate) vsync: bool,
     /// Show the statistics; Ctrl+Alt+Shift+S hides them
@@ -82,6 +89,16 @@ pub(crate) struct Args {
     /// Write what was seen to this file, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// When pictures are shown.
+#[cfg(feature = "window")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Presentation {
+    /// At the display's refreshes
+    Paced,
+    /// As soon as they are decoded
+    AtOnce,
 }
 
 /// The key that is written in `text`.

@@ -138,3 +138,18 @@ fn a_window_that_changes_shows_the_picture_again() {
     expect(&mut eye, &spots);
     assert_eq!(program.ask("state"), "(320, 200) locked false played true");
 }
+
+/// Xvfb has no display, and counts refreshes by its own timer, 60 a second.
+#[test]
+fn an_x_server_tells_of_refreshes_whether_anything_is_drawn_or_not() {
+    let server = start(size(320, 240));
+    let mut program = Program::open(&server, "320x240");
+    for _ in 0..2 {
+        let told = program.ask("refreshes");
+        let (count, micros) = told.split_once(' ').unwrap();
+        let (count, micros): (u32, f64) = (count.parse().unwrap(), micros.parse().unwrap());
+        let interval = micros / f64::from(count - 1);
+        assert!((55..=62).contains(&count), "{told}");
+        assert!((15_000.0..18_500.0).contains(&interval), "{told}");
+    }
+}
