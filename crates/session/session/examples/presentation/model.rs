@@ -5,7 +5,7 @@
 //! picture takes [`DRAWING`] to be drawn, under every strategy.
 
 use mimosa_session::viewer::presentation::{CaptureClock, Pacer, PresentationConfig};
-use mimosa_units::{PeerTime, Time, TimeDelta, nearest_rank};
+use mimosa_units::{Time, TimeDelta, nearest_rank};
 use mimosa_units::random::SplitMix;
 
 /// Time for which pictures are captured, of which the first [`SETTLING`] are left out of the figures.
@@ -25,7 +25,7 @@ const NOT_NOTICED: u64 = 100;
 
 /// How the delays of pictures differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Jitter {
+pub(crate) enum Jitter {
     /// They do not.
     None,
     /// Each picture up to this many seconds later than the others.
@@ -38,20 +38,20 @@ pub enum Jitter {
 
 /// A stream and a display.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub(crate) struct Case {
     /// Pictures a second.
-    pub pictures: f64,
+    pub(crate) pictures: f64,
     /// Refreshes a second.
-    pub hertz: f64,
+    pub(crate) hertz: f64,
     /// The share by which the host's clock is slow.
-    pub drift: f64,
+    pub(crate) drift: f64,
     /// The delays.
-    pub jitter: Jitter,
+    pub(crate) jitter: Jitter,
 }
 
 /// What shows pictures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Strategy {
+pub(crate) enum Strategy {
     /// Each refresh shows the newest picture, as a compositor does with pictures drawn at once.
     AtOnce,
     /// A fixed buffer of one picture: each is due one picture's time after the delay of the first.
@@ -62,19 +62,19 @@ pub enum Strategy {
 
 /// What was seen. Times are in milliseconds.
 #[derive(Clone, Debug)]
-pub struct Figures {
+pub(crate) struct Figures {
     /// Pictures shown in a second.
-    pub shown: f64,
+    pub(crate) shown: f64,
     /// Refreshes in a second that repeated a picture.
-    pub repeated: f64,
+    pub(crate) repeated: f64,
     /// Pictures in a second that were never shown.
-    pub dropped: f64,
+    pub(crate) dropped: f64,
     /// Quantiles of the time from being ready to being on the screen: 50, 95, 99 % and the longest.
-    pub added: [f64; 4],
+    pub(crate) added: [f64; 4],
     /// The longest time for which a picture stayed on the screen.
-    pub gap: f64,
+    pub(crate) gap: f64,
     /// Standard deviation of that time.
-    pub deviation: f64,
+    pub(crate) deviation: f64,
 }
 
 /// A picture: when it was captured by the host's clock, and is ready by the client's.
@@ -85,7 +85,7 @@ struct Picture {
 }
 
 /// Runs a case.
-pub fn run(case: &Case, strategy: Strategy, seed: u64) -> Figures {
+pub(crate) fn run(case: &Case, strategy: Strategy, seed: u64) -> Figures {
     let pictures = stream(case, seed);
     let interval = 1.0 / case.hertz;
     let phase = interval * SplitMix::stream(seed, 2).uniform();
@@ -165,10 +165,15 @@ fn paced(pictures: &[Picture], refreshes: &[f64], seed: u64) -> Vec<Option<usize
     let (mut next_picture, mut next_refresh) = (0, 0);
     let mut on_screen = vec![None; refreshes.len()];
     let mut now = 0.0;
+    let mut late = 0.0;
     loop {
-        let due = pacer.due(time(now)).map_or(f64::INFINITY, Time::as_secs);
-        // The client sleeps until the decision is due, and is woken a little late.
-        let wakes = due.max(now) + WOKEN_AFTER * random.uniform();
+        // The client sleeps until the decision is due, and is woken a little late, unless a picture or a
+        // refresh wakes it.
+        let wakes = match pacer.due(time(now)) {
+            Some(due) if due <= time(now) => now,
+            Some(due) => due.as_secs() + late,
+            None => f64::INFINITY,
+        };
         let ready = pictures.get(next_picture).map_or(f64::INFINITY, |picture| picture.ready);
         let refresh = noticed.get(next_refresh).copied().unwrap_or(f64::INFINITY);
         if ready.min(refresh).min(wakes) > LENGTH {
@@ -185,6 +190,7 @@ fn paced(pictures: &[Picture], refreshes: &[f64], seed: u64) -> Vec<Option<usize
             next_picture += 1;
         } else {
             now = wakes;
+            late = WOKEN_AFTER * random.uniform();
             let decision = pacer.decide(time(now));
             if let Some(picture) = decision.and_then(|decision| decision.show) {
                 pacer.drawn(TimeDelta::from_secs(DRAWING));

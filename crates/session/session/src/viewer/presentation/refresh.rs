@@ -156,7 +156,7 @@ const _: () = assert!(JUDGED == u32::BITS, "one bit for each");
 
 #[cfg(test)]
 mod tests {
-    use mimosa_units::SplitMix;
+    use mimosa_units::random::SplitMix;
 
     use super::*;
 
