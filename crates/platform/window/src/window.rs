@@ -13,8 +13,8 @@ use crate::gamepads::Gamepads;
 use crate::input::{Input, InputResults, Places, WindowRequest};
 use crate::overlay::layout;
 use crate::pointer::area;
-use crate::refresh::Refreshes;
 use crate::raw::{self, RawEvent, RawWindow, Refusal, Shape, Subsystem, SubsystemKind};
+use crate::refresh::Refreshes;
 
 /// The darkness of the box behind text, out of 255.
 const DARKNESS: u8 = 170;

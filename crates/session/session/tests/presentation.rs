@@ -36,7 +36,10 @@ fn mean(case: &Case, strategy: Strategy, of: impl Fn(&Figures) -> f64) -> f64 {
 #[test]
 fn without_jitter_nothing_is_added_but_the_time_for_the_decision() {
     both(&STEADY, |seed, at_once, paced| {
-        assert!(paced.shown > 59.9 && paced.dropped < 0.02, "{seed}: {paced:?}");
+        assert!(
+            paced.shown > 59.9 && paced.dropped < 0.02,
+            "{seed}: {paced:?}"
+        );
         // A picture that comes between the decision and the refresh waits for the next one: the margin
         // of 1.5 ms is that wide, and the rest of the pictures lose nothing.
         let added = paced.added[0] - at_once.added[0];
@@ -54,7 +57,10 @@ fn with_jitter_each_refresh_has_a_picture_and_the_delay_is_that_of_the_late_ones
             ..STEADY
         };
         both(&case, |seed, at_once, paced| {
-            assert!(paced.repeated < 0.2 && paced.dropped < 0.2, "{seed}: {paced:?}");
+            assert!(
+                paced.repeated < 0.2 && paced.dropped < 0.2,
+                "{seed}: {paced:?}"
+            );
             // The longest hold is below two refreshes.
             assert!(paced.added[3] < 2.0 * 16.67 + 0.01, "{seed}: {paced:?}");
             assert!(
@@ -62,14 +68,28 @@ fn with_jitter_each_refresh_has_a_picture_and_the_delay_is_that_of_the_late_ones
                 "{seed}: {paced:?} against {at_once:?}"
             );
         });
-        let [at_once, paced] =
-            [Strategy::AtOnce, Strategy::Paced].map(|by| mean(&case, by, |run| run.added[0]));
-        // The phase is even over the seeds, so that the jitter's width, the margin and nothing else is added.
-        let least = most * 1e3 / 2.0;
-        assert!(paced - at_once < least + 1.5 + 1.0, "{most}: {at_once} and {paced}");
+        // The least constant delay is known to no client in advance; the pacer finds it, but for its margin.
+        let least = Strategy::Least(0.0015);
+        let [least, paced] = [least, Strategy::Paced].map(|by| mean(&case, by, |run| run.added[0]));
+        assert!(paced < least + 0.5, "{most}: {least} and {paced}");
         let repeats = mean(&case, Strategy::AtOnce, |run| run.repeated);
         assert!(repeats > 0.5, "at once, {repeats} refreshes have none");
     }
+}
+
+/// The sawtooth's queue grows for 3 s, and its first pictures after that are early.
+#[test]
+fn a_queue_that_grows_and_empties_is_held_for_what_its_end_needs() {
+    let case = Case {
+        jitter: Jitter::Sawtooth(0.012),
+        ..STEADY
+    };
+    both(&case, |seed, _, paced| {
+        assert!(paced.repeated + paced.dropped < 0.2, "{seed}: {paced:?}");
+    });
+    let least = Strategy::Least(0.0015);
+    let [least, paced] = [least, Strategy::Paced].map(|by| mean(&case, by, |run| run.added[0]));
+    assert!(paced < least + 0.5, "{least} and {paced}");
 }
 
 #[test]
@@ -91,12 +111,14 @@ fn pauses_are_not_bridged_and_leave_no_hold_behind() {
         jitter: Jitter::Uniform(0.004),
         ..STEADY
     };
-    let [with, without] =
-        [case, calm].map(|case| mean(&case, Strategy::Paced, |run| run.added[0]));
+    let [with, without] = [case, calm].map(|case| mean(&case, Strategy::Paced, |run| run.added[0]));
     assert!(with - without < 3.0, "{with} and {without}");
     both(&case, |seed, at_once, paced| {
         // A pause costs its own refreshes and no further ones.
-        assert!(paced.repeated < at_once.repeated + 0.2, "{seed}: {paced:?} against {at_once:?}");
+        assert!(
+            paced.repeated < at_once.repeated + 0.2,
+            "{seed}: {paced:?} against {at_once:?}"
+        );
         assert!(paced.gap <= at_once.gap + 16.8, "{seed}");
     });
 }
@@ -118,8 +140,14 @@ fn a_faster_display_has_an_even_cadence() {
                 paced.deviation < at_once.deviation + 0.1,
                 "{hertz}, {seed}: {paced:?} against {at_once:?}"
             );
-            assert!(paced.gap < ideal + 2.0 * refresh + 0.1, "{hertz}, {seed}: {paced:?}");
-            assert!(paced.added[3] < 2.0 * refresh + 4.1, "{hertz}, {seed}: {paced:?}");
+            assert!(
+                paced.gap < ideal + 2.0 * refresh + 0.1,
+                "{hertz}, {seed}: {paced:?}"
+            );
+            assert!(
+                paced.added[3] < 2.0 * refresh + 4.1,
+                "{hertz}, {seed}: {paced:?}"
+            );
         });
     }
 }
@@ -132,7 +160,10 @@ fn a_slower_display_shows_the_newest_picture_without_a_hold() {
         ..STEADY
     };
     both(&case, |seed, at_once, paced| {
-        assert!(paced.repeated < 0.02 && paced.shown > 49.9, "{seed}: {paced:?}");
+        assert!(
+            paced.repeated < 0.02 && paced.shown > 49.9,
+            "{seed}: {paced:?}"
+        );
         assert!(paced.added[1] < at_once.added[1] + 3.0, "{seed}");
     });
 }

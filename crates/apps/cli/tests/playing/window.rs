@@ -60,7 +60,13 @@ fn play<'a>(
     environment: impl IntoIterator<Item = (&'a str, &'a OsStr)>,
 ) -> (Running, Receiver<String>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_mimosa"))
-        .args(["play", url, "--no-sound", "--log", "warn,mimosa_client=debug"])
+        .args([
+            "play",
+            url,
+            "--no-sound",
+            "--log",
+            "warn,mimosa_client=debug",
+        ])
         .args(arguments)
         .envs(environment)
         .env_remove("WAYLAND_DISPLAY")
@@ -178,7 +184,12 @@ fn pictures_are_shown_at_once_where_no_refresh_is_known_or_wanted() {
     let offscreen = [("SDL_VIDEO_DRIVER", OsStr::new("offscreen"))];
     let (client, lines) = play(&url, &[], offscreen);
     let line = logged(&lines, |line| number(line, ": shown ") > 60.0);
-    assert!(line.contains("shown at once (the display's refresh is unknown: the window system is not X11)"), "{line}");
+    assert!(
+        line.contains(
+            "shown at once (the display's refresh is unknown: the window system is not X11)"
+        ),
+        "{line}"
+    );
     assert!(line.contains(", repeated 0,"), "{line}");
     drop(client);
     let (client, lines) = play(&url, &["--presentation", "at-once"], on(&server));

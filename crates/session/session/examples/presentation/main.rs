@@ -30,6 +30,7 @@ fn main() {
             let strategies = [
                 ("at once", Strategy::AtOnce),
                 ("fixed", Strategy::Fixed),
+                ("least", Strategy::Least(0.0)),
                 ("paced", Strategy::Paced),
             ];
             for (label, strategy) in strategies {

@@ -5,12 +5,14 @@
 //! picture takes [`DRAWING`] to be drawn, under every strategy.
 
 use mimosa_session::viewer::presentation::{CaptureClock, Pacer, PresentationConfig};
-use mimosa_units::{Time, TimeDelta, nearest_rank};
 use mimosa_units::random::SplitMix;
+use mimosa_units::{Time, TimeDelta, nearest_rank};
 
 /// Time for which pictures are captured, of which the first [`SETTLING`] are left out of the figures.
 const LENGTH: f64 = 65.0;
 const SETTLING: f64 = 5.0;
+/// The last refresh is so long before the last picture.
+const ENDING: f64 = 0.2;
 /// Delay of every picture, to which the jitter is added, in seconds.
 const DELAY: f64 = 0.020;
 /// Time from one picture to the next where several come at once: what decoding one takes, in seconds.
@@ -56,6 +58,9 @@ pub(crate) enum Strategy {
     AtOnce,
     /// A fixed buffer of one picture: each is due one picture's time after the delay of the first.
     Fixed,
+    /// The least constant delay after the capture that no picture misses, plus a margin in seconds. It is
+    /// known in advance, as no client can know it.
+    Least(f64),
     /// The pacer.
     Paced,
 }
@@ -90,17 +95,20 @@ pub(crate) fn run(case: &Case, strategy: Strategy, seed: u64) -> Figures {
     let interval = 1.0 / case.hertz;
     let phase = interval * SplitMix::stream(seed, 2).uniform();
     let mut refreshes = Vec::new();
-    while refreshes.last().is_none_or(|last| *last < LENGTH) {
+    while refreshes.last().is_none_or(|last| *last < LENGTH - ENDING) {
         refreshes.push(phase + refreshes.len() as f64 * interval);
     }
     let shown = match strategy {
         Strategy::AtOnce => latest(&pictures, &refreshes, |picture| picture.ready),
         Strategy::Fixed => {
             let first = pictures[0].ready - pictures[0].captured;
-            let after = first + 1.0 / case.pictures;
-            latest(&pictures, &refreshes, move |picture| {
-                picture.ready.max(picture.captured + after)
-            })
+            constant(&pictures, &refreshes, first + 1.0 / case.pictures)
+        }
+        Strategy::Least(margin) => {
+            let delays = pictures
+                .iter()
+                .map(|picture| picture.ready - picture.captured);
+            constant(&pictures, &refreshes, delays.fold(0.0, f64::max) + margin)
         }
         Strategy::Paced => paced(&pictures, &refreshes, seed),
     };
@@ -150,6 +158,13 @@ fn latest(
     refreshes.iter().map(newest).collect()
 }
 
+/// For each refresh the newest picture whose capture is so long ago.
+fn constant(pictures: &[Picture], refreshes: &[f64], delay: f64) -> Vec<Option<usize>> {
+    latest(pictures, refreshes, |picture| {
+        picture.ready.max(picture.captured + delay)
+    })
+}
+
 /// For each refresh the picture that the pacer has on the screen.
 fn paced(pictures: &[Picture], refreshes: &[f64], seed: u64) -> Vec<Option<usize>> {
     let mut random = SplitMix::stream(seed, 3);
@@ -174,7 +189,9 @@ fn paced(pictures: &[Picture], refreshes: &[f64], seed: u64) -> Vec<Option<usize
             Some(due) => due.as_secs() + late,
             None => f64::INFINITY,
         };
-        let ready = pictures.get(next_picture).map_or(f64::INFINITY, |picture| picture.ready);
+        let ready = pictures
+            .get(next_picture)
+            .map_or(f64::INFINITY, |picture| picture.ready);
         let refresh = noticed.get(next_refresh).copied().unwrap_or(f64::INFINITY);
         if ready.min(refresh).min(wakes) > LENGTH {
             break;
@@ -225,10 +242,16 @@ fn figures(pictures: &[Picture], refreshes: &[f64], on_screen: &[Option<usize>])
             }
         }
     }
-    let seconds = LENGTH - SETTLING;
-    let range = shown.first().zip(shown.last()).map_or(0, |(first, last)| last + 1 - first);
+    let seconds = LENGTH - ENDING - SETTLING;
+    let range = shown
+        .first()
+        .zip(shown.last())
+        .map_or(0, |(first, last)| last + 1 - first);
     let mean = stays.iter().sum::<f64>() / stays.len() as f64;
-    let variance = stays.iter().map(|stay| (stay - mean) * (stay - mean)).sum::<f64>();
+    let variance = stays
+        .iter()
+        .map(|stay| (stay - mean) * (stay - mean))
+        .sum::<f64>();
     added.sort_by(f64::total_cmp);
     let quantile = |share| nearest_rank(&added, share).unwrap_or(f64::NAN);
     Figures {

@@ -173,7 +173,10 @@ mod tests {
 
     #[test]
     fn any_display_is_known_to_a_tenth_of_a_millisecond_although_refreshes_are_missed() {
-        for (seed, hertz) in [59.94, 60.0, 75.0, 120.0, 144.0, 240.0].into_iter().enumerate() {
+        for (seed, hertz) in [59.94, 60.0, 75.0, 120.0, 144.0, 240.0]
+            .into_iter()
+            .enumerate()
+        {
             let mut clock = RefreshClock::default();
             let mut last = Time::ZERO;
             for (at, told) in told(hertz, 0.000_2, 5, seed as u64).take(400) {
@@ -185,7 +188,9 @@ mod tests {
             // Half a second on, nothing was observed in between.
             let refreshes = (0.5 * hertz).round();
             let true_one = last + TimeDelta::from_secs(refreshes / hertz);
-            let guess = clock.at_or_after(true_one - TimeDelta::from_millis(1)).unwrap();
+            let guess = clock
+                .at_or_after(true_one - TimeDelta::from_millis(1))
+                .unwrap();
             let off = (guess - true_one).as_secs().abs();
             assert!(off < 0.000_3, "{hertz}: {off}");
         }
