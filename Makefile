@@ -177,7 +177,7 @@ picture: ## The picture of README: the end-to-end test across a bottleneck
 	MIMOSA=target/play/mimosa CI=true npm --prefix web run e2e -- bottleneck
 	cp out/e2e/bottleneck.jpg docs/figures/play.jpg
 
-presentation: ## The table of docs/use/client.md about pacing: computed, in a minute
+presentation: ## The table of docs/results/presentation.md: computed, in a minute
 	cargo run --quiet --profile play -p mimosa-session --example presentation $(LOCKED)
 
 figures: ## Draw every figure again; with CHECK=--check, say which are not as the program draws them

@@ -32,9 +32,17 @@ const MOST: usize = 240;
 #[derive(Debug)]
 pub struct Refreshes {
     connection: Arc<RustConnection>,
-    window: u32,
+    question: Question,
     told: Arc<Told>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// What the server is asked: of which window it shall tell. The server tells everybody of every answer, so
+/// that each watch has a serial number of its own.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    window: u32,
+    serial: u32,
 }
 
 #[derive(Debug, Default)]
@@ -79,9 +87,11 @@ impl Refreshes {
         let connection = Arc::new(connection);
         let told = Arc::new(Told::default());
         let (own, other) = (Arc::clone(&told), Arc::clone(&connection));
-        ask(&connection, window, 0)?;
+        let serial = events;
+        let question = Question { window, serial };
+        ask(&connection, question, 0)?;
         let run = move || {
-            if let Err(error) = listen(&other, window, &own) {
+            if let Err(error) = listen(&other, question, &own) {
                 tracing::debug!(%error, "the X server tells no more of refreshes");
             }
         };
@@ -91,7 +101,7 @@ impl Refreshes {
             .map_err(Silence::Thread)?;
         Ok(Self {
             connection,
-            window,
+            question,
             told,
             thread: Some(thread),
         })
@@ -112,7 +122,7 @@ impl Drop for Refreshes {
         self.told.is_over.store(true, Ordering::Release);
         // The server answers at once, so that the thread wakes and sees that it is over. Where it cannot
         // be asked any more, the thread has ended.
-        let _ = ask(&self.connection, self.window, 0);
+        let _ = ask(&self.connection, self.question, 0);
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was printed there.
             let _ = thread.join();
@@ -121,16 +131,22 @@ impl Drop for Refreshes {
 }
 
 /// Asks the server to tell of refresh number `number`; of the present one if that is over.
-fn ask(connection: &RustConnection, window: u32, number: u64) -> Result<(), ConnectionError> {
-    connection.present_notify_msc(window, 0, number, 0, 0)?;
+fn ask(connection: &RustConnection, asked: Question, number: u64) -> Result<(), ConnectionError> {
+    connection.present_notify_msc(asked.window, asked.serial, number, 0, 0)?;
     connection.flush()
 }
 
 /// Keeps the times of refreshes until it is over.
-fn listen(connection: &RustConnection, window: u32, told: &Told) -> Result<(), ConnectionError> {
+fn listen(
+    connection: &RustConnection,
+    asked: Question,
+    told: &Told,
+) -> Result<(), ConnectionError> {
     while !told.is_over.load(Ordering::Acquire) {
         match connection.wait_for_event()? {
-            Event::PresentCompleteNotify(event) if event.kind == CompleteKind::NOTIFY_MSC => {
+            Event::PresentCompleteNotify(event)
+                if event.kind == CompleteKind::NOTIFY_MSC && event.serial == asked.serial =>
+            {
                 let stamp = Duration::from_micros(event.ust);
                 let at = clock::monotonic(stamp);
                 let times = told.times.lock();
@@ -140,7 +156,7 @@ fn listen(connection: &RustConnection, window: u32, told: &Told) -> Result<(), C
                     times.pop_front();
                 }
                 drop(times);
-                ask(connection, window, event.msc + 1)?;
+                ask(connection, asked, event.msc + 1)?;
             }
             // The window is gone.
             Event::Error(error) => {

@@ -1,5 +1,5 @@
 //! What the pacer gives and what it costs, over seeds, in virtual time: pictures shown, one a refresh, on the
-//! one side, and the delay that it adds on the other. The model is that of the table in docs/use/client.md.
+//! one side, and the delay that it adds on the other. The model is that of the table in docs/results/presentation.md.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -62,7 +62,7 @@ fn with_jitter_each_refresh_has_a_picture_and_the_delay_is_that_of_the_late_ones
                 "{seed}: {paced:?}"
             );
             // The longest hold is below two refreshes.
-            assert!(paced.added[3] < 2.0 * 16.67 + 0.01, "{seed}: {paced:?}");
+            assert!(paced.added[3] < 2.0 * 16.67 + 0.2, "{seed}: {paced:?}");
             assert!(
                 paced.deviation <= at_once.deviation + 0.3,
                 "{seed}: {paced:?} against {at_once:?}"
@@ -119,7 +119,7 @@ fn pauses_are_not_bridged_and_leave_no_hold_behind() {
             paced.repeated < at_once.repeated + 0.2,
             "{seed}: {paced:?} against {at_once:?}"
         );
-        assert!(paced.gap <= at_once.gap + 16.8, "{seed}");
+        assert!(paced.stay <= at_once.stay + 16.8, "{seed}");
     });
 }
 
@@ -141,11 +141,11 @@ fn a_faster_display_has_an_even_cadence() {
                 "{hertz}, {seed}: {paced:?} against {at_once:?}"
             );
             assert!(
-                paced.gap < ideal + 2.0 * refresh + 0.1,
+                paced.stay < ideal + 2.0 * refresh + 0.1,
                 "{hertz}, {seed}: {paced:?}"
             );
             assert!(
-                paced.added[3] < 2.0 * refresh + 4.1,
+                paced.added[3] < 2.0 * refresh + 0.2,
                 "{hertz}, {seed}: {paced:?}"
             );
         });
@@ -161,7 +161,7 @@ fn a_slower_display_shows_the_newest_picture_without_a_hold() {
     };
     both(&case, |seed, at_once, paced| {
         assert!(
-            paced.repeated < 0.02 && paced.shown > 49.9,
+            paced.repeated < 0.3 && paced.shown > 49.7,
             "{seed}: {paced:?}"
         );
         assert!(paced.added[1] < at_once.added[1] + 3.0, "{seed}");
@@ -181,5 +181,18 @@ fn clocks_that_drift_cost_a_repeat_or_a_drop_a_minute() {
             let changes = 60.0 * (paced.repeated + paced.dropped);
             assert!(changes < 8.0, "{seed}: {paced:?}");
         });
+    }
+}
+
+/// The page has the rows that the model gives.
+#[test]
+fn the_page_is_not_stale() {
+    let page = include_str!("../../../../docs/results/presentation.md");
+    let case = Case {
+        jitter: Jitter::Uniform(0.004),
+        ..STEADY
+    };
+    for row in model::rows("0 to 4 ms", &case) {
+        assert!(page.contains(&row), "run `make presentation`: {row}");
     }
 }

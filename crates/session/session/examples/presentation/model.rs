@@ -77,7 +77,7 @@ pub(crate) struct Figures {
     /// Quantiles of the time from being ready to being on the screen: 50, 95, 99 % and the longest.
     pub(crate) added: [f64; 4],
     /// The longest time for which a picture stayed on the screen.
-    pub(crate) gap: f64,
+    pub(crate) stay: f64,
     /// Standard deviation of that time.
     pub(crate) deviation: f64,
 }
@@ -259,7 +259,39 @@ fn figures(pictures: &[Picture], refreshes: &[f64], on_screen: &[Option<usize>])
         repeated: f64::from(repeated) / seconds,
         dropped: (range - shown.len()) as f64 / seconds,
         added: [0.5, 0.95, 0.99, 1.0].map(quantile),
-        gap: stays.iter().copied().fold(0.0, f64::max),
+        stay: stays.iter().copied().fold(0.0, f64::max),
         deviation: (variance / stays.len() as f64).sqrt(),
     }
+}
+
+/// Runs of each case of the table, each with another phase between stream and display.
+const RUNS: u64 = 20;
+
+/// The strategies of the table.
+const STRATEGIES: [(&str, Strategy); 4] = [
+    ("at once", Strategy::AtOnce),
+    ("fixed", Strategy::Fixed),
+    ("least", Strategy::Least(0.0)),
+    ("paced", Strategy::Paced),
+];
+
+/// The rows of a case, one for each strategy. The longest stay is that of all runs; the rest are means.
+pub(crate) fn rows(name: &str, case: &Case) -> Vec<String> {
+    let row = |(label, strategy): (&str, Strategy)| {
+        let runs: Vec<_> = (0..RUNS).map(|seed| run(case, strategy, seed)).collect();
+        let mean = |of: fn(&Figures) -> f64| runs.iter().map(of).sum::<f64>() / RUNS as f64;
+        let stay = runs.iter().map(|run| run.stay).fold(0.0, f64::max);
+        format!(
+            "| {name} | {:.0} Hz | {label} | {:.2} | {:.2} | {:.2} | {:.1} | {:.1} | {:.1} | {stay:.1} | {:.2} |",
+            case.hertz,
+            mean(|run| run.shown),
+            mean(|run| run.repeated),
+            mean(|run| run.dropped),
+            mean(|run| run.added[0]),
+            mean(|run| run.added[1]),
+            mean(|run| run.added[2]),
+            mean(|run| run.deviation),
+        )
+    };
+    STRATEGIES.into_iter().map(row).collect()
 }

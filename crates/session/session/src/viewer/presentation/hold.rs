@@ -10,8 +10,9 @@
 //! - A picture that is later than a hold can be is no jitter but a pause of the link: neither it nor those
 //!   that waited behind it move the target. A pause that does not end has changed the path, and the target
 //!   begins anew.
-//! - The target is at most one refresh above the earliest picture of the last seconds. With the wait for
-//!   the next refresh, no picture is held for two.
+//! - The target is at most one refresh, less the time between decision and refresh, above the earliest
+//!   picture of the last seconds. With that time and the wait for the next refresh, no picture is held for
+//!   more than two.
 
 use std::collections::VecDeque;
 
@@ -37,12 +38,12 @@ impl Hold {
     }
 
     /// Takes a picture. `misses` says whether a picture that is ready at its `Time` misses its refresh if
-    /// it is due after the `TimeDelta`.
+    /// it is due after the `TimeDelta`. `lead` is the time between the decision and the refresh.
     pub(super) fn ready(
         &mut self,
         config: &PresentationConfig,
         (at, captured): (Time, PeerTime),
-        interval: TimeDelta,
+        [interval, lead]: [TimeDelta; 2],
         misses: impl Fn(TimeDelta) -> bool,
     ) {
         let delay = -(captured - at);
@@ -72,7 +73,7 @@ impl Hold {
             self.lowered(config, target, passed)
         };
         let least = self.delays.iter().map(|(_, delay)| *delay).min();
-        self.target = Some(target.min(least.unwrap_or(delay) + interval));
+        self.target = Some(target.min(least.unwrap_or(delay) + interval - lead));
     }
 
     fn begin(&mut self, at: Time, delay: TimeDelta) {

@@ -12,9 +12,9 @@
 //!
 //! A picture is *due* a fixed time after its capture ([the hold](hold)). Shortly before each refresh, the
 //! driver asks which picture to show at it. The answer is the newest picture that is due, with one
-//! exception: where a newer one has only just become due, the older one is shown, so that the next refresh
-//! has one as well. Without the exception, captures that lie some microseconds to one and the other
-//! side of a refresh would be dropped and repeated in turn.
+//! exception: where a picture has only just become due, and the one before was shown a whole refresh after it
+//! was due, it is left to the next refresh as well. Without the exception, captures that lie some microseconds
+//! to one and the other side of a refresh would be dropped and repeated in turn.
 //!
 //! | the display, beside the stream | what is shown |
 //! |---|---|
@@ -59,6 +59,8 @@
 //! ```
 
 mod capture;
+mod config;
+mod decision;
 mod hold;
 mod refresh;
 
@@ -67,6 +69,8 @@ use std::collections::VecDeque;
 use mimosa_units::{PeerTime, Time, TimeDelta};
 
 pub use self::capture::CaptureClock;
+pub use self::config::PresentationConfig;
+pub use self::decision::{Cause, Decision, DropCause, PresentationCounts};
 use self::hold::Hold;
 pub use self::refresh::RefreshClock;
 
@@ -80,96 +84,6 @@ const DRAWINGS: usize = 60;
 const MOST_WAITING: usize = 16;
 /// Time without a picture after which refreshes are not waited for.
 const SILENCE: TimeDelta = TimeDelta::from_millis(1_000);
-
-/// How pictures are paced.
-#[derive(Clone, Copy, Debug)]
-pub struct PresentationConfig {
-    /// How long before the latest possible moment it is decided what to show: a wait of the client ends up
-    /// to a millisecond late, because SDL waits whole milliseconds.
-    pub margin: TimeDelta,
-    /// Percentile of the delays over [`window`](Self::window) to which the target sinks. The one picture in
-    /// fifty above it is seldom late enough to miss a refresh.
-    pub percentile: usize,
-    /// Time over which delays are compared. 200 ppm between two clocks are 1 ms in it.
-    pub window: TimeDelta,
-    /// How fast the target sinks, in seconds a second. At 0.003, a refresh of 60 Hz is given back after 6 s;
-    /// the picture that is then left out is one in 330. Beside 0.001, this has 0.9 ms less delay behind
-    /// the pauses of Wi-Fi, and as many repeats.
-    pub lowering: f64,
-    /// Pause of the link after which the path is another one.
-    pub longest_pause: TimeDelta,
-    /// How long a newer picture may be due before the older one is left out: more than captures are uneven
-    /// by, and much less than a refresh.
-    pub tolerance: TimeDelta,
-}
-
-impl Default for PresentationConfig {
-    fn default() -> Self {
-        Self {
-            margin: TimeDelta::from_micros(1_500),
-            percentile: 98,
-            window: TimeDelta::from_millis(5_000),
-            lowering: 0.003,
-            longest_pause: TimeDelta::from_millis(250),
-            tolerance: TimeDelta::from_micros(1_000),
-        }
-    }
-}
-
-/// Why a picture is shown, or the last one repeated.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Cause {
-    /// Shown: the display's refresh is unknown, so that nothing is waited for.
-    AtOnce,
-    /// Shown: the newest picture, on a display that is slower than the stream.
-    Newest,
-    /// Shown: it is due.
-    Due,
-    /// Shown: it is due, and the newer one that has only just become due is left to the next refresh.
-    Kept,
-    /// Repeated: no picture is ready.
-    NothingReady,
-    /// Repeated: the picture that is ready is held for the next refresh.
-    Held,
-}
-
-/// Why a picture is never shown.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum DropCause {
-    /// A newer one was due.
-    NewerDue,
-    /// It would have been held for two refreshes.
-    HeldTooLong,
-    /// More pictures came at once than can wait.
-    TooMany,
-}
-
-/// What to show at a refresh.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Decision {
-    /// The refresh; `None` where it is unknown.
-    pub refresh: Option<Time>,
-    /// The number of the picture to show; `None` to repeat the last one, for which nothing needs to be
-    /// drawn.
-    pub show: Option<u64>,
-    /// Why.
-    pub cause: Cause,
-    /// Pictures that are never shown, and why, in order.
-    pub dropped: Vec<(u64, DropCause)>,
-}
-
-/// What was decided, counted.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct PresentationCounts {
-    /// Pictures shown.
-    pub shown: u64,
-    /// Refreshes that repeat a picture because none was ready.
-    pub repeated: u64,
-    /// Refreshes that repeat a picture because the next one was held.
-    pub held: u64,
-    /// Pictures that are never shown.
-    pub dropped: u64,
-}
 
 /// A picture that is ready.
 #[derive(Clone, Copy, Debug)]
@@ -192,6 +106,8 @@ pub struct Pacer {
     drawings: VecDeque<TimeDelta>,
     /// The refresh for which was decided last.
     decided: Option<Time>,
+    /// How long the last picture had been due at its refresh.
+    overdue: TimeDelta,
     counts: PresentationCounts,
 }
 
@@ -251,8 +167,8 @@ impl Pacer {
                 let shown = refresh.at_or_after(due);
                 shown.is_some_and(|shown| at + lead > shown)
             };
-            self.hold
-                .ready(&self.config, (at, captured), interval, misses);
+            let spans = [interval, lead];
+            self.hold.ready(&self.config, (at, captured), spans, misses);
         } else {
             self.hold = Hold::default();
         }
@@ -337,16 +253,33 @@ impl Pacer {
             }
         }
         let is_due = |place| overdue(self.waiting.get(place)) >= Some(TimeDelta::ZERO);
-        decision.cause = match self.waiting.len() {
-            0 => Cause::NothingReady,
-            _ if is_slower => Cause::Newest,
-            _ if is_due(1) => Cause::Kept,
-            _ if is_due(0) => Cause::Due,
-            _ => Cause::Held,
+        decision.cause = match self.waiting.front() {
+            None => Cause::NothingReady,
+            Some(_) if is_slower => Cause::Newest,
+            Some(_) if is_due(1) => Cause::Kept,
+            Some(first) if is_due(0) && !self.leaves(first, refresh, interval, target) => {
+                Cause::Due
+            }
+            Some(_) => Cause::Held,
         };
         if decision.cause != Cause::Held {
+            self.overdue = overdue(self.waiting.front()).unwrap_or_default();
             decision.show = self.waiting.pop_front().map(|shown| shown.number);
         }
+    }
+
+    /// Whether a picture that is due is left to the next refresh, as the one before it was.
+    fn leaves(
+        &self,
+        picture: &Waiting,
+        refresh: Time,
+        interval: TimeDelta,
+        target: TimeDelta,
+    ) -> bool {
+        let tolerance = self.config.tolerance;
+        let overdue = refresh - (due(picture.captured, target) + self.lead(interval));
+        let is_short = refresh.since(picture.at) < interval;
+        overdue < tolerance && self.overdue >= interval - tolerance && is_short
     }
 
     /// Drops the oldest picture for as long as `is_wanted`.
@@ -367,9 +300,9 @@ impl Pacer {
             .at_or_after(undecided.map_or(earliest, |undecided| undecided.max(earliest)))
     }
 
-    /// How long before a refresh is decided what it shows: never more than half of the interval before.
+    /// How long before a refresh is decided what it shows: at most three quarters of the interval.
     fn lead(&self, interval: TimeDelta) -> TimeDelta {
-        (self.drawing(interval) + self.config.margin).min(interval / 2)
+        (self.drawing(interval) + self.config.margin).min(interval * 3 / 4)
     }
 
     fn drawing(&self, interval: TimeDelta) -> TimeDelta {
