@@ -9,7 +9,7 @@
 //! A server without a display, such as Xvfb, counts refreshes by a timer of its own.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -28,6 +28,9 @@ const VERSION: (u32, u32) = (1, 2);
 /// Most refreshes that wait to be taken: a second of a display of 240 Hz.
 const MOST: usize = 240;
 
+/// Number of the watches so far, plus one.
+static WATCHES: AtomicU32 = AtomicU32::new(1);
+
 /// Tells when the display refreshes, until it is dropped.
 #[derive(Debug)]
 pub struct Refreshes {
@@ -37,8 +40,9 @@ pub struct Refreshes {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the server is asked: of which window it shall tell. The server tells everybody of every answer, so
-/// that each watch has a serial number of its own.
+/// What the server is asked: of which window it shall tell. The server tells every watch of the window of
+/// every answer, those to questions of a watch that is over among them, so that each watch has a serial number
+/// of its own.
 #[derive(Clone, Copy, Debug)]
 struct Question {
     window: u32,
@@ -87,7 +91,7 @@ impl Refreshes {
         let connection = Arc::new(connection);
         let told = Arc::new(Told::default());
         let (own, other) = (Arc::clone(&told), Arc::clone(&connection));
-        let serial = events;
+        let serial = WATCHES.fetch_add(1, Ordering::Relaxed);
         let question = Question { window, serial };
         ask(&connection, question, 0)?;
         let run = move || {

@@ -181,7 +181,7 @@ impl Presenter {
         };
         let (shown, repeated) = (counts.shown, counts.repeated);
         format!(
-            "{how}: shown {shown}, repeated {repeated}, dropped {}, held {held:.1} ms",
+            "{how}; shown {shown}, repeated {repeated}, dropped {}, held {held:.1} ms",
             counts.dropped
         )
     }
