@@ -202,6 +202,11 @@ fn paced(pictures: &[Picture], refreshes: &[f64], seed: u64) -> Vec<Option<usize
             pacer.refreshed(time(now));
         } else if ready <= wakes {
             now = ready;
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a minute has few ticks"
+            )]
             let ticks = (pictures[next_picture].captured * 90_000.0).round() as u32;
             pacer.ready(time(now), next_picture as u64, captures.at(ticks));
             next_picture += 1;
@@ -212,7 +217,7 @@ fn paced(pictures: &[Picture], refreshes: &[f64], seed: u64) -> Vec<Option<usize
             if let Some(picture) = decision.and_then(|decision| decision.show) {
                 pacer.drawn(TimeDelta::from_secs(DRAWING));
                 let first = refreshes.partition_point(|refresh| *refresh < now + DRAWING);
-                on_screen[first..].fill(Some(picture as usize));
+                on_screen[first..].fill(usize::try_from(picture).ok());
             }
         }
     }

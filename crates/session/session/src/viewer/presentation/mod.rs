@@ -63,6 +63,8 @@ mod config;
 mod decision;
 mod hold;
 mod refresh;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 
