@@ -19,4 +19,4 @@ pub use drive::{
     serve_decoder, test_line,
 };
 #[cfg(feature = "window")]
-pub use drive::{Windowed, play_in_window};
+pub use drive::{Presentation, Windowed, play_in_window};

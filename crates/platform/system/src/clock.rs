@@ -94,6 +94,18 @@ fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// The instant at which the system's monotonic clock, by which other programs stamp what they tell, showed
+/// `stamp`. A stamp that is not of the last half second is of another machine's clock: this moment stands
+/// in for it.
+#[must_use]
+pub fn monotonic(stamp: Duration) -> Instant {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let now = now();
+    let system = Duration::try_from(time).unwrap_or_default();
+    let ago = system.checked_sub(stamp).filter(|ago| *ago <= MOST_AGO);
+    ago.and_then(|ago| now.checked_sub(ago)).unwrap_or(now)
+}
+
 /// This moment, as the standard library counts.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "a driver reads the clock")]
@@ -144,6 +156,20 @@ mod tests {
         wait(Duration::from_millis(2));
         assert!(clock.now().since(before) >= TimeDelta::from_millis(2));
         assert!(clock.since_start() >= since + Duration::from_millis(2));
+    }
+
+    #[test]
+    fn stamps_of_the_monotonic_clock_are_instants_and_those_of_other_machines_are_now() {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let system = Duration::try_from(time).unwrap();
+        let before = now();
+        let ago = Duration::from_millis(20);
+        let instant = monotonic(system.checked_sub(ago).unwrap());
+        let off = (instant + ago).saturating_duration_since(before);
+        assert!(instant < before && off <= before.elapsed(), "{off:?}");
+        for other in [Duration::ZERO, system + Duration::from_secs(9)] {
+            assert!(monotonic(other) >= before, "{other:?}");
+        }
     }
 
     #[test]

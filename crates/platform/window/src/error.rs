@@ -30,6 +30,12 @@ pub enum WindowError {
         /// SDL's message.
         reason: String,
     },
+    /// Nothing tells when the display refreshes.
+    #[error("the display's refresh is unknown: {reason}")]
+    NoRefreshes {
+        /// Why.
+        reason: String,
+    },
     /// There is no device to play sound with.
     #[error(
         "no sound can be played: {reason}. See that PulseAudio or PipeWire runs, or play without sound"

@@ -33,6 +33,7 @@
 //! |
 //! | `gamepads` | gamepads in the W3C's standard mapping |
 //! | `overlay` | the layout of text over the picture |
+//! | `refresh` | [`Refreshes`] |
 //! | `speaker` | [`Speaker`] |
 //!
 //! SDL 3 is built from source with this crate and linked statically. It loads the parts of
@@ -46,9 +47,11 @@ mod keys;
 mod overlay;
 mod pointer;
 mod raw;
+mod refresh;
 mod speaker;
 mod window;
 
 pub use error::WindowError;
+pub use refresh::Refreshes;
 pub use speaker::Speaker;
 pub use window::{Waker, Window, WindowConfig, WindowEvent};

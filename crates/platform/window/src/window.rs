@@ -14,11 +14,15 @@ use crate::input::{Input, InputResults, Places, WindowRequest};
 use crate::overlay::layout;
 use crate::pointer::area;
 use crate::raw::{self, RawEvent, RawWindow, Refusal, Shape, Subsystem, SubsystemKind};
+use crate::refresh::Refreshes;
 
 /// The darkness of the box behind text, out of 255.
 const DARKNESS: u8 = 170;
 /// The most events of one wait; a mouse reports a thousand times a second.
 const MOST: usize = 4_096;
+
+/// The operation that an error of drawing or showing names.
+const DRAWING: &str = "drawing the window";
 
 /// Whether the program has a window: there is one at a time.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
@@ -280,6 +284,16 @@ impl Window {
     ///
     /// [`WindowError::Failed`]; another picture may still be shown.
     pub fn show(&mut self, picture: &View<'_>, overlay: &[String]) -> Result<(), WindowError> {
+        self.draw(picture, overlay)?;
+        self.present()
+    }
+
+    /// Draws a picture, with lines of text over it, which [`Self::present`] shows.
+    ///
+    /// # Errors
+    ///
+    /// [`WindowError::Failed`]; another picture may still be drawn.
+    pub fn draw(&mut self, picture: &View<'_>, overlay: &[String]) -> Result<(), WindowError> {
         self.raw
             .upload(picture)
             .map_err(WindowError::failed("keeping a picture to draw it"))?;
@@ -287,16 +301,25 @@ impl Window {
         if self.overlay != overlay {
             self.overlay = overlay.to_vec();
         }
-        self.redraw()
+        self.draw_again().map_err(WindowError::failed(DRAWING))
     }
 
-    /// Draws the last picture again, or nothing before the first.
+    /// Shows what was drawn. Where pictures wait for the refresh, this may wait for one.
+    ///
+    /// # Errors
+    ///
+    /// [`WindowError::Failed`]; another picture may still be shown.
+    pub fn present(&mut self) -> Result<(), WindowError> {
+        self.raw.present().map_err(WindowError::failed(DRAWING))
+    }
+
+    /// Draws the last picture again, or nothing before the first, and shows it.
     fn redraw(&mut self) -> Result<(), WindowError> {
-        self.draw()
-            .map_err(WindowError::failed("drawing the window"))
+        self.draw_again().map_err(WindowError::failed(DRAWING))?;
+        self.present()
     }
 
-    fn draw(&mut self) -> Result<(), Refusal> {
+    fn draw_again(&mut self) -> Result<(), Refusal> {
         let pixels = self.raw.pixels();
         self.raw.clear()?;
         if let Some(size) = self.picture {
@@ -308,7 +331,36 @@ impl Window {
                 self.raw.draw_text(line, place, layout.scale)?;
             }
         }
-        self.raw.present()
+        self.raw.flush()
+    }
+
+    /// Watches when the display under the window refreshes.
+    ///
+    /// # Errors
+    ///
+    /// [`WindowError::NoRefreshes`] says why nothing tells it.
+    pub fn refreshes(&self) -> Result<Refreshes, WindowError> {
+        match self.raw.x11_window() {
+            Some(window) => Refreshes::watch(window),
+            None => Err(WindowError::NoRefreshes {
+                reason: "the window system is not X11".to_owned(),
+            }),
+        }
+    }
+
+    /// Whether a present may wait for the display's refresh.
+    #[must_use]
+    pub const fn waits_for_refresh(&self) -> bool {
+        self.config.waits_for_refresh
+    }
+
+    /// Has pictures wait for the display's refresh, or not. Returns whether they do: with a renderer that
+    /// cannot wait, they do not.
+    pub fn set_refresh_wait(&mut self, on: bool) -> bool {
+        let waits = on && self.raw.can_wait_for_refresh();
+        self.raw.set_refresh_wait(waits);
+        self.config.waits_for_refresh = waits;
+        waits
     }
 
     /// Locks the pointer, or unlocks it. Not every system can lock it; then its place is

@@ -49,7 +49,12 @@ pub(crate) struct Args {
     /// Cover the whole screen; F11 goes back
     #[arg(long, conflicts_with = "headless")]
     pub(crate) fullscreen: bool,
-    /// Have pictures wait for the display's refresh: none is torn, each is later
+    /// When pictures are shown: one at each refresh of the display, where something tells of them, or as
+    /// soon as they are decoded
+    #[cfg(feature = "window")]
+    #[arg(long, conflicts_with = "headless", value_enum, default_value = "paced")]
+    pub(crate) presentation: Presentation,
+    /// Have pictures that are shown at once wait for the display's refresh: none is torn, each is later
     #[arg(long, conflicts_with = "headless")]
     pub(crate) vsync: bool,
     /// Show the statistics; Ctrl+Alt+Shift+S hides them
@@ -99,6 +104,16 @@ pub(crate) enum Sandbox {
 pub(crate) struct DecoderArgs {
     /// Threads that share the slices of a frame
     pub(crate) threads: u8,
+}
+
+/// When pictures are shown.
+#[cfg(feature = "window")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Presentation {
+    /// At the display's refreshes
+    Paced,
+    /// As soon as they are decoded
+    AtOnce,
 }
 
 /// The key that is written in `text`.

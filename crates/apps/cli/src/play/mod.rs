@@ -11,7 +11,7 @@ use mimosa_client::{
     test_line,
 };
 #[cfg(feature = "window")]
-use mimosa_client::{Windowed, play_in_window};
+use mimosa_client::{Presentation, Windowed, play_in_window};
 use mimosa_protocol::control::Role;
 use mimosa_session::viewer::{ReporterConfig, SessionConfig, SoundConfig};
 use mimosa_settings::LogFormat;
@@ -124,6 +124,10 @@ fn in_window(_: &Args, _: &ConnectionConfig) -> Result<(), PlayError> {
 fn in_window(args: &Args, config: &ConnectionConfig) -> Result<(), PlayError> {
     let windowed = Windowed {
         is_fullscreen: args.fullscreen,
+        presentation: match args.presentation {
+            args::Presentation::Paced => Presentation::Paced,
+            args::Presentation::AtOnce => Presentation::AtOnce,
+        },
         waits_for_refresh: args.vsync,
         wants_sound: !args.no_sound,
         shares_clipboard: args.clipboard,

@@ -13,6 +13,8 @@ mod network;
 mod overlay;
 mod pair;
 mod player;
+#[cfg(feature = "window")]
+mod presenting;
 mod report;
 mod secure;
 mod socket;
@@ -36,5 +38,7 @@ pub use pair::{ask_for_pin, pair};
 pub use player::{News, Player};
 pub use report::PlayReport;
 
+#[cfg(feature = "window")]
+pub use presenting::Presentation;
 #[cfg(feature = "window")]
 pub use windowed::{Windowed, play_in_window};

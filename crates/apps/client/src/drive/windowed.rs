@@ -13,6 +13,7 @@ use super::error::PlayError;
 use super::network::{ConnectionConfig, FromHost};
 use super::overlay;
 use super::player::{News, Player};
+use super::presenting::{Presentation, Presenter, Showing};
 use super::system::loudspeaker;
 use mimosa_system::clock::Clock;
 
@@ -31,6 +32,8 @@ const AGAIN_AFTER: [TimeDelta; 5] = [
 const NOTICE_FOR: TimeDelta = TimeDelta::from_millis(6_000);
 /// Longest sleep, so that notices disappear.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+/// Time between drawings of a notice over the same picture, as long as a sleep without pictures.
+const REDRAWN_EVERY: TimeDelta = TimeDelta::from_millis(500);
 
 /// How to play in a window.
 #[derive(Clone, Debug)]
@@ -41,7 +44,9 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 pub struct Windowed {
     /// Whether the window covers the whole screen.
     pub is_fullscreen: bool,
-    /// Whether pictures wait for the display's refresh.
+    /// When pictures are shown.
+    pub presentation: Presentation,
+    /// Whether pictures that are shown at once wait for the display's refresh.
     pub waits_for_refresh: bool,
     /// Whether sound is wanted.
     pub wants_sound: bool,
@@ -89,7 +94,13 @@ pub fn play_in_window(
         )
     };
     let mut player = call(None, window.waker())?;
-    let mut screen = Screen::new(clock, windowed.shows_statistics);
+    let presenter = Presenter::new(
+        clock,
+        &window,
+        windowed.presentation,
+        windowed.waits_for_refresh,
+    );
+    let mut screen = Screen::new(clock, windowed.shows_statistics, presenter);
     let mut attempts = AGAIN_AFTER.iter();
     loop {
         let Some(end) = screen.run(&player, &mut window)? else {
@@ -132,18 +143,23 @@ struct Screen {
     shows_statistics: bool,
     statistics: overlay::Statistics,
     notice: Option<(Time, String)>,
+    /// When a notice is drawn again over the same picture.
+    redraw: Time,
+    presenter: Presenter,
     newest: Option<Decoded>,
     host_takes_text: bool,
     has_played: bool,
 }
 
 impl Screen {
-    fn new(clock: Clock, shows_statistics: bool) -> Self {
+    fn new(clock: Clock, shows_statistics: bool, presenter: Presenter) -> Self {
         Self {
             clock,
             shows_statistics,
             statistics: overlay::Statistics::default(),
             notice: None,
+            redraw: Time::ZERO,
+            presenter,
             newest: None,
             host_takes_text: false,
             has_played: false,
@@ -157,8 +173,10 @@ impl Screen {
 
     /// Plays a session; `None` if the player has left.
     fn run(&mut self, player: &Player, window: &mut Window) -> Result<Option<End>, PlayError> {
+        self.presenter.restart();
         loop {
-            for event in window.wait(Some(LONGEST_SLEEP)) {
+            let patience = self.presenter.patience(LONGEST_SLEEP);
+            for event in window.wait(Some(patience)) {
                 match event {
                     WindowEvent::Act(action) => player.act(action),
                     WindowEvent::Quit => return Ok(None),
@@ -169,14 +187,13 @@ impl Screen {
                     _ => {}
                 }
             }
-            // Of several pictures, only the newest is displayed; all were decoded.
-            let mut newest = None;
+            self.presenter.settle();
             while let Some(news) = player.take() {
                 match news {
                     News::Decoded(frame) => {
                         player.decoded(&frame);
                         if frame.picture.is_some() {
-                            newest = Some(frame);
+                            self.presenter.ready(frame);
                         }
                     }
                     News::Host(message) => {
@@ -190,19 +207,39 @@ impl Screen {
                     News::Undecodable(error) => return Err(error),
                 }
             }
-            if let Some(frame) = newest {
-                self.newest = Some(frame);
-                self.show(window);
+            if let Some(showing) = self.presenter.decide(window) {
                 self.has_played = true;
-                if let Some(frame) = &self.newest {
-                    let shown = self.clock.now();
-                    self.statistics.shown(shown, frame);
-                    player.seen(frame, shown);
-                }
+                let shown = self.present(&showing, window);
+                self.statistics.shown(shown, &showing.frame);
+                player.seen(&showing.frame, shown);
+                self.newest = Some(showing.frame);
             } else if self.is_stale() {
                 self.show(window);
             }
         }
+    }
+
+    /// Shows a picture. Returns when it is on the screen.
+    fn present(&mut self, showing: &Showing, window: &mut Window) -> Time {
+        let lines = self.lines();
+        let result = showing.frame.picture.as_ref().map(|picture| {
+            window.draw(&picture.view(), &lines)?;
+            if showing.refresh.is_some() && window.waits_for_refresh() {
+                // The present may wait for the refresh, which is no part of drawing.
+                let drawn = self.clock.now();
+                return window.present().map(|()| drawn);
+            }
+            window.present().map(|()| self.clock.now())
+        });
+        let drawn = match result {
+            Some(Ok(drawn)) => drawn,
+            Some(Err(error)) => {
+                tracing::debug!(%error, "a picture is not shown");
+                self.clock.now()
+            }
+            None => self.clock.now(),
+        };
+        self.presenter.shown(showing, drawn)
     }
 
     /// Handles a message from the network's thread.
@@ -216,14 +253,15 @@ impl Screen {
             FromHost::Statistics(statistics, tally, skew) => {
                 self.statistics.told(&statistics, &tally, skew);
             }
-            FromHost::Notice(notice) => match notice.code {
-                NoticeCode::Resumed => self.notice = None,
-                NoticeCode::Waiting => self.notice = Some((Time::MAX, notice.message)),
-                _ => {
-                    let until = self.clock.now() + NOTICE_FOR;
-                    self.notice = Some((until, notice.message));
-                }
-            },
+            FromHost::Notice(notice) => {
+                self.redraw = Time::ZERO;
+                let until = self.clock.now() + NOTICE_FOR;
+                self.notice = match notice.code {
+                    NoticeCode::Resumed => None,
+                    NoticeCode::Waiting => Some((Time::MAX, notice.message)),
+                    _ => Some((until, notice.message)),
+                };
+            }
             FromHost::Rumble(rumble) => {
                 let nanos = u64::try_from(rumble.duration.as_nanos()).unwrap_or(0);
                 let duration = Duration::from_nanos(nanos);
@@ -238,9 +276,10 @@ impl Screen {
         None
     }
 
-    /// Displays the newest picture, with the text over it.
-    fn show(&mut self, window: &mut Window) {
+    /// The text over the picture.
+    fn lines(&mut self) -> Vec<String> {
         let now = self.clock.now();
+        self.redraw = now + REDRAWN_EVERY;
         self.notice.take_if(|(until, _)| *until <= now);
         let mut lines: Vec<String> = self
             .notice
@@ -250,7 +289,14 @@ impl Screen {
         lines.extend(self.statistics.trouble());
         if self.shows_statistics {
             lines.extend(self.statistics.lines());
+            lines.push(self.presenter.line());
         }
+        lines
+    }
+
+    /// Displays the newest picture again, with the text over it.
+    fn show(&mut self, window: &mut Window) {
+        let lines = self.lines();
         let view = self
             .newest
             .as_ref()
@@ -263,7 +309,7 @@ impl Screen {
 
     /// Whether the window has to be redrawn because of a notice.
     fn is_stale(&self) -> bool {
-        self.notice.is_some()
+        self.notice.is_some() && self.redraw <= self.clock.now()
     }
 
     /// Shows a notice at once.

@@ -62,16 +62,52 @@ impl RawWindow {
             unsafe { sdl::video::SDL_DestroyWindow(window.as_ptr()) };
             return Err(refusal);
         };
-        let interval = c_int::from(shape.waits_for_refresh);
-        // SAFETY: the renderer is there. Not every renderer can wait for the refresh; every
-        // one can do without.
-        unsafe { sdl::render::SDL_SetRenderVSync(renderer.as_ptr(), interval) };
-        Ok(Self {
+        let mut raw = Self {
             window,
             renderer,
             texture: None,
             _part: part,
-        })
+        };
+        raw.set_refresh_wait(shape.waits_for_refresh);
+        Ok(raw)
+    }
+
+    /// Has each present wait for the display's refresh, or not.
+    pub(crate) fn set_refresh_wait(&mut self, on: bool) {
+        // SAFETY: the renderer is there. Where it cannot wait for the refresh, SDL waits by a timer; every
+        // renderer can do without.
+        unsafe { sdl::render::SDL_SetRenderVSync(self.renderer.as_ptr(), c_int::from(on)) };
+    }
+
+    /// Whether the renderer waits for the display's refresh by itself, when it is asked to. With the
+    /// others, SDL waits by a timer after the picture was shown.
+    pub(crate) fn can_wait_for_refresh(&self) -> bool {
+        // SDL is built with renderers for OpenGL, OpenGL ES and the processor.
+        if !self.renderer_name().starts_with("opengl") {
+            return false;
+        }
+        let mut before = 0;
+        let mut interval = 0;
+        // SAFETY: the renderer is there, whose context of OpenGL is this thread's; SDL writes two numbers.
+        unsafe {
+            let renderer = self.renderer.as_ptr();
+            sdl::render::SDL_GetRenderVSync(renderer, &raw mut before);
+            sdl::render::SDL_SetRenderVSync(renderer, 1);
+            sdl::video::SDL_GL_GetSwapInterval(&raw mut interval);
+            sdl::render::SDL_SetRenderVSync(renderer, before);
+        }
+        interval != 0
+    }
+
+    /// The window's number on an X server; `None` where the window system is another one.
+    pub(crate) fn x11_window(&self) -> Option<u32> {
+        // SAFETY: the window is there, and its properties are as long as it is; the name is a C string.
+        let number = unsafe {
+            let properties = sdl::video::SDL_GetWindowProperties(self.window.as_ptr());
+            let name = sdl::video::SDL_PROP_WINDOW_X11_WINDOW_NUMBER;
+            sdl::properties::SDL_GetNumberProperty(properties, name, 0)
+        };
+        u32::try_from(number).ok().filter(|number| *number != 0)
     }
 
     /// The name of the renderer: `opengl`, `software` and the like.
@@ -269,6 +305,12 @@ impl RawWindow {
                 && sdl::render::SDL_RenderDebugText(renderer, x / scale, y / scale, text.as_ptr());
             sdl::render::SDL_SetRenderScale(renderer, 1.0, 1.0) && written
         })
+    }
+
+    /// Hands what was drawn so far to the system.
+    pub(crate) fn flush(&mut self) -> Result<(), Refusal> {
+        // SAFETY: the renderer is there.
+        check(unsafe { sdl::render::SDL_FlushRenderer(self.renderer.as_ptr()) })
     }
 
     /// Shows the drawing.

@@ -138,3 +138,19 @@ fn a_window_that_changes_shows_the_picture_again() {
     expect(&mut eye, &spots);
     assert_eq!(program.ask("state"), "(320, 200) locked false played true");
 }
+
+/// Xvfb has no display, and counts refreshes by its own timer, 60 a second, of which it leaves some out where the
+/// machine is busy. A watch that is over leaves nothing behind for the next.
+#[test]
+fn an_x_server_tells_of_refreshes_whether_anything_is_drawn_or_not() {
+    let server = start(size(320, 240));
+    let mut program = Program::open(&server, "320x240");
+    for _ in 0..2 {
+        let told = program.ask("refreshes");
+        let (count, micros) = told.split_once(' ').unwrap();
+        let (count, micros): (u32, f64) = (count.parse().unwrap(), micros.parse().unwrap());
+        let interval = micros / f64::from(count - 1);
+        assert!((30..=62).contains(&count), "{told}");
+        assert!((16_000.0..33_400.0).contains(&interval), "{told}");
+    }
+}

@@ -106,6 +106,16 @@ impl ProgramState {
                     overlay.iter().map(|&line| line.replace('_', " ")).collect();
                 window.show(&picture.view(), &overlay).unwrap();
             }
+            ["refreshes"] => {
+                let refreshes = match window.refreshes() {
+                    Ok(refreshes) => refreshes,
+                    Err(error) => return format!("{ANSWER}{error}"),
+                };
+                mimosa_system::clock::wait(Duration::from_secs(1));
+                let times = refreshes.take();
+                let span = times[times.len() - 1] - times[0];
+                return format!("{ANSWER}{} {}", times.len(), span.as_micros());
+            }
             ["lock", on] => window.set_pointer_lock(*on == "on"),
             ["clipboard", text] => window.set_clipboard(text),
             ["state"] => {

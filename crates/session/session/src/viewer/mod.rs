@@ -6,6 +6,7 @@
 
 mod assembler;
 mod pen;
+pub mod presentation;
 mod reporter;
 mod skew;
 pub mod sound;
