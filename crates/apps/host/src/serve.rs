@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mimosa_discovery::{Announcement, announce};
 use mimosa_protocol::pairing::Allowed;
-use mimosa_settings::{Advertised, PublicHost, Settings, SourceSettings, Token};
+use mimosa_settings::{Advertised, PublicHost, RelayTransport, Settings, SourceSettings, Token};
 use mimosa_system::clock::Clock;
 use mimosa_system::random::bits_128;
 use mimosa_system::{Mailbox, mailbox, priority};
@@ -117,7 +117,11 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     let role = settings.pair.filter(|_| pairs);
     let pairing = role.map(|role| Pairing::new(role, key));
     let app = Arc::new(App::new(
-        (&settings.allowed_origins, machine::names_with(&settings)),
+        (
+            &settings.allowed_origins,
+            machine::names_with(&settings),
+            settings.relay.clone(),
+        ),
         (tokens, owner),
         (devices, pairing, audience.tell),
         mailbox.clone(),
@@ -178,9 +182,32 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
 /// Tells the network where the host is reached, as that changes, and answers the host's owner. `ports` are those
 /// of HTTP and of UDP.
 async fn attend(settings: Arc<Settings>, [http, udp]: [u16; 2], mailbox: Mailbox<ToNetwork>) {
-    let advertised = AdvertisedWatch::new(settings.advertise.clone(), udp).run(mailbox.clone());
+    let advertised = AdvertisedWatch::new(settings.advertise.clone(), udp);
+    let advertised = advertised.run("advertised", ToNetwork::Advertised, mailbox.clone());
+    let relay = relay_place(&settings);
+    let relay = AdvertisedWatch::new(relay.into_iter().collect(), 0);
+    let relay = relay.run("the relay is", ToNetwork::Relay, mailbox.clone());
     let interfaces = watch_interfaces(settings.bind.clone(), mailbox.clone());
-    tokio::join!(advertised, interfaces, sessions::serve(http, mailbox));
+    tokio::join!(
+        advertised,
+        relay,
+        interfaces,
+        sessions::serve(http, mailbox)
+    );
+}
+
+/// Where the relay is at which the host asks for an address of its own: the first that takes datagrams.
+fn relay_place(settings: &Settings) -> Option<Advertised> {
+    let relay = settings.relay.as_ref()?;
+    let mut urls = relay.urls.iter();
+    let Some(url) = urls.find(|url| url.transport == RelayTransport::Udp) else {
+        tracing::info!("no URL of the relay has `transport=udp`: only players use it");
+        return None;
+    };
+    Some(Advertised {
+        host: url.host.clone(),
+        port: Some(url.port),
+    })
 }
 
 /// Announces the host in its network, unless the settings say no or nobody could reach it, until the result

@@ -7,6 +7,7 @@ mod discovery;
 mod link;
 mod nat;
 mod pairing;
+mod relay;
 mod sessions;
 mod window;
 

@@ -18,6 +18,7 @@ use mimosa_transport::{
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 
+use super::relay::Peers;
 use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork, Within};
 use crate::controllers::shown;
 use crate::encoding::EncoderThread;
@@ -116,8 +117,10 @@ impl Network {
             encoder,
             recorders,
             address: None,
+            peers: Peers::of(offer),
         };
         self.sessions.insert(number, running);
+        self.permit();
         self.settle(number);
         self.count();
         Ok(Answer { text, id })
@@ -146,6 +149,7 @@ impl Network {
         let told = Addresses {
             datagrams: self.advertised.clone(),
             streams: self.stream_addresses(all),
+            relayed: own.relayed.clone(),
         };
         Ok((peer, advertise(&text, &told)))
     }
@@ -277,16 +281,18 @@ impl Network {
     /// Adds candidates to a session.
     pub(super) fn candidates(&mut self, within: &Within, lines: &[String]) -> Result<(), Problem> {
         let number = self.allowed(within)?;
-        self.with(number, |running, _| {
+        let added = self.with(number, |running, _| {
             for line in lines {
                 running
                     .session
                     .add_candidate(line)
                     .map_err(|error| Problem::new(ErrorCode::BadRequest, error.to_string()))?;
             }
+            running.peers.add(lines.iter().map(String::as_str));
             Ok(())
-        })
-        .unwrap_or(Ok(()))
+        });
+        self.permit();
+        added.unwrap_or(Ok(()))
     }
 
     /// Ends a session.

@@ -1,4 +1,4 @@
-//! Looks up the places at which others reach the host, again and again: a name of a home's router
+//! Looks up the places at which others reach the host, and that of a relay, again and again: a name of a home's router
 //! stands for another address from time to time.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,9 +43,14 @@ impl Watch {
         }
     }
 
-    /// Tells the network the addresses, at once and whenever they change. Never completes, unless no
-    /// place has a name.
-    pub(crate) async fn run(mut self, mailbox: Mailbox<ToNetwork>) {
+    /// Tells the network the addresses, in the form that `told_as` gives them, at once and whenever they change. Never
+    /// completes, unless no place has a name. The log calls the places `what`.
+    pub(crate) async fn run(
+        mut self,
+        what: &'static str,
+        told_as: fn(Vec<SocketAddr>) -> ToNetwork,
+        mailbox: Mailbox<ToNetwork>,
+    ) {
         let mut told = Vec::new();
         loop {
             for name in self.names() {
@@ -57,8 +62,8 @@ impl Watch {
             }
             let addresses = self.addresses();
             if addresses != told {
-                tracing::info!(?addresses, "advertised");
-                mailbox.send(ToNetwork::Advertised(addresses.clone()));
+                tracing::info!(?addresses, "{what}");
+                mailbox.send(told_as(addresses.clone()));
                 told = addresses;
             }
             if self.names().is_empty() {
@@ -76,7 +81,7 @@ impl Watch {
                 self.found.insert(name, addresses);
             }
             Err(error) if !self.missing.contains(&name) => {
-                tracing::warn!(name, %error, "advertised, and cannot be looked up");
+                tracing::warn!(name, %error, "a name that cannot be looked up");
                 self.missing.insert(name);
             }
             Err(_) => {}

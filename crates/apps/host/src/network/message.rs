@@ -41,6 +41,8 @@ pub(crate) struct Offer {
     pub(crate) secret: Option<Secret>,
     /// The identifier of the paired device that makes the offer, if it is one.
     pub(crate) device: Option<String>,
+    /// The address that the offer came from.
+    pub(crate) from: IpAddr,
 }
 
 /// A request within a session, with what it shows.
@@ -75,6 +77,8 @@ pub(crate) enum ToNetwork {
     Devices(Vec<String>),
     /// Where others reach the host besides its own addresses.
     Advertised(Vec<SocketAddr>),
+    /// The addresses of the relay.
+    Relay(Vec<SocketAddr>),
     /// The addresses that the machine has, of those to which the host binds.
     Interfaces(Vec<IpAddr>),
     /// A connection of TCP that carries the datagrams of a session.
