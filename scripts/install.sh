@@ -64,6 +64,7 @@ dsda-doom      dsda-doom     check
 freedoom1.wad  freedoom      check
 ip             iproute2      check
 nft            nftables      check
+turnserver     coturn        check
 ps             procps        check
 mmdebstrap     mmdebstrap    dist
 objdump        binutils      dist

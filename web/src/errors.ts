@@ -213,8 +213,35 @@ export function noCodec(userAgent: string, message: string): Problem {
   return problem("no-codec", `${plugin}${message}`);
 }
 
-/** HTTP got through and the stream did not; `endpoints` are those of UDP in the host's answer. */
-export function noUdp(endpoints: readonly string[]): Problem {
+/** Why a relay is of no use to this browser, by the error with which it was refused. */
+export function relayTrouble(url: string, code: number, text: string): string {
+  switch (code) {
+    case 401:
+    case 438:
+    case 441:
+      return (
+        `${url} does not take the host's credentials (${code}): they have expired, the host's ` +
+        "relay.secret is not the relay's, or one of the two clocks is wrong"
+      );
+    // The browser's own (W3C WebRTC, RTCPeerConnectionIceErrorEvent).
+    case 701:
+      return `${url} does not answer`;
+    default:
+      return `${url} refuses: ${code} ${text}`.trim();
+  }
+}
+
+/**
+ * HTTP got through and the stream did not; `endpoints` are those of UDP in the host's answer, `relay` says why relays
+ * were of no use.
+ */
+export function noUdp(endpoints: readonly string[], relay: readonly string[] = []): Problem {
+  const direct = noDirectUdp(endpoints);
+  const troubles = [...new Set(relay)].map((trouble) => ` A relay was no help: ${trouble}.`);
+  return { ...direct, message: direct.message + troubles.join("") };
+}
+
+function noDirectUdp(endpoints: readonly string[]): Problem {
   if (endpoints.length > 0 && endpoints.every(isLoopback)) {
     return problem(
       "no-udp",

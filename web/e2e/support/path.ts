@@ -60,6 +60,22 @@ export class Path {
     this.#nft(["add table inet cut", ...rules].join("; "));
   }
 
+  /**
+   * Drops UDP between host and browser, at all of the host's ports or at one; what either sends to itself passes.
+   */
+  cutUdpBetween(port?: number): void {
+    const rules = [
+      ["input", "iifname", "dport"],
+      ["output", "oifname", "sport"],
+    ].map(
+      ([hook, name, end]) =>
+        `add chain inet cut ${hook} { type filter hook ${hook} priority 0; }; ` +
+        `add rule inet cut ${hook} ${name} "cable" ` +
+        `${port ? `udp ${end} ${port}` : "meta l4proto udp"} drop`,
+    );
+    this.#nft(["add table inet cut", ...rules].join("; "));
+  }
+
   /** Gives the host a second address, for which the browser has a route. */
   addSecond(): void {
     run("ip", "-n", this.#browser, "route", "add", SECOND_ADDRESS, "dev", "cable");

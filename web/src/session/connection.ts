@@ -1,6 +1,6 @@
 // One session's RTCPeerConnection: the offer, four data channels, picture and sound.
 
-import { noCodec, type Problem, problem } from "../errors";
+import { noCodec, type Problem, problem, relayTrouble } from "../errors";
 import { parseRumble, type Rumble } from "../input/rumble";
 import { playable, udpEndpoints } from "./codecs";
 import { enableDependencies } from "./extensions";
@@ -28,6 +28,8 @@ export type ConnectionEvent =
   /** The browser does not take the host's answer. */
   | { readonly kind: "rejected"; readonly problem: Problem }
   | { readonly kind: "ice"; readonly state: RTCIceConnectionState }
+  /** Why a relay is of no use. */
+  | { readonly kind: "relay"; readonly trouble: string }
   | { readonly kind: "track"; readonly track: MediaStreamTrack }
   | { readonly kind: "message"; readonly message: HostMessage }
   | { readonly kind: "rumble"; readonly rumble: Rumble }
@@ -42,7 +44,7 @@ export interface SessionOptions {
 
 export type ChannelName = "input" | "keys" | "frames" | "control";
 
-/** The host's candidates are in its answer; the page's own hardly matter. */
+/** The host's candidates are in its answer; the page's own matter to a relay alone, which learns of late ones later. */
 const GATHERING_LIMIT = 300;
 /** Above this the network takes no more; newer state follows anyway. */
 const BUFFER_LIMIT = 16384;
@@ -54,6 +56,9 @@ export class Connection {
   readonly peer: RTCPeerConnection;
   #session: string | undefined;
   #closed = false;
+  /** Candidates that came after the offer, of which the host does not know yet; none without a relay. */
+  #late: string[] | undefined;
+  #trickles = false;
   readonly #whep: Whep;
   readonly #listener: (event: ConnectionEvent) => void;
   readonly #channels: Readonly<Record<ChannelName, RTCDataChannel>>;
@@ -105,6 +110,7 @@ export class Connection {
         this.#whep.end(answer.session);
         return;
       }
+      void this.#trickle();
       const [endpoints, redundant] = [udpEndpoints(answer.sdp), redundantTypes(answer.sdp)];
       const feedback = agreedFeedback(answer.sdp);
       this.#tell({ kind: "answered", endpoints, redundant, feedback });
@@ -177,17 +183,45 @@ export class Connection {
         receiver.jitterBufferTarget = 0;
       }
     }
+    const relays = await this.#relays();
     const { type, sdp: own = "" } = await this.peer.createOffer();
     const isNamed = asksForReports(feedback) && wantsNumbersNamed(navigator.userAgent);
     const sdp = isNamed ? nameNumbers(stereo(own)) : stereo(own);
     await this.peer.setLocalDescription({ type, sdp });
     await this.#gathered();
     const local = this.peer.localDescription?.sdp;
+    this.#late = relays ? [] : undefined;
     if (!local) {
       throw new Refusal(problem("no-webrtc"), undefined);
     }
     // Browsers decode pictures of several slices, and put a frame together whenever its packets come.
     return addToVideo(local, PARTS);
+  }
+
+  /** Has the browser use the host's relays, if it has any. */
+  async #relays(): Promise<boolean> {
+    try {
+      const iceServers = await this.#whep.relays();
+      if (iceServers.length > 0) {
+        this.peer.setConfiguration({ iceServers });
+      }
+      return iceServers.length > 0;
+    } catch (error) {
+      // The direct ways may do.
+      const why = error instanceof Refusal ? error.problem.message : `${error}`;
+      this.#tell({ kind: "relay", trouble: `the host does not tell how to use it: ${why}` });
+      return false;
+    }
+  }
+
+  /** Tells the host of candidates of which it does not know. */
+  async #trickle(): Promise<void> {
+    // One request after another: the host takes their numbers in order.
+    while (this.#session && !this.#trickles && this.#late && this.#late.length > 0) {
+      this.#trickles = true;
+      await this.#whep.trickle(this.#session, this.#late.splice(0));
+      this.#trickles = false;
+    }
   }
 
   #gathered(): Promise<void> {
@@ -218,6 +252,17 @@ export class Connection {
       if (this.peer.connectionState === "failed") {
         this.#tell({ kind: "ice", state: "failed" });
       }
+    });
+    this.peer.addEventListener("icecandidate", ({ candidate }) => {
+      if (candidate?.candidate) {
+        this.#late?.push(candidate.candidate);
+        void this.#trickle();
+      }
+    });
+    this.peer.addEventListener("icecandidateerror", (event) => {
+      const { url, errorCode, errorText } = event;
+      this.#whep.forgetRelays();
+      this.#tell({ kind: "relay", trouble: relayTrouble(url, errorCode, errorText) });
     });
     this.peer.addEventListener("track", ({ track }) => this.#tell({ kind: "track", track }));
     this.#channels.control.addEventListener("message", ({ data }) => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { problem } from "../errors";
+import { problem, relayTrouble } from "../errors";
 import {
   BACKOFF,
   DISCONNECTED_LIMIT,
@@ -240,6 +240,27 @@ describe("giving up", () => {
     expect(after).toBeGreaterThan(JOIN_LIMIT);
     expect(link.problem?.code).toBe("no-udp");
     expect(link.problem?.message).toContain("UDP port 5000");
+  });
+
+  it("names each relay that was no help, since the last offer", () => {
+    handle({ kind: "start" });
+    handle({ kind: "relay", trouble: relayTrouble("turn:a", 486, "Quota") });
+    handle({ kind: "unanswered" });
+    until(60_000);
+    for (const [url, code] of [
+      ["turn:b?transport=udp", 701],
+      ["turn:b?transport=udp", 701],
+      ["turn:b?transport=tcp", 401],
+    ] as const) {
+      handle({ kind: "relay", trouble: relayTrouble(url, code, "") });
+    }
+    handle({ kind: "answered", endpoints: ["10.0.0.1:5000"] });
+    until(60_000);
+    expect(link.problem?.message).toMatch(
+      /UDP port 5000.* A relay was no help: turn:b\?transport=udp does not answer\. A relay was no help: turn:b\?transport=tcp does not take the host's credentials \(401\)[^.]*relay\.secret[^.]*\./,
+    );
+    expect(link.problem?.message).not.toContain("turn:a");
+    expect(link.problem?.message.match(/turn:b\?transport=udp/g)).toHaveLength(1);
   });
 
   it("is not for UDP that got through before", () => {

@@ -32,6 +32,8 @@ export type LinkEvent =
     }
   /** The offer got no answer. */
   | { readonly kind: "unanswered" }
+  /** A relay is of no use. */
+  | { readonly kind: "relay"; readonly trouble: string }
   /** The host can be reached elsewhere as well. */
   | { readonly kind: "elsewhere" }
   | { readonly kind: "ice"; readonly state: RTCIceConnectionState }
@@ -92,6 +94,8 @@ export class Link {
   #reconnects = 0;
   #hasPlayed = false;
   #endpoints: readonly string[] = [];
+  /** What was wrong with relays, since the offer. */
+  #relay: string[] = [];
   #patience = 1;
   #since = 0;
   #aliveAt = 0;
@@ -166,6 +170,9 @@ export class Link {
     switch (event.kind) {
       case "elsewhere":
         this.#patience = PATIENCE;
+        return NONE;
+      case "relay":
+        this.#relay.push(event.trouble);
         return NONE;
       case "answered":
         this.#patience = 1;
@@ -244,7 +251,7 @@ export class Link {
   #joinFailed(now: number): Decision {
     return this.#hasPlayed
       ? this.#retry(now, "UDP does not get through")
-      : this.#fail(now, noUdp(this.#endpoints));
+      : this.#fail(now, noUdp(this.#endpoints, this.#relay));
   }
 
   /** Another session has another decoder. */
@@ -286,6 +293,7 @@ export class Link {
 
   #offer(now: number): Decision {
     this.#attempts += 1;
+    this.#relay = [];
     this.#disconnectedAt = undefined;
     this.#enter("offering", now);
     return CONNECT;

@@ -312,6 +312,7 @@ export class Session {
         break;
       case "unanswered":
       case "ice":
+      case "relay":
         this.#handle(event);
         break;
       case "track":

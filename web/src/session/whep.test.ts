@@ -174,6 +174,78 @@ describe("sign-in", () => {
   });
 });
 
+describe("a relay", () => {
+  const TOKEN = "player-player-player";
+  const NONCE = "ab".repeat(32);
+  const servers = [{ urls: ["turn:relay.example.org"], username: "1", credential: "x" }];
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  afterEach(() => vi.unstubAllGlobals());
+
+  /** A host that knows a token, with a relay or without; gives the requests that it gets. */
+  function host(relay: boolean, knows = TOKEN): string[] {
+    const sent: string[] = [];
+    vi.stubGlobal("fetch", async (url: string, { method }: RequestInit) => {
+      const target = new URL(url).pathname;
+      sent.push(`${method} ${target}`);
+      if (target === "/api/challenge") {
+        return answer(200, { nonce: NONCE });
+      }
+      const info = { name: "mimosa", token_required: true, source: "demo", relay };
+      const body = JSON.stringify(target === "/api/info" ? info : { ice_servers: servers });
+      const answered = { status: 200, session: "", body: bytes(body) };
+      const secret = Secret.ofToken(target === "/api/info" ? TOKEN : knows);
+      return answer(200, body, { "Mimosa-Proof": secret.answer(NONCE, bytes(""), answered) });
+    });
+    return sent;
+  }
+  const whep = () => new Whep("http://192.0.2.7:8080/", () => ({ token: TOKEN }));
+
+  it("is asked for once, and again when it was refused", async () => {
+    const sent = host(true);
+    const page = whep();
+    await page.info();
+    expect(await page.relays()).toEqual(servers);
+    expect(await page.relays()).toEqual(servers);
+    const asked = () => sent.filter((request) => request === "GET /api/relay").length;
+    expect(asked()).toBe(1);
+    page.forgetRelays();
+    await page.relays();
+    expect(asked()).toBe(2);
+  });
+
+  it("is not asked for where there is none", async () => {
+    const sent = host(false);
+    const page = whep();
+    expect(await page.relays()).toEqual([]);
+    await page.info();
+    expect(await page.relays()).toEqual([]);
+    expect(sent).not.toContain("GET /api/relay");
+  });
+
+  it("is taken from nobody who does not know the token", async () => {
+    host(true, "another-another-another");
+    const page = whep();
+    await page.info();
+    await expect(page.relays()).rejects.toMatchObject({ problem: { code: "not-proven" } });
+  });
+
+  it("learns of candidates by requests of the session", async () => {
+    const sent: [string, RequestInit][] = [];
+    vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
+      sent.push([url, init]);
+      return new Response(null, { status: 204 });
+    });
+    await whep().trickle("00ff", ["candidate:1 1 udp 1 192.0.2.1 5 typ srflx"]);
+    const [[url, init] = []] = sent;
+    expect(url).toBe("http://192.0.2.7:8080/whep/00ff");
+    expect(init).toMatchObject({
+      method: "PATCH",
+      headers: { "Content-Type": "application/trickle-ice-sdpfrag" },
+      body: "a=candidate:1 1 udp 1 192.0.2.1 5 typ srflx\r\n",
+    });
+  });
+});
+
 describe("codecs", () => {
   const h264 = { mimeType: "video/H264", sdpFmtpLine: "a=1;packetization-mode=1;profile=42e01f" };
   const single = { mimeType: "video/H264", sdpFmtpLine: "packetization-mode=0" };

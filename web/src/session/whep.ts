@@ -15,6 +15,8 @@ export interface Info {
   readonly pairing?: boolean;
   /** Whether the page has the owner's token. */
   readonly owner?: boolean;
+  /** Whether there is a relay. */
+  readonly relay?: boolean;
   readonly source?: string;
   readonly width?: number;
   readonly height?: number;
@@ -51,6 +53,8 @@ export class Refusal extends Error {
   }
 }
 
+/** How long credentials for the relay are used again, in milliseconds; they are good for a day. */
+const RELAYS_KEPT = 3_600_000;
 /** After this the host counts as unreachable. */
 const ANSWER_TIMEOUT = 5000;
 
@@ -72,6 +76,8 @@ export class Whep {
   readonly #sessions = new Map<string, { readonly secret: Secret; requests: number }>();
   /** Whether this machine's own host asks nobody for a token. */
   #open = false;
+  #hasRelay = false;
+  #relays: { readonly servers: RTCIceServer[]; readonly at: number } | undefined;
 
   constructor(base: string, credential: () => Credential | undefined) {
     this.#base = base;
@@ -91,7 +97,33 @@ export class Whep {
       }
       this.#open = true;
     }
+    this.#hasRelay = info.relay ?? false;
     return info;
+  }
+
+  /** The relays that the page may use; only a host that knows the page has any. */
+  async relays(): Promise<RTCIceServer[]> {
+    if (!this.#hasRelay) {
+      return [];
+    }
+    if (this.#relays && performance.now() - this.#relays.at < RELAYS_KEPT) {
+      return this.#relays.servers;
+    }
+    const { response, body, proven } = await this.#send("GET", "api/relay");
+    if (!response.ok) {
+      throw await refusal(new Response(body, response));
+    }
+    if (proven === false) {
+      throw new Refusal(problem("not-proven"), undefined);
+    }
+    const told = JSON.parse(new TextDecoder().decode(body)) as { ice_servers: RTCIceServer[] };
+    this.#relays = { servers: told.ice_servers, at: performance.now() };
+    return told.ice_servers;
+  }
+
+  /** Other credentials are asked for next time. */
+  forgetRelays(): void {
+    this.#relays = undefined;
   }
 
   /** Asks what only a proven request may, and gives the answer's JSON. */
@@ -129,16 +161,30 @@ export class Whep {
 
   /** Ends a session, also while the page is being left. */
   end(session: string): void {
+    void this.#within(session, "DELETE");
+    this.#sessions.delete(session);
+  }
+
+  /** Tells the host of further candidates of a session. */
+  trickle(session: string, candidates: readonly string[]): Promise<void> {
+    const lines = candidates.map((candidate) => `a=${candidate}\r\n`);
+    return this.#within(session, "PATCH", lines.join(""));
+  }
+
+  /** A request within a session, whose answer says nothing new. */
+  async #within(session: string, method: "DELETE" | "PATCH", text = ""): Promise<void> {
     const target = `whep/${session}`;
     const known = this.#sessions.get(session);
-    this.#sessions.delete(session);
-    const headers: Record<string, string> = {};
+    const headers: Record<string, string> = text
+      ? { "Content-Type": "application/trickle-ice-sdpfrag" }
+      : {};
     if (known) {
       known.requests += 1;
-      const asked = { method: "DELETE", target, body: new Uint8Array() };
+      const asked = { method, target, body: new TextEncoder().encode(text) };
       headers.Authorization = shown(known.secret, `${known.requests}`, asked);
     }
-    fetch(this.#url(target), { method: "DELETE", headers, keepalive: true }).catch(() => {
+    const body = text ? { body: text } : {};
+    await fetch(this.#url(target), { method, headers, keepalive: true, ...body }).catch(() => {
       // The host ends sessions that have fallen silent by itself.
     });
   }

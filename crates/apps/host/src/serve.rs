@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use mimosa_discovery::{Announcement, announce};
 use mimosa_protocol::pairing::Allowed;
-use mimosa_settings::{Advertised, PublicHost, Settings, SourceSettings, Token};
+use mimosa_settings::{Advertised, PublicHost, RelayTransport, Settings, SourceSettings, Token};
 use mimosa_system::clock::Clock;
 use mimosa_system::random::bits_128;
 use mimosa_system::{Mailbox, mailbox, priority};
 use mimosa_tls::KeyHash;
+use mimosa_transport::Addresses;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 
@@ -129,10 +130,17 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     );
     let devices = devices(&settings);
     let pairs = audience.sees_pins && devices.is_some();
-    let role = settings.pair.filter(|_| pairs);
-    let pairing = role.map(|role| Pairing::new(role, tls.as_ref().and_then(|tls| tls.key)));
+    let key = tls.as_ref().and_then(|tls| tls.key);
+    let pairing = settings
+        .pair
+        .filter(|_| pairs)
+        .map(|role| Pairing::new(role, key));
     let app = Arc::new(App::new(
-        (&settings.allowed_origins, machine::names_with(&settings)),
+        (
+            &settings.allowed_origins,
+            machine::names_with(&settings),
+            settings.relay.clone(),
+        ),
         (tokens, owner),
         (devices, pairing, audience.tell),
         mailbox.clone(),
@@ -142,12 +150,8 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     let _announced = announced(&settings, listeners[0].0.port(), tls.is_some(), pairs);
     let name = source.name();
     let stream_port = stream_port(ports);
-    let attending = attend(
-        Arc::clone(&settings),
-        (ports, stream_port),
-        outside,
-        mailbox.clone(),
-    );
+    let all_ports = (ports, stream_port);
+    let attending = attend(Arc::clone(&settings), all_ports, outside, mailbox.clone());
     let network = Network::new(
         Arc::clone(&settings),
         (encoders, controllers),
@@ -231,9 +235,33 @@ async fn attend(
 ) {
     let places = settings.advertise.clone();
     let advertised = AdvertisedWatch::new(places, (udp, stream_port), outside);
-    let advertised = advertised.run(mailbox.clone());
+    let advertised = advertised.run("advertised", ToNetwork::Advertised, mailbox.clone());
+    let relay = relay_place(&settings).into_iter().collect();
+    let (_, nowhere) = watch::channel(Outside::default());
+    let relay = AdvertisedWatch::new(relay, (0, None), nowhere);
+    let told_as = |addresses: Addresses| ToNetwork::Relay(addresses.datagrams);
+    let relay = relay.run("the relay is", told_as, mailbox.clone());
     let interfaces = watch_interfaces(settings.bind.clone(), mailbox.clone());
-    tokio::join!(advertised, interfaces, sessions::serve(http, mailbox));
+    tokio::join!(
+        advertised,
+        relay,
+        interfaces,
+        sessions::serve(http, mailbox)
+    );
+}
+
+/// Where the relay is at which the host asks for an address of its own: the first that takes datagrams.
+fn relay_place(settings: &Settings) -> Option<Advertised> {
+    let relay = settings.relay.as_ref()?;
+    let mut urls = relay.urls.iter();
+    let Some(url) = urls.find(|url| url.transport == RelayTransport::Udp) else {
+        tracing::info!("no URL of the relay has `transport=udp`: only players use it");
+        return None;
+    };
+    Some(Advertised {
+        host: url.host.clone(),
+        port: Some(url.port),
+    })
 }
 
 /// Announces the host in its network, unless the settings say no or nobody could reach it, until the result

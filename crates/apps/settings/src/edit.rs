@@ -333,6 +333,8 @@ mod tests {
             &keys::ENCODER,
             &keys::ENCODER_ELEMENT,
             &keys::SOUND_SINK,
+            &keys::RELAY,
+            &keys::RELAY_SECRET,
         ] {
             let error = change("", key.name, "x").unwrap_err();
             assert!(

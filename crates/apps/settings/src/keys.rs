@@ -208,6 +208,14 @@ keys! {
         SOUND_BITRATE: Text "sound.bitrate" as "sound_bitrate" = "64kbit/s",
             "RATE", "a rate with its unit from 16kbit/s to 256kbit/s, e.g. `64kbit/s`";
     }
+    "Relay" {
+        /// A relay (TURN) for players whom nothing else reaches, by one to four ways.
+        RELAY: List "relay.urls" as "relay" = "",
+            "URL", "a list of at most four URLs of a relay, e.g. `turn:relay.example.org:3478?transport=udp`, with `transport=tcp`, or with `turns:` for TLS";
+        /// What the relay and this host know: `static-auth-secret` of coturn.
+        RELAY_SECRET: Secret "relay.secret" as "relay_secret" = "",
+            "SECRET", "16 to 256 printable characters without spaces";
+    }
     "Bitrate" {
         /// The algorithm by which the bitrate follows the network.
         CONTROLLER: Text "controller.name" as "controller" = "mimosa",

@@ -40,6 +40,7 @@ mod given;
 mod key;
 pub mod keys;
 mod nearest;
+mod relay;
 mod resolve;
 mod settings;
 mod source;
@@ -52,6 +53,7 @@ pub use error::{Origin, Problem, SettingsError};
 pub use given::Flags;
 pub use key::{Key, PREFIX, Shape};
 pub use keys::KEYS;
+pub use relay::{NotRelayUrl, RelaySecret, RelaySettings, RelayTransport, RelayUrl};
 pub use resolve::{Checks, resolve};
 pub use settings::{
     AcmeSettings, ControllerSettings, EncoderName, EncoderSettings, FrameSizes, GamepadSettings,

@@ -19,6 +19,7 @@ use crate::file;
 use crate::given::{Flags, Given, Said};
 use crate::key::Key;
 use crate::keys;
+use crate::relay::{RelaySecret, RelaySettings, RelayUrl};
 use crate::settings::{
     AcmeSettings, ControllerSettings, EncoderName, EncoderSettings, FrameSizes, GamepadSettings,
     InputSettings, Limit, LogFormat, Settings, SizePrediction, SoundSettings, TlsFiles, TlsMode,
@@ -149,6 +150,7 @@ pub fn resolve(
         },
         sound: sound(&said)?,
         input: input(&said)?,
+        relay: relay(&said)?,
         controller: controller(&said, checks)?,
         retransmission_deadline: said.read(&keys::RETRANSMISSION_DEADLINE, |value| match value
             .as_str()?
@@ -292,18 +294,11 @@ fn input(said: &Said) -> Result<InputSettings, SettingsError> {
 
 fn tls(said: &Said) -> Result<TlsSettings, SettingsError> {
     let path = |key| Ok(said.text(key)?.map(PathBuf::from));
-    let alone = |key: &'static Key, other: &'static Key| {
-        let other = other.path;
-        said.of(key).error(Problem::Alone {
-            key: key.path,
-            other,
-        })
-    };
     let files = match (path(&keys::TLS_CERTIFICATE)?, path(&keys::TLS_KEY)?) {
         (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
         (None, None) => None,
-        (Some(_), None) => return Err(alone(&keys::TLS_CERTIFICATE, &keys::TLS_KEY)),
-        (None, Some(_)) => return Err(alone(&keys::TLS_KEY, &keys::TLS_CERTIFICATE)),
+        (Some(_), None) => return Err(alone(said, &keys::TLS_CERTIFICATE, &keys::TLS_KEY)),
+        (None, Some(_)) => return Err(alone(said, &keys::TLS_KEY, &keys::TLS_CERTIFICATE)),
     };
     let mode = said.read(&keys::TLS, |value| match value.as_str()? {
         "auto" => Some(TlsMode::Auto),
@@ -363,6 +358,37 @@ fn dns_names(value: &Value) -> Option<Vec<String>> {
     };
     let names: Vec<_> = value.as_array()?.iter().map(name).collect::<Option<_>>()?;
     (names.len() <= MOST_ADVERTISED).then_some(names)
+}
+
+/// Most ways to a relay. Our choice: a browser asks for an address by each, and three are all there are.
+const MOST_RELAY_URLS: usize = 4;
+
+fn relay(said: &Said) -> Result<Option<RelaySettings>, SettingsError> {
+    let urls = said.read(&keys::RELAY, |value| {
+        let urls = value.as_array()?.iter();
+        let urls: Vec<RelayUrl> = urls
+            .map(|url| url.as_str()?.parse().ok())
+            .collect::<Option<_>>()?;
+        (urls.len() <= MOST_RELAY_URLS).then_some(urls)
+    })?;
+    let secret = said.read(&keys::RELAY_SECRET, |value| match value.as_str()? {
+        "" => Some(None),
+        text => RelaySecret::new(text).map(Some),
+    })?;
+    match (urls.is_empty(), secret) {
+        (true, None) => Ok(None),
+        (false, Some(secret)) => Ok(Some(RelaySettings { urls, secret })),
+        (true, Some(_)) => Err(alone(said, &keys::RELAY_SECRET, &keys::RELAY)),
+        (false, None) => Err(alone(said, &keys::RELAY, &keys::RELAY_SECRET)),
+    }
+}
+
+/// The error that a key stands without another one.
+fn alone(said: &Said, key: &'static Key, other: &'static Key) -> SettingsError {
+    said.of(key).error(Problem::Alone {
+        key: key.path,
+        other: other.path,
+    })
 }
 
 /// Whether the host is open, and its tokens.

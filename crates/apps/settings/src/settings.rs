@@ -11,6 +11,7 @@ use mimosa_video::Size;
 
 use crate::advertised::Advertised;
 use crate::element::ElementName;
+use crate::relay::RelaySettings;
 
 /// All settings of a host.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +57,8 @@ pub struct Settings {
     pub sound: SoundSettings,
     /// Which input devices the player has beside keys and pointer.
     pub input: InputSettings,
+    /// The relay by which host and players reach each other where nothing else does, if there is one.
+    pub relay: Option<RelaySettings>,
     /// How the bitrate adapts to the network.
     pub controller: ControllerSettings,
     /// Age of a frame from which its packets are no longer sent again. `None`: they are sent again

@@ -96,10 +96,11 @@ impl Game {
         if env::var_os("SDL_AUDIODRIVER").is_none() {
             shell.env("SDL_AUDIODRIVER", "dummy");
         }
-        // A game has no business with the tokens of the host that runs it.
+        // A game has no business with the tokens and secrets of the host that runs it.
         for (name, _) in env::vars_os() {
             let text = name.to_string_lossy();
-            if text.starts_with("MIMOSA_") && text.ends_with("TOKEN") {
+            let is_secret = text.ends_with("TOKEN") || text.ends_with("SECRET");
+            if text.starts_with("MIMOSA_") && is_secret {
                 shell.env_remove(&name);
             }
         }

@@ -4,6 +4,10 @@ use serde::{Deserialize, Serialize};
 
 /// The host, and what it streams.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of the answer, and they are independent"
+)]
 pub struct Info {
     /// Name of the program.
     pub name: String,
@@ -17,6 +21,9 @@ pub struct Info {
     /// Whether the request was proven with the owner's token.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub owner: bool,
+    /// Whether there is a relay, of which `GET /api/relay` tells.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub relay: bool,
     /// The stream; `None` if a token is required and the request has none.
     #[serde(flatten)]
     pub stream: Option<StreamInfo>,
@@ -55,6 +62,7 @@ mod tests {
             token_required: true,
             pairing: false,
             owner: false,
+            relay: false,
             stream: None,
         };
         let told = json!({ "name": "mimosa", "version": "0.1.0", "token_required": true, "pairing": false });

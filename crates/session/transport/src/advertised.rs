@@ -1,7 +1,8 @@
-//! Addresses in an answer that str0m does not put there: those from which a router forwards to the host, and
-//! those of TCP.
+//! Addresses in an answer that str0m does not put there: those from which a router forwards to the host, those of
+//! TCP, and those at a relay.
 
 use std::fmt::Write;
+use std::net::SocketAddr;
 
 use crate::ends::Addresses;
 use crate::paths::is_candidate;
@@ -12,7 +13,9 @@ use crate::paths::is_candidate;
 ///
 /// They are candidates of type `host`, since the host is an ICE Lite agent, which has no others (RFC
 /// 8445, section 5.2). Those of UDP have a preference below that of every address of the host's own:
-/// whoever is in the same network as the host does not go through its router. Those of TCP come last.
+/// whoever is in the same network as the host does not go through its router. Then come those of TCP, and last those at
+/// a relay, which are of its type (section 5.1.1.2), although an ICE Lite agent has none: nothing but its priority
+/// keeps a browser from taking the longer way.
 #[must_use]
 pub fn advertise(answer: &str, addresses: &Addresses) -> String {
     let mut text = String::with_capacity(answer.len());
@@ -41,8 +44,21 @@ pub fn advertise(answer: &str, addresses: &Addresses) -> String {
                 "a=candidate:stream{index} 1 tcp {priority} {ip} {port} typ host tcptype passive\r\n"
             );
         }
+        for (index, &address) in addresses.relayed.iter().enumerate() {
+            let _ = write!(text, "a={}\r\n", relayed_candidate(index, address));
+        }
     }
     text
+}
+
+/// The candidate of an address at a relay. Where it leads is not told (RFC 8839, section 5.1, `rel-addr`).
+pub(crate) fn relayed_candidate(index: usize, address: SocketAddr) -> String {
+    let (ip, port) = (address.ip(), address.port());
+    let priority = priority(0, 65_535, index);
+    let nowhere = if ip.is_ipv4() { "0.0.0.0" } else { "::" };
+    format!(
+        "candidate:relayed{index} 1 udp {priority} {ip} {port} typ relay raddr {nowhere} rport 9"
+    )
 }
 
 /// The local preference of the first passive candidate of TCP: direction preference 4 of RFC 6544, section
@@ -51,7 +67,7 @@ const PASSIVE: u32 = (4 << 13) + 8_191;
 
 /// The priority of an address (RFC 8445, section 5.1.2.1), by its type preference and the highest local preference
 /// of its kind. The type preference is 126 for UDP, as hosts have, and 90 for TCP, as in `libwebrtc`
-/// (`ICE_TYPE_PREFERENCE_HOST_TCP`). The local preference is 255 and less for what is advertised: str0m
+/// (`ICE_TYPE_PREFERENCE_HOST_TCP`), and 0 at a relay (RFC 8445, section 5.1.2.2). The local preference is 255 and less for what is advertised: str0m
 /// gives the host's own addresses local preferences of 60,000 and more.
 fn priority(kind: u32, highest: u32, index: usize) -> u32 {
     const COMPONENT: u32 = 255;
@@ -82,10 +98,13 @@ mod tests {
             streams: ["10.0.0.2:8080", "203.0.113.7:8080"]
                 .map(|text| text.parse().unwrap())
                 .into(),
+            relayed: vec!["198.51.100.1:50000".parse().unwrap()],
         };
         let text = advertise(ANSWER, &addresses);
         let found = candidates(&text);
-        assert_eq!(found.len(), 6, "{text}");
+        assert_eq!(found.len(), 7, "{text}");
+        let relayed = " udp 16777215 198.51.100.1 50000 typ relay raddr 0.0.0.0 rport 9";
+        assert!(found[6].ends_with(relayed), "{text}");
         let passive = " tcp 1520435199 10.0.0.2 8080 typ host tcptype passive";
         assert!(found[4].ends_with(passive), "{text}");
         assert!(found[2].contains(" 203.0.113.7 4000 typ host"), "{text}");

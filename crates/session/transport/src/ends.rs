@@ -66,13 +66,16 @@ pub struct Addresses {
     /// The addresses of TCP, to which the other end connects (RFC 6544, "passive"), and in whose streams
     /// [frames](mimosa_rtp::framing) are datagrams.
     pub streams: Vec<SocketAddr>,
+    /// The addresses at a relay (RFC 8656) that passes datagrams of UDP on. The ECN field does not pass it.
+    pub relayed: Vec<SocketAddr>,
 }
 
 impl Addresses {
     /// Whether this is one of the addresses.
     #[must_use]
     pub fn has(&self, address: SocketAddr) -> bool {
-        self.datagrams.contains(&address) || self.streams.contains(&address)
+        let all = [&self.datagrams, &self.streams, &self.relayed];
+        all.iter().any(|some| some.contains(&address))
     }
 }
 

@@ -44,7 +44,7 @@ pub use ends::{
 };
 pub use error::{CallError, OfferError};
 pub use numbers::StreamNumbers;
-pub use paths::{check_candidate, is_stun};
+pub use paths::{candidate_addresses, check_candidate, is_reachable, is_stun};
 pub use peer::{LARGEST_PAYLOAD, OVERHEAD, Peer};
 pub use sound::SOUND_OVERHEAD;
 pub use start::Start;

@@ -24,7 +24,7 @@
 //! waits for the end of the handshake has nothing else to send from its new address. Until the
 //! first data, at most a round trip later, a recorded check diverts a few datagrams.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use str0m::Candidate;
 use str0m::ice::StunMessage;
@@ -138,6 +138,35 @@ pub fn check_candidate(line: &str) -> Result<(), OfferError> {
     }
 }
 
+/// The addresses in the candidates of an offer or of a request, each once, in their order: whole lines with or without
+/// `a=`. Names that hide an address, and addresses at which no relay can reach anybody, are left out.
+#[must_use]
+pub fn candidate_addresses<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<IpAddr> {
+    let mut all = Vec::new();
+    for line in lines {
+        let line = line.trim_end();
+        let line = line.strip_prefix("a=").unwrap_or(line);
+        let is_candidate = line.starts_with("candidate:");
+        // Candidates are of the form `candidate:1 1 udp 2122260223 10.0.0.2 5000 typ host` (RFC 8839, section 5.1).
+        let address = line.split(' ').nth(4).filter(|_| is_candidate);
+        let address = address.and_then(|text| text.parse::<IpAddr>().ok());
+        if let Some(ip) = address.filter(|ip| is_reachable(*ip) && !all.contains(ip)) {
+            all.push(ip);
+        }
+    }
+    all
+}
+
+/// Whether another machine can be at an address.
+#[must_use]
+pub const fn is_reachable(ip: IpAddr) -> bool {
+    let is_local = match ip {
+        IpAddr::V4(v4) => v4.is_link_local() || v4.is_broadcast(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local(),
+    };
+    !(is_local || ip.is_loopback() || ip.is_unspecified() || ip.is_multicast())
+}
+
 /// Number of a line's characters that an error repeats.
 const LONGEST_SHOWN: usize = 80;
 
@@ -161,6 +190,19 @@ mod tests {
         assert_eq!(sources.0.len(), MOST_SOURCES);
         assert!(sources.has_room_for(address(0)) && sources.knows(address(15)));
         assert!(!sources.has_room_for(address(16)));
+    }
+
+    #[test]
+    fn the_addresses_of_candidates_are_found() {
+        let offer = "v=0\r\na=candidate:1 1 udp 1 10.0.0.2 5000 typ host\r\n\
+            a=candidate:2 1 udp 1 4f1b.local 5000 typ host\r\na=candidate:3 1 udp 1 127.0.0.1 1 typ host\r\n\
+            a=candidate:4 1 udp 1 fe80::1 1 typ host\r\na=candidate:5 1 udp 1 2001:db8::1 1 typ srflx\r\n\
+            a=candidate:6 1 tcp 1 10.0.0.2 9 typ host\r\na=x 1 2 3 192.0.2.1 4\r\ncandidate:\r\n";
+        let found = candidate_addresses(offer.lines());
+        let expected = ["10.0.0.2", "2001:db8::1"].map(|text| text.parse::<IpAddr>().unwrap());
+        assert_eq!(found, expected);
+        let line = ["candidate:1 1 udp 1 192.0.2.9 5000 typ host"];
+        assert_eq!(candidate_addresses(line).len(), 1);
     }
 
     #[test]

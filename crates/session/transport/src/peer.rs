@@ -15,6 +15,7 @@ use str0m::net::{Protocol, TcpType};
 use str0m::rtp::{ExtensionValues, RtpWrite, SeqNo};
 use str0m::{Candidate, Event, IceConnectionState, Input, Output, Rtc};
 
+use crate::advertised::relayed_candidate;
 use crate::config::configure;
 use crate::ends::{Addresses, Agreed, Channel, Datagram, HostTransport, Left, PeerEvent};
 use crate::error::{OfferError, UNPARSED, in_short};
@@ -125,7 +126,7 @@ impl Peer {
             destination: Destination::default(),
             addresses: Addresses {
                 datagrams: addresses.to_vec(),
-                streams: Vec::new(),
+                ..Addresses::default()
             },
             packets: Video::new(
                 offer.codec.codec,
@@ -335,9 +336,11 @@ impl Peer {
     }
 }
 
-/// The host's addresses, each with its candidate; without addresses that can be none.
+/// The host's addresses, each with its candidate; without addresses that can be none. To str0m an address at a relay is
+/// one of the host's own: it takes no others from an ICE Lite agent.
 fn candidates(addresses: &Addresses) -> impl Iterator<Item = (SocketAddr, Candidate)> {
-    let datagrams = addresses.datagrams.iter().filter_map(|&own| {
+    let datagrams = addresses.datagrams.iter().chain(&addresses.relayed);
+    let datagrams = datagrams.filter_map(|&own| {
         let candidate = Candidate::host(own, Protocol::Udp).ok()?;
         Some((own, candidate))
     });
@@ -455,9 +458,12 @@ impl HostTransport for Peer {
             if before.has(own) {
                 continue;
             }
-            if let Some(added) = self.rtc.add_local_candidate(candidate) {
-                lines.push(added.to_sdp_string());
-            }
+            let added = self.rtc.add_local_candidate(candidate);
+            let relayed = addresses.relayed.iter().position(|known| *known == own);
+            lines.extend(match relayed {
+                Some(index) => added.map(|_| relayed_candidate(index, own)),
+                None => added.map(Candidate::to_sdp_string),
+            });
         }
         self.drain();
         lines

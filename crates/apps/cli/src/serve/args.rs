@@ -28,6 +28,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "view_token")]
     view_token_file: Option<PathBuf>,
 
+    /// A file with the secret of `--relay`, which has no flag of its own
+    /// [env: `MIMOSA_RELAY_SECRET`].
+    #[arg(long, value_name = "FILE")]
+    relay_secret_file: Option<PathBuf>,
+
     /// Draw no QR code of the URL on a terminal.
     #[arg(long)]
     no_qr: bool,
@@ -70,6 +75,7 @@ impl Args {
         for (key, path) in [
             (&keys::TOKEN, &self.token_file),
             (&keys::VIEW_TOKEN, &self.view_token_file),
+            (&keys::RELAY_SECRET, &self.relay_secret_file),
         ] {
             if let Some(path) = path {
                 flags.set(key, token_file::read(path)?);
@@ -101,7 +107,7 @@ struct Said(Flags);
 
 impl clap::Args for Said {
     fn augment_args(command: Command) -> Command {
-        KEYS.iter().fold(command, |command, key| {
+        flagged().fold(command, |command, key| {
             command.next_help_heading(key.group).arg(argument(key))
         })
     }
@@ -114,7 +120,7 @@ impl clap::Args for Said {
 impl FromArgMatches for Said {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut flags = Flags::default();
-        for key in KEYS {
+        for key in flagged() {
             for text in matches.get_many::<String>(key.name).into_iter().flatten() {
                 flags.set(key, text);
             }
@@ -126,6 +132,13 @@ impl FromArgMatches for Said {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// The keys that have a flag: all but one. The list of processes shows flags, and whoever has the relay's secret uses
+/// the relay for anything.
+fn flagged() -> impl Iterator<Item = &'static Key> {
+    let all = KEYS.iter().copied();
+    all.filter(|key| key.name != keys::RELAY_SECRET.name)
 }
 
 /// A key as a flag. Its text is parsed together with those of the file and the environment.

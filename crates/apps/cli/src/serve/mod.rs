@@ -113,11 +113,11 @@ fn report(file: &ConfigFile) {
     }
 }
 
-/// Whether a settings file sets a token.
+/// Whether a settings file sets a token or the relay's secret.
 fn has_token(text: &str) -> bool {
     let sets = |line: &str| {
         let key = line.split('=').next().unwrap_or_default().trim();
-        key == "token" || key == "view_token"
+        ["token", "view_token", "secret", "relay.secret"].contains(&key)
     };
     text.lines().any(sets)
 }

@@ -47,6 +47,12 @@ fn help_has_every_setting() {
     for command in ["serve", "doctor"] {
         let help = stdout(&here, &format!("{command} --help"));
         for key in KEYS {
+            // What would be seen in the list of processes comes from a file alone.
+            if key.name == "relay_secret" {
+                assert!(!help.contains(&format!("{} <", key.flag())), "{help}");
+                assert!(help.contains(&key.variable()), "{help}");
+                continue;
+            }
             for part in [
                 &format!("{} <", key.flag()),
                 &key.variable(),

@@ -10,6 +10,7 @@ mod page;
 mod pair;
 pub(crate) mod places;
 mod redirect;
+mod relay;
 mod timed;
 mod whep;
 
@@ -25,7 +26,7 @@ use axum::routing::{get, patch, post};
 use mimosa_protocol::pairing::Allowed;
 use mimosa_protocol::problem::{ErrorCode, Problem};
 use mimosa_protocol::proof::{Challenge, Secret};
-use mimosa_settings::Token;
+use mimosa_settings::{RelaySettings, Token};
 use mimosa_system::random::bits_128;
 use mimosa_units::TimeDelta;
 use serde::Serialize;
@@ -69,6 +70,8 @@ pub(crate) struct App {
     pub(crate) tell: Tell,
     /// What the owner sees and changes.
     owning: Option<(Box<dyn Owning>, Option<Invitation>)>,
+    /// The relay that players may use.
+    relay: Option<RelaySettings>,
     places: Places,
 }
 
@@ -82,11 +85,11 @@ pub(crate) type Owner = (Token, Box<dyn Owning>, Option<Invitation>);
 type Tell = Box<dyn Fn(&Told) + Send + Sync>;
 
 impl App {
-    /// The state that handlers share. `names` are those by which requests may call the host; `tokens`
+    /// The state that handlers share. `names` are those by which requests may call the host, `relay` is for players; `tokens`
     /// are those for playing and for watching, and the owner's with what the owner sees; then come the devices that have paired, how others pair,
     /// and how the owner is told.
     pub(crate) fn new(
-        (allowed_origins, names): (&[String], Vec<String>),
+        (allowed_origins, names, relay): (&[String], Vec<String>, Option<RelaySettings>),
         (tokens, owner): (Option<(Token, Token)>, Option<Owner>),
         (devices, pairing, tell): (Option<Devices>, Option<Pairing>, Tell),
         network: Mailbox<ToNetwork>,
@@ -112,6 +115,7 @@ impl App {
             devices: devices.map(Mutex::new),
             tell,
             owning,
+            relay,
             places: Places::default(),
         }
     }
@@ -268,6 +272,7 @@ fn plain(app: Arc<App>, answers: Arc<Answers>) -> Router {
 fn router(app: Arc<App>) -> Router {
     let identified = Router::new()
         .route("/api/info", get(info))
+        .route("/api/relay", get(relay::servers))
         .route("/api/own", get(own::look).post(own::change))
         .route("/metrics", get(metrics))
         .route("/whep", post(whep::offer).options(whep::preflight))
@@ -344,6 +349,7 @@ async fn info(
     info.token_required = is_guarded;
     info.pairing = app.pairing.is_some();
     info.owner = is_owner && app.owning.is_some();
+    info.relay = is_known && app.relay.is_some();
     info.stream = info.stream.filter(|_| is_known);
     Ok(json(&info))
 }
@@ -384,6 +390,7 @@ mod tests {
     use axum::body::Body;
     use hyper::service::Service;
     use hyper_util::service::TowerToHyperService;
+    use mimosa_settings::RelaySecret;
     use mimosa_system::{Inbox, mailbox};
 
     use super::*;
@@ -406,11 +413,19 @@ mod tests {
         (TowerToHyperService::new(router(app)), inbox)
     }
 
+    /// A relay, of whose secret nothing may be told.
+    pub(super) fn relay() -> RelaySettings {
+        RelaySettings {
+            urls: vec!["turn:relay.example.org?transport=tcp".parse().unwrap()],
+            secret: RelaySecret::new("between-relay-and-host").unwrap(),
+        }
+    }
+
     fn app(pairing: (Option<Devices>, Option<Pairing>, Tell)) -> (Arc<App>, Inbox<ToNetwork>) {
         let [play, watch] = [PLAY, WATCH].map(|token| Token::new(token).unwrap());
         let (network, inbox) = mailbox().unwrap();
         let app = App::new(
-            (&[], Vec::new()),
+            (&[], Vec::new(), Some(relay())),
             (Some((play, watch)), own::tests::owner()),
             pairing,
             network,
@@ -544,6 +559,30 @@ mod tests {
             let headers: Vec<_> = [("host", host)].into_iter().chain(token).collect();
             let got = status(&routes, from, metrics, &headers).await;
             assert_eq!(got, expected, "{from:?} {host} {token:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_relay_is_for_whoever_knows_a_token_and_is_not_overheard() {
+        let routes = routes();
+        let relay = ("GET", "/api/relay");
+        for (from, token, expected) in [
+            (HERE, None, 401),
+            (HERE, Some(WRONG), 403),
+            (THERE, None, 401),
+            (THERE, Some(RIGHT), 403),
+            (HERE, Some(RIGHT), 200),
+        ] {
+            let headers: Vec<_> = [LOCAL].into_iter().chain(token).collect();
+            let response = answer(&routes, from, relay, &headers).await;
+            let status = response.status().as_u16();
+            let body = axum::body::to_bytes(response.into_body(), 10_000).await;
+            let body = String::from_utf8(body.unwrap().into()).unwrap();
+            assert_eq!(status, expected, "{from:?} {token:?} {body}");
+            assert!(!body.contains("between-relay"), "{body}");
+            let is_told = body.contains("turn:relay.example.org:3478?transport=tcp");
+            assert_eq!(is_told, expected == 200, "{body}");
+            assert_eq!(body.contains("credential\":"), expected == 200, "{body}");
         }
     }
 

@@ -62,6 +62,7 @@ pub(super) async fn offer(
         may_play: known.permission != Permission::Watch,
         secret: known.session,
         device: known.device,
+        from: client.0.ip(),
     };
     let answer = app
         .ask(|reply| ToNetwork::Offer(Box::new(offer), reply))

@@ -15,6 +15,7 @@ use mimosa_transport::{Agreed, HostTransport, OfferError, Peer, StreamNumbers, a
 use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 
+use super::relay::Peers;
 use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork, Within};
 use crate::controllers::shown;
 use crate::encoding::EncoderThread;
@@ -113,8 +114,10 @@ impl Network {
             encoder,
             recorders,
             address: None,
+            peers: Peers::of(offer),
         };
         self.sessions.insert(number, running);
+        self.permit();
         self.settle(number);
         self.count();
         Ok(Answer { text, id })
@@ -267,16 +270,18 @@ impl Network {
     /// Adds candidates to a session.
     pub(super) fn candidates(&mut self, within: &Within, lines: &[String]) -> Result<(), Problem> {
         let number = self.allowed(within)?;
-        self.with(number, |running, _| {
+        let added = self.with(number, |running, _| {
             for line in lines {
                 running
                     .session
                     .add_candidate(line)
                     .map_err(|error| Problem::new(ErrorCode::BadRequest, error.to_string()))?;
             }
+            running.peers.add(lines.iter().map(String::as_str));
             Ok(())
-        })
-        .unwrap_or(Ok(()))
+        });
+        self.permit();
+        added.unwrap_or(Ok(()))
     }
 
     /// Ends a session.

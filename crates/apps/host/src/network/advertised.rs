@@ -1,4 +1,4 @@
-//! Looks up the places at which others reach the host, again and again: a name of a home's router
+//! Looks up the places at which others reach the host, and that of a relay, again and again: a name of a home's router
 //! stands for another address from time to time.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,9 +55,14 @@ impl Watch {
         }
     }
 
-    /// Tells the network the addresses, at once and whenever they change. Never completes, unless no
-    /// place has a name and no router forwards.
-    pub(crate) async fn run(mut self, mailbox: Mailbox<ToNetwork>) {
+    /// Tells the network the addresses, in the form that `told_as` gives them, at once and whenever they change. Never
+    /// completes, unless no place has a name and no router forwards. The log calls the places `what`.
+    pub(crate) async fn run(
+        mut self,
+        what: &'static str,
+        told_as: fn(Addresses) -> ToNetwork,
+        mailbox: Mailbox<ToNetwork>,
+    ) {
         let mut told = Addresses::default();
         let mut may_change = true;
         loop {
@@ -70,8 +75,8 @@ impl Watch {
             }
             let addresses = self.addresses();
             if addresses != told {
-                tracing::info!(udp = ?addresses.datagrams, tcp = ?addresses.streams, "advertised");
-                mailbox.send(ToNetwork::Advertised(addresses.clone()));
+                tracing::info!(udp = ?addresses.datagrams, tcp = ?addresses.streams, "{what}");
+                mailbox.send(told_as(addresses.clone()));
                 told = addresses;
             }
             let has_names = !self.names().is_empty();
@@ -93,7 +98,7 @@ impl Watch {
                 self.found.insert(name, addresses);
             }
             Err(error) if !self.missing.contains(&name) => {
-                tracing::warn!(name, %error, "advertised, and cannot be looked up");
+                tracing::warn!(name, %error, "a name that cannot be looked up");
                 self.missing.insert(name);
             }
             Err(_) => {}

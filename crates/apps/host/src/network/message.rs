@@ -1,6 +1,6 @@
 //! Messages from other threads to the network's.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::info::Info;
@@ -42,6 +42,8 @@ pub(crate) struct Offer {
     pub(crate) secret: Option<Secret>,
     /// The identifier of the paired device that makes the offer, if it is one.
     pub(crate) device: Option<String>,
+    /// The address that the offer came from.
+    pub(crate) from: IpAddr,
 }
 
 /// A request within a session, with what it shows.
@@ -76,6 +78,8 @@ pub(crate) enum ToNetwork {
     Devices(Vec<String>),
     /// Where others reach the host besides its own addresses.
     Advertised(Addresses),
+    /// The addresses of the relay.
+    Relay(Vec<SocketAddr>),
     /// The addresses that the machine has, of those to which the host binds.
     Interfaces(Vec<IpAddr>),
     /// A connection of TCP that carries the datagrams of a session.

@@ -6,6 +6,7 @@ mod forwards;
 mod interfaces;
 mod message;
 mod reach;
+mod relay;
 mod sockets;
 mod streams;
 
@@ -32,6 +33,8 @@ pub(crate) use self::advertised::Watch as AdvertisedWatch;
 pub(crate) use self::forwards::{Forwards, Outside};
 pub(crate) use self::interfaces::watch as watch_interfaces;
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork, Within};
+pub(crate) use self::relay::credentials as relay_credentials;
+use self::relay::{Peers, Relay};
 use self::sockets::Received;
 pub(crate) use self::sockets::{Sockets, is_absent};
 pub(crate) use self::streams::Framed;
@@ -70,6 +73,8 @@ struct Running {
     recorders: Vec<Recorder>,
     /// Where the session's newest datagram came from: a guess that avoids asking all sessions.
     address: Option<SocketAddr>,
+    /// The addresses that may send to the host's address at a relay, for this session.
+    peers: Peers,
 }
 
 impl Running {
@@ -119,11 +124,12 @@ impl Network {
         settings: Arc<Settings>,
         (encoders, controllers): (EncoderChoices, Controllers),
         clock: Clock,
-        (sockets, stream_port): (Sockets, Option<u16>),
+        (mut sockets, stream_port): (Sockets, Option<u16>),
         (source, sound): (Source, Option<Sound>),
         (mailbox, inbox): (Mailbox<ToNetwork>, Inbox<ToNetwork>),
         metrics: Arc<Metrics>,
     ) -> Self {
+        sockets.relay = settings.relay.as_ref().map(Relay::new);
         Self {
             settings,
             encoders,
@@ -171,6 +177,7 @@ impl Network {
             }
             let now = self.clock.now();
             self.sockets.streams.expire(now);
+            self.tend_relay();
             self.each(|running, now, viewers| {
                 if running.session.deadline() <= now {
                     running.session.advance(now);
@@ -183,6 +190,9 @@ impl Network {
                 for writer in self.writers {
                     // A panic of the thread was logged there.
                     let _ = writer.join();
+                }
+                if let Some(relay) = self.sockets.relay {
+                    relay.close();
                 }
                 return end;
             }
@@ -232,7 +242,8 @@ impl Network {
         let mut ended = None;
         while let Some(running) = self.sessions.get_mut(&number) {
             let datagrams = std::iter::from_fn(|| running.session.poll_datagram());
-            self.metrics.unsent.inc_by(self.sockets.send(datagrams));
+            let unsent = self.sockets.send(self.clock.now(), datagrams);
+            self.metrics.unsent.inc_by(unsent);
             let effects = running.session.take_effects();
             if effects.is_empty() {
                 break;
@@ -292,9 +303,12 @@ impl Network {
         );
         // A panic while the session closes does not affect others.
         let _ = catch_unwind(AssertUnwindSafe(|| running.session.close(reason)));
-        self.sockets
-            .send(std::iter::from_fn(|| running.session.poll_datagram()));
+        self.sockets.send(
+            self.clock.now(),
+            std::iter::from_fn(|| running.session.poll_datagram()),
+        );
         self.sockets.streams.close_of(number);
+        self.permit();
         for effect in running.session.take_effects() {
             match effect {
                 Effect::Act(played) => self.source.act(played),
@@ -366,6 +380,12 @@ impl Network {
             }
             ToNetwork::Devices(devices) => self.keep_only(&devices),
             ToNetwork::Advertised(addresses) => self.advertised = addresses,
+            ToNetwork::Relay(addresses) => {
+                if let Some(relay) = &mut self.sockets.relay {
+                    relay.lead(&addresses);
+                    self.permit();
+                }
+            }
             ToNetwork::Interfaces(addresses) => self.change_addresses(&addresses),
             ToNetwork::Framed(framed) => self.sockets.streams.add(framed, self.clock.now()),
             ToNetwork::Candidates(within, lines, reply) => {
@@ -411,7 +431,8 @@ impl Network {
             .sessions
             .values()
             .map(|running| running.session.deadline());
-        let until = deadlines.fold(now + LONGEST_SLEEP, Time::min);
+        let relay = self.sockets.relay.as_ref().map(Relay::deadline);
+        let until = deadlines.chain(relay).fold(now + LONGEST_SLEEP, Time::min);
         let rest = until.since(self.clock.now()).max(TimeDelta::ZERO);
         let timeout = Timespec {
             tv_sec: 0,
@@ -446,8 +467,12 @@ impl Network {
                 break;
             };
             let Received { local, datagrams } = received;
-            let from = datagrams.from;
             for data in buffer[..datagrams.length].chunks(datagrams.stride) {
+                let now = self.clock.now();
+                let arrived = self.sockets.arrived(now, (datagrams.from, local), data);
+                let Some(((from, local), data)) = arrived else {
+                    continue;
+                };
                 match self.whose(from, local, data) {
                     Some(number) => {
                         self.with(number, |running, now| {
@@ -520,6 +545,7 @@ impl Network {
             token_required: false,
             pairing: false,
             owner: false,
+            relay: false,
             stream: Some(StreamInfo {
                 source: self.source.name().to_owned(),
                 width: size.width(),

@@ -6,6 +6,7 @@ use mimosa_protocol::control::{BitsPerSecond, Millis};
 use mimosa_transport::{Addresses, is_stun};
 
 use super::Network;
+use super::relay::Relay;
 use crate::sessions::Listed;
 
 /// Most addresses of TCP in an answer, of the host's own and of others: a browser connects to each, and has 16
@@ -76,11 +77,36 @@ impl Network {
         self.each(|running, _, _| running.session.set_addresses(&addresses));
     }
 
-    /// Where the host's own sockets are.
+    /// Takes what the relay has said, and offers another address there to all sessions.
+    pub(super) fn tend_relay(&mut self) {
+        let now = self.clock.now();
+        let relay = self.sockets.relay.as_mut();
+        if relay.is_some_and(|relay| relay.tend(now)) {
+            let addresses = self.addresses();
+            self.each(|running, _, _| running.session.set_addresses(&addresses));
+        }
+    }
+
+    /// Lets the players of all sessions send to the host's address at the relay, and nobody else.
+    pub(super) fn permit(&mut self) {
+        let now = self.clock.now();
+        if let Some(relay) = &mut self.sockets.relay {
+            let all = self.sessions.values();
+            let peers = all.flat_map(|running| running.peers.iter().copied());
+            relay.permit(now, &peers.collect());
+        }
+    }
+
+    /// Where the host's own sockets are, and where a relay leads to it.
     pub(super) fn addresses(&self) -> Addresses {
         let datagrams = self.sockets.addresses();
         let streams = self.stream_addresses(datagrams.iter().map(SocketAddr::ip));
-        Addresses { datagrams, streams }
+        let relayed = self.sockets.relay.as_ref().and_then(Relay::relayed);
+        Addresses {
+            datagrams,
+            streams,
+            relayed: relayed.into_iter().collect(),
+        }
     }
 
     /// The addresses of TCP among these, at which sessions can be reached as well.
@@ -95,12 +121,12 @@ impl Network {
 
     /// What an answer says besides the addresses of the host's sockets of UDP.
     pub(super) fn told(&self) -> Addresses {
-        let own = self.addresses().streams;
+        let own = self.addresses();
+        let streams = own.streams.into_iter();
         Addresses {
             datagrams: self.advertised.datagrams.clone(),
-            streams: few(own
-                .into_iter()
-                .chain(self.advertised.streams.iter().copied())),
+            streams: few(streams.chain(self.advertised.streams.iter().copied())),
+            relayed: own.relayed,
         }
     }
 

@@ -7,7 +7,9 @@ use std::os::fd::BorrowedFd;
 
 use mimosa_system::udp::{self, BatchSocket};
 use mimosa_transport::Datagram;
+use mimosa_units::Time;
 
+use super::relay::Relay;
 use super::streams::Streams;
 use crate::error::HostError;
 
@@ -19,6 +21,8 @@ pub(crate) struct Sockets {
     /// The addresses that could not be bound, of which the log has been told.
     refused: BTreeSet<IpAddr>,
     pub(super) streams: Streams,
+    /// The host's address at a relay, if it has a relay.
+    pub(super) relay: Option<Relay>,
 }
 
 /// Datagrams that were received together.
@@ -64,6 +68,7 @@ impl Sockets {
             port,
             refused: BTreeSet::new(),
             streams: Streams::default(),
+            relay: None,
         })
     }
 
@@ -103,32 +108,57 @@ impl Sockets {
 
     /// The descriptors to wait for, in the order of the indices of [`Self::receive`].
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.udp.iter().map(BatchSocket::fd)
+        let own = self.udp.iter().map(BatchSocket::fd);
+        own.chain(self.relay.as_ref().and_then(Relay::fd))
     }
 
     /// Sends datagrams, with as many as possible in one call. Datagrams that the system does not
     /// take are lost; returns their number.
-    pub(crate) fn send(&mut self, datagrams: impl Iterator<Item = Datagram>) -> u64 {
+    pub(crate) fn send(&mut self, now: Time, datagrams: impl Iterator<Item = Datagram>) -> u64 {
         let mut unsent = 0;
         for datagram in datagrams {
             let mut sockets = self.udp.iter_mut();
             let socket = sockets.find(|socket| socket.address() == datagram.source);
             unsent += match socket {
                 Some(socket) => socket.send(datagram.destination, datagram.ecn, &datagram.contents),
-                None => u64::from(!self.streams.send(&datagram)),
+                None => match &mut self.relay {
+                    Some(relay) if relay.relayed() == Some(datagram.source) => {
+                        relay.send(now, &datagram)
+                    }
+                    _ => u64::from(!self.streams.send(&datagram)),
+                },
             };
         }
+        unsent += self.relay.as_mut().map_or(0, Relay::flush);
         unsent + self.udp.iter_mut().map(BatchSocket::flush).sum::<u64>()
     }
 
     /// Receives datagrams from one socket into `buffer`, which has [`udp::LARGEST`] bytes; `None` if
     /// there are no more.
     pub(crate) fn receive(&self, index: usize, buffer: &mut [u8]) -> Option<Received> {
-        let socket = self.udp.get(index)?;
+        let relay = || self.relay.as_ref()?.socket();
+        let socket = self.udp.get(index).or_else(relay)?;
         Some(Received {
             local: socket.address(),
             datagrams: socket.receive(buffer)?,
         })
+    }
+}
+
+impl Sockets {
+    /// What a datagram brings that came from the first of two addresses to the second: itself, or what a peer has
+    /// sent by the relay, with the peer's address and the host's address at the relay; `None` if it is the relay's own.
+    pub(super) fn arrived<'a>(
+        &mut self,
+        now: Time,
+        (from, local): (SocketAddr, SocketAddr),
+        data: &'a [u8],
+    ) -> Option<((SocketAddr, SocketAddr), &'a [u8])> {
+        let relay = self.relay.as_mut();
+        match relay.filter(|relay| relay.is_at(local)) {
+            Some(relay) => relay.receive(now, from, data),
+            None => Some(((from, local), data)),
+        }
     }
 }
 
@@ -227,7 +257,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let wanted = [expected(0), expected(1)];
-        assert_eq!(sockets.send(datagrams.clone().into_iter()), 0);
+        assert_eq!(sockets.send(Time::ZERO, datagrams.clone().into_iter()), 0);
         for (peer, wanted) in peers.iter().zip(wanted) {
             let mut buffer = [0; 2_000];
             for contents in wanted {
@@ -239,7 +269,11 @@ mod tests {
             source: SocketAddr::from(([127, 0, 0, 2], 1)),
             ..datagrams[0].clone()
         };
-        assert_eq!(sockets.send(std::iter::repeat_n(elsewhere, 3)), 3, "unsent");
+        assert_eq!(
+            sockets.send(Time::ZERO, std::iter::repeat_n(elsewhere, 3)),
+            3,
+            "unsent"
+        );
     }
 
     #[test]

@@ -32,7 +32,7 @@ fn keys_that_do_not_exist() {
     assert!(
         error
             .starts_with("m.toml:1: there is no key `prot`; at the top there are bind, http_port,")
-            && error.ends_with("log, log_format, input, encoder, sound, controller"),
+            && error.ends_with("log, log_format, input, encoder, sound, relay, controller"),
         "{error}"
     );
     assert_eq!(
