@@ -78,6 +78,10 @@ fn check(settings: &Settings) {
     let limits = settings.controller.limits;
     assert!(limits.min() <= limits.start() && limits.start() <= limits.max());
     assert!(limits.min().as_bps() > 0);
+    if let Some(relay) = &settings.relay {
+        assert!((1..=4).contains(&relay.urls.len()));
+        assert!(!format!("{:?}", relay.secret).contains(relay.secret.secret()));
+    }
     let tokens = [&settings.token, &settings.view_token];
     assert!(tokens[0].is_none() || tokens[0] != tokens[1]);
     let shown = format!("{tokens:?}");

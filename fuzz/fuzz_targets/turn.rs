@@ -47,7 +47,9 @@ fuzz_target!(|steps: Vec<Step>| {
                 receive(&mut client, now, &datagram);
             }
             Step::Permit(peers) => {
-                let peers = peers.into_iter().map(|peer| IpAddr::V4(Ipv4Addr::from(peer)));
+                let peers = peers
+                    .into_iter()
+                    .map(|peer| IpAddr::V4(Ipv4Addr::from(peer)));
                 let peers: BTreeSet<_> = peers.collect();
                 client.permit(now, &peers);
             }

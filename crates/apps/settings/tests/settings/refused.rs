@@ -254,6 +254,46 @@ fn a_host_without_tokens_is_for_its_own_machine() {
 }
 
 #[test]
+fn a_relay_without_its_secret() {
+    let relay =
+        |urls: &str, secret: &str| format!("[relay]\nurls = [{urls}]\nsecret = \"{secret}\"");
+    let url = "\"turn:relay.example.org\"";
+    let settings = file(&relay(url, "between-relay-and-host")).settings();
+    let found = settings.relay.clone().unwrap();
+    assert_eq!(
+        found.urls[0].to_string(),
+        "turn:relay.example.org:3478?transport=udp"
+    );
+    assert!(!format!("{settings:?}").contains("between"));
+    assert_eq!(file(&relay("", "")).settings().relay, None);
+    let error = file(&relay(url, "")).error();
+    assert!(
+        error.contains("`relay.urls`") && error.contains("`relay.secret`"),
+        "{error}"
+    );
+    let error = file(&relay("", "between-relay-and-host")).error();
+    assert!(
+        error.contains("`relay.urls`") && error.contains("`relay.secret`"),
+        "{error}"
+    );
+    assert_eq!(
+        file(&relay(url, "too short")).error(),
+        "m.toml:3: `relay.secret` must be 16 to 256 printable characters without spaces, not what it is, which is not shown"
+    );
+    for urls in [
+        "\"https://relay.example.org\"".to_owned(),
+        [url; 5].join(", "),
+        "3478".to_owned(),
+    ] {
+        let error = file(&relay(&urls, "between-relay-and-host")).error();
+        assert!(
+            error.starts_with("m.toml:2: `relay.urls` must be a list of at most four"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn a_certificate_without_its_key() {
     let both = [("tls-certificate", "a.pem"), ("tls-key", "b.pem")];
     assert!(flags(&both).resolve().is_ok());
