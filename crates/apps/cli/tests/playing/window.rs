@@ -190,7 +190,8 @@ fn pictures_are_shown_at_once_where_no_refresh_is_known_or_wanted() {
         "{line}"
     );
     assert!(line.contains(", repeated 0,"), "{line}");
-    drop(client);
+    drop((client, host));
+    let (host, url) = serve(&here);
     let (client, lines) = play(&url, &["--presentation", "at-once"], on(&server));
     let line = logged(&lines, |line| number(line, "; shown ") >= 30.0);
     assert!(line.contains("shown at once (as asked)"), "{line}");
