@@ -10,7 +10,7 @@
 //! display -> refreshed (RefreshClock: when is the next refresh?)
 //! ```
 //!
-//! A picture is *due* a fixed time after its capture ([the hold](hold)). Shortly before each refresh, the
+//! A picture is *due* a fixed time after its capture (`hold.rs`). Shortly before each refresh, the
 //! driver asks which picture to show at it. The answer is the newest picture that is due, with one
 //! exception: where a picture has only just become due, and the one before was shown a whole refresh after it
 //! was due, it is left to the next refresh as well. Without the exception, captures that lie some microseconds
