@@ -22,12 +22,13 @@ test("the demo is heard without a gap, and how far it is from the picture is kno
   const page = await browser.play(host.play);
   await hear(page);
   await until("the pulse is heard", async () => (await level(page, PULSE_HERTZ)) > -60);
-  // What listens may begin within a pulse, and the cut is heard at all frequencies: a whole
-  // pulse counts that comes later.
-  await forget(page);
-  await sleep(1_500);
-  const before = await level(page, ACTION_HERTZ);
-  expect(before, "nobody has pressed anything").toBeLessThan(-70);
+  // What listens may begin within a pulse, and on a busy machine the browser cuts one: a cut is heard at all
+  // frequencies. A whole pulse counts that comes later.
+  await until("nobody has pressed anything", async () => {
+    await forget(page);
+    await sleep(1_500);
+    return (await level(page, ACTION_HERTZ)) < -70;
+  });
   await page.keyboard.press("Space");
   await until("the answer to a key is heard", async () => {
     return (await level(page, ACTION_HERTZ)) > -60;
