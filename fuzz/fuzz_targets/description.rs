@@ -41,6 +41,7 @@ fn offer(text: &str, start: Start) {
             let addresses = Addresses {
                 datagrams: vec![address(3)],
                 streams: vec![address(4)],
+                relayed: vec![address(5)],
             };
             let whole = advertise(&answer, &addresses);
             assert!(whole.len() >= answer.len());
