@@ -12,9 +12,10 @@ use crate::route::router;
 use crate::upnp::Upnp;
 use crate::{Forwarded, GatewayError, Means, Protocol};
 
-/// How long a router is asked to forward, in seconds: RFC 6886, section 3.3, recommends two hours. What a host that was
-/// killed leaves behind ends then.
-const LIFETIME: u32 = 7_200;
+/// How long a router is asked to forward, in seconds. RFC 6886, section 3.3, recommends two hours, for programs that ask
+/// seldom. Ten minutes are our choice: the host asks each minute, and what a killed host leaves behind, which by PCP no
+/// other request may change (RFC 6887, section 11.3: the nonce), is soon over.
+const LIFETIME: u32 = 600;
 /// The longest time between two requests for one port. Our choice: after it the host knows that the router has
 /// another address, or that it was switched off and has forgotten everything.
 const LONGEST: Duration = Duration::from_mins(1);
@@ -128,6 +129,12 @@ impl Forwarding {
         self.forwarded
     }
 
+    /// Whether a router may still forward that has not granted the last `refused` requests.
+    #[must_use]
+    pub fn may_last(&self, refused: u32) -> bool {
+        self.rest().saturating_mul(refused) < self.lifetime.min(seconds(LIFETIME))
+    }
+
     /// How long to wait before the next [`Forwarding::renew`].
     #[must_use]
     pub fn rest(&self) -> Duration {
@@ -138,8 +145,8 @@ impl Forwarding {
     ///
     /// # Errors
     ///
-    /// [`GatewayError`] if the router does not go on. What has changed about the machine's own network is found
-    /// by [`forward`].
+    /// [`GatewayError`] if the router does not answer, or refuses. It may forward until the time is over for which it
+    /// was asked ([`Forwarding::may_last`]).
     pub async fn renew(&mut self) -> Result<(), GatewayError> {
         let (router, own) = router()?;
         let Forwarded {

@@ -41,7 +41,7 @@ pub enum ConfineError {
 /// memory above a limit. Whatever asks for one of them ends the process, at once and as a whole. Threads that
 /// are started later have no more than those that start them.
 ///
-/// What is open stays open: of descriptors, 0 can be read and written, and none of the others.
+/// Descriptors that are open stay open, and only descriptor 0 can be read and written.
 ///
 /// # Errors
 ///

@@ -12,16 +12,16 @@ use crate::message::BadAnswer;
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Death {
-    /// A signal ended it.
+    /// A signal ended the process.
     #[error("{}", words(*.0))]
     Signal(i32),
-    /// It ended itself.
+    /// The process ended itself, with this exit code.
     #[error("it ended with exit code {0}")]
     Ended(i32),
-    /// It did not answer, and was ended.
+    /// The process did not answer for so many seconds, and was ended.
     #[error("it did not answer for {0} s")]
     Silent(u64),
-    /// It answered what no decoder answers, and was ended.
+    /// The process answered what no decoder answers, and was ended.
     #[error("it answered nonsense ({0})")]
     Nonsense(#[from] BadAnswer),
 }

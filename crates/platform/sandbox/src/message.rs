@@ -118,12 +118,12 @@ impl Request {
 /// What a decoder's process answers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Answer {
-    /// It can reach nothing any more, and decodes these codecs, the first one before the others.
+    /// The process can reach nothing any more, and decodes these codecs.
     Ready {
         /// The codecs, in the order of [`Codec::ALL`].
         codecs: Vec<Codec>,
     },
-    /// It does not decode, for a reason that is told in one line, and ends.
+    /// The process does not decode, for a reason that is told in one line, and ends.
     Failed {
         /// The reason.
         reason: String,

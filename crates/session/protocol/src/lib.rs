@@ -12,5 +12,6 @@ mod page_time;
 pub mod pairing;
 pub mod problem;
 pub mod proof;
+pub mod relay;
 
 pub use page_time::PageTime;

@@ -3,6 +3,7 @@
 use mimosa_protocol::control::{Decided, FromPage, ToPage};
 use mimosa_protocol::info::Info;
 use mimosa_protocol::problem::{ErrorCode, Problem};
+use mimosa_protocol::relay::IceServers;
 use serde_json::Value;
 
 const DOCUMENT: &str = include_str!("../../../../docs/embed/protocol.md");
@@ -13,6 +14,12 @@ fn examples() -> Vec<&'static str> {
     blocks
         .filter_map(|block| block.split("```").next())
         .collect()
+}
+
+/// The example of the host's statistics.
+fn statistics() -> Option<&'static str> {
+    let mut all = examples().into_iter();
+    all.find(|example| example.contains("\"type\": \"statistics\""))
 }
 
 /// Whether two values are equal, where a number may be written with or without a fraction.
@@ -37,11 +44,18 @@ fn every_example_is_read_and_written_back() {
     let mut seen = Vec::new();
     for example in examples() {
         let value: Value = serde_json::from_str(example).unwrap();
-        let kind = value["type"].as_str().unwrap_or("info");
+        let untyped = if value["ice_servers"].is_array() {
+            "relay"
+        } else {
+            "info"
+        };
+        let kind = value["type"].as_str().unwrap_or(untyped);
         let written = match kind {
             "info" => {
                 serde_json::to_string(&serde_json::from_str::<Info>(example).unwrap()).unwrap()
             }
+            "relay" => serde_json::to_string(&serde_json::from_str::<IceServers>(example).unwrap())
+                .unwrap(),
             "client" | "limit" | "test-line" => {
                 FromPage::parse(example.as_bytes()).unwrap().to_json()
             }
@@ -55,6 +69,7 @@ fn every_example_is_read_and_written_back() {
         seen,
         [
             "info",
+            "relay",
             "hello",
             "statistics",
             "notice",
@@ -71,8 +86,7 @@ fn every_example_is_read_and_written_back() {
 
 #[test]
 fn a_value_that_is_not_known_is_null() {
-    let statistics = examples()[2];
-    let mut value: Value = serde_json::from_str(statistics).unwrap();
+    let mut value: Value = serde_json::from_str(statistics().unwrap()).unwrap();
     for key in ["target", "utilisation", "state", "rtt", "loss", "quantiser"] {
         value[key] = Value::Null;
     }
@@ -87,7 +101,7 @@ fn a_value_that_is_not_known_is_null() {
 /// A message without `decision`, or with a part of it, is understood.
 #[test]
 fn a_decision_may_be_left_out() {
-    let mut value: Value = serde_json::from_str(examples()[2]).unwrap();
+    let mut value: Value = serde_json::from_str(statistics().unwrap()).unwrap();
     let decision = |value: &Value| match ToPage::parse(value.to_string().as_bytes()) {
         Ok(ToPage::Statistics(statistics)) => statistics.decision,
         other => panic!("{other:?}"),

@@ -1,16 +1,11 @@
-//! SHA-1 and MD5, which STUN prescribes, and HMAC (RFC 2104).
+//! SHA-1 and MD5, which STUN prescribes.
 
 use md5::Md5;
+use mimosa_protocol::proof::hmac;
 use sha1::{Digest as _, Sha1};
 
 /// A code of HMAC-SHA-1.
 pub(crate) type Code = [u8; 20];
-
-/// Bytes of a block of SHA-1, to which HMAC fills up its secret (RFC 2104, section 2).
-const BLOCK: usize = 64;
-/// Values with which the secret is combined for the inner and the outer hash (RFC 2104, section 2).
-const INNER: u8 = 0x36;
-const OUTER: u8 = 0x5c;
 
 /// MD5 of these bytes.
 pub(crate) fn md5(bytes: &[u8]) -> [u8; 16] {
@@ -24,26 +19,7 @@ pub(crate) fn sha1(bytes: &[u8]) -> Code {
 
 /// HMAC-SHA-1 of a message that consists of these parts.
 pub(crate) fn mac(secret: &[u8], parts: &[&[u8]]) -> Code {
-    let hashed;
-    let secret = if secret.len() > BLOCK {
-        hashed = sha1(secret);
-        &hashed[..]
-    } else {
-        secret
-    };
-    let mut block = [0; BLOCK];
-    for (to, from) in block.iter_mut().zip(secret) {
-        *to = *from;
-    }
-    let pass = |with: u8, parts: &[&[u8]]| -> Code {
-        let mut hash = Sha1::new();
-        hash.update(block.map(|byte| byte ^ with));
-        for part in parts {
-            hash.update(part);
-        }
-        hash.finalize().into()
-    };
-    pass(OUTER, &[&pass(INNER, parts)])
+    hmac::<Sha1>(secret, parts).into()
 }
 
 #[cfg(test)]

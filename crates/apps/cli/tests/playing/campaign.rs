@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use crate::program::Running;
 use crate::{alone, folder, text};
 
 /// Number of paths: with one block they make six pairs, the fewest from which arms are told apart.
@@ -114,16 +115,6 @@ impl Drop for Links<'_> {
         for name in &self.names {
             let _ = done(self.folder, &["link", "down", name]);
         }
-    }
-}
-
-/// A program that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

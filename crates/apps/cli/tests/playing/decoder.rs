@@ -1,8 +1,7 @@
 //! The decoder's process, seen from outside: it is killed while somebody plays.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::time::Duration;
 
 use mimosa_scene::marker::Marker;
@@ -11,43 +10,9 @@ use mimosa_x11::{Capture, Display, PrivateServer, Target};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::program::{Running, mimosa, served};
 use crate::window::seen;
 use crate::{alone, folder, text};
-
-/// A program that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn mimosa(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mimosa"));
-    command
-        .current_dir(home)
-        .env("XDG_CONFIG_HOME", home)
-        .env("XDG_STATE_HOME", home)
-        .env("XDG_RUNTIME_DIR", home)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
-/// A host of pictures of this size, and its URL to play at.
-fn served(home: &Path, size: &str) -> (Running, String) {
-    let serve = "serve --bind 127.0.0.1 --http-port 0 --udp-port 0 --size";
-    let mut host = mimosa(home);
-    host.args(serve.split(' ')).arg(size).stderr(Stdio::null());
-    let host = host.spawn();
-    let mut host = Running(host.unwrap());
-    let lines = BufReader::new(host.0.stdout.take().unwrap()).lines();
-    let mut urls = lines.map_while(Result::ok);
-    let url = urls.find_map(|line| Some(line.strip_prefix("play")?.trim().to_owned()));
-    (host, url.unwrap())
-}
 
 /// The processes that a program has started, the first one first.
 fn children(of: u32) -> Vec<u32> {

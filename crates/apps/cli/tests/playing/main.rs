@@ -10,6 +10,7 @@ mod gateway;
 mod link;
 mod nat;
 mod pairing;
+mod program;
 mod relay;
 mod sessions;
 mod window;

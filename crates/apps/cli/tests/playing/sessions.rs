@@ -1,48 +1,15 @@
 //! `mimosa sessions` beside a host with a player, and strangers who claim to have a session.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Output;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::program::{Running, mimosa, served};
 use crate::{alone, folder, text};
-
-/// A program that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn mimosa(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mimosa"));
-    command
-        .current_dir(home)
-        .env("XDG_CONFIG_HOME", home)
-        .env("XDG_STATE_HOME", home)
-        .env("XDG_RUNTIME_DIR", home)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
-/// A host, and its URL to play at.
-fn served(home: &Path) -> (Running, String) {
-    let serve = "serve --bind 127.0.0.1 --http-port 0 --udp-port 0 --size 320x180";
-    let mut host = mimosa(home);
-    let host = host.args(serve.split(' ')).stderr(Stdio::null()).spawn();
-    let mut host = Running(host.unwrap());
-    let lines = BufReader::new(host.0.stdout.take().unwrap()).lines();
-    let mut urls = lines.map_while(Result::ok);
-    let url = urls.find_map(|line| Some(line.strip_prefix("play")?.trim().to_owned()));
-    (host, url.unwrap())
-}
 
 fn sessions(home: &Path, arguments: &[&str]) -> Output {
     let arguments = ["sessions"].iter().chain(arguments);
@@ -57,7 +24,7 @@ fn the_owner_sees_a_player_and_ends_the_session() {
     let said = text(&none.stderr);
     assert!(said.contains("no host of this user runs here"), "{said}");
 
-    let (_host, url) = served(&home);
+    let (_host, url) = served(&home, "320x180");
     let play = ["play", &url, "--headless", "--seconds", "60"];
     let mut player = mimosa(&home);
     let player = player.args(play).args(["--report", "report.json"]).spawn();
@@ -86,7 +53,7 @@ fn the_owner_sees_a_player_and_ends_the_session() {
 #[test]
 fn strangers_get_no_answer_by_tcp() {
     let _alone = alone();
-    let (_host, url) = served(&folder("strangers"));
+    let (_host, url) = served(&folder("strangers"), "320x180");
     let port = url.split(':').nth(2).unwrap().split('/').next().unwrap();
     // A binding request with the user name of nobody (RFC 8489, sections 5 and 14.3).
     let mut check = b"\0\x01\0\x08\x21\x12\xa4\x42abcdefghijkl\0\x06\0\x03a:b\0".to_vec();

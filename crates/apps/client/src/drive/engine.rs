@@ -77,11 +77,11 @@ impl DecodedFrame {
 /// What becomes of a frame.
 #[derive(Debug)]
 pub(super) enum Done {
-    /// Its picture, if it has one.
+    /// The frame was decoded, into a picture if it has one.
     Picture(Option<DecodedFrame>),
-    /// It cannot be decoded, for this reason.
+    /// The frame cannot be decoded, for this reason.
     Refused(String),
-    /// It ended the decoder's process, which was replaced.
+    /// The frame ended the decoder's process, for this reason, and another process has its place.
     Replaced(String),
 }
 

@@ -10,6 +10,7 @@ mod page;
 mod pair;
 pub(crate) mod places;
 mod redirect;
+mod refusal;
 mod relay;
 mod timed;
 mod whep;
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Extension, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, patch, post};
@@ -39,6 +40,7 @@ use self::identity::{Identity, identify, is_private};
 use self::limit::RateLimit;
 use self::listener::{Client, Encrypted, Routes, in_time};
 use self::places::Places;
+use self::refusal::Refusal;
 use crate::devices::Devices;
 use crate::metrics::Metrics;
 use crate::network::ToNetwork;
@@ -200,47 +202,6 @@ impl App {
             let problem = Problem::new(ErrorCode::HostFull, "the host is stopping".to_owned());
             problem.into()
         })
-    }
-}
-
-/// A refusal, with the time to wait if there is one.
-#[derive(Debug)]
-struct Refusal {
-    problem: Problem,
-    wait: Option<TimeDelta>,
-}
-
-impl Refusal {
-    fn too_many(wait: TimeDelta) -> Self {
-        let message = "too many requests; wait a moment".to_owned();
-        Self {
-            problem: Problem::new(ErrorCode::TooManyRequests, message),
-            wait: Some(wait),
-        }
-    }
-}
-
-impl From<Problem> for Refusal {
-    fn from(problem: Problem) -> Self {
-        Self {
-            problem,
-            wait: None,
-        }
-    }
-}
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.problem.error.status());
-        let mut response = json(&self.problem);
-        *response.status_mut() = status.unwrap_or(StatusCode::BAD_REQUEST);
-        if let Some(wait) = self.wait {
-            let seconds = wait.as_secs().ceil().max(1.0);
-            if let Ok(value) = HeaderValue::from_str(&format!("{seconds:.0}")) {
-                response.headers_mut().insert(header::RETRY_AFTER, value);
-            }
-        }
-        response
     }
 }
 

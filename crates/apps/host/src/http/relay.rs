@@ -8,25 +8,12 @@ use std::sync::Arc;
 use axum::extract::{ConnectInfo, Extension, State};
 use axum::response::Response;
 use mimosa_protocol::problem::{ErrorCode, Problem};
-use serde::Serialize;
+use mimosa_protocol::relay::{IceServer, IceServers};
 
 use super::identity::{Identity, is_private};
 use super::listener::{Client, Encrypted};
 use super::{App, Refusal, json};
 use crate::network::relay_credentials;
-
-/// An entry of `RTCConfiguration.iceServers`.
-#[derive(Debug, Serialize)]
-struct IceServer {
-    urls: Vec<String>,
-    username: String,
-    credential: String,
-}
-
-#[derive(Debug, Serialize)]
-struct IceServers {
-    ice_servers: Vec<IceServer>,
-}
 
 /// The relay's URLs with credentials; none without a relay.
 pub(super) async fn servers(
@@ -37,9 +24,7 @@ pub(super) async fn servers(
 ) -> Result<Response, Refusal> {
     identity?;
     let Some(relay) = &app.relay else {
-        return Ok(json(&IceServers {
-            ice_servers: Vec::new(),
-        }));
+        return Ok(json(&IceServers::default()));
     };
     if !is_private(client, encrypted.as_deref()) {
         let message = "credentials for the relay come by HTTPS, or to the host's own machine, since others could read them on the way";

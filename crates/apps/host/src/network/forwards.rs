@@ -13,9 +13,9 @@ const AGAIN: Duration = Duration::from_mins(1);
 /// Where a router takes in what is for the host.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Outside {
-    /// What is for the HTTP port.
+    /// The router's address at which it takes in what is for the HTTP port.
     pub(crate) http: Option<SocketAddr>,
-    /// What is for the UDP port.
+    /// The router's address at which it takes in what is for the UDP port.
     pub(crate) udp: Option<SocketAddr>,
 }
 
@@ -32,6 +32,8 @@ struct Port {
     protocol: Protocol,
     number: u16,
     held: Option<Forwarding>,
+    /// How many requests in a row were not granted.
+    refused: u32,
     /// What the log was told last of this port.
     told: Told,
 }
@@ -120,31 +122,41 @@ impl Port {
             protocol,
             number,
             held: None,
+            refused: 0,
             told: Told::Nothing,
         }
     }
 
     async fn ask(&mut self) {
-        let result = match self.held.take() {
-            None => mimosa_gateway::forward(self.protocol, self.number).await,
-            Some(mut forwarding) => forwarding.renew().await.map(|()| forwarding),
+        let result = match &mut self.held {
+            None => {
+                let forwarding = mimosa_gateway::forward(self.protocol, self.number).await;
+                forwarding.map(|forwarding| self.held = Some(forwarding))
+            }
+            Some(forwarding) => forwarding.renew().await,
         };
+        self.refused = if result.is_ok() { 0 } else { self.refused + 1 };
+        // A request may be lost, and a router that was asked before goes on.
+        self.held.take_if(|held| !held.may_last(self.refused));
         self.tell(&result);
-        self.held = result.ok();
     }
 
     /// Logs what came of it, if it is not what came of it before.
-    fn tell(&mut self, result: &Result<Forwarding, GatewayError>) {
-        let told = match result {
-            Ok(forwarding) => Told::Forwarded(forwarding.forwarded().outside),
-            Err(_) => Told::Refused,
+    fn tell(&mut self, result: &Result<(), GatewayError>) {
+        let told = match &self.held {
+            Some(forwarding) => Told::Forwarded(forwarding.forwarded().outside),
+            None => Told::Refused,
         };
         if std::mem::replace(&mut self.told, told) == told {
             return;
         }
-        match result {
-            Err(error) => tracing::warn!("{error}"),
-            Ok(forwarding) => {
+        match &self.held {
+            None => {
+                if let Err(error) = result {
+                    tracing::warn!("{error}");
+                }
+            }
+            Some(forwarding) => {
                 let forwarded = forwarding.forwarded();
                 let (inside, outside) = (forwarded.inside, forwarded.outside);
                 let (protocol, means) = (self.protocol.name(), forwarded.means.name());

@@ -468,8 +468,9 @@ impl Network {
             };
             let Received { local, datagrams } = received;
             for data in buffer[..datagrams.length].chunks(datagrams.stride) {
-                let now = self.clock.now();
-                let arrived = self.sockets.arrived(now, (datagrams.from, local), data);
+                let clock = self.clock;
+                let way = (datagrams.from, local);
+                let arrived = self.sockets.arrived(|| clock.now(), way, data);
                 let Some(((from, local), data)) = arrived else {
                     continue;
                 };

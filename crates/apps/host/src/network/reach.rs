@@ -13,7 +13,7 @@ use crate::sessions::Listed;
 /// connections at most. Our choice.
 const MOST_STREAM_ADDRESSES: usize = 4;
 
-/// The first of these addresses, each once.
+/// The first [`MOST_STREAM_ADDRESSES`] of these addresses, each once.
 fn few(all: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
     let mut few = Vec::new();
     for address in all {

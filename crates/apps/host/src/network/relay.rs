@@ -45,7 +45,7 @@ pub(crate) fn credentials(secret: &RelaySecret) -> Credentials {
 pub(super) struct Peers(Vec<IpAddr>);
 
 impl Peers {
-    /// Those of an offer.
+    /// The addresses in an offer, and the one from which the offer came.
     pub(super) fn of(offer: &Offer) -> Self {
         let from = offer.from.to_canonical();
         let mut peers = Self(Vec::from_iter(is_reachable(from).then_some(from)));
@@ -53,7 +53,7 @@ impl Peers {
         peers
     }
 
-    /// Adds those in candidates, as many as there is room for.
+    /// Adds the addresses in candidates, as many as there is room for.
     pub(super) fn add<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
         for ip in candidate_addresses(lines) {
             if self.0.len() < MOST_PEERS && !self.0.contains(&ip) {
@@ -62,7 +62,7 @@ impl Peers {
         }
     }
 
-    /// All of them.
+    /// All addresses that may send.
     pub(super) fn iter(&self) -> impl Iterator<Item = &IpAddr> {
         self.0.iter()
     }

@@ -150,13 +150,13 @@ impl Sockets {
     /// sent by the relay, with the peer's address and the host's address at the relay; `None` if it is the relay's own.
     pub(super) fn arrived<'a>(
         &mut self,
-        now: Time,
+        now: impl FnOnce() -> Time,
         (from, local): (SocketAddr, SocketAddr),
         data: &'a [u8],
     ) -> Option<((SocketAddr, SocketAddr), &'a [u8])> {
         let relay = self.relay.as_mut();
         match relay.filter(|relay| relay.is_at(local)) {
-            Some(relay) => relay.receive(now, from, data),
+            Some(relay) => relay.receive(now(), from, data),
             None => Some(((from, local), data)),
         }
     }

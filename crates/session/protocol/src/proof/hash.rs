@@ -1,11 +1,12 @@
 //! SHA-256 and HMAC (RFC 2104).
 
-use sha2::{Digest as _, Sha256};
+use sha2::digest::Output;
+use sha2::{Digest as Hash, Sha256};
 
 /// A hash, or a code made with a secret.
 pub type Digest = [u8; 32];
 
-/// Bytes of a block of SHA-256, to which HMAC fills up its secret (RFC 2104, section 2).
+/// Bytes of a block of the hash, to which HMAC fills up its secret (RFC 2104, section 2).
 const BLOCK: usize = 64;
 /// Values with which the secret is combined for the inner and the outer hash (RFC 2104, section 2).
 const INNER: u8 = 0x36;
@@ -20,9 +21,16 @@ pub fn sha256(bytes: &[u8]) -> Digest {
 /// HMAC-SHA-256 of a message.
 #[must_use]
 pub fn mac(secret: &[u8], message: &[u8]) -> Digest {
+    hmac::<Sha256>(secret, &[message]).into()
+}
+
+/// HMAC of a message that consists of these parts, with a hash function whose blocks have 64 bytes, as those of
+/// SHA-256, SHA-1 and MD5 have.
+#[must_use]
+pub fn hmac<H: Hash>(secret: &[u8], parts: &[&[u8]]) -> Output<H> {
     let hashed;
     let secret = if secret.len() > BLOCK {
-        hashed = sha256(secret);
+        hashed = H::digest(secret);
         &hashed[..]
     } else {
         secret
@@ -31,13 +39,15 @@ pub fn mac(secret: &[u8], message: &[u8]) -> Digest {
     for (to, from) in block.iter_mut().zip(secret) {
         *to = *from;
     }
-    let pass = |with: u8, message: &[u8]| -> Digest {
-        let mut hash = Sha256::new();
+    let pass = |with: u8, parts: &[&[u8]]| {
+        let mut hash = H::new();
         hash.update(block.map(|byte| byte ^ with));
-        hash.update(message);
-        hash.finalize().into()
+        for part in parts {
+            hash.update(part);
+        }
+        hash.finalize()
     };
-    pass(OUTER, &pass(INNER, message))
+    pass(OUTER, &[&pass(INNER, parts)])
 }
 
 /// Compares secrets, in a time that depends on their lengths alone.

@@ -16,7 +16,7 @@ mod hash;
 mod header;
 
 pub use self::guard::{NotProven, SessionGuard};
-pub use self::hash::{Digest, is_same, mac, sha256};
+pub use self::hash::{Digest, hmac, is_same, mac, sha256};
 pub use self::header::{HeaderError, SCHEME, Shown};
 
 /// Label of a request's proof.
