@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { look, reach, screenshot, startBrowser, watchFrames } from "./support/browser";
+import { candidates, look, reach, screenshot, startBrowser, watchFrames } from "./support/browser";
 import { type Host, SMALL, startHost } from "./support/host";
 import { HOST_ADDRESS, noPath, Path } from "./support/path";
 import { fingerprint } from "./support/probe";
@@ -30,17 +30,8 @@ async function playing(
 }
 
 /** The protocol by which the page's stream comes. */
-function protocol(page: Page): Promise<string | undefined> {
-  return page.evaluate(async () => {
-    const report = await window.mimosa.pc?.getStats();
-    const entries = new Map<string, Record<string, string>>();
-    report?.forEach((entry, id) => {
-      entries.set(id, entry);
-    });
-    const transport = [...entries.values()].find(({ type }) => type === "transport");
-    const pair = entries.get(transport?.selectedCandidatePairId ?? "");
-    return entries.get(pair?.remoteCandidateId ?? "")?.protocol;
-  });
+async function protocol(page: Page): Promise<string | undefined> {
+  return (await candidates(page))[1]?.protocol;
 }
 
 /** How many frames the page has shown in all its sessions. */

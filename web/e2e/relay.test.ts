@@ -4,9 +4,8 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { look, press, reach, startBrowser, watchFrames } from "./support/browser";
+import { candidates, look, press, reach, startBrowser, watchFrames } from "./support/browser";
 import { SMALL, startHost } from "./support/host";
 import { HOST_ADDRESS, noPath, Path } from "./support/path";
 import { at } from "./support/place";
@@ -105,20 +104,6 @@ function onlyByRelay(): void {
       super.setConfiguration({ ...configuration, iceTransportPolicy: "relay" });
     }
   };
-}
-
-/** The candidates between which the stream comes: the page's own and the host's. */
-function candidates(page: Page): Promise<(Record<string, string> | undefined)[]> {
-  return page.evaluate(async () => {
-    const report = await window.mimosa.pc?.getStats();
-    const entries = new Map<string, Record<string, string>>();
-    report?.forEach((entry, id) => {
-      entries.set(id, entry);
-    });
-    const transport = [...entries.values()].find(({ type }) => type === "transport");
-    const pair = entries.get(transport?.selectedCandidatePairId ?? "");
-    return [pair?.localCandidateId, pair?.remoteCandidateId].map((id) => entries.get(id ?? ""));
-  });
 }
 
 // Under CI these must run: there they fail where they cannot.

@@ -202,3 +202,17 @@ export function family(pid: number): number[] {
   }
   return all;
 }
+
+/** The candidates between which the stream comes: the page's own and the host's. */
+export function candidates(page: Page): Promise<(Record<string, string> | undefined)[]> {
+  return page.evaluate(async () => {
+    const report = await window.mimosa.pc?.getStats();
+    const entries = new Map<string, Record<string, string>>();
+    report?.forEach((entry, id) => {
+      entries.set(id, entry);
+    });
+    const transport = [...entries.values()].find(({ type }) => type === "transport");
+    const pair = entries.get(transport?.selectedCandidatePairId ?? "");
+    return [pair?.localCandidateId, pair?.remoteCandidateId].map((id) => entries.get(id ?? ""));
+  });
+}

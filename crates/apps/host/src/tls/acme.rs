@@ -164,11 +164,18 @@ impl Acme {
                     self.pair = Some(pair);
                     return;
                 }
-                Err(error) => tracing::warn!(
-                    "no certificate by {name} from {}: {error}; forward TCP port {port} of each name to this host's \
-                     HTTP port",
-                    self.settings.directory
-                ),
+                Err(error) => {
+                    let from = &self.settings.directory;
+                    tracing::warn!("no certificate by {name} from {from}: {error}");
+                    match error {
+                        AcmeError::NotFound { .. } => tracing::warn!(
+                            "forward TCP port {port} of each name to this host's HTTP port"
+                        ),
+                        AcmeError::NoChallenge(_) => {}
+                        // Another way would fail alike.
+                        _ => break,
+                    }
+                }
             }
         }
         tracing::warn!("the authority is asked again in an hour");
