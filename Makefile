@@ -82,9 +82,11 @@ test: ## All tests, those in a browser among them
 		'cargo test --workspace --doc $(FEATURES) $(LOCKED)' \
 		'$(MAKE) python-test MIMOSA=$(CURDIR)/target/debug/mimosa' $(if $(BESIDE),'$(BESIDE)')
 
+# The program that MIMOSA names was compiled with the tests: with their choice of features, the package needs
+# nothing else compiled again.
 python-test: ## The tests of the Python package, with the program that MIMOSA names
 	scripts/install.sh package
-	cargo build --workspace --lib $(FEATURES) $(LOCKED)
+	cargo build --workspace --lib $(if $(MIMOSA),--bins --tests) $(FEATURES) $(LOCKED)
 ifeq ($(MIMOSA),)
 	cargo build -p mimosa-cli $(FEATURES) $(LOCKED)
 endif

@@ -7,7 +7,7 @@
 It runs them as `cargo test` does, in another order. `real` compiles all of them. Tests of crates/apps and
 crates/platform depend on what time it is: they have sockets, servers of displays and sound, and the kernel's
 TCP. It runs those alone, except that the program's tests, which leave most of the processors' time,
-are those of `quiet`. The tests in virtual time, which are those of all other crates, are those of `virtual`:
+are those of `quiet`, two executables at a time. The tests in virtual time, which are those of all other crates, are those of `virtual`:
 they run beside others, with what these leave.
 """
 
@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +26,10 @@ COMPILED = ROOT / "out/tests.json"
 # The layers whose tests depend on the time.
 REAL = ("apps", "platform")
 # Those of them that leave time: sessions of a few seconds, and connections of the kernel, most of which wait for a
-# link of 50 Mbit/s.
-QUIET = {("cli", "cli"), ("cli", "link"), ("cli", "playing")}
+# link of 50 Mbit/s. The one that takes longest begins.
+QUIET = [("cli", "playing"), ("cli", "link"), ("cli", "cli")]
+# How many executables of a stage run at a time, where it is not one.
+AT_A_TIME = {"quiet": 2}
 
 
 @dataclass
@@ -49,17 +52,26 @@ class Test:
         return (self.crate.name, self.name) in QUIET
 
     def passes(self) -> bool:
-        """Runs it as `cargo test` would."""
-        print(f"\n{self.crate.relative_to(ROOT)}: {self.name}", flush=True)
+        """Runs it as `cargo test` would, and prints what it says in one piece when it has ended."""
         place = {**os.environ, "CARGO_MANIFEST_DIR": str(self.crate)}
         begun = time.monotonic()
-        code = subprocess.run(
-            [self.executable], check=False, cwd=self.crate, env=place
-        ).returncode
-        print(f"{time.monotonic() - begun:.1f} s", flush=True)
-        if code != 0:
-            print(f"ended with {code}: {self.executable}", flush=True)
-        return code == 0
+        done = subprocess.run(
+            [self.executable],
+            check=False,
+            cwd=self.crate,
+            env=place,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        said = done.stdout.decode(errors="replace")
+        took = f"{time.monotonic() - begun:.1f} s\n"
+        if done.returncode != 0:
+            took += f"ended with {done.returncode}: {self.executable}\n"
+        title = f"\n{self.crate.relative_to(ROOT)}: {self.name}\n"
+        # One call, so that two that end together do not mix.
+        sys.stdout.write(title + said + took)
+        sys.stdout.flush()
+        return done.returncode == 0
 
 
 def main() -> None:
@@ -73,13 +85,14 @@ def main() -> None:
         for executable, crate in json.loads(COMPILED.read_text())
     ]
     quiet = [test for test in tests if test.is_quiet]
+    quiet.sort(key=lambda test: QUIET.index((test.crate.name, test.name)))
     assert len(quiet) == len(QUIET), f"not all of {QUIET}: one was renamed"
     stages = {
         "real": [test for test in tests if test.is_real and not test.is_quiet],
         "quiet": quiet,
         "virtual": [test for test in tests if not test.is_real],
     }
-    sys.exit(0 if pass_all(stages[stage]) else 1)
+    sys.exit(0 if pass_all(stages[stage], AT_A_TIME.get(stage, 1)) else 1)
 
 
 def compiled(cargo: list[str]) -> list[tuple[str, str]]:
@@ -102,9 +115,19 @@ def compiled(cargo: list[str]) -> list[tuple[str, str]]:
     ]
 
 
-def pass_all(tests: list[Test]) -> bool:
-    """Runs one after the other, up to the first that fails."""
-    return all(test.passes() for test in tests)
+def pass_all(tests: list[Test], at_a_time: int) -> bool:
+    """Runs them in turn, so many at a time. Begins no other once one has failed."""
+    with ThreadPoolExecutor(at_a_time) as pool:
+        passed = True
+        running = set()
+        for test in tests:
+            if len(running) == at_a_time:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                passed = passed and all(one.result() for one in done)
+            if not passed:
+                break
+            running.add(pool.submit(test.passes))
+        return all(one.result() for one in running) and passed
 
 
 if __name__ == "__main__":
