@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { look, screenshot, startBrowser, watchFrames } from "./support/browser";
+import { look, press, reach, screenshot, startBrowser, watchFrames } from "./support/browser";
 import { startHost } from "./support/host";
 import { until } from "./support/wait";
 
@@ -94,6 +94,31 @@ test("the owner changes a setting, shows a PIN and ends a session", async () => 
     player.locator("#card-actions button").first().isVisible(),
   );
   expect(await player.locator("#owner-open").isVisible()).toBe(false);
+});
+
+// A service has no terminal, and its log is no place for a PIN.
+test("the owner of a host without a terminal shows a PIN, and a device pairs by it", async () => {
+  const host = await startHost({ name: "owner-pin", guarded: true });
+  const browser = await startBrowser();
+  const device = await browser.open(new URL("/", host.play).href);
+  await until("the page asks for the PIN", () => device.locator("#pin-form").isVisible());
+  await until("the page says whom to ask", () =>
+    device.getByText("its owner shows one").first().isVisible(),
+  );
+  await screenshot(device, "owner-pin-asked");
+  const page = await browser.open(host.own);
+  await until("the page knows its owner", () => page.locator("#owner-open").isVisible());
+  await page.click("#owner-open");
+  const invite = page.locator("#owner .owner-invite");
+  await invite.getByRole("button", { name: "Show a PIN" }).click();
+  const shown = async () => /\b\d{6}\b/.exec(await invite.innerText())?.[0];
+  const pin = await until("a PIN is shown", shown);
+  await device.fill("#pin", pin);
+  await device.click("#pin-form button");
+  await until("it is taken", async () => (await look(device)).error === null);
+  await press(device, "play");
+  await reach(device, "playing");
+  expect(host.printed + host.log).not.toContain(pin);
 });
 
 /** The name or the text of what has the focus. */

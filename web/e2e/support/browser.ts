@@ -150,8 +150,11 @@ export async function press(
 
 /** Waits for a state. */
 export async function reach(page: Tab, state: Surface["state"]): Promise<Snapshot> {
-  return until(`the page's state is ${state}`, async () => {
+  let last = "";
+  const what = () => `the page's state is ${state}, after ${last}`;
+  return until(what, async () => {
     const now = await look(page);
+    last = now.state;
     if (now.state === "failed" && state !== "failed") {
       const steps = await page.evaluate(() => window.probe.steps);
       throw new Error(`the page gave up: ${now.error?.message}\n${steps.join("\n")}`);

@@ -8,7 +8,7 @@ const POLL = 100;
 
 /** What `look` gives once it gives something; fails with `what` when it never does. */
 export async function until<T>(
-  what: string,
+  what: string | (() => string),
   look: () => T | undefined | false | null | Promise<T | undefined | false | null>,
   limit = LIVENESS,
 ): Promise<T> {
@@ -19,7 +19,8 @@ export async function until<T>(
       return found;
     }
     if (performance.now() > end) {
-      throw new Error(`${what}: not within ${limit / 1000} s`);
+      const missed = typeof what === "string" ? what : what();
+      throw new Error(`${missed}: not within ${limit / 1000} s`);
     }
     await sleep(POLL);
   }

@@ -4,6 +4,8 @@ use std::io::{self, BufRead};
 
 use mimosa_client::{Address, PlayError, ask_for_pin, pair};
 
+use mimosa_protocol::problem::ErrorCode;
+
 use crate::terminal;
 
 /// With which host, and under which name.
@@ -26,7 +28,15 @@ pub(crate) fn run(args: &Args) -> Result<String, String> {
 /// Pairs with the host at this address, under this name or the machine's. Returns what that is good for.
 pub(crate) fn with(address: &Address, name: Option<String>) -> Result<String, String> {
     let text = |error: PlayError| error.to_string();
-    ask_for_pin(address).map_err(text)?;
+    match ask_for_pin(address) {
+        Ok(()) => {}
+        // The owner is asked by whoever pairs, and may have shown a PIN by the time that it is typed.
+        Err(PlayError::Refused(problem)) if problem.error == ErrorCode::OwnerOnly => {
+            let message = format!("{}\n", problem.message);
+            terminal::print(&message).map_err(|error| error.to_string())?;
+        }
+        Err(error) => return Err(text(error)),
+    }
     terminal::print("PIN that the host shows: ").map_err(|error| error.to_string())?;
     let mut pin = String::new();
     let read = io::stdin().lock().read_line(&mut pin);

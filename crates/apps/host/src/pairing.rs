@@ -51,9 +51,20 @@ struct Under {
     until: Time,
 }
 
+/// Who asks for a PIN, and who may.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Asking {
+    /// Whoever reaches the host: the PIN is told where only its owner sees it, at a terminal.
+    Anybody,
+    /// The host's owner, from the page that shows the PIN to the owner.
+    Owner,
+}
+
 /// The state of pairing. `Debug` prints no PIN.
 pub(crate) struct Pairing {
     role: Allowed,
+    /// Who may have a PIN made.
+    from: Asking,
     /// The SHA-256 of the key of the host's own certificate, in hexadecimal.
     key: Option<String>,
     pin: Option<Pin>,
@@ -71,10 +82,12 @@ impl std::fmt::Debug for Pairing {
 }
 
 impl Pairing {
-    /// Pairs devices that may do this, and tells them the `key` of the host's own certificate.
-    pub(crate) fn new(role: Allowed, key: Option<KeyHash>) -> Self {
+    /// Pairs devices that may do this, and tells them the `key` of the host's own certificate. PINs are
+    /// made when asked for by `from`, and by the owner in any case.
+    pub(crate) fn new(role: Allowed, from: Asking, key: Option<KeyHash>) -> Self {
         Self {
             role,
+            from,
             key: key.map(|key| key.to_string()),
             pin: None,
             exchanges: Vec::new(),
@@ -83,14 +96,25 @@ impl Pairing {
         }
     }
 
-    /// A new PIN to show, made from these random bits; `None` if the present one is still good.
+    /// A new PIN to show to the owner, asked for by `who` and made from these random bits; `None` if the
+    /// present one is still good.
     ///
     /// # Errors
     ///
-    /// A [`Problem`] while the host rests after wrong tries.
-    pub(crate) fn ask(&mut self, now: Time, bits: u128) -> Result<Option<String>, Problem> {
+    /// A [`Problem`] while the host rests after wrong tries, and where only the owner may ask.
+    pub(crate) fn ask(
+        &mut self,
+        now: Time,
+        who: Asking,
+        bits: u128,
+    ) -> Result<Option<String>, Problem> {
         if self.good(now).is_some() {
             return Ok(None);
+        }
+        if who == Asking::Anybody && self.from == Asking::Owner {
+            let message = "this host has no terminal to show a PIN at; its owner shows one on the page of the URL `own`, \
+                           with the button Host";
+            return Err(Problem::new(ErrorCode::OwnerOnly, message.to_owned()));
         }
         if now < self.rest {
             let seconds = self.rest.since(now).as_secs().ceil();
@@ -109,6 +133,11 @@ impl Pairing {
             wrong: 0,
         });
         Ok(Some(text))
+    }
+
+    /// Whether PINs are told at a terminal.
+    pub(crate) fn has_terminal(&self) -> bool {
+        self.from == Asking::Anybody
     }
 
     /// The PIN that is good now, and for how long.
@@ -288,30 +317,42 @@ mod tests {
 
     #[test]
     fn the_pin_pairs_one_device() {
-        let mut host = Pairing::new(Allowed::View, None);
+        let mut host = Pairing::new(Allowed::View, Asking::Anybody, None);
         let now = Time::from_secs(1);
         assert_eq!(
             Device::new("000007", 1).pair(&mut host, now).err(),
             Some(ErrorCode::PinOld)
         );
-        assert_eq!(host.ask(now, 7).unwrap().as_deref(), Some("000007"));
-        assert_eq!(host.ask(now, 8).unwrap(), None, "it is shown already");
+        assert_eq!(
+            host.ask(now, Asking::Anybody, 7).unwrap().as_deref(),
+            Some("000007")
+        );
+        assert_eq!(
+            host.ask(now, Asking::Anybody, 8).unwrap(),
+            None,
+            "it is shown already"
+        );
         let device = Device::new("000007", 1).pair(&mut host, now).unwrap();
         assert_eq!((&*device.name, device.role), ("Phone", Allowed::View));
         assert_eq!((device.token.len(), &*device.id), (32, "0000000000000abc"));
         let second = Device::new("000007", 2).pair(&mut host, now);
         assert_eq!(second.err(), Some(ErrorCode::PinOld), "it was used");
-        assert_eq!(host.ask(now, 9_000_008).unwrap().as_deref(), Some("000008"));
+        assert_eq!(
+            host.ask(now, Asking::Anybody, 9_000_008)
+                .unwrap()
+                .as_deref(),
+            Some("000008")
+        );
     }
 
     #[test]
     fn a_pin_is_good_for_five_minutes_and_three_tries() {
-        let mut host = Pairing::new(Allowed::Play, None);
+        let mut host = Pairing::new(Allowed::Play, Asking::Anybody, None);
         let start = Time::from_secs(1);
-        host.ask(start, 7).unwrap();
+        host.ask(start, Asking::Anybody, 7).unwrap();
         let late = start + LONGEST_PIN;
         assert!(Device::new("000007", 1).pair(&mut host, late).is_err());
-        host.ask(late, 8).unwrap();
+        host.ask(late, Asking::Anybody, 8).unwrap();
         for number in 1..=3 {
             let wrong = Device::new("000007", number).pair(&mut host, late);
             assert_eq!(wrong.err(), Some(ErrorCode::PinWrong), "{number}");
@@ -322,11 +363,11 @@ mod tests {
 
     #[test]
     fn guessing_gets_slower_and_slower() {
-        let mut host = Pairing::new(Allowed::Play, None);
+        let mut host = Pairing::new(Allowed::Play, Asking::Anybody, None);
         let (mut now, mut tries) = (Time::ZERO, 0);
         let end = Time::from_secs(2 * 86_400);
         while now < end {
-            let pin = host.ask(now, 500_000);
+            let pin = host.ask(now, Asking::Anybody, 500_000);
             if matches!(pin, Ok(Some(_))) {
                 for number in 1..=3 {
                     tries += 1;
@@ -337,8 +378,8 @@ mod tests {
         }
         // PINs after 0, 1, 3, 7, … 1023, 2047 minutes.
         assert!((30..=36).contains(&tries), "{tries}");
-        let mut host = Pairing::new(Allowed::Play, None);
-        host.ask(Time::ZERO, 1).unwrap();
+        let mut host = Pairing::new(Allowed::Play, Asking::Anybody, None);
+        host.ask(Time::ZERO, Asking::Anybody, 1).unwrap();
         for number in 1..=3 {
             assert!(
                 Device::new("1", number)
@@ -346,19 +387,32 @@ mod tests {
                     .is_err()
             );
         }
-        assert!(host.ask(Time::ZERO, 1).is_err());
+        assert!(host.ask(Time::ZERO, Asking::Anybody, 1).is_err());
         let later = Time::ZERO + FIRST_REST;
-        host.ask(later, 2).unwrap();
+        host.ask(later, Asking::Anybody, 2).unwrap();
         assert!(Device::new("000002", 1).pair(&mut host, later).is_ok());
         assert_eq!(host.spent, 0, "an owner who types right is not held up");
+    }
+
+    #[test]
+    fn without_a_terminal_only_the_owner_has_a_pin_shown() {
+        let mut host = Pairing::new(Allowed::Play, Asking::Owner, None);
+        let now = Time::from_secs(1);
+        let refused = host.ask(now, Asking::Anybody, 7).unwrap_err();
+        assert_eq!(refused.error, ErrorCode::OwnerOnly);
+        assert!(host.shown(now).is_none());
+        assert!(host.ask(now, Asking::Owner, 7).unwrap().is_some());
+        // A device that asks meanwhile learns that there is one, and pairs by it.
+        assert_eq!(host.ask(now, Asking::Anybody, 8).unwrap(), None);
+        assert!(Device::new("000007", 1).pair(&mut host, now).is_ok());
     }
 
     /// Whoever begins and never finishes learns nothing, and keeps nobody else out for long.
     #[test]
     fn exchanges_are_bounded_and_good_once() {
-        let mut host = Pairing::new(Allowed::Play, None);
+        let mut host = Pairing::new(Allowed::Play, Asking::Anybody, None);
         let now = Time::from_secs(1);
-        host.ask(now, 7).unwrap();
+        host.ask(now, Asking::Anybody, 7).unwrap();
         for number in 1..=100 {
             host.begin(now, &Device::new("1", number).begin(), [9; 32])
                 .unwrap();
@@ -390,9 +444,9 @@ mod tests {
 
     #[test]
     fn messages_that_are_wrong_are_refused() {
-        let mut host = Pairing::new(Allowed::Play, None);
+        let mut host = Pairing::new(Allowed::Play, Asking::Anybody, None);
         let now = Time::from_secs(1);
-        host.ask(now, 7).unwrap();
+        host.ask(now, Asking::Anybody, 7).unwrap();
         let good = Device::new("000007", 1).begin();
         for bad in [
             Begin {

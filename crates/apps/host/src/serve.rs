@@ -27,7 +27,7 @@ use crate::network::{
     AdvertisedWatch, Forwards, Network, Outside, Sockets, ToNetwork, is_absent, watch_interfaces,
 };
 use crate::owning::Owning;
-use crate::pairing::Pairing;
+use crate::pairing::{Asking, Pairing};
 use crate::private;
 use crate::sessions;
 use crate::sound::Sound;
@@ -129,12 +129,11 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
         audience.owning,
     );
     let devices = devices(&settings);
-    let pairs = audience.sees_pins && devices.is_some();
     let key = tls.as_ref().and_then(|tls| tls.key);
-    let pairing = settings
-        .pair
-        .filter(|_| pairs)
-        .map(|role| Pairing::new(role, key));
+    let asking = asking(audience.sees_pins, owner.is_some()).filter(|_| devices.is_some());
+    let pairing = settings.pair.zip(asking);
+    let pairing = pairing.map(|(role, from)| Pairing::new(role, from, key));
+    let pairs = pairing.is_some();
     let app = Arc::new(App::new(
         (
             &settings.allowed_origins,
@@ -380,6 +379,15 @@ fn devices(settings: &Settings) -> Option<Devices> {
     Devices::open()
         .inspect_err(|error| tracing::warn!("no device can come in or pair: {error}"))
         .ok()
+}
+
+/// Who may have a PIN made: nobody where there is neither a terminal nor an owner's page to show it.
+const fn asking(sees_pins: bool, has_owner: bool) -> Option<Asking> {
+    match (sees_pins, has_owner) {
+        (true, _) => Some(Asking::Anybody),
+        (false, true) => Some(Asking::Owner),
+        (false, false) => None,
+    }
 }
 
 /// The host's URLs, and the owner's token with what the owner sees and changes, unless the host is open.

@@ -62,10 +62,10 @@ fn a_host_is_found_while_it_is_there() {
         version.is_some_and(|version| !version.is_empty()),
         "{there:#}"
     );
-    // The host is no terminal, and so shows no PIN.
-    assert_eq!(there[0]["pairs"], false);
+    // The host has no terminal, and its owner can have a PIN shown.
+    assert_eq!(there[0]["pairs"], true);
     assert!(
-        table.contains("https://10.9.0.2:7080/  needs its URL"),
+        table.contains("https://10.9.0.2:7080/  pairs by a PIN"),
         "{table}"
     );
     // No secret is announced.

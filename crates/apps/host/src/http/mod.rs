@@ -45,7 +45,7 @@ use crate::devices::Devices;
 use crate::metrics::Metrics;
 use crate::network::ToNetwork;
 use crate::owning::{Invitation, Owning};
-use crate::pairing::Pairing;
+use crate::pairing::{Asking, Pairing};
 use crate::serve::Told;
 use crate::tls::{Answers, Door};
 use mimosa_system::Mailbox;
@@ -139,11 +139,11 @@ impl App {
         }
     }
 
-    /// Tells the host's owner a PIN, if devices can pair.
+    /// Tells the host's owner a PIN, if devices can pair and there is a terminal to tell it at.
     pub(crate) fn show_pin(&self) {
         let Some(pairing) = &self.pairing else { return };
         let mut pairing = pairing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Ok(Some(pin)) = pairing.ask(self.clock.now(), bits_128()) {
+        if let Ok(Some(pin)) = pairing.ask(self.clock.now(), Asking::Anybody, bits_128()) {
             (self.tell)(&Told::Pin(pin));
         }
     }

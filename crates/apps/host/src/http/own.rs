@@ -20,6 +20,7 @@ use super::{App, Refusal, json};
 use crate::devices::{Devices, DevicesError};
 use crate::network::{SessionNumber, ToNetwork};
 use crate::owning::{Invitation, KnownDevice, Owning, Shown, Told, Wish};
+use crate::pairing::Asking;
 use crate::serve::Told as ToOwner;
 use crate::sessions;
 
@@ -120,14 +121,16 @@ pub(super) async fn change(
         }
         Wish::Pin {} => {
             let Some(pairing) = &app.pairing else {
-                let message = "this host pairs no devices: `pair` is `off`, or it has no terminal";
+                let message = "this host pairs no devices: `pair` is `off`, or it has no folder to keep them in";
                 return Err(Problem::new(ErrorCode::NoPairing, message.to_owned()).into());
             };
-            let asked = {
+            let (asked, is_told) = {
                 let mut pairing = pairing.lock().unwrap_or_else(PoisonError::into_inner);
-                pairing.ask(app.clock.now(), bits_128())
+                let asked = pairing.ask(app.clock.now(), Asking::Owner, bits_128());
+                (asked, pairing.has_terminal())
             };
-            if let Some(pin) = asked? {
+            // Without a terminal it would get into a log.
+            if let Some(pin) = asked?.filter(|_| is_told) {
                 (app.tell)(&ToOwner::Pin(pin));
             }
         }

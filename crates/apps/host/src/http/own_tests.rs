@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::own::tests::OWN;
-use super::proof_tests::{Answered, Host, shown};
+use super::proof_tests::{Answered, Host, pair, shown};
 use super::tests::{HERE, PLAY, THERE, WATCH};
 use super::*;
+use mimosa_system::process::Folder;
 
 const LOOK: (&str, &str) = ("GET", "api/own");
 const CHANGE: (&str, &str) = ("POST", "api/own");
@@ -65,6 +66,37 @@ async fn the_owner_changes_what_may_be_changed() {
             "{problem}"
         );
     }
+}
+
+/// A service has no terminal, and its log is no place for a PIN.
+#[tokio::test]
+async fn without_a_terminal_the_owners_page_shows_the_pin() {
+    let folder = Folder::create("mimosa-pin").unwrap();
+    let devices = Devices::at(&folder.path().join("devices.toml")).unwrap();
+    let pairing = Pairing::new(Allowed::View, Asking::Owner, None);
+    let told = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&told);
+    let tell = move |what: &Told| {
+        if let Told::Pin(_) = what {
+            *counted.lock().unwrap() += 1;
+        }
+    };
+    let host = Host::that_pairs(devices, pairing, Box::new(tell));
+    let stranger = ("POST", "api/pair/ask");
+    let refused = host.ask(THERE, stranger, None, "{}").await;
+    assert_eq!(refused.code(), Some(ErrorCode::OwnerOnly));
+    let shown = async || {
+        let told = ask(&host, OWN, LOOK, "").await;
+        let told: Value = serde_json::from_slice(&told.body).unwrap();
+        assert_eq!(told["pairs"], true);
+        told["pin"]["pin"].as_str().map(str::to_owned)
+    };
+    assert_eq!(shown().await, None);
+    assert_eq!(ask(&host, OWN, CHANGE, r#"{"pin":{}}"#).await.status, 204);
+    let pin = shown().await.unwrap();
+    assert_eq!(host.ask(THERE, stranger, None, "{}").await.status, 204);
+    assert!(pair(&host, &pin).await.is_ok());
+    assert_eq!(*told.lock().unwrap(), 0, "a PIN went to a log");
 }
 
 #[tokio::test]

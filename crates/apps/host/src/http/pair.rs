@@ -15,17 +15,19 @@ use serde::de::DeserializeOwned;
 use super::listener::Client;
 use super::{App, Refusal, json};
 use crate::devices::Device;
-use crate::pairing::{NewDevice, Pairing};
+use crate::pairing::{Asking, NewDevice, Pairing};
 use crate::serve::Told;
 
-/// `POST /api/pair/ask`: the host shows a PIN, unless it shows one.
+/// `POST /api/pair/ask`: the host shows a PIN at its terminal, unless it shows one.
 pub(super) async fn ask(
     State(app): State<Arc<App>>,
     ConnectInfo(client): ConnectInfo<Client>,
 ) -> Result<StatusCode, Refusal> {
     app.count(&app.attempts, client)?;
     let now = app.clock.now();
-    let pin = with(&app, |pairing| pairing.ask(now, bits_128()))?;
+    let pin = with(&app, |pairing| {
+        pairing.ask(now, Asking::Anybody, bits_128())
+    })?;
     if let Some(pin) = pin {
         (app.tell)(&Told::Pin(pin));
     }

@@ -56,6 +56,11 @@ impl Host {
         Self { routes, inbox }
     }
 
+    pub(super) fn that_pairs(devices: Devices, pairing: Pairing, tell: Tell) -> Self {
+        let (routes, inbox) = routes_that_pair((Some(devices), Some(pairing), tell));
+        Self { routes, inbox }
+    }
+
     /// Sends a request, and answers offers in the place of the network's thread.
     pub(super) async fn ask(
         &self,
@@ -246,7 +251,7 @@ async fn a_token_in_clear_is_refused_from_other_machines() {
 }
 
 /// A device with this PIN tries to pair.
-async fn pair(host: &Host, pin: &str) -> Result<(Finished, String), Option<ErrorCode>> {
+pub(super) async fn pair(host: &Host, pin: &str) -> Result<(Finished, String), Option<ErrorCode>> {
     let session = [7; 16];
     let exchange = Exchange::begin(pin.as_bytes(), CHANNEL, session, [8; 32]);
     let begin = Begin {
@@ -302,12 +307,8 @@ async fn a_device_pairs_by_its_pin_and_comes_in_until_it_is_revoked() {
         }
     };
     let devices = Devices::at(&path).unwrap();
-    let (routes, inbox) = routes_that_pair((
-        Some(devices),
-        Some(Pairing::new(Allowed::View, None)),
-        Box::new(tell),
-    ));
-    let host = Host { routes, inbox };
+    let pairing = Pairing::new(Allowed::View, Asking::Anybody, None);
+    let host = Host::that_pairs(devices, pairing, Box::new(tell));
 
     assert_eq!(
         pair(&host, "123456").await.err(),
