@@ -36,4 +36,4 @@ pub use error::HostError;
 pub use mimosa_system::priority::may_go_first;
 pub use owning::{Invitation, Owning, Setting};
 pub use serve::{Audience, Told, Urls, serve};
-pub use tls::{Certificate, TlsError, certificate};
+pub use tls::{Certificate, FromAuthority, TlsError, certificate, from_authority};

@@ -250,7 +250,7 @@ impl Client {
             asked.push(Asked::Keep);
         }
         for (&peer, due) in &mut self.permissions {
-            // RFC 8656, section 9.1: a peer's address has the relayed one's family.
+            // RFC 8656, section 10.2: a peer's address has the relayed one's family.
             if *due <= now && peer.is_ipv4() == allocation.relayed.is_ipv4() {
                 *due = Time::MAX;
                 asked.push(Asked::Permission(peer));

@@ -1,16 +1,41 @@
 //! Checks the certificate for HTTPS.
 
-use mimosa_host::{Certificate, TlsError};
-use mimosa_settings::Settings;
+use mimosa_host::{Certificate, FromAuthority, TlsError};
+use mimosa_settings::{AcmeSettings, Settings};
 use mimosa_tls::{About, day};
 
 use super::report::{Finding, Report};
 
 const CHECK: &str = "HTTPS";
+const AUTHORITY: &str = "HTTPS by name";
 
-/// Checks the certificate that `mimosa serve` would show.
+/// Checks the certificates that `mimosa serve` would show.
 pub(super) fn look(settings: &Settings, report: &mut Report) {
     report.add(finding(mimosa_host::certificate(settings)));
+    let found = mimosa_host::from_authority(settings);
+    if let Some((found, asked)) = found.zip(settings.tls.acme.as_ref()) {
+        report.add(by_name(&found, asked));
+    }
+}
+
+/// What has come of the names for which an authority is to give a certificate.
+fn by_name(found: &FromAuthority, asked: &AcmeSettings) -> Finding {
+    let names = asked.names.join(", ");
+    match found {
+        FromAuthority::Kept(about) => {
+            Finding::ok(AUTHORITY, format!("a certificate, {}", words(about)))
+        }
+        FromAuthority::NotYet => Finding::warning(
+            AUTHORITY,
+            format!("no certificate yet for {names} from {}", asked.directory),
+            "start the host, whose log says why one is not given; TCP port 443 or 80 of each name has to lead to its HTTP port",
+        ),
+        FromAuthority::NoFolder => Finding::missing(
+            AUTHORITY,
+            format!("no certificate is asked for {names}, as there is no place for it"),
+            "set HOME or XDG_STATE_HOME to an absolute path",
+        ),
+    }
 }
 
 fn finding(found: Result<Certificate, TlsError>) -> Finding {
@@ -60,6 +85,38 @@ mod tests {
     use mimosa_tls::{Name, VALIDITY};
 
     use super::*;
+
+    #[test]
+    fn names_without_a_certificate_are_told() {
+        let asked = AcmeSettings {
+            names: vec!["den.example.org".to_owned()],
+            directory: "https://authority.example.org/directory".to_owned(),
+            contact: None,
+            root: None,
+        };
+        let about = About {
+            names: [Name::new("den.example.org").unwrap()].into(),
+            from: UNIX_EPOCH,
+            until: UNIX_EPOCH + VALIDITY,
+        };
+        let text = |found: &FromAuthority| {
+            let mut report = Report::default();
+            report.add(by_name(found, &asked));
+            report.text(false)
+        };
+        let kept = text(&FromAuthority::Kept(about));
+        assert!(
+            kept.starts_with("ok ") && kept.contains("until 1971-02-03, for den.example.org"),
+            "{kept}"
+        );
+        let none = text(&FromAuthority::NotYet);
+        assert!(
+            none.starts_with("warning") && none.contains("den.example.org from https://authority"),
+            "{none}"
+        );
+        let nowhere = text(&FromAuthority::NoFolder);
+        assert!(nowhere.starts_with("missing"), "{nowhere}");
+    }
 
     #[test]
     fn a_certificate_that_ends_soon_is_named() {

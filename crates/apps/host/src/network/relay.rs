@@ -3,7 +3,7 @@
 //! The relay has a socket of its own, so that nothing but its address tells its datagrams, and sessions see only what
 //! peers have sent: [`Relay::receive`] takes the relay's wrapping off, and [`Relay::send`] puts it on. `ChannelData` adds
 //! 4 bytes to a datagram of at most 1200, which the pacer does not count, as it does not count the 2 of TCP's
-//! frames. The ECN field of a datagram does not pass the relay (RFC 8656, section 3.4): datagrams leave here as not
+//! frames. A relay may send a datagram on without its ECN field (RFC 8656, section 14): datagrams leave here as not
 //! capable of it, also where the session's controller wants marks, and it sees none.
 
 use std::collections::BTreeSet;

@@ -287,7 +287,7 @@ fn kept_account(folder: &Path, settings: &AcmeSettings) -> Option<AccountCredent
 }
 
 /// The certificate that is kept, if it is good now and for all names.
-fn kept(folder: &Path, settings: &AcmeSettings, now: SystemTime) -> Option<Pair> {
+pub(super) fn kept(folder: &Path, settings: &AcmeSettings, now: SystemTime) -> Option<Pair> {
     let read = |name| std::fs::read(folder.join(name)).ok();
     let pair = Pair::from_pem(&read(CERTIFICATE)?, &read(KEY)?).ok()?;
     let names: BTreeSet<_> = settings

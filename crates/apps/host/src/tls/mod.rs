@@ -133,6 +133,31 @@ pub fn certificate(settings: &Settings) -> Result<Certificate, TlsError> {
     })
 }
 
+/// What has come of the names for which an authority is to give a certificate.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum FromAuthority {
+    /// A certificate that is good for all of them.
+    Kept(About),
+    /// None, or one that is not good: the host asks for one at its next start.
+    NotYet,
+    /// None, and there is no folder to keep one in.
+    NoFolder,
+}
+
+/// What a host with these settings would show by name now; `None` where no authority is to be asked. Nothing is made,
+/// changed or fetched.
+#[must_use]
+pub fn from_authority(settings: &Settings) -> Option<FromAuthority> {
+    let acme = settings.tls.acme.as_ref().filter(|_| is_needed(settings))?;
+    let Some(folder) = own::folder() else {
+        return Some(FromAuthority::NoFolder);
+    };
+    let pair = acme::kept(&folder, acme, clock::date());
+    Some(pair.map_or(FromAuthority::NotYet, |pair| {
+        FromAuthority::Kept(pair.about().clone())
+    }))
+}
+
 /// HTTPS with the certificate of the moment.
 pub(crate) struct Tls {
     /// Which connections have to be encrypted.
