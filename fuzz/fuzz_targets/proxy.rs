@@ -2,13 +2,13 @@
 //! packets of a well-formed stream between them: nothing panics, no time comes twice, and what
 //! waits stays bounded.
 //!
-//! The first byte picks the controller. Then come steps: a byte says what, a byte how many
+//! The first byte picks the controller, and whether the two ends have a key. Then come steps: a byte says what, a byte how many
 //! milliseconds later, a byte how many bytes belong to it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mimosa_facts::{Codec, Limits};
-use mimosa_proxy::{AppLimits, Far, FarConfig, Near, NearConfig, Pass, Told};
+use mimosa_proxy::{AppLimits, Far, FarConfig, Key, Near, NearConfig, Pass, Told};
 use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 /// The most bytes that wait: less than arbitrary input can send.
@@ -30,8 +30,18 @@ struct World {
     now: Time,
     near: Near,
     far: Far,
+    key: Option<Key>,
     number: u16,
     limits: AppLimits,
+}
+
+/// A far end, with the key if there is one.
+fn far(ssrc: u32, key: Option<Key>) -> Far {
+    let far = Far::new(FarConfig::default(), ssrc);
+    match key {
+        Some(key) => far.with_key(key),
+        None => far,
+    }
 }
 
 impl World {
@@ -49,10 +59,18 @@ impl World {
             Ok(controller) => controller,
             Err(error) => panic!("{name}: {error}"),
         };
+        let key = Key::new("a key of both ends").filter(|_| first & 0x40 != 0);
+        let near = Near::new(config, 1, Box::new(make));
+        let near = match key.clone() {
+            Some(key) => near.with_key(key, [9; 16]),
+            None => near,
+        };
+        let far = far(2, key.clone());
         Self {
             now: Time::ZERO,
-            near: Near::new(config, 1, Box::new(make)),
-            far: Far::new(FarConfig::default(), 2),
+            near,
+            far,
+            key,
             number: u16::MAX - 20,
             limits: AppLimits::default(),
         }
@@ -74,7 +92,7 @@ impl World {
                 };
                 self.near.set_limits(self.limits);
             }
-            5 => self.far = Far::new(FarConfig::default(), 3 + u32::from(wait)),
+            5 => self.far = far(3 + u32::from(wait), self.key.clone()),
             _ => self.frame(bytes),
         }
         self.advance();
@@ -119,8 +137,10 @@ impl World {
         }
         while let Some(departure) = self.near.poll_departure() {
             assert!(departure.contents.len() >= 12);
-            self.far
-                .network_brought(now, departure.ecn, &departure.contents);
+            if !self.far.greeted(&departure.contents) {
+                self.far
+                    .network_brought(now, departure.ecn, &departure.contents);
+            }
         }
         while let Some(told) = self.near.poll_told() {
             if let Told::Bitrate(rate) = told {

@@ -48,6 +48,8 @@ mod proxy;
 mod quality;
 #[cfg(feature = "lab")]
 mod report;
+#[cfg(any(feature = "serve", feature = "play", feature = "proxy"))]
+mod secret_file;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "serve")]
@@ -67,8 +69,6 @@ mod terminal;
 mod test_line;
 #[cfg(feature = "lab")]
 mod text;
-#[cfg(any(feature = "serve", feature = "play"))]
-mod token_file;
 #[cfg(feature = "lab")]
 mod trace;
 mod version;

@@ -7,7 +7,7 @@ use mimosa_client::{Address, ConnectionConfig, DataPlan, test_line};
 use mimosa_protocol::control::{LineReport, Role};
 use mimosa_session::viewer::SessionConfig;
 
-use crate::token_file;
+use crate::secret_file;
 
 /// Most sentences of a host that are printed; ours has at most six.
 const MOST_WORDS: usize = 12;
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 
 /// Asks the host for a test, and returns the result as text.
 pub(crate) fn run(args: &Args) -> Result<String, String> {
-    let file = args.token_file.as_deref().map(token_file::read);
+    let file = args.token_file.as_deref().map(secret_file::read);
     let file = file.transpose().map_err(|error| error.to_string())?;
     let address = Address::parse(&args.address).map_err(|error| error.to_string())?;
     let config = ConnectionConfig {

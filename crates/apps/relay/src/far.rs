@@ -129,7 +129,16 @@ impl FarEnd {
                 break;
             };
             let data = &buffer[..came.length];
-            if !self.near.accepts(came.at, came.from) {
+            if self.far.has_key() {
+                if self.far.greeted(data) && self.near.greeted(came.at, came.from) {
+                    continue;
+                }
+                if !self.near.has_greeted(came.from) {
+                    let why = "not from where a near end with the same key has greeted";
+                    self.refused.add(came.at, came.from, why);
+                    continue;
+                }
+            } else if !self.near.accepts(came.at, came.from) {
                 self.refused
                     .add(came.at, came.from, "not from the near end");
                 continue;
@@ -143,7 +152,7 @@ impl FarEnd {
                     socket.send(self.application_rtcp, Ecn::NotEct, data);
                     socket.flush();
                 }
-                Pass::Refused => {
+                Pass::Refused | Pass::Unsigned => {
                     self.refused
                         .add(came.at, came.from, "neither RTP nor RTCP, or a copy");
                 }

@@ -17,6 +17,6 @@ pub use commands::Commands;
 pub use error::RelayError;
 pub use far::{FarEnd, FarPlaces};
 pub use interface::Place;
-pub use mimosa_system::random::bits_32 as random;
+pub use mimosa_system::random::{bits_32 as random, bytes as random_bytes};
 pub use near::{NearEnd, NearPlaces};
 pub use wait::{Stop, Stopped, stop};

@@ -180,7 +180,7 @@ impl NearEnd {
                     Pass::Rtp | Pass::Rtcp => {
                         self.path.send(self.far, Ecn::NotEct, data);
                     }
-                    Pass::Refused => {
+                    Pass::Refused | Pass::Unsigned => {
                         self.refused
                             .add(now, received.from, "neither RTP nor RTCP, or a copy");
                     }
@@ -238,6 +238,10 @@ impl NearEnd {
                     Pass::Refused => {
                         self.refused
                             .add(now, received.from, "neither RTP nor RTCP, or a copy");
+                    }
+                    Pass::Unsigned => {
+                        let why = "reports that are not of this end's key: give both ends the same --key-file";
+                        self.refused.add(now, received.from, why);
                     }
                     Pass::Taken => {}
                 }

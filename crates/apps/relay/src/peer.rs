@@ -40,6 +40,20 @@ impl Peer {
         accepts
     }
 
+    /// Takes the place `from`, where a greeting came from at `now`, if its machine may be the one.
+    pub(crate) fn greeted(&mut self, now: Time, from: SocketAddr) -> bool {
+        let is_allowed = self.only.is_none_or(|only| only == from.ip());
+        if is_allowed {
+            self.known = Some((from, now));
+        }
+        is_allowed
+    }
+
+    /// Whether `from` is where the newest greeting came from.
+    pub(crate) fn has_greeted(&self, from: SocketAddr) -> bool {
+        self.address() == Some(from)
+    }
+
     /// Where datagrams go: to where the newest one came from.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         self.known.map(|(address, _)| address)

@@ -9,7 +9,7 @@ use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
 use mimosa_facts::Limits;
-use mimosa_proxy::{Far, FarConfig, FarStatistics, Near, NearConfig, Statistics};
+use mimosa_proxy::{Far, FarConfig, FarStatistics, Key, Near, NearConfig, Statistics};
 use mimosa_relay::{Commands, FarEnd, FarPlaces, NearEnd, NearPlaces, Place, Stop, stop};
 use mimosa_units::Rate;
 
@@ -38,6 +38,7 @@ struct Both {
     sender: UdpSocket,
     receiver: UdpSocket,
     near: SocketAddr,
+    far: SocketAddr,
     place: PathBuf,
     stops: Vec<Stop>,
     near_end: JoinHandle<Statistics>,
@@ -45,6 +46,11 @@ struct Both {
 }
 
 fn start(name: &str, commands: Commands) -> Both {
+    start_with(name, commands, None)
+}
+
+/// Both ends, with a key or without.
+fn start_with(name: &str, commands: Commands, key: Option<&str>) -> Both {
     let place = std::env::temp_dir().join(format!("mimosa-{name}-{}", std::process::id()));
     let receiver = socket();
     let far_places = FarPlaces {
@@ -53,7 +59,13 @@ fn start(name: &str, commands: Commands) -> Both {
         from: None,
         is_muxed: true,
     };
-    let far = FarEnd::bind(&far_places, Far::new(FarConfig::default(), 2)).unwrap();
+    let key = key.map(|key| Key::new(key).unwrap());
+    let (mut near_state, mut far_state) = (near(), Far::new(FarConfig::default(), 2));
+    if let Some(key) = key {
+        near_state = near_state.with_key(key.clone(), [1; 16]);
+        far_state = far_state.with_key(key);
+    }
+    let far = FarEnd::bind(&far_places, far_state).unwrap();
     let near_places = NearPlaces {
         listen: "127.0.0.1:0".parse().unwrap(),
         to: far.address(),
@@ -61,13 +73,14 @@ fn start(name: &str, commands: Commands) -> Both {
         interface: Some(Place::Unix(place.clone())),
         commands,
     };
-    let end = NearEnd::bind(&near_places, near()).unwrap();
-    let near = end.address();
+    let end = NearEnd::bind(&near_places, near_state).unwrap();
+    let (near, far_address) = (end.address(), far.address());
     let [(stop_near, near_stopped), (stop_far, far_stopped)] = [stop().unwrap(), stop().unwrap()];
     Both {
         sender: socket(),
         receiver,
         near,
+        far: far_address,
         place,
         stops: vec![stop_near, stop_far],
         near_end: spawn(move || end.run(&near_stopped)),
@@ -167,4 +180,34 @@ fn a_command_is_told_the_bitrate() {
     both.end();
     std::fs::remove_file(&file).unwrap();
     assert_eq!(told, "19000000\n", "95 % of 20 Mbit/s");
+}
+
+/// Without a key, whoever sends first to the far end is taken for the near end, until silent for two seconds.
+#[test]
+fn with_a_key_a_stranger_who_comes_first_gets_nothing_through() {
+    let key = Some("a key that both ends have");
+    let both = start_with("key", Commands::default(), key);
+    let stranger = socket();
+    let mut buffer = [0; 2_000];
+    for frame in 0..40_u8 {
+        for index in 0..4 {
+            let sequence = u16::from(frame) * 4 + index;
+            let packet = rtp(sequence, 99, false);
+            stranger.send_to(&packet, both.far).unwrap();
+            let packet = rtp(sequence, frame, index == 3);
+            both.sender.send_to(&packet, both.near).unwrap();
+        }
+        for index in 0..4 {
+            let (length, _) = both.receiver.recv_from(&mut buffer).unwrap();
+            let sequence = u16::from(frame) * 4 + index;
+            assert_eq!(buffer[..length], rtp(sequence, frame, index == 3));
+        }
+    }
+    let (near, far) = both.end();
+    assert!(near.reports > 20 && near.bad_reports == 0, "{near:?}");
+    assert!(near.arrived >= 150 && near.far_ends == 1, "{near:?}");
+    assert!(
+        (160..=near.paced.packets).contains(&far.rtp.packets),
+        "{far:?}"
+    );
 }

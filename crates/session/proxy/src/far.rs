@@ -12,7 +12,8 @@ use mimosa_units::{Ecn, PeerTime, Time};
 
 use crate::Pass;
 use crate::config::FarConfig;
-use crate::envelope;
+use crate::envelope::{self, Ours};
+use crate::key::{Greeted, Key};
 use crate::statistics::FarStatistics;
 
 /// Most bytes of a report: a datagram with room for the headers of tunnels. As the largest of
@@ -45,6 +46,8 @@ pub struct Far {
     streams: Vec<Stream>,
     due: Option<Time>,
     reported: Option<Time>,
+    /// Who has greeted, where the two ends have a key.
+    greeted: Option<Greeted>,
     statistics: FarStatistics,
 }
 
@@ -59,6 +62,7 @@ impl Far {
             streams: Vec::new(),
             due: None,
             reported: None,
+            greeted: None,
             statistics: FarStatistics {
                 rtp: crate::statistics::Count {
                     packets: 0,
@@ -70,6 +74,39 @@ impl Far {
                 refused: 0,
                 reports: 0,
             },
+        }
+    }
+
+    /// An end that reports to who greets it with this key, and signs its reports.
+    #[must_use]
+    pub fn with_key(self, key: Key) -> Self {
+        Self {
+            greeted: Some(Greeted::new(key)),
+            ..self
+        }
+    }
+
+    /// Whether this end has a key: then it should be given packets only of where a greeting came from.
+    #[must_use]
+    pub const fn has_key(&self) -> bool {
+        self.greeted.is_some()
+    }
+
+    /// Takes a datagram if it is a greeting of a near end with the key that is neither recorded nor of a former near
+    /// end. Returns whether it is.
+    pub fn greeted(&mut self, datagram: &[u8]) -> bool {
+        let Some(greeted) = &mut self.greeted else {
+            return false;
+        };
+        match Datagram::parse(datagram).ok().and(envelope::ours(datagram)) {
+            Some(Ours::Greeting {
+                nonce,
+                number,
+                code,
+            }) => {
+                envelope::is_greeting(datagram, &code, &greeted.key) && greeted.take(nonce, number)
+            }
+            _ => false,
         }
     }
 
@@ -92,6 +129,8 @@ impl Far {
                 self.statistics.rtp.add(datagram.len());
                 Pass::Rtp
             }
+            // A greeting that counts was taken by [`Self::greeted`]; no application understands what is left of ours.
+            Ok(Datagram::Rtcp) if envelope::ours(datagram).is_some() => Pass::Taken,
             Ok(Datagram::Rtcp) => {
                 self.statistics.rtcp += 1;
                 Pass::Rtcp
@@ -107,11 +146,12 @@ impl Far {
     pub fn application_sent(&mut self, datagram: &[u8]) -> Pass {
         match Datagram::parse(datagram) {
             Ok(Datagram::Rtp(_)) => Pass::Rtp,
-            Ok(Datagram::Rtcp) => {
+            // An application makes up no reports.
+            Ok(Datagram::Rtcp) if envelope::ours(datagram).is_none() => {
                 self.statistics.rtcp += 1;
                 Pass::Rtcp
             }
-            Err(_) => {
+            _ => {
                 self.statistics.refused += 1;
                 Pass::Refused
             }
@@ -169,7 +209,7 @@ impl Far {
                 format: FeedbackFormat::CongestionControl,
                 receiver: self.ssrc,
                 stream: packet.ssrc,
-                largest: LARGEST - envelope::head(self.ssrc).len(),
+                largest: LARGEST - envelope::head(self.ssrc, self.has_key()).len(),
                 repeats: self.config.repeats,
             };
             self.streams.push(Stream {
@@ -191,13 +231,14 @@ impl Far {
     }
 
     /// The reports that leave for the near end at `now`, a datagram each. There are none before
-    /// [`Self::deadline`].
+    /// [`Self::deadline`], and none for nobody where a near end has to greet.
     pub fn reports(&mut self, now: Time) -> Vec<Vec<u8>> {
         if self.due.is_none_or(|due| due > now) {
             return Vec::new();
         }
         self.due = None;
         self.reported = Some(now);
+        let head = envelope::head(self.ssrc, self.has_key());
         let mut datagrams: Vec<Vec<u8>> = Vec::new();
         for stream in &mut self.streams {
             if stream.waiting.arrivals.is_empty() {
@@ -206,10 +247,19 @@ impl Far {
             for packet in stream.writer.write(peer(now), &stream.waiting) {
                 match datagrams.last_mut() {
                     Some(last) if last.len() + packet.len() <= LARGEST => last.extend(packet),
-                    _ => datagrams.push([&envelope::head(self.ssrc)[..], &packet].concat()),
+                    _ => datagrams.push([&head[..], &packet].concat()),
                 }
             }
             stream.waiting.arrivals.clear();
+        }
+        if let Some(greeted) = &mut self.greeted {
+            let Some(nonce) = greeted.near() else {
+                return Vec::new();
+            };
+            for report in &mut datagrams {
+                let number = greeted.number();
+                envelope::sign(report, &greeted.key, &nonce, number);
+            }
         }
         self.statistics.reports += datagrams.len() as u64;
         datagrams

@@ -23,6 +23,7 @@
 mod config;
 mod envelope;
 mod far;
+mod key;
 mod near;
 mod queue;
 mod release;
@@ -32,6 +33,7 @@ mod voice;
 
 pub use config::{FarConfig, KeyframeRequest, NearConfig, RateRequest, VoiceConfig};
 pub use far::Far;
+pub use key::Key;
 pub use mimosa_stream::EcnState;
 pub use near::{Departure, Maker, Near};
 pub use statistics::{FarStatistics, Statistics, StreamStatistics};
@@ -48,4 +50,6 @@ pub enum Pass {
     Taken,
     /// The datagram goes nowhere: it is neither RTP nor RTCP, or a copy of an earlier one.
     Refused,
+    /// The datagram goes nowhere: it is a report that is not signed with the key, or is signed where there is none.
+    Unsigned,
 }

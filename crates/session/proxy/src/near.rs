@@ -18,7 +18,8 @@ use mimosa_units::{Bytes, Ecn, Rate, Time, TimeDelta};
 
 use crate::Pass;
 use crate::config::{KeyframeRequest, NearConfig, RateRequest};
-use crate::envelope;
+use crate::envelope::{self, Ours};
+use crate::key::{Greeter, Key};
 use crate::queue::{Queue, Waiting};
 use crate::release::Release;
 use crate::statistics::Statistics;
@@ -78,6 +79,8 @@ pub struct Near {
     next_request: u8,
     /// When the bitrate was asked for by RTCP last.
     requested: Option<Time>,
+    /// What the far end is greeted with, where the two ends have a key.
+    greeter: Option<Greeter>,
     /// The newest packet that a report named.
     counted: TransportSequence,
     departures: VecDeque<Departure>,
@@ -119,6 +122,7 @@ impl Near {
             next_probe: 0,
             next_request: 0,
             requested: None,
+            greeter: None,
             counted: TransportSequence(0),
             departures: VecDeque::new(),
             requests: VecDeque::new(),
@@ -128,6 +132,15 @@ impl Near {
         };
         near.reader.add(ssrc);
         near
+    }
+
+    /// An end that takes reports which are signed with this key only. `nonce` is random: it names this run of it.
+    #[must_use]
+    pub fn with_key(self, key: Key, nonce: [u8; 16]) -> Self {
+        Self {
+            greeter: Some(Greeter::new(key, nonce)),
+            ..self
+        }
     }
 
     /// A datagram came from the application at `now`. Call [`Self::advance`] after it, or after
@@ -194,9 +207,8 @@ impl Near {
         match Datagram::parse(datagram) {
             Ok(Datagram::Rtp(_)) => Pass::Rtp,
             Ok(Datagram::Rtcp) => {
-                if let Some(far) = envelope::whose(datagram) {
-                    self.report(now, far, datagram);
-                    return Pass::Taken;
+                if let Some(ours) = envelope::ours(datagram) {
+                    return self.took(now, ours, datagram);
                 }
                 self.statistics.rtcp += 1;
                 self.overhear(datagram);
@@ -206,6 +218,40 @@ impl Near {
                 self.statistics.refused += 1;
                 Pass::Refused
             }
+        }
+    }
+
+    /// Takes what the far end has sent: a report, with a code if there is a key and without one if there is none.
+    fn took(&mut self, now: Time, ours: Ours, datagram: &[u8]) -> Pass {
+        let far = match (&mut self.greeter, ours) {
+            (None, Ours::Report { far }) => far,
+            (Some(greeter), Ours::Signed { far, number, code })
+                if envelope::is_signed(datagram, &code, &greeter.key, &greeter.nonce) =>
+            {
+                if !greeter.is_newer(far, number) {
+                    return Pass::Taken;
+                }
+                far
+            }
+            _ => {
+                self.statistics.bad_reports += 1;
+                return Pass::Unsigned;
+            }
+        };
+        self.report(now, far, datagram);
+        Pass::Taken
+    }
+
+    /// Greets the far end, if that is due.
+    fn greet(&mut self, now: Time) {
+        let Some(greeter) = &mut self.greeter else {
+            return;
+        };
+        if let Some(number) = greeter.poll(now, self.is_there) {
+            self.departures.push_back(Departure {
+                ecn: Ecn::NotEct,
+                contents: envelope::greeting(self.ssrc, &greeter.key, &greeter.nonce, number),
+            });
         }
     }
 
@@ -291,6 +337,7 @@ impl Near {
 
     /// Does what is due at `now`.
     pub fn advance(&mut self, now: Time) {
+        self.greet(now);
         self.queue.expire(now, self.config.gather);
         self.shorten(now);
         self.sender.timer(now);
@@ -319,6 +366,7 @@ impl Near {
             release,
             too_old,
             self.streams.deadline(),
+            self.greeter.as_ref().map_or(Time::MAX, Greeter::deadline),
             if self.is_there {
                 self.voice.deadline()
             } else {

@@ -1,7 +1,7 @@
 //! Errors of `mimosa play`.
 
 use crate::output::OutputError;
-use crate::token_file::TokenFileError;
+use crate::secret_file::SecretFileError;
 
 /// Why `mimosa play` does not play.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub(crate) enum PlayError {
     #[error("{0}")]
     Pairing(String),
     #[error(transparent)]
-    Token(#[from] TokenFileError),
+    Token(#[from] SecretFileError),
     #[error(transparent)]
     Report(#[from] OutputError),
     #[cfg(not(feature = "window"))]

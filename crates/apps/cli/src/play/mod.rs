@@ -22,8 +22,8 @@ pub(crate) use self::args::{Args, DecoderArgs};
 use self::error::{PlayError, heard};
 use crate::log;
 use crate::output::{Existing, Files};
+use crate::secret_file;
 use crate::terminal::say;
-use crate::token_file;
 
 /// This program's command that decodes for another process of it.
 pub(crate) const DECODER: &str = "decoder-process";
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
             None => return Ok(()),
         },
     };
-    let file = args.token_file.as_deref().map(token_file::read);
+    let file = args.token_file.as_deref().map(secret_file::read);
     let token = file.transpose()?.or_else(|| args.token.clone());
     let config = ConnectionConfig {
         address: Address::parse(&url)?

@@ -1,6 +1,7 @@
 //! The options of `mimosa proxy`.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use clap::{Args as Arguments, Subcommand, ValueEnum};
 use mimosa_facts::Codec;
@@ -34,6 +35,9 @@ pub(crate) struct NearArgs {
     /// Where the far end listens
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) to: SocketAddr,
+    /// A file with a key of at least 16 characters that both ends have: reports of nobody else count
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
     /// The application has RTP and RTCP on one port
     #[arg(long)]
     pub(crate) rtcp_mux: bool,
@@ -102,6 +106,9 @@ pub(crate) struct FarArgs {
     /// The only machine that the near end may be on; without it, the first that is heard
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) from: Option<IpAddr>,
+    /// A file with a key of at least 16 characters that both ends have: reports of nobody else count
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
     /// The application has RTP and RTCP on one port
     #[arg(long)]
     pub(crate) rtcp_mux: bool,

@@ -1,5 +1,7 @@
 //! Errors of `mimosa proxy`.
 
+use std::path::PathBuf;
+
 use mimosa_units::Rate;
 
 /// Why an end of the proxy does not run.
@@ -21,6 +23,10 @@ pub(crate) enum ProxyError {
     Oracle,
     #[error("--controller: {0}")]
     Controller(#[from] mimosa_cc::BuildError),
+    #[error(transparent)]
+    KeyFile(#[from] crate::secret_file::SecretFileError),
+    #[error("--key-file: {} has fewer than 16 characters; `openssl rand -hex 16` makes a key", .0.display())]
+    Key(PathBuf),
     #[error("--pacer: {0}")]
     Pacer(#[from] mimosa_stream::pace::PolicyError),
 }

@@ -4,9 +4,10 @@ mod args;
 mod error;
 
 use std::net::SocketAddr;
+use std::path::Path;
 
 use mimosa_facts::{Controller, Limits};
-use mimosa_proxy::{Far, FarConfig, Near, NearConfig, VoiceConfig};
+use mimosa_proxy::{Far, FarConfig, Key, Near, NearConfig, VoiceConfig};
 use mimosa_relay::{Commands, FarEnd, FarPlaces, NearEnd, NearPlaces, stop};
 use mimosa_settings::LogFormat;
 use mimosa_stream::pace::Policy;
@@ -17,6 +18,7 @@ pub(crate) use self::args::Args;
 use self::args::{Command, FarArgs, NearArgs};
 use self::error::ProxyError;
 use crate::log;
+use crate::secret_file;
 use crate::terminal;
 
 /// Bytes of the headers of UDP and of either version of IP.
@@ -62,6 +64,10 @@ fn far(args: &FarArgs) -> Result<(), ProxyError> {
         is_muxed: args.rtcp_mux,
     };
     let far = Far::new(FarConfig::default(), mimosa_relay::random());
+    let far = match key(args.key_file.as_deref())? {
+        Some(key) => far.with_key(key),
+        None => far,
+    };
     let end = FarEnd::bind(&places, far)?;
     ready(end.address())?;
     let (_stop, stopped) = stop().map_err(ProxyError::Start)?;
@@ -123,7 +129,21 @@ fn near_end(args: &NearArgs) -> Result<Near, ProxyError> {
             fixed(limits)
         })
     };
-    Ok(Near::new(config, mimosa_relay::random(), Box::new(make)))
+    let near = Near::new(config, mimosa_relay::random(), Box::new(make));
+    Ok(match key(args.key_file.as_deref())? {
+        Some(key) => near.with_key(key, mimosa_relay::random_bytes()),
+        None => near,
+    })
+}
+
+/// The key in this file.
+fn key(file: Option<&Path>) -> Result<Option<Key>, ProxyError> {
+    let Some(file) = file else {
+        return Ok(None);
+    };
+    let text = secret_file::read(file)?;
+    let key = Key::new(&text).ok_or_else(|| ProxyError::Key(file.to_owned()))?;
+    Ok(Some(key))
 }
 
 /// A controller that keeps to the first target.

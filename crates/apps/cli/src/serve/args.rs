@@ -8,7 +8,7 @@ use mimosa_settings::{Flags, KEYS, Key, PREFIX, Settings, Shape, keys, resolve};
 use super::config::ConfigFile;
 use super::error::ServeError;
 use super::program::checks;
-use crate::token_file;
+use crate::secret_file;
 
 /// The arguments; each flag wins over its environment variable, and that over
 /// the settings file.
@@ -78,7 +78,7 @@ impl Args {
             (&keys::RELAY_SECRET, &self.relay_secret_file),
         ] {
             if let Some(path) = path {
-                flags.set(key, token_file::read(path)?);
+                flags.set(key, secret_file::read(path)?);
             }
         }
         Ok(flags)

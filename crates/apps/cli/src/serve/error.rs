@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use mimosa_host::HostError;
 use mimosa_settings::SettingsError;
 
-use crate::token_file::TokenFileError;
+use crate::secret_file::SecretFileError;
 
 /// Why `mimosa serve` does not run. Each error says what is wrong, where, and what to do instead.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub(crate) enum ServeError {
     NotText { name: String },
     /// A file with a token cannot be read.
     #[error(transparent)]
-    Token(#[from] TokenFileError),
+    Token(#[from] SecretFileError),
     /// The settings are wrong.
     #[error(transparent)]
     Settings(#[from] SettingsError),

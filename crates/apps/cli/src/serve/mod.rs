@@ -14,7 +14,7 @@ use std::io::IsTerminal;
 use mimosa_host::{Audience, Told, Urls};
 
 use crate::output::OutputError;
-use crate::{doctor, log, terminal, token_file};
+use crate::{doctor, log, secret_file, terminal};
 
 pub(crate) use args::Args;
 pub(crate) use config::{ConfigFile, State, config_folder};
@@ -104,7 +104,7 @@ fn report(file: &ConfigFile) {
         State::Read(text) => {
             tracing::info!("settings from {path}");
             if has_token(text) {
-                token_file::warn_of_others(place);
+                secret_file::warn_of_others(place);
             }
         }
         State::Created => tracing::info!("created {path} with the default settings to edit"),

@@ -5,6 +5,7 @@ use crate::{folder, mimosa, stdout};
 #[test]
 fn what_cannot_be_is_refused_with_a_remedy() {
     let here = folder("proxying");
+    std::fs::write(here.join("short"), "fifteen charact\n").unwrap();
     let near = "proxy near --listen 127.0.0.1:0 --to 127.0.0.1:9";
     for (flags, part) in [
         ("--controller mimoza", "there is no controller `mimoza`"),
@@ -18,6 +19,8 @@ fn what_cannot_be_is_refused_with_a_remedy() {
         ),
         ("--interface 0.0.0.0:80", "not on loopback"),
         ("--video-types 128", "128"),
+        ("--key-file short", "short has fewer than 16 characters"),
+        ("--key-file none", "cannot read the secret in none"),
     ] {
         let output = mimosa(&here, &format!("{near} {flags}"));
         assert_eq!(output.status.code(), Some(2), "{flags}");

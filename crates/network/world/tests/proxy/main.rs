@@ -6,6 +6,7 @@ mod application;
 mod asking;
 mod bad_input;
 mod falling;
+mod key;
 mod l4s;
 mod path;
 mod run;
