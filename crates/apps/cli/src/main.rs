@@ -71,6 +71,8 @@ mod test_line;
 mod text;
 #[cfg(feature = "lab")]
 mod trace;
+#[cfg(feature = "serve")]
+mod urls;
 mod version;
 
 use std::fmt::Display;
@@ -89,7 +91,9 @@ use left_out::{
 #[cfg(not(feature = "play"))]
 use left_out::{play, play as pair, play as test_line};
 #[cfg(not(feature = "serve"))]
-use left_out::{serve, serve as devices, serve as doctor, serve as service, serve as sessions};
+use left_out::{
+    serve, serve as devices, serve as doctor, serve as service, serve as sessions, serve as urls,
+};
 
 /// Interactive video with almost no queue in the network, and the proof of it.
 #[derive(Parser)]
@@ -122,6 +126,8 @@ enum Command {
     Devices(devices::Args),
     /// List who is connected to this user's hosts, and end sessions.
     Sessions(sessions::Args),
+    /// Print where this user's hosts are reached, as they printed it when they started.
+    Urls(urls::Args),
     /// Put congestion control around an RTP application that has none: this program runs on both
     /// sides of the path.
     Proxy(Box<proxy::Args>),
@@ -174,6 +180,7 @@ fn main() -> ExitCode {
         Command::Pair(args) => pair::run(&args).ended(),
         Command::Devices(args) => devices::run(&args).ended(),
         Command::Sessions(args) => sessions::run(&args).ended(),
+        Command::Urls(args) => urls::run(&args).ended(),
         Command::Proxy(args) => proxy::run(&args).ended(),
         Command::Doctor(args) => doctor::run(&args).ended(),
         Command::Service(args) => service::run(&args).ended(),

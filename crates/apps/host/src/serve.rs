@@ -12,6 +12,7 @@ use mimosa_system::random::bits_128;
 use mimosa_system::{Mailbox, mailbox, priority};
 use mimosa_tls::KeyHash;
 use mimosa_transport::Addresses;
+use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 
@@ -42,7 +43,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 type Beyond<'a> = (&'a [Advertised], Option<SocketAddr>);
 
 /// The addresses of the host.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Urls {
     /// Addresses for playing.
     pub play: Vec<String>,
@@ -150,6 +151,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     let name = source.name();
     let stream_port = stream_port(ports);
     let all_ports = (ports, stream_port);
+    let owner_asks = sessions::serve(ports[0], urls.clone(), mailbox.clone());
     let attending = attend(Arc::clone(&settings), all_ports, outside, mailbox.clone());
     let network = Network::new(
         Arc::clone(&settings),
@@ -175,7 +177,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     (app.tell)(&Told::Ready(urls));
     app.show_pin();
     runtime.block_on(async {
-        tokio::spawn(attending);
+        tokio::spawn(async { tokio::join!(attending, owner_asks) });
         tokio::spawn(Arc::clone(&app).watch_devices());
         let (stop, stopped) = oneshot::channel();
         let keeping = forwards.map(|forwards| tokio::spawn(forwards.keep(said, stopped)));
@@ -224,11 +226,11 @@ async fn forwards(settings: &Settings, ports: [u16; 2]) -> Option<Forwards> {
     Some(Forwards::begin(&settings.bind, ports).await)
 }
 
-/// Tells the network where the host is reached, as that changes, and answers the host's owner. The ports are those
-/// of HTTP and of UDP, and that of sessions by TCP.
+/// Tells the network where the host is reached, as that changes. The ports are those of HTTP and of UDP, and that of
+/// sessions by TCP.
 async fn attend(
     settings: Arc<Settings>,
-    ([http, udp], stream_port): ([u16; 2], Option<u16>),
+    ([_, udp], stream_port): ([u16; 2], Option<u16>),
     outside: watch::Receiver<Outside>,
     mailbox: Mailbox<ToNetwork>,
 ) {
@@ -241,12 +243,7 @@ async fn attend(
     let told_as = |addresses: Addresses| ToNetwork::Relay(addresses.datagrams);
     let relay = relay.run("the relay is", told_as, mailbox.clone());
     let interfaces = watch_interfaces(settings.bind.clone(), mailbox.clone());
-    tokio::join!(
-        advertised,
-        relay,
-        interfaces,
-        sessions::serve(http, mailbox)
-    );
+    tokio::join!(advertised, relay, interfaces);
 }
 
 /// Where the relay is at which the host asks for an address of its own: the first that takes datagrams.

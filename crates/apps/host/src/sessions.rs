@@ -1,4 +1,4 @@
-//! The sessions of a host, for its owner: who is there, and how to end one.
+//! What a host answers its owner on the same machine: who is there, and where it is reached; and how a session is ended.
 //!
 //! Each host listens at a Unix socket in its user's runtime folder, named after its HTTP port. The
 //! folder is this user's alone, and the host asks the kernel who connects. A connection carries one
@@ -21,6 +21,7 @@ use tokio::time::timeout;
 use crate::devices::Devices;
 use crate::network::{SessionNumber, ToNetwork};
 use crate::private;
+use crate::serve::Urls;
 
 /// Longest time for a question or its answer. Our choice: both are there in milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -55,6 +56,7 @@ pub struct Listed {
 enum Question {
     List,
     End(u64),
+    Urls,
 }
 
 /// Why a host cannot be asked.
@@ -108,6 +110,21 @@ pub fn list(port: Option<u16>) -> Result<Vec<(u16, Vec<Listed>)>, SessionsError>
         Ok((port, all))
     });
     listed.collect()
+}
+
+/// The URLs of this user's hosts, tokens included, each with its HTTP port; of one host only if `port` names it.
+///
+/// # Errors
+///
+/// [`SessionsError`] if no host runs, or one cannot be asked.
+pub fn urls(port: Option<u16>) -> Result<Vec<(u16, Urls)>, SessionsError> {
+    let hosts = hosts(&folder().ok_or(SessionsError::NoPlace)?, port)?;
+    let told = hosts.into_iter().map(|(port, stream)| {
+        let urls =
+            ask(stream, Question::Urls).map_err(|error| SessionsError::Io { port, error })?;
+        Ok((port, urls))
+    });
+    told.collect()
 }
 
 /// Ends a session. Its person is told that the host's owner has ended it.
@@ -195,17 +212,19 @@ impl Drop for Door {
 }
 
 /// Answers the owner of the host at this HTTP port. Completes only if nobody can ask.
-pub(crate) async fn serve(port: u16, mailbox: Mailbox<ToNetwork>) {
+pub(crate) async fn serve(port: u16, urls: Urls, mailbox: Mailbox<ToNetwork>) {
     let door = folder()
         .ok_or_else(|| io::ErrorKind::NotFound.into())
         .and_then(|folder| Door::open(&folder, port));
     match door {
-        Ok(door) => answer_all(&door, &mailbox).await,
-        Err(error) => tracing::warn!(%error, "`mimosa sessions` does not find this host"),
+        Ok(door) => answer_all(&door, &urls, &mailbox).await,
+        Err(error) => {
+            tracing::warn!(%error, "`mimosa sessions` and `mimosa urls` do not find this host");
+        }
     }
 }
 
-async fn answer_all(door: &Door, mailbox: &Mailbox<ToNetwork>) {
+async fn answer_all(door: &Door, urls: &Urls, mailbox: &Mailbox<ToNetwork>) {
     let owner = rustix::process::geteuid().as_raw();
     loop {
         let Ok((stream, _)) = door.listener.accept().await else {
@@ -217,7 +236,7 @@ async fn answer_all(door: &Door, mailbox: &Mailbox<ToNetwork>) {
             .is_ok_and(|peer| peer.uid() == owner || peer.uid() == 0);
         if is_owner {
             // Whoever takes no answer in time gets none.
-            let _ = timeout(PATIENCE, answer(stream, mailbox)).await;
+            let _ = timeout(PATIENCE, answer(stream, urls, mailbox)).await;
         }
     }
 }
@@ -225,6 +244,7 @@ async fn answer_all(door: &Door, mailbox: &Mailbox<ToNetwork>) {
 /// Answers one question.
 async fn answer(
     mut stream: tokio::net::UnixStream,
+    urls: &Urls,
     mailbox: &Mailbox<ToNetwork>,
 ) -> io::Result<()> {
     let mut text = Vec::new();
@@ -238,6 +258,7 @@ async fn answer(
             name(&mut all);
             serde_json::to_string(&all)?
         }
+        Question::Urls => serde_json::to_string(urls)?,
         Question::End(number) => {
             let (reply, answer) = oneshot::channel();
             mailbox.send(ToNetwork::End(SessionNumber(number), reply));
@@ -281,6 +302,14 @@ mod tests {
         }
     }
 
+    fn told() -> Urls {
+        Urls {
+            play: vec!["http://localhost:8080/#token=a".to_owned()],
+            watch: Vec::new(),
+            own: Some("http://localhost:8080/#token=b".to_owned()),
+        }
+    }
+
     /// A host's door in a folder, and what asks there; the network knows session 3.
     fn asked<T: Send + 'static>(ask: impl FnOnce(PathBuf) -> T + Send + 'static) -> T {
         let around = Folder::create("mimosa-sessions").unwrap();
@@ -301,11 +330,11 @@ mod tests {
             }
         });
         let answered = runtime.block_on(async {
-            let door = Door::open(&folder, 8_080).unwrap();
+            let (door, told) = (Door::open(&folder, 8_080).unwrap(), told());
             let inner = folder.clone();
             let asking = tokio::task::spawn_blocking(move || ask(inner));
             tokio::select! {
-                () = answer_all(&door, &mailbox) => unreachable!(),
+                () = answer_all(&door, &told, &mailbox) => unreachable!(),
                 answered = asking => answered.unwrap(),
             }
         });
@@ -327,6 +356,12 @@ mod tests {
             [3, 4].map(|number| ask::<bool>(one(&folder), Question::End(number)).unwrap())
         });
         assert_eq!(ended, [true, false]);
+    }
+
+    #[test]
+    fn the_owner_learns_where_the_host_is() {
+        let urls: Urls = asked(|folder| ask(one(&folder), Question::Urls).unwrap());
+        assert_eq!(urls, told());
     }
 
     #[test]

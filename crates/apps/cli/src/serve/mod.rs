@@ -123,7 +123,7 @@ fn has_token(text: &str) -> bool {
 }
 
 /// The addresses for playing and for watching, one on each line.
-fn listed(urls: &Urls) -> String {
+pub(crate) fn listed(urls: &Urls) -> String {
     let mut text = String::new();
     for (what, urls) in [("play", &urls.play), ("watch", &urls.watch)] {
         for url in urls {

@@ -25,6 +25,10 @@ fn the_owner_sees_a_player_and_ends_the_session() {
     assert!(said.contains("no host of this user runs here"), "{said}");
 
     let (_host, url) = served(&home, "320x180");
+    let urls = mimosa(&home).arg("urls").output().unwrap();
+    let urls = text(&urls.stdout);
+    assert!(urls.starts_with(&format!("play   {url}\n")), "{urls}");
+    assert!(urls.contains("\nown    http"), "{urls}");
     let play = ["play", &url, "--headless", "--seconds", "60"];
     let mut player = mimosa(&home);
     let player = player.args(play).args(["--report", "report.json"]).spawn();
