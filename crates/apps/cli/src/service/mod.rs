@@ -93,7 +93,7 @@ fn install(path: &Path) -> Result<String, ServiceError> {
     systemctl("restart", &[NAME])?;
     Ok(format!(
         "{} runs `{} serve`, now and from each log-in on.\n\
-         Its URL and its messages: journalctl --user -u {NAME}\n\
+         Its URLs: mimosa urls; its messages: journalctl --user -u {NAME}\n\
          To run it without a log-in: loginctl enable-linger\n",
         path.display(),
         program.display()
