@@ -3,9 +3,11 @@
 A study names populations of users and what their networks are like, arms (controllers, or other keys of
 a flow), how long sessions last, and the analysis, all before the first session is run:
 
-    python -m mimosa_lab.fleet run STUDY.toml --out FOLDER
-    python -m mimosa_lab.fleet run STUDY.toml --out FOLDER --cluster ray://HEAD:10001
-    python -m mimosa_lab.fleet analyse FOLDER
+    mimosa fleet run STUDY.toml --out FOLDER
+    mimosa fleet run STUDY.toml --out FOLDER --cluster ray://HEAD:10001
+    mimosa fleet analyse FOLDER
+
+`python -m mimosa_lab.fleet` takes the same arguments, where the program is not at hand.
 
 | module | |
 |---|---|

@@ -21,7 +21,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     run.add_argument("study", type=Path, help="the study, in TOML")
     run.add_argument(
-        "--out", type=Path, required=True, help="folder of the sessions and the page"
+        "--out",
+        type=Path,
+        help="folder of the sessions and the page [fleet-results/ and the study's name]",
     )
     run.add_argument(
         "--cluster",
@@ -36,11 +38,13 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         if given.command == "run":
-            study = work.prepare(given.study, given.out)
-            work.run(study, given.out, given.cluster, given.workers, _show)
+            out = given.out or Path("fleet-results") / given.study.stem
+            study = work.prepare(given.study, out)
+            work.run(study, out, given.cluster, given.workers, _show)
         else:
-            study = Study.load(given.out / "study.toml")
-        print(analysis.write(study, work.sessions(given.out), given.out))
+            out = given.out
+            study = Study.load(out / "study.toml")
+        print(analysis.write(study, work.sessions(out), out))
     except (StudyError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
