@@ -255,7 +255,7 @@ class Runs(unittest.TestCase):
             self.assertIn(f"| {arm.name} |", page)
         self.assertIn(
             "<polyline",
-            (out / "cdf-all-delay_p95_ms.svg").read_text(encoding="utf-8"),
+            (out / "cdf-all-frame_delay_p95_ms.svg").read_text(encoding="utf-8"),
         )
 
 
@@ -279,7 +279,7 @@ class Analysis(unittest.TestCase):
                 "arm": [{"name": "a"}, {"name": "b"}],
                 "analysis": {
                     "baseline": "a",
-                    "metrics": ["delay_mean_ms"],
+                    "metrics": ["frame_delay_mean_ms"],
                     "resamples": 400,
                 },
             }
@@ -297,7 +297,8 @@ class Analysis(unittest.TestCase):
                         "population": ["p"] * 400,
                         "arm": [arm] * 400,
                         "frames": np.full(400, 100),
-                        "delay_mean_ms": factor * (level + random.normal(0, 1, 400)),
+                        "frame_delay_mean_ms": factor
+                        * (level + random.normal(0, 1, 400)),
                     }
                 )
                 for arm, factor in (("a", 1.0), ("b", 1.1))

@@ -14,9 +14,9 @@ import mimosa_lab as lab
 
 #: Figures of a session that an analysis may name: in which direction it is better.
 METRICS = {
-    "delay_mean_ms": "lower",
-    "delay_p95_ms": "lower",
-    "delay_p99_ms": "lower",
+    "frame_delay_mean_ms": "lower",
+    "frame_delay_p95_ms": "lower",
+    "frame_delay_p99_ms": "lower",
     "stall_50ms": "lower",
     "stall_100ms": "lower",
     "stall_200ms": "lower",
