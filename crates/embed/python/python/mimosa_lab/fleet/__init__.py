@@ -12,14 +12,18 @@ a flow), how long sessions last, and the analysis, all before the first session 
 | module | |
 |---|---|
 | `study` | reads a study, and checks it |
+| `keys` | takes a study's keys one by one, and names mistakes |
 | `draw` | draws users and their sessions |
 | `work` | runs sessions on this machine or on a cluster of Ray, and keeps them in Parquet |
 | `analysis` | means with intervals, distributions, and the page |
+| `engagement` | a model of how long users play, which is no measurement |
 
 Everything that is random comes from the study's seed, so that a study gives the same results on one
 machine and on many, whether or not it was interrupted.
 """
 
-from .study import Study, StudyError
+from .engagement import Engagement
+from .keys import StudyError
+from .study import Study
 
-__all__ = ["Study", "StudyError"]
+__all__ = ["Engagement", "Study", "StudyError"]

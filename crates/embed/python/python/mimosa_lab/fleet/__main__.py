@@ -8,7 +8,8 @@ from pathlib import Path
 
 from .. import _show
 from . import analysis, work
-from .study import Study, StudyError
+from .keys import StudyError
+from .study import Study
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -23,7 +23,8 @@ import polars
 import mimosa_lab as lab
 
 from .draw import arms_of, population_of, scenario, seed_of, user_of
-from .study import METRICS, Study, StudyError
+from .keys import StudyError
+from .study import METRICS, Study
 
 #: Sessions of a task: some ten seconds of a core for sessions of ten minutes in five arms.
 SESSIONS_PER_TASK = 4
