@@ -13,7 +13,7 @@ from pathlib import Path
 import mimosa_lab as lab
 import numpy as np
 import polars
-from mimosa_lab.fleet import Study, StudyError, analysis, draw, work
+from mimosa_lab.fleet import Study, StudyError, analysis, draw, scaling, work
 
 ROOT = Path(__file__).resolve().parents[4]
 STUDY = (ROOT / "lab/fleet/five-controllers.toml").read_text(encoding="utf-8")
@@ -237,6 +237,23 @@ class Runs(unittest.TestCase):
         told, said = driver.communicate(timeout=60)
         self.assertEqual((driver.returncode, told), (1, ""))
         self.assertIn("nowhere/study.toml", said)
+
+    def test_scaling_is_measured_in_turns(self):
+        command = ["scaling", "study.toml", "--workers", "2,1"]
+        driver = self.fleet(*command, "--tasks", "2", "--repeats", "2")
+        told, said = driver.communicate(timeout=120)
+        self.assertEqual(driver.returncode, 0, said)
+        self.assertIn("4 of 4", said)
+        rows = [line.strip("| ").split(" | ") for line in told.splitlines()[2:]]
+        self.assertEqual([row[0] for row in rows], ["2", "1"])
+        self.assertEqual(rows[0][3:], ["1.00", "100"])
+        self.assertEqual(len(rows[1][2].split(", ")), 2)
+
+    def test_the_table_of_scaling_compares_with_its_first_row(self):
+        paces = [scaling.Pace(1, [10, 12, 11]), scaling.Pace(2, [5, 6, 5.5])]
+        last = list(scaling.table([*paces, scaling.Pace(4, [5.5, 5.5, 5.5])]))[-2:]
+        self.assertEqual(last[0], "| 2 | 5.5 | 5.0, 6.0, 5.5 | 2.00 | 100 |")
+        self.assertEqual(last[1], "| 4 | 5.5 | 5.5, 5.5, 5.5 | 2.00 | 50 |")
 
     def test_another_study_is_refused(self):
         out = Path(self.folder.name) / "whole"

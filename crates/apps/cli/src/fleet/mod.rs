@@ -32,6 +32,28 @@ enum Command {
         /// Folder of the sessions.
         folder: PathBuf,
     },
+    /// Measure how much faster a part of a study runs with more workers, on a machine that does nothing
+    /// else.
+    Scaling(Scaling),
+}
+
+/// The arguments of `mimosa fleet scaling`.
+#[derive(clap::Args)]
+struct Scaling {
+    /// Study file (TOML).
+    study: PathBuf,
+
+    /// The numbers of workers to compare.
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values = ["1", "2"])]
+    workers: Vec<NonZeroU32>,
+
+    /// How many tasks, of four sessions each, are run with each number; without it 48.
+    #[arg(long, value_name = "N")]
+    tasks: Option<NonZeroU32>,
+
+    /// How often all of that is repeated, in turn; without it 3 times.
+    #[arg(long, value_name = "N")]
+    repeats: Option<NonZeroU32>,
 }
 
 /// The arguments of `mimosa fleet run`.
@@ -67,12 +89,24 @@ fn words(command: &Command) -> Vec<OsString> {
         Command::Run(run) => {
             let mut words = vec!["run".into(), joined("--cluster=", &run.cluster)];
             words.extend(run.out.as_ref().map(|out| joined("--out=", out)));
-            let workers = run.workers.map(|workers| workers.to_string());
-            words.extend(workers.map(|workers| joined("--workers=", workers)));
+            words.extend(numbered("--workers=", run.workers));
             words.extend(["--".into(), run.study.as_os_str().to_owned()]);
             words
         }
+        Command::Scaling(scaling) => {
+            let workers: Vec<_> = scaling.workers.iter().map(NonZeroU32::to_string).collect();
+            let mut words = vec!["scaling".into(), joined("--workers=", workers.join(","))];
+            words.extend(numbered("--tasks=", scaling.tasks));
+            words.extend(numbered("--repeats=", scaling.repeats));
+            words.extend(["--".into(), scaling.study.as_os_str().to_owned()]);
+            words
+        }
     }
+}
+
+/// An option and its number, if there is one.
+fn numbered(option: &str, number: Option<NonZeroU32>) -> Option<OsString> {
+    number.map(|number| joined(option, number.to_string()))
 }
 
 /// An option and its value in one word, which is no other option whatever the value begins with.
@@ -111,7 +145,7 @@ mod tests {
             ["run", "--cluster=local", "--", "study.toml"]
         );
         assert_eq!(
-            words_of("fleet run --workers 3 --cluster ray://a:1 --out -x -- -study"),
+            words_of("fleet run --workers 3 --cluster ray://a:1 --out=-x -- -study"),
             [
                 "run",
                 "--cluster=ray://a:1",
@@ -119,6 +153,21 @@ mod tests {
                 "--workers=3",
                 "--",
                 "-study"
+            ]
+        );
+        assert_eq!(
+            words_of("fleet scaling s.toml"),
+            ["scaling", "--workers=1,2", "--", "s.toml"]
+        );
+        assert_eq!(
+            words_of("fleet scaling s.toml --workers 1,4 --tasks 9 --repeats 2"),
+            [
+                "scaling",
+                "--workers=1,4",
+                "--tasks=9",
+                "--repeats=2",
+                "--",
+                "s.toml"
             ]
         );
         assert_eq!(words_of("fleet analyse out"), ["analyse", "--", "out"]);

@@ -6,6 +6,7 @@ a flow), how long sessions last, and the analysis, all before the first session 
     mimosa fleet run STUDY.toml --out FOLDER
     mimosa fleet run STUDY.toml --out FOLDER --cluster ray://HEAD:10001
     mimosa fleet analyse FOLDER
+    mimosa fleet scaling STUDY.toml --workers 1,2
 
 `python -m mimosa_lab.fleet` takes the same arguments, where the program is not at hand.
 
@@ -15,6 +16,7 @@ a flow), how long sessions last, and the analysis, all before the first session 
 | `keys` | takes a study's keys one by one, and names mistakes |
 | `draw` | draws users and their sessions |
 | `work` | runs sessions on this machine or on a cluster of Ray, and keeps them in Parquet |
+| `scaling` | measures how much faster more workers are |
 | `analysis` | means with intervals, distributions, and the page |
 | `engagement` | a model of how long users play, which is no measurement |
 
