@@ -28,8 +28,9 @@ enum Read {
 
 /// The numbers of a flow. Their names are those of the program's JSON, joined as
 /// `mimosa_lab.Records` joins them.
-const NUMBERS: [(&str, Read); 33] = [
+const NUMBERS: [(&str, Read); 34] = [
     ("frames", Count(|flow, _| Some(flow.frames))),
+    ("completed", Count(|flow, _| Some(flow.completed))),
     (
         "frame_delay_mean_ms",
         Number(|flow, _| Some(flow.frame_delay_ms?.mean)),

@@ -121,6 +121,16 @@ class Tables(unittest.TestCase):
         ends = table.filter(seed=1)["acknowledged_ns"].drop_nulls()
         self.assertFalse(ends.is_sorted(), "frames do overtake each other")
 
+    def test_completed_frames_are_those_that_were_acknowledged(self):
+        lossy = {"rate": "9Mbit/s", "one_way_delay": "60ms", "loss": 0.1}
+        scenario = lab.Scenario({"duration": "5s", "link": lossy, "flow": [{}]})
+        result = lab.run(scenario, record=["frames"])
+        ends = result.frames.to_polars()["end"].cast(str).to_list()
+        flow = result.flows.to_polars().row(0, named=True)
+        self.assertEqual(flow["completed"], ends.count("acknowledged"))
+        self.assertEqual(flow["frames"], len(ends))
+        self.assertGreater(ends.count("given-up"), 0)
+
     def test_what_was_not_recorded_is_said(self):
         with self.assertRaisesRegex(ValueError, r'pass `record=\("frames",\)`'):
             _ = lab.run(ALONE).decisions

@@ -1,8 +1,8 @@
 """Means with intervals, distributions over sessions, and the page.
 
 Intervals are of 95 %, by a bootstrap that draws users, not sessions: sessions of one user are alike. A
-mean over sessions is weighted by their frames for delays and stalls, and by their length for bitrates,
-so that it is the mean over all frames, or over all time. What a model says of sessions is the mean over
+mean over sessions is weighted by their frames for delays and stalls, and by their length for bitrates
+and frame rates, so that it is the mean over all frames, or over all time. What a model says of sessions is the mean over
 sessions.
 """
 
@@ -89,7 +89,7 @@ def _means(
     for metric in study.columns:
         weight = np.ones(len(rows))
         if metric in METRICS:
-            over = "seconds" if metric.endswith("mbps") else "frames"
+            over = "seconds" if metric.endswith(("mbps", "fps")) else "frames"
             weight = rows[over].to_numpy().astype(float)
         value = rows[metric].cast(float).to_numpy()
         is_there = ~np.isnan(value)

@@ -24,6 +24,7 @@ METRICS = {
     "stall_200ms": "lower",
     "bitrate_mbps": "higher",
     "valid_bitrate_mbps": "higher",
+    "completed_fps": "higher",
 }
 #: What the model of engagement makes of a session, where a study asks for it.
 MODELLED = {"modelled_play_time": "higher", "modelled_complaints": "lower"}

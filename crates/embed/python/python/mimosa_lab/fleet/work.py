@@ -45,13 +45,15 @@ def play(study: Study, first: int, end: int) -> Rows:
             begun = time.process_time()
             result = lab.run(lab.Scenario(described), seeds=seed_of(study, session))
             flow = result.flows.to_polars().row(0, named=True)
+            seconds = float(described["duration"].removesuffix("ms")) / 1e3
+            flow["completed_fps"] = flow["completed"] / seconds
             rows.append(
                 {
                     "session": session,
                     "user": user,
                     "population": population.name,
                     "arm": arm.name,
-                    "seconds": float(described["duration"].removesuffix("ms")) / 1e3,
+                    "seconds": seconds,
                     "frames": flow["frames"],
                     **{metric: flow[metric] for metric in METRICS},
                     "cpu_seconds": time.process_time() - begun,
