@@ -75,13 +75,15 @@ fn an_option_wins_over_the_environment_and_that_over_the_usual_python() {
 #[test]
 fn a_signal_reaches_the_study() {
     let here = folder("fleet-signal");
+    // It ends after 20 s should no signal end it.
     let trap = "trap 'echo stopped; exit 130' INT; echo $$ > pid; mv pid begun\n\
-                while :; do sleep 0.05; done";
+                for _ in $(seq 400); do sleep 0.05; done";
     stand_in(&here.join("python3"), trap);
     let mut command = fleet(&here, &["run", "s.toml"]);
-    let child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let begun = here.join("begun");
     while !begun.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
         std::thread::park_timeout(Duration::from_millis(10));
     }
     let told = std::fs::read_to_string(begun).unwrap();
