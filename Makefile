@@ -27,7 +27,7 @@ SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' '*.ipynb' 2>/dev/null)
 export GAME URL
 
-.PHONY: help check test python-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures presentation
+.PHONY: help check test python-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures pages presentation
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -178,6 +178,9 @@ picture: ## The picture of README: the end-to-end test across a bottleneck
 	cargo build $(ALL) $(LOCKED)
 	MIMOSA=target/play/mimosa CI=true npm --prefix web run e2e -- bottleneck
 	cp out/e2e/bottleneck.jpg docs/figures/play.jpg
+
+pages: ## What docs/ shows, computed again where it does not depend on the machine; goes on where it stopped
+	scripts/pages.sh $(STEPS)
 
 presentation: ## The table of docs/results/presentation.md: computed, in a minute
 	cargo run --quiet --profile play -p mimosa-session --example presentation $(LOCKED)

@@ -21,6 +21,8 @@ mod emulate;
 #[cfg(feature = "lab")]
 mod encode;
 #[cfg(feature = "lab")]
+mod fleet;
+#[cfg(feature = "lab")]
 mod lab;
 #[allow(dead_code, reason = "what of it is used depends on the features")]
 mod left_out;
@@ -85,7 +87,7 @@ use terminal::say;
 use left_out::proxy;
 #[cfg(not(feature = "lab"))]
 use left_out::{
-    lab, lab as campaign, lab as emulate, lab as encode, lab as link, lab as quality,
+    lab, lab as campaign, lab as emulate, lab as encode, lab as fleet, lab as link, lab as quality,
     lab as report, lab as sim, lab as soak, lab as trace,
 };
 #[cfg(not(feature = "play"))]
@@ -147,6 +149,9 @@ enum Command {
     Encode(encode::Args),
     /// Run a suite of scenarios for every controller and make a page of it.
     Lab(lab::Args),
+    /// Study arms over the sessions of many users, on this machine or a cluster, by the Python
+    /// package `mimosa_lab`.
+    Fleet(fleet::Args),
     /// Compare arms over real paths between several machines, in blocks of sessions.
     Campaign(campaign::Args),
     /// Emulate a link between two hosts on this machine.
@@ -189,6 +194,7 @@ fn main() -> ExitCode {
         Command::Emulate(args) => emulate::run(&args).ended(),
         Command::Encode(args) => encode::run(&args).ended(),
         Command::Lab(args) => lab::run(&args).ended(),
+        Command::Fleet(args) => fleet::run(&args).ended(),
         Command::Campaign(args) => campaign::run(&args).ended(),
         Command::Link(args) => link::run(&args).ended(),
         Command::Report(args) => report::run(&args).ended(),

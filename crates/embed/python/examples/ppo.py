@@ -230,7 +230,7 @@ def judge(policy: Policy, seeds: range) -> list[dict]:
             "pudica": {"controller": "pudica"},
         }.items():
             result = lab.run(scenario, seeds=seeds, **chosen)
-            flows = [run["figures"]["flows"][0] for run in result.figures]
+            flows = [run["flows"][0] for run in result.figures]
             valid = np.array([flow["valid_bitrate_mbps"] or 0.0 for flow in flows])
             late = np.array([flow["stall_50ms"] or 0.0 for flow in flows])
             error = 1.96 / math.sqrt(len(flows))

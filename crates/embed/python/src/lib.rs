@@ -9,6 +9,7 @@
 //! | `flows` | the table of the flows' figures |
 //! | `episode` | sessions that a learner steers |
 //! | `suite` | the lab's suites |
+//! | `window` | the part of each run that the figures are about |
 
 use pyo3::prelude::*;
 
@@ -19,6 +20,7 @@ mod run;
 mod scenario;
 mod suite;
 mod table;
+mod window;
 
 /// The native part of `mimosa_lab`.
 #[pymodule]

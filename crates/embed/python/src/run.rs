@@ -13,13 +13,12 @@ use mimosa_sweep::parallel;
 use mimosa_units::{Time, TimeDelta};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::controller::{PyController, Stop, steered};
 use crate::flows::{self, Measured};
 use crate::scenario::{Scenario, first_video};
 use crate::table::{Table, failed};
-use crate::to_python;
+use crate::{to_python, window};
 
 /// How often the program that waits looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(50);
@@ -66,6 +65,7 @@ enum Maker {
 #[pyclass(frozen, module = "mimosa_lab._native")]
 pub(crate) struct RunResult {
     runs: Vec<Measured>,
+    window: Window,
     frames: Option<Py<Table>>,
     packets: Option<Py<Table>>,
 }
@@ -93,17 +93,18 @@ const DECISIONS: [&str; 17] = [
 
 #[pymethods]
 impl RunResult {
-    /// For each run a dictionary: `seed`, `variant`, and `figures` as `mimosa sim --json` has them.
+    /// A record of each run, as `mimosa sim --json` prints it.
     #[getter]
-    fn figures(&self, py: Python<'_>) -> PyResult<Vec<Py<PyDict>>> {
-        let figures = self.runs.iter().map(|run| {
-            let about = PyDict::new(py);
-            about.set_item("seed", run.seed)?;
-            about.set_item("variant", &run.variant)?;
-            about.set_item("figures", to_python(py, &run.figures)?)?;
-            Ok(about.unbind())
-        });
-        figures.collect()
+    fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let records = to_python(py, &self.runs)?;
+        let reading = py.import("mimosa_lab.reading")?;
+        reading.call_method1("Records", (records,))
+    }
+
+    /// Which part of each run the figures are about: from when to before when, in nanoseconds.
+    #[getter]
+    fn window_ns(&self) -> (u64, u64) {
+        (self.window.from.as_nanos(), self.window.to.as_nanos())
     }
 
     /// The figures of each flow of each run, as a table.
@@ -153,9 +154,10 @@ fn kept(table: Option<&Py<Table>>, name: &str, py: Python<'_>) -> PyResult<Py<Ta
 }
 
 /// Runs every chosen variant with every seed on all cores, and returns the results in the order of
-/// the variants and then of the seeds, whatever ran first.
+/// the variants and then of the seeds, whatever ran first. Figures are about the `window` alone, from
+/// its first to before its second time; `None` is the run's own beginning or end.
 #[pyfunction]
-#[pyo3(signature = (scenario, seeds, controller, policy, flow, variant, record, progress))]
+#[pyo3(signature = (scenario, seeds, controller, policy, flow, variant, window, record, progress))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's, by name")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -165,6 +167,7 @@ pub(crate) fn run(
     policy: Option<Py<PyAny>>,
     flow: Option<usize>,
     variant: Option<&str>,
+    window: (Option<String>, Option<String>),
     record: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
@@ -174,6 +177,7 @@ pub(crate) fn run(
         seeds.iter().map(job)
     });
     let jobs: Vec<_> = jobs.collect();
+    let window = window::read(window, &scenario.loaded)?;
     let kept = Kept::read(&record)?;
     let replaced = Replaced::read(controller, policy, flow)?;
     let mut described = scenario.loaded.variants.clone();
@@ -183,7 +187,7 @@ pub(crate) fn run(
         py,
         &described,
         &jobs,
-        kept,
+        (window, kept),
         &replaced,
         &stop,
         progress.as_ref(),
@@ -201,6 +205,7 @@ pub(crate) fn run(
         frames: table(kept.frames, Table::of_rows(&frames))?,
         packets: table(kept.packets, Table::of_rows(&packets))?,
         runs,
+        window,
     })
 }
 
@@ -335,7 +340,7 @@ fn sweep(
     py: Python<'_>,
     variants: &[(Option<String>, Described)],
     jobs: &[Job],
-    kept: Kept,
+    watched: (Window, Kept),
     replaced: &Replaced,
     stop: &Stop,
     progress: Option<&Py<PyAny>>,
@@ -346,7 +351,7 @@ fn sweep(
     py.detach(move || {
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                let work = |_, job: &Job| one(variants, *job, kept, replaced, stop);
+                let work = |_, job: &Job| one(variants, *job, watched, replaced, stop);
                 let take = |_: &Job, result: Option<Ran>| {
                     if let (Some(result), Ok(mut ran)) = (result, kept_runs.lock()) {
                         ran.push(result);
@@ -390,7 +395,7 @@ fn sweep(
 fn one(
     variants: &[(Option<String>, Described)],
     job: Job,
-    kept: Kept,
+    (window, kept): (Window, Kept),
     replaced: &Replaced,
     stop: &Stop,
 ) -> Option<Ran> {
@@ -412,7 +417,7 @@ fn one(
         .then(|| mimosa_record::Table::<Passage<StreamPacket>>::new(about()));
     let mut tables = (frames, packets);
     let mut is_stopped = false;
-    let figures = measure(scenario, Window::WHOLE, &mut tables, |observer| {
+    let figures = measure(scenario, window, &mut tables, |observer| {
         let mut controllers = |number| replaced.controller(scenario, number, stop);
         let mut run = Run::with(scenario, job.seed, &mut controllers);
         let end = Time::ZERO + scenario.duration;

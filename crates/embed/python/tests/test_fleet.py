@@ -10,9 +10,10 @@ import time
 import unittest
 from pathlib import Path
 
+import mimosa_lab as lab
 import numpy as np
 import polars
-from mimosa_lab.fleet import Study, StudyError, analysis, draw, work
+from mimosa_lab.fleet import Study, StudyError, analysis, draw, scaling, work
 
 ROOT = Path(__file__).resolve().parents[4]
 STUDY = (ROOT / "lab/fleet/five-controllers.toml").read_text(encoding="utf-8")
@@ -58,7 +59,7 @@ class Studies(unittest.TestCase):
             (
                 '"stall_100ms"',
                 '"stalls"',
-                "analysis.metrics: unknown `stalls`; there is delay_mean",
+                "analysis.metrics: unknown `stalls`; there is frame_delay_mean",
             ),
             ('controller = "sqp"', 'controller = "skp"', "arm `sqp`: scenario:"),
             ("leaves = [0.1, 0.5]", "leaves = [0.5]", "population[0].falls: `leaves`"),
@@ -192,6 +193,68 @@ class Runs(unittest.TestCase):
         self.assertEqual(driver.wait(timeout=120), 0)
         self.assertTrue(rows(out).equals(self.whole))
 
+    def fleet(self, *arguments: str | Path, **options) -> subprocess.Popen:
+        """The program's command, with this Python, in the folder of the tests."""
+        command = [
+            os.environ["MIMOSA"],
+            "fleet",
+            *arguments,
+            "--python",
+            sys.executable,
+        ]
+        package = Path(lab.__file__).resolve().parents[1]
+        return subprocess.Popen(
+            command,
+            cwd=self.folder.name,
+            env={**os.environ, "PYTHONPATH": str(package)},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **options,
+        )
+
+    def test_the_program_runs_a_study_and_goes_on_after_ctrl_c(self):
+        out = Path(self.folder.name) / "fleet-results" / "study"
+        # A shell ignores Ctrl-C for what it starts in the background.
+        driver = self.fleet(
+            "run",
+            "study.toml",
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        self.wait_for_parts(out, 1)
+        driver.send_signal(signal.SIGINT)
+        said = driver.communicate(timeout=60)[1]
+        self.assertEqual(driver.returncode, 130, said)
+        self.assertIn("the same command goes on from here", said)
+        driver = self.fleet("run", "study.toml", "--cluster", "local")
+        told, said = driver.communicate(timeout=120)
+        self.assertEqual(driver.returncode, 0, said)
+        self.assertEqual(told, "fleet-results/study/page.md\n")
+        self.assertTrue(rows(out).equals(self.whole))
+
+    def test_the_program_tells_what_is_wrong_as_the_package_does(self):
+        driver = self.fleet("analyse", "nowhere")
+        told, said = driver.communicate(timeout=60)
+        self.assertEqual((driver.returncode, told), (1, ""))
+        self.assertIn("nowhere/study.toml", said)
+
+    def test_scaling_is_measured_in_turns(self):
+        command = ["scaling", "study.toml", "--workers", "2,1"]
+        driver = self.fleet(*command, "--tasks", "2", "--repeats", "2")
+        told, said = driver.communicate(timeout=120)
+        self.assertEqual(driver.returncode, 0, said)
+        self.assertIn("4 of 4", said)
+        rows = [line.strip("| ").split(" | ") for line in told.splitlines()[2:]]
+        self.assertEqual([row[0] for row in rows], ["2", "1"])
+        self.assertEqual(rows[0][3:], ["1.00", "100"])
+        self.assertEqual(len(rows[1][2].split(", ")), 2)
+
+    def test_the_table_of_scaling_compares_with_its_first_row(self):
+        paces = [scaling.Pace(1, [10, 12, 11]), scaling.Pace(2, [5, 6, 5.5])]
+        last = list(scaling.table([*paces, scaling.Pace(4, [5.5, 5.5, 5.5])]))[-2:]
+        self.assertEqual(last[0], "| 2 | 5.5 | 5.0, 6.0, 5.5 | 2.00 | 100 |")
+        self.assertEqual(last[1], "| 4 | 5.5 | 5.5, 5.5, 5.5 | 2.00 | 50 |")
+
     def test_another_study_is_refused(self):
         out = Path(self.folder.name) / "whole"
         other = Path(self.folder.name) / "other.toml"
@@ -208,7 +271,8 @@ class Runs(unittest.TestCase):
         for arm in study.arms:
             self.assertIn(f"| {arm.name} |", page)
         self.assertIn(
-            "<polyline", (out / "cdf-all-delay_p95_ms.svg").read_text(encoding="utf-8")
+            "<polyline",
+            (out / "cdf-all-frame_delay_p95_ms.svg").read_text(encoding="utf-8"),
         )
 
 
@@ -232,7 +296,7 @@ class Analysis(unittest.TestCase):
                 "arm": [{"name": "a"}, {"name": "b"}],
                 "analysis": {
                     "baseline": "a",
-                    "metrics": ["delay_mean_ms"],
+                    "metrics": ["frame_delay_mean_ms"],
                     "resamples": 400,
                 },
             }
@@ -250,7 +314,8 @@ class Analysis(unittest.TestCase):
                         "population": ["p"] * 400,
                         "arm": [arm] * 400,
                         "frames": np.full(400, 100),
-                        "delay_mean_ms": factor * (level + random.normal(0, 1, 400)),
+                        "frame_delay_mean_ms": factor
+                        * (level + random.normal(0, 1, 400)),
                     }
                 )
                 for arm, factor in (("a", 1.0), ("b", 1.1))

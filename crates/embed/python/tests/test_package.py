@@ -52,9 +52,26 @@ class Numbers(unittest.TestCase):
         result = lab.run(lab.Scenario.load(path), seeds=[3, 4])
         self.assertEqual(len(told), 2)
         for run, line in zip(result.figures, told, strict=True):
-            self.assertEqual(run["seed"], line["seed"])
-            for name, value in run["figures"].items():
-                self.assertEqual(value, line[name], name)
+            self.assertEqual(run, line)
+
+    def test_the_figures_are_about_the_window(self):
+        path = ROOT / "scenarios" / "three-flows.toml"
+        command = [os.environ["MIMOSA"], "sim", path, "--json", "-"]
+        result = lab.run(lab.Scenario.load(path), window=("3s", "7s"))
+        printed = subprocess.run(
+            [*command, "--from", "3s", "--to", "7s"], check=True, capture_output=True
+        ).stdout
+        self.assertEqual(result.figures, [json.loads(printed)])
+        self.assertEqual(result.window_ns, (3_000_000_000, 7_000_000_000))
+        whole = lab.run(ALONE, record=["frames"])
+        self.assertEqual(whole.window_ns, (0, 5_000_000_000))
+        last = lab.run(ALONE, window=("2.5s", None), record=["frames"])
+        self.assertEqual(last.window_ns, (2_500_000_000, 5_000_000_000))
+        self.assertEqual(len(last.frames), len(whole.frames))
+        handed_over = whole.frames.to_polars()["handed_over_ns"]
+        counted = handed_over.is_between(*last.window_ns, closed="left").sum()
+        self.assertEqual(last.figures[0]["flows"][0]["frames"], counted)
+        self.assertLess(counted, whole.figures[0]["flows"][0]["frames"])
 
     def test_runs_repeat_in_any_order(self):
         both = lab.run(ALONE, seeds=[2, 1], record=["packets"])
@@ -92,6 +109,28 @@ class Tables(unittest.TestCase):
             "Frame delay: `acknowledged_ns` less `handed_over_ns`.",
         )
 
+    def test_frames_are_in_the_order_of_their_capture(self):
+        flows = [{"name": "a"}, {"name": "b", "phase": "3ms"}]
+        lossy = {"rate": "9Mbit/s", "one_way_delay": "20ms", "loss": 0.03}
+        scenario = lab.Scenario({"duration": "5s", "link": lossy, "flow": flows})
+        table = lab.run(scenario, seeds=[2, 1], record=["frames"]).frames.to_polars()
+        in_order = polars.concat(
+            table.filter(seed=seed).sort("due_ns", "flow") for seed in (2, 1)
+        )
+        self.assertTrue(table.equals(in_order))
+        ends = table.filter(seed=1)["acknowledged_ns"].drop_nulls()
+        self.assertFalse(ends.is_sorted(), "frames do overtake each other")
+
+    def test_completed_frames_are_those_that_were_acknowledged(self):
+        lossy = {"rate": "9Mbit/s", "one_way_delay": "60ms", "loss": 0.1}
+        scenario = lab.Scenario({"duration": "5s", "link": lossy, "flow": [{}]})
+        result = lab.run(scenario, record=["frames"])
+        ends = result.frames.to_polars()["end"].cast(str).to_list()
+        flow = result.flows.to_polars().row(0, named=True)
+        self.assertEqual(flow["completed"], ends.count("acknowledged"))
+        self.assertEqual(flow["frames"], len(ends))
+        self.assertGreater(ends.count("given-up"), 0)
+
     def test_what_was_not_recorded_is_said(self):
         with self.assertRaisesRegex(ValueError, r'pass `record=\("frames",\)`'):
             _ = lab.run(ALONE).decisions
@@ -128,6 +167,10 @@ class Mistakes(unittest.TestCase):
             ({"controller": lambda limits: 3}, "a method `handle"),
             ({"policy": lambda limits: 3}, "a policy must be callable"),
             ({"variant": "x"}, "there is no variant `x`"),
+            ({"window": ("3", None)}, "`window`: `3` has no unit"),
+            ({"window": ("3s", "2s")}, "let its first time be before its second"),
+            ({"window": (None, "6s")}, "no part of the run, which lasts 5s"),
+            ({"window": ("-1s", None)}, "`window`"),
             ({"record": ["frame"]}, "takes `frames` and `packets`, not `frame`"),
         ]:
             with self.subTest(says), self.assertRaisesRegex(Exception, says):
@@ -174,7 +217,7 @@ class Controllers(unittest.TestCase):
             return {**figures, "flows": flows}
 
         result = lab.run(lab.Scenario(FALLING), controller=aimd.Aimd, seeds=[1, 2])
-        objects = [anonymous(run["figures"]) for run in result.figures]
+        objects = [anonymous(run) for run in result.figures]
         for controller in ("process:python3 aimd.py", "wasm:aimd.wasm"):
             with tempfile.TemporaryDirectory() as here:
                 for name in ("aimd.py", "aimd.wasm"):
@@ -236,7 +279,7 @@ class Controllers(unittest.TestCase):
 
             return act
 
-        flow = lab.run(ALONE, policy=policy).figures[0]["figures"]["flows"][0]
+        flow = lab.run(ALONE, policy=policy).figures[0]["flows"][0]
         self.assertAlmostEqual(flow["bitrate_mbps"], 8.0, delta=0.4)
         self.assertEqual(len(seen), flow["frames"])
         self.assertEqual(len(seen[0]), len(lab.OBSERVATION))

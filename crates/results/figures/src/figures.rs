@@ -40,6 +40,8 @@ pub struct FlowFigures {
     pub controller: Option<String>,
     /// Frames handed over.
     pub frames: u64,
+    /// Frames that completed: the sender holds the acknowledgement of all of their packets.
+    pub completed: u64,
     /// Delays of completed frames.
     pub frame_delay_ms: Option<FrameDelays>,
     /// Share of frames above 50 ms.

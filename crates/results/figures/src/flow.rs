@@ -91,6 +91,7 @@ impl FlowCount {
             kind: config.kind_name(),
             controller: config.controller_name().map(str::to_owned),
             frames,
+            completed: self.delays.len() as u64,
             frame_delay_ms: frame_delays(&mut self.delays),
             stall_50ms: share(self.stalls[0], self.decided),
             stall_100ms: share(self.stalls[1], self.decided),

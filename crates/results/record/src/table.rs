@@ -15,8 +15,8 @@ pub struct Run {
     pub flows: Vec<String>,
 }
 
-/// The rows of one run, in the order in which they became known. A table keeps either frames or
-/// packets.
+/// The rows of one run. A table keeps either frames, in the order in which they were due and of those
+/// due at once in that of the flows, or packets, in the order in which they passed or were lost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table<R> {
     run: Run,
@@ -48,7 +48,12 @@ impl<R> Table<R> {
 
 impl Observer for Table<FrameRow> {
     fn frame(&mut self, flow: usize, life: &FrameLife) {
-        self.rows.push(FrameRow { flow, life: *life });
+        let row = FrameRow { flow, life: *life };
+        let order = |row: &FrameRow| (row.life.due, row.flow);
+        // Frames become known when they end, in almost the same order.
+        let is_before = |other: &FrameRow| order(other) <= order(&row);
+        let place = self.rows.iter().rposition(is_before);
+        self.rows.insert(place.map_or(0, |place| place + 1), row);
     }
 }
 

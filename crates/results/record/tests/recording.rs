@@ -196,6 +196,21 @@ fn frames_come_back_as_they_were() {
 }
 
 #[test]
+fn frames_are_in_the_order_of_their_capture_whenever_they_end() {
+    let mut table = Table::<FrameRow>::new(run(1, None));
+    for (flow, frame, due) in [(0, 1, 20), (1, 0, 20), (0, 0, 0), (0, 3, 60), (0, 2, 40)] {
+        let life = FrameLife {
+            frame: FrameId(frame),
+            due: Time::from_millis(due),
+            ..whole()
+        };
+        table.frame(flow, &life);
+    }
+    let order = table.rows().iter().map(|row| (row.flow, row.life.frame.0));
+    assert!(order.eq([(0, 0), (0, 1), (1, 0), (0, 2), (0, 3)]));
+}
+
+#[test]
 fn packets_come_back_as_they_were() {
     let reader = reader(
         "packets.parquet",

@@ -4,6 +4,7 @@
 
 mod commands;
 mod faults;
+mod fleets;
 mod hostile;
 mod labs;
 mod links;

@@ -9,7 +9,7 @@ take without copying:
 ...     {"duration": "5s", "link": {"rate": "20Mbit/s"}, "flow": [{"controller": "pudica"}]}
 ... )
 >>> result = lab.run(scenario, seeds=range(1, 4), record=("frames",))
->>> [run["figures"]["link"]["utilization"] > 0.5 for run in result.figures]
+>>> [run["link"]["utilization"] > 0.5 for run in result.figures]
 [True, True, True]
 >>> len(result.frames) > 800
 True
@@ -138,6 +138,7 @@ def run(
     | None = None,
     flow: int | None = None,
     variant: str | None = None,
+    window: tuple[str | None, str | None] = (None, None),
     record: Iterable[str] = (),
     progress: bool | Callable[[int, int], object] = False,
 ) -> RunResult:
@@ -161,6 +162,10 @@ def run(
 
     `flow` names the flow by its number in place of the first.
 
+    `window` is the part of each run that the figures are about, from its first time to before its
+    second, as `("3s", "20s")` or `("3s", None)`; `None` is the beginning or the end of the run. It is
+    what `--from` and `--to` are to `mimosa sim`; tables of frames and packets have the whole run.
+
     `record` may name `frames` and `packets`; what is not recorded costs neither time nor memory.
     `progress` is called with the number of runs that are done and that of all runs; `True` shows a
     line on standard error.
@@ -176,6 +181,7 @@ def run(
         policy,
         flow,
         variant,
+        window,
         list(record),
         _progress(progress),
     )

@@ -5,6 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from .reading import Records
+
 CONTROLLERS: list[str]
 """Names of the controllers of video flows."""
 OBSERVATION: list[str]
@@ -42,14 +44,20 @@ class Table:
         """The table as a data frame of pandas, by way of pyarrow."""
 
 class RunResult:
-    figures: list[dict[str, Any]]
-    """For each run `seed`, `variant`, and `figures` as `mimosa sim --json` has them."""
+    figures: Records
+    """A record of each run, as `mimosa sim --json` prints it."""
+    window_ns: tuple[int, int]
+    """Which part of each run the figures are about: from when to before when, in nanoseconds."""
     flows: Table
-    """The figures of each flow of each run."""
+    """The figures of each flow of each run, under the names of `figures.rows("flows")`.
+
+    What a flow does not have is null.
+    """
     frames: Table
-    """One row for each frame, if `record` named `frames`."""
+    """One row for each frame of the whole run, in the order of capture, if `record` named `frames`."""
     packets: Table
-    """One row for each packet, if `record` named `packets`."""
+    """One row for each packet of the whole run, in the order in which it passed or was lost, if `record`
+    named `packets`."""
     decisions: Table
     """For each frame what the controller decided, by which rule, and on what evidence."""
     def __len__(self) -> int: ...
@@ -66,6 +74,7 @@ def run(
     | None,
     flow: int | None,
     variant: str | None,
+    window: tuple[str | None, str | None],
     record: list[str],
     progress: Progress | None,
 ) -> RunResult: ...

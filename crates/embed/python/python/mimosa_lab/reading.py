@@ -89,17 +89,19 @@ class Records(list[dict[str, Any]]):
 
     A table of them has a row for each record, or for each element of the list that `each` names, such as
     `flows`; the record's own values then stand in each of its rows. Nested names are joined, with the unit
-    last: `{"frame_delay_ms": {"p95": 36.2}}` is the column `frame_delay_p95_ms`. Other lists are left out.
+    last: `{"frame_delay_ms": {"p95": 36.2}}` is the column `frame_delay_p95_ms`. The name of an element is in the
+    column `flow` for `flows`, as in tables of frames and packets. Other lists are left out.
 
     >>> link = {"queue_delay_ms": {"mean": 1.5}}
     >>> flows = [{"name": "a", "late": 0.1}, {"name": "b", "late": 0.2}]
     >>> Records([{"seed": 3, "link": link, "flows": flows}]).rows("flows")[1]
-    {'seed': 3, 'link_queue_delay_mean_ms': 1.5, 'name': 'b', 'late': 0.2}
+    {'seed': 3, 'link_queue_delay_mean_ms': 1.5, 'flow': 'b', 'late': 0.2}
     """
 
     def rows(self, each: str | None = None) -> list[dict[str, Any]]:
         """The rows of the table."""
         rows = []
+        one = (each or "").removesuffix("s")
         for record in self:
             own = dict(_flat(record))
             if each is None:
@@ -107,11 +109,10 @@ class Records(list[dict[str, Any]]):
                 continue
             for element in record.get(each) or []:
                 row = dict(own)
-                for name, value in _flat(element):
+                for key, value in _flat(element):
+                    name = one if key == "name" else key
                     # A name that the record has as well is said to be the element's.
-                    row[f"{each.removesuffix('s')}_{name}" if name in own else name] = (
-                        value
-                    )
+                    row[f"{one}_{key}" if name in own else name] = value
                 rows.append(row)
         return rows
 

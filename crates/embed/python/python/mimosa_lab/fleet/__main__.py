@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from .. import _show
-from . import analysis, work
-from .study import Study, StudyError
+from . import analysis, scaling, work
+from .keys import StudyError
+from .study import Study
+
+#: The load average, of a minute, from which a machine is not idle. Ours.
+BUSY = 0.3
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,7 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     run.add_argument("study", type=Path, help="the study, in TOML")
     run.add_argument(
-        "--out", type=Path, required=True, help="folder of the sessions and the page"
+        "--out",
+        type=Path,
+        help="folder of the sessions and the page [fleet-results/ and the study's name]",
     )
     run.add_argument(
         "--cluster",
@@ -33,14 +40,35 @@ def main(arguments: list[str] | None = None) -> int:
     )
     analyse = commands.add_parser("analyse", help="analyse the sessions that are there")
     analyse.add_argument("out", type=Path, help="folder of the sessions")
+    paced = commands.add_parser(
+        "scaling", help="measure how much faster more workers are, on an idle machine"
+    )
+    paced.add_argument("study", type=Path, help="the study, in TOML")
+    paced.add_argument(
+        "--workers",
+        type=_numbers,
+        default=[1, 2],
+        help="numbers of workers to compare [1,2]",
+    )
+    paced.add_argument(
+        "--tasks", type=_number, default=scaling.TASKS, help="tasks of four sessions"
+    )
+    paced.add_argument(
+        "--repeats", type=_number, default=3, help="how often, in turn [3]"
+    )
     given = parser.parse_args(arguments)
     try:
+        if given.command == "scaling":
+            _scaling(given)
+            return 0
         if given.command == "run":
-            study = work.prepare(given.study, given.out)
-            work.run(study, given.out, given.cluster, given.workers, _show)
+            out = given.out or Path("fleet-results") / given.study.stem
+            study = work.prepare(given.study, out)
+            work.run(study, out, given.cluster, given.workers, _show)
         else:
-            study = Study.load(given.out / "study.toml")
-        print(analysis.write(study, work.sessions(given.out), given.out))
+            out = given.out
+            study = Study.load(out / "study.toml")
+        print(analysis.write(study, work.sessions(out), out))
     except (StudyError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -48,6 +76,29 @@ def main(arguments: list[str] | None = None) -> int:
         print("\nstopped; the same command goes on from here", file=sys.stderr)
         return 130
     return 0
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _numbers(text: str) -> list[int]:
+    return [_number(part) for part in text.split(",")]
+
+
+def _scaling(given: argparse.Namespace) -> None:
+    study = Study.load(given.study)
+    load = os.getloadavg()[0]
+    if load > BUSY:
+        print(
+            f"the load average is {load:.1f}: what else runs here shows in the figures",
+            file=sys.stderr,
+        )
+    paces = scaling.measure(study, given.workers, given.tasks, given.repeats, _show)
+    print(*scaling.table(paces), sep="\n")
 
 
 if __name__ == "__main__":

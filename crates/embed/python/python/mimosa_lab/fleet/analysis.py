@@ -1,19 +1,22 @@
 """Means with intervals, distributions over sessions, and the page.
 
 Intervals are of 95 %, by a bootstrap that draws users, not sessions: sessions of one user are alike. A
-mean over sessions is weighted by their frames for delays and stalls, and by their length for bitrates,
-so that it is the mean over all frames, or over all time.
+mean over sessions is weighted by their frames for delays and stalls, and by their length for bitrates
+and frame rates, so that it is the mean over all frames, or over all time. What a model says of sessions is the mean over
+sessions.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import polars
 
-from .study import METRICS, Study
+from .engagement import Engagement
+from .study import METRICS, MODELLED, Study
 
 #: Colours of the arms, apart for all kinds of sight (Okabe and Ito).
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
@@ -21,6 +24,7 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 
 def estimates(study: Study, rows: polars.DataFrame) -> list[dict]:
     """For each population, arm and metric: mean, interval, and the ratio to the baseline with its own."""
+    rows = modelled(study, rows)
     users = np.sort(rows["user"].unique().to_numpy())
     random = np.random.default_rng(study.seed)
     # How often each user is drawn, in each resample; the first is the sample itself.
@@ -62,18 +66,31 @@ def estimates(study: Study, rows: polars.DataFrame) -> list[dict]:
     return found
 
 
+def modelled(study: Study, rows: polars.DataFrame) -> polars.DataFrame:
+    """The rows with the columns of the model of engagement, where the study wants them."""
+    if study.engagement is None:
+        return rows
+    stall, delay, bitrate = (
+        rows[name].cast(float).to_numpy()
+        for name in ("stall_100ms", "frame_delay_mean_ms", "bitrate_mbps")
+    )
+    return rows.with_columns(
+        modelled_play_time=study.engagement.play_time(stall, delay, bitrate),
+        modelled_complaints=study.engagement.complaints(stall),
+    )
+
+
 def _means(
     study: Study, rows: polars.DataFrame, users: np.ndarray, drawn: np.ndarray
 ) -> dict:
     """The mean of each metric in each resample."""
     place = np.searchsorted(users, rows["user"].to_numpy())
     found = {}
-    for metric in study.metrics:
-        weight = (
-            rows["seconds" if metric.endswith("mbps") else "frames"]
-            .to_numpy()
-            .astype(float)
-        )
+    for metric in study.columns:
+        weight = np.ones(len(rows))
+        if metric in METRICS:
+            over = "seconds" if metric.endswith(("mbps", "fps")) else "frames"
+            weight = rows[over].to_numpy().astype(float)
         value = rows[metric].cast(float).to_numpy()
         is_there = ~np.isnan(value)
         sums, weights = np.zeros(len(users)), np.zeros(len(users))
@@ -93,6 +110,7 @@ def _interval(values: np.ndarray) -> list[float]:
 
 def write(study: Study, rows: polars.DataFrame, out: Path) -> Path:
     """Write `results.json`, `page.md` and the distributions into `out`; the path of the page."""
+    rows = modelled(study, rows)
     found = estimates(study, rows)
     text = json.dumps(found, indent=1).replace("NaN", "null")
     (out / "results.json").write_text(text + "\n", encoding="utf-8")
@@ -114,10 +132,12 @@ def write(study: Study, rows: polars.DataFrame, out: Path) -> Path:
         "",
         f"The simulations took {core:.2f} hours of one core: {hours / core:.0f} times real time.",
     ]
+    if study.engagement is not None:
+        lines += ["", _about(study.engagement)]
     for population in [None, *(population.name for population in study.populations)]:
         lines += ["", f"## {population or 'All users'}", ""]
-        lines += ["| arm | sessions | " + " | ".join(study.metrics) + " |"]
-        lines += ["|---|---|" + "---|" * len(study.metrics)]
+        lines += ["| arm | sessions | " + " | ".join(study.columns) + " |"]
+        lines += ["|---|---|" + "---|" * len(study.columns)]
         for arm in study.arms:
             cells = [
                 one
@@ -132,7 +152,7 @@ def write(study: Study, rows: polars.DataFrame, out: Path) -> Path:
             lines.append(
                 f"| {arm.name} | {cells[0]['sessions']} | {' | '.join(texts)} |"
             )
-        for metric in study.metrics:
+        for metric in study.columns:
             name = f"cdf-{(population or 'all').lower().replace(' ', '-')}-{metric}.svg"
             drawing = _distribution(study, rows, population, metric)
             (out / name).write_text(drawing, encoding="utf-8")
@@ -140,6 +160,20 @@ def write(study: Study, rows: polars.DataFrame, out: Path) -> Path:
     page = out / "page.md"
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return page
+
+
+def _about(engagement: Engagement) -> str:
+    """What the model's columns are, and with which parameters."""
+    parameters = ", ".join(
+        f"`{name}` {value:g}" for name, value in asdict(engagement).items()
+    )
+    return (
+        "`modelled_play_time` and `modelled_complaints` are what a model with the shape of Pudica's Fig. 2 makes of"
+        " each session's stall rate, mean frame delay and bitrate. They are no measurement: no user played, most"
+        " of the parameters are assumptions, and intervals contain no doubt about them. The playing time is a share"
+        " of that without stalls and delay at the full bitrate; complaints are a multiple of those in sessions with"
+        f" few stalls. Parameters: {parameters}."
+    )
 
 
 def _short(value: float) -> str:
@@ -186,7 +220,7 @@ def _distribution(
         parts.append(
             f'<text x="{x:.1f}" y="{top + down + 18}" text-anchor="middle">{label}</text>'
         )
-    better = METRICS[metric]
+    better = {**METRICS, **MODELLED}[metric]
     parts.append(
         f'<text x="{left + across / 2}" y="{height - 8}" text-anchor="middle">'
         f"{metric} of a session ({better} is better)</text>"

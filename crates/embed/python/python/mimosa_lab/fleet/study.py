@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,92 +11,23 @@ from typing import Any
 
 import mimosa_lab as lab
 
+from .engagement import Engagement
+from .keys import StudyError, Table, quantity
+
 #: Figures of a session that an analysis may name: in which direction it is better.
 METRICS = {
-    "delay_mean_ms": "lower",
-    "delay_p95_ms": "lower",
-    "delay_p99_ms": "lower",
+    "frame_delay_mean_ms": "lower",
+    "frame_delay_p95_ms": "lower",
+    "frame_delay_p99_ms": "lower",
     "stall_50ms": "lower",
     "stall_100ms": "lower",
     "stall_200ms": "lower",
     "bitrate_mbps": "higher",
     "valid_bitrate_mbps": "higher",
+    "completed_fps": "higher",
 }
-#: Factors from the units of times, rates and sizes to milliseconds, kbit/s and bytes.
-UNITS = {
-    "us": 1e-3,
-    "ms": 1.0,
-    "s": 1e3,
-    "min": 6e4,
-    "h": 3.6e6,
-    "kbit/s": 1.0,
-    "Mbit/s": 1e3,
-    "Gbit/s": 1e6,
-    "B": 1.0,
-    "kB": 1e3,
-    "MB": 1e6,
-}
-
-
-class StudyError(ValueError):
-    """A study is wrong; the message says where, and what to write instead."""
-
-
-def quantity(place: str, value: object) -> float:
-    """A number with a unit: milliseconds, kbit/s or bytes."""
-    found = (
-        re.fullmatch(r"([0-9.]+) ?([A-Za-z/]+)", value)
-        if isinstance(value, str)
-        else None
-    )
-    if found is None or found[2] not in UNITS:
-        raise StudyError(
-            f"{place}: {value!r} is no quantity; write e.g. '10ms', '80Mbit/s' or '200kB'"
-        )
-    try:
-        return float(found[1]) * UNITS[found[2]]
-    except ValueError:
-        raise StudyError(f"{place}: {found[1]!r} is no number") from None
-
-
-class Table:
-    """A table of a study, whose keys are taken one by one; what is left was a mistake."""
-
-    def __init__(self, place: str, table: object) -> None:
-        if not isinstance(table, dict):
-            raise StudyError(f"{place} must be a table, but is {table!r}")
-        self.place, self.left = place, dict(table)
-        self.known: list[str] = []
-
-    def take(self, key: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
-        self.known.append(key)
-        if key not in self.left:
-            if default is ...:
-                raise StudyError(f"{self.place} lacks `{key}`")
-            return default
-        value = self.left.pop(key)
-        if not isinstance(value, kind) or (
-            isinstance(value, bool) and kind is not bool
-        ):
-            kinds = kind if isinstance(kind, tuple) else (kind,)
-            names = " or ".join(one.__name__ for one in kinds)
-            raise StudyError(
-                f"{self.place}.{key} must be of type {names}, but is {value!r}"
-            )
-        return value
-
-    def positive(self, key: str, default: Any = ...) -> int:
-        value = self.take(key, int, default)
-        if value < 1:
-            raise StudyError(f"{self.place}.{key} must be one or more, but is {value}")
-        return value
-
-    def end(self) -> None:
-        if self.left:
-            key = next(iter(self.left))
-            raise StudyError(
-                f"{self.place}: unknown key `{key}`; there is {', '.join(self.known)}"
-            )
+#: What the model of engagement makes of a session, where a study asks for it.
+MODELLED = {"modelled_play_time": "higher", "modelled_complaints": "lower"}
 
 
 @dataclass(frozen=True)
@@ -212,6 +142,8 @@ class Study:
     baseline: str
     metrics: list[str]
     resamples: int
+    #: The model of engagement, if its columns are wanted.
+    engagement: Engagement | None
     #: Keys of every streamed flow.
     flow: dict[str, Any]
     digest: str = field(default="", compare=False)
@@ -259,6 +191,9 @@ class Study:
             baseline=analysis.take("baseline", str),
             metrics=analysis.take("metrics", list),
             resamples=analysis.positive("resamples", 2000),
+            engagement=Engagement.read(
+                "analysis.engagement", analysis.take("engagement", (bool, dict), False)
+            ),
             flow=keys.take("flow", dict, {}),
             digest=digest,
         )
@@ -266,6 +201,11 @@ class Study:
         analysis.end()
         study._check()
         return study
+
+    @property
+    def columns(self) -> list[str]:
+        """What the analysis has a column for: the metrics, and the model's where it is wanted."""
+        return [*self.metrics, *(MODELLED if self.engagement else ())]
 
     def _check(self) -> None:
         names = [arm.name for arm in self.arms]

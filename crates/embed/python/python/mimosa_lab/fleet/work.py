@@ -23,7 +23,8 @@ import polars
 import mimosa_lab as lab
 
 from .draw import arms_of, population_of, scenario, seed_of, user_of
-from .study import METRICS, Study, StudyError
+from .keys import StudyError
+from .study import METRICS, Study
 
 #: Sessions of a task: some ten seconds of a core for sessions of ten minutes in five arms.
 SESSIONS_PER_TASK = 4
@@ -44,13 +45,15 @@ def play(study: Study, first: int, end: int) -> Rows:
             begun = time.process_time()
             result = lab.run(lab.Scenario(described), seeds=seed_of(study, session))
             flow = result.flows.to_polars().row(0, named=True)
+            seconds = float(described["duration"].removesuffix("ms")) / 1e3
+            flow["completed_fps"] = flow["completed"] / seconds
             rows.append(
                 {
                     "session": session,
                     "user": user,
                     "population": population.name,
                     "arm": arm.name,
-                    "seconds": float(described["duration"].removesuffix("ms")) / 1e3,
+                    "seconds": seconds,
                     "frames": flow["frames"],
                     **{metric: flow[metric] for metric in METRICS},
                     "cpu_seconds": time.process_time() - begun,
