@@ -160,12 +160,26 @@ class Runs(unittest.TestCase):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)
 
+    def workers_of(self, driver: subprocess.Popen) -> list[int]:
+        children = Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text()
+        return [
+            int(child)
+            for child in children.split()
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+
     def test_a_killed_driver_loses_nothing_and_repeats_nothing(self):
         out = Path(self.folder.name) / "driver"
         driver = self.begin(out)
         self.wait_for_parts(out, 2)
+        workers = self.workers_of(driver)
+        self.assertTrue(workers)
         driver.kill()
         driver.wait()
+        end = time.monotonic() + 20
+        while any(Path(f"/proc/{worker}").exists() for worker in workers):
+            self.assertLess(time.monotonic(), end, "no worker outlives its driver")
+            time.sleep(0.01)
         study = work.prepare(self.path, out)
         kept = {
             part: part.stat().st_mtime_ns for part in (out / "parts").glob("*.parquet")
@@ -180,14 +194,7 @@ class Runs(unittest.TestCase):
         out = Path(self.folder.name) / "worker"
         driver = self.begin(out)
         self.wait_for_parts(out, 1)
-        children = (
-            Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text().split()
-        )
-        workers = [
-            int(child)
-            for child in children
-            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
-        ]
+        workers = self.workers_of(driver)
         self.assertTrue(workers)
         os.kill(workers[0], signal.SIGKILL)
         self.assertEqual(driver.wait(timeout=120), 0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -128,6 +129,18 @@ def _play_task(study: Study, task: int) -> Rows:
     return play(study, task * SESSIONS_PER_TASK, (task + 1) * SESSIONS_PER_TASK)
 
 
+def _end_with_the_driver() -> None:
+    """Let this worker end when its driver is killed, which cannot tell it."""
+
+    def watch() -> None:
+        driver = multiprocessing.parent_process()
+        if driver is not None:
+            driver.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _by_processes(
     study: Study, tasks: list[int], workers: int | None
 ) -> Iterator[tuple[int, Rows]]:
@@ -136,7 +149,9 @@ def _by_processes(
     tries = dict.fromkeys(tasks, 0)
     while tries:
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        with ProcessPoolExecutor(
+            workers, mp_context=context, initializer=_end_with_the_driver
+        ) as pool:
             waiting = iter(list(tries))
             running: dict[Any, int] = {}
             try:
