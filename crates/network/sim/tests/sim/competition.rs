@@ -150,7 +150,7 @@ fn a_second_stream_gets_its_half_of_a_fast_link() {
             delays.fold(0.0, f64::max),
         )
     };
-    for seed in 1..=2 {
+    for seed in 2..=3 {
         let (share, used, delay) = second("", seed);
         assert!((0.4..0.6).contains(&share), "seed {seed}: {share}");
         // Two flows with equal shares rest at a load of 0.89.
@@ -158,9 +158,9 @@ fn a_second_stream_gets_its_half_of_a_fast_link() {
             used > 0.88 && delay < 28.0,
             "seed {seed}: {used}, {delay} ms"
         );
+        let (share, ..) = second("alone = 0.15, shared_from = 0.3", seed);
+        assert!(share < 0.2, "seed {seed}: {share}");
     }
-    let (share, ..) = second("alone = 0.15, shared_from = 0.3", 1);
-    assert!(share < 0.2, "{share}");
 }
 
 /// Streams that TCP has left alone with a full queue empty it, use the link, and share it.
