@@ -7,6 +7,9 @@ use super::service::Service;
 use super::train::{Train, Trains};
 use super::turns::{FrameArrival, Turns};
 
+/// Share of trains that arrive at once from which on the receiver's clock is coarse: our choice.
+const COARSE: f64 = 0.1;
+
 /// The estimates of the bottleneck.
 #[derive(Debug, Default)]
 pub(super) struct Bottleneck {
@@ -65,6 +68,11 @@ impl Bottleneck {
     /// Unevenness of the arrivals of packets that the link served one after another.
     pub(super) const fn uneven(&self) -> TimeDelta {
         self.trains.uneven()
+    }
+
+    /// Whether the receiver's clock is too coarse for trains to show how much delays vary.
+    pub(super) fn is_coarse(&self) -> bool {
+        self.trains.at_once() > COARSE
     }
 
     /// How little the rate of one train tells of the next: near 0 where the link's rate wanders, about 1

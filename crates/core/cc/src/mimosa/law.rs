@@ -14,6 +14,9 @@ const LOWEST_SHARE: f64 = 0.01;
 /// this kind let as many stand on a slow link.
 const STANDING: u32 = 8;
 const PACKET: Bytes = Bytes::new(1_200);
+/// Noise, in frame intervals, that is expected where trains do not show it: half of the 1/1024 s of RFC 8888 at
+/// 60 frames a second.
+const COARSE: f64 = 0.03;
 /// Least factor by which one round changes the bitrate. `GREATEST_FACTOR` is the greatest.
 const LEAST_FACTOR: f64 = 0.7;
 const GREATEST_FACTOR: f64 = 2.0;
@@ -63,7 +66,7 @@ impl Mimosa {
         let varies = self.wanders() && self.bottleneck.spread() < follow_to;
         let is_clear = self.noise() <= self.interval.scale(follow_noise);
         let lately = self.bottleneck.lately(now)?;
-        (varies && is_clear && self.others < self.alone())
+        (varies && is_clear && self.others < self.alone(now))
             .then(|| lately.scale(target_share / self.fill.get()))
     }
 
@@ -123,7 +126,7 @@ impl Mimosa {
         let share = self.rate.scale(self.fill.get()).ratio(link).min(1.0);
         let view = View {
             share,
-            is_alone: others(share, load) < self.alone(),
+            is_alone: others(share, load) < self.alone(now),
             standing: self.base.lasting(),
             round_trip,
         };
@@ -159,7 +162,7 @@ impl Mimosa {
     /// and the rule behind it. Also sets `others`.
     pub(super) fn factor(&mut self, now: Time, load: f64) -> (f64, Cause) {
         let sent = self.rate.scale(self.fill.get());
-        let (factor, is_alone) = self.by_load(load, sent);
+        let (factor, is_alone) = self.by_load(now, load, sent);
         let (factor, cause) = match self.by_marks(now, sent) {
             // Beside others, marks say what the flow's part is, and the load does not.
             Some(marked) if !is_alone || marked < factor => (marked, Cause::Marked),
@@ -175,12 +178,12 @@ impl Mimosa {
 
     /// The factor by the load of the link, of a flow that sends `sent`, and whether the flow counts
     /// as alone. Also sets `others`.
-    fn by_load(&mut self, load: f64, sent: Rate) -> (f64, bool) {
+    fn by_load(&mut self, now: Time, load: f64, sent: Rate) -> (f64, bool) {
         let config = &self.config;
         let link = self.bottleneck.rate();
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
         self.others = others(own, load);
-        let alone = self.alone();
+        let alone = self.alone(now);
         let beside = (self.others - alone) / (config.shared_from - config.alone);
         let reserve = config.shared_drop * beside.clamp(0.0, 1.0);
         let target = config.target_share - reserve;
@@ -193,10 +196,24 @@ impl Mimosa {
         (libm::pow(target / load, gain) * pull, self.others < alone)
     }
 
-    /// Part of the load brought by others up to which the flow counts as alone: a link whose rate
-    /// varies looks as if others were there.
-    pub(super) fn alone(&self) -> f64 {
-        self.config.alone + self.config.spread_part * self.bottleneck.spread()
+    /// Part of the load brought by others up to which the flow counts as alone at `now`: a link whose rate
+    /// varies, and a path whose delays do, look as if others were there. Where marks say what the flow's part
+    /// is, it needs not be told early that others are there.
+    pub(super) fn alone(&self, now: Time) -> f64 {
+        let Config {
+            alone,
+            spread_part,
+            noise_part,
+            ..
+        } = self.config;
+        let noise = if self.bottleneck.is_coarse() || self.marks.are_met(now) {
+            COARSE
+        } else if self.interval > TimeDelta::ZERO {
+            self.noise().ratio(self.interval)
+        } else {
+            0.0
+        };
+        alone + spread_part * self.bottleneck.spread() + noise_part * noise
     }
 
     /// The factor by marks, of a flow that sends `sent`; `None` where marks are not recent, or

@@ -46,6 +46,8 @@ pub(super) struct Trains {
     uneven: TimeDelta,
     spread: f64,
     restlessness: f64,
+    /// Share of the trains that arrived at once, by the receiver's clock.
+    at_once: f64,
     /// When the newest train was added.
     came: Time,
 }
@@ -79,6 +81,8 @@ impl Trains {
             span += train.span;
         }
         self.rate = (span > TimeDelta::ZERO).then(|| Rate::of(size, span));
+        let at_once = sorted.iter().filter(|train| train.rate().is_none());
+        self.at_once = at_once.count() as f64 / sorted.len() as f64;
         sorted.sort_by_key(|train| train.uneven);
         self.uneven = sorted[sorted.len() / 2].uneven;
     }
@@ -122,6 +126,12 @@ impl Trains {
     /// train alone, and near 0 where the link's rate wanders.
     pub(super) const fn restlessness(&self) -> f64 {
         self.restlessness
+    }
+
+    /// Share of the trains that arrived at once, by the receiver's clock: where they are not few, the clock
+    /// is too coarse for trains to show how much delays vary.
+    pub(super) const fn at_once(&self) -> f64 {
+        self.at_once
     }
 
     /// The rate of the link; `None` before three trains, and if too many trains arrived at once.

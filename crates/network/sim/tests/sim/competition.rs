@@ -1,4 +1,4 @@
-//! The Mimosa controller behind a drop-tail queue that others fill, and after they have gone.
+//! The Mimosa controller behind a drop-tail queue that others share or fill, and after they have gone.
 
 use std::fmt::Write;
 
@@ -59,12 +59,12 @@ fn beside(rival: &str, mbps: u32, round_trip: u32, params: &str, seed: u64) -> (
 #[test]
 fn a_stream_and_a_connection_of_tcp_leave_each_other_their_part() {
     let mut wrong = String::new();
-    // BBRv3 leaves a stream a quarter to a third, and what would make it more starves CUBIC beside three;
+    // BBRv3 leaves a stream a fifth to a third, and what would make it more starves CUBIC beside three;
     // at a round trip of 80 ms CUBIC has left it less than a quarter when the part begins.
     for (rival, parts) in [
         ("cubic", 0.22..0.78),
         ("bbr", 0.25..0.75),
-        ("bbr3", 0.22..0.78),
+        ("bbr3", 0.2..0.8),
     ] {
         for (mbps, round_trip) in [(30, 10), (30, 20), (30, 80), (100, 20)] {
             for seed in 1..=2 {
@@ -128,6 +128,38 @@ fn three_do_not_starve_one_connection() {
     for seed in 1..=3 {
         let (few, many) = (left("", seed), left("first_connections = 8.0", seed));
         assert!(few > 0.08 && many < 0.05, "seed {seed}: {few} {many}");
+    }
+}
+
+/// A stream that comes to a fast link which another one has for itself gets its half, without a queue. The cause
+/// is that the first one sees it while it has a twentieth: taken for noise up to 0.15, the second one stays small.
+#[test]
+fn a_second_stream_gets_its_half_of_a_fast_link() {
+    let second = |params: &str, seed| {
+        let text = behind_drop_tail((100, 10, 10), (2, params), "start = \"3s\"\n");
+        let text = text.replace("\"60s\"", "\"20s\"");
+        let figures = part(&scenario(&text), seed, window(15_000, 20_000));
+        let delays = figures
+            .flows
+            .iter()
+            .map(|flow| flow.frame_delay_ms.unwrap().p95);
+        let used = figures.link.utilization.unwrap();
+        (
+            figures.flows[1].throughput_mbps / 100.0,
+            used,
+            delays.fold(0.0, f64::max),
+        )
+    };
+    for seed in 2..=3 {
+        let (share, used, delay) = second("", seed);
+        assert!((0.4..0.6).contains(&share), "seed {seed}: {share}");
+        // Two flows with equal shares rest at a load of 0.89.
+        assert!(
+            used > 0.88 && delay < 28.0,
+            "seed {seed}: {used}, {delay} ms"
+        );
+        let (share, ..) = second("alone = 0.15, shared_from = 0.3", seed);
+        assert!(share < 0.2, "seed {seed}: {share}");
     }
 }
 

@@ -47,10 +47,10 @@ fn a_flow_alone_rests_at_the_target_and_covers_a_part_of_the_distance() {
 fn beside_others_the_target_is_lower_and_a_small_flow_grows_more() {
     // The flow has a quarter of the link, others have the rest: 0.77^0.3 e^(0.08 x 0.75)
     is(factor(5_000, 1.0, true), 0.9818);
-    // The others have 0.225, half of the way from 0.15 to 0.3: 0.87^0.3 e^(0.08 x 0.225)
-    is(factor(15_500, 1.0, true), 0.9765);
-    // A part of 0.15 is taken for noise: 0.97^0.3 e^(0.08 x 0.15)
-    is(factor(17_000, 1.0, true), 1.0029);
+    // The others have 0.125, three tenths of the way from 0.05 to 0.3: 0.91^0.3 e^(0.08 x 0.125)
+    is(factor(17_500, 1.0, true), 0.9819);
+    // A part of 0.05 is taken for noise: 0.97^0.3 e^(0.08 x 0.05)
+    is(factor(19_000, 1.0, true), 0.9949);
     // At the same load the smaller flow grows more, which makes the flows equal.
     let [small, large] = [5_000, 10_000].map(|own| factor(own, 0.9, true));
     is(small / large, libm::exp(0.08 * 0.25));
@@ -123,7 +123,7 @@ fn no_rise_goes_beyond_one_and_a_half_of_what_frames_had() {
 fn a_link_whose_rate_varies_has_no_others_for_that() {
     let own = |spans: [i64; 5]| {
         let mut mimosa = Stream::blind(Config::default()).mimosa;
-        mimosa.rate = Rate::from_kbps(6_200);
+        mimosa.rate = Rate::from_kbps(7_000);
         for span in spans {
             let train = Train {
                 size: Bytes::new(15_000),
@@ -136,17 +136,50 @@ fn a_link_whose_rate_varies_has_no_others_for_that() {
     };
     let (spread, factor) = own([15; 5]);
     is(spread, 0.0);
-    // o = 0.225, half of the way from 0.15 to 0.3, with C = 8 Mbit/s: 0.87^0.3 e^(0.08 x
-    // 0.225).
-    is(factor, 0.9765);
+    // o = 0.125, three tenths of the way from 0.05 to 0.3, with C = 8 Mbit/s: 0.91^0.3 e^(0.08 x
+    // 0.125).
+    is(factor, 0.9819);
     let (spread, factor) = own([19, 11, 15, 17, 13]);
     is(spread, 2.0 / 15.0);
-    // The reserve of 0.2 begins at 0.15 + 0.4 x 0.1333 and is whole 0.15 above: 0.1444 of
+    // The reserve of 0.2 begins at 0.05 + 0.4 x 0.1333 and is whole 0.25 above: 0.0867 of
     // it.
     is(
         factor,
-        libm::pow(0.97 - 0.2 * 0.144_44, 0.3) * libm::exp(0.08 * 0.225),
+        libm::pow(0.97 - 0.2 * 0.086_67, 0.3) * libm::exp(0.08 * 0.125),
     );
+}
+
+/// A flow with seven eighths of the link beside a part of 0.125 holds three tenths of the reserve. Where delays vary
+/// by 0.03 of an interval, where the receiver's clock is too coarse to tell, and where the queue marks, a is
+/// 0.05 + 3.3 x 0.03, and the flow counts as alone: 0.97^0.3 e^(0.08 x 0.125).
+#[test]
+fn delays_that_vary_look_like_others() {
+    let own = |uneven, spans: [i64; 5], is_marked| {
+        let mut mimosa = Stream::blind(Config::default()).mimosa;
+        mimosa.rate = Rate::from_kbps(7_000);
+        mimosa.interval = L;
+        for span in spans {
+            let train = Train {
+                size: Bytes::new(15_000),
+                span: MS(span),
+                uneven: TimeDelta::from_micros(uneven),
+            };
+            mimosa.bottleneck.train(Time::ZERO, train);
+        }
+        if is_marked {
+            mimosa.marks.arrived(Time::ZERO, PACKET, true);
+        }
+        // Marks of that age no longer say what the flow's part is.
+        mimosa.factor(Time::from_secs(5), 1.0).0
+    };
+    let (exact, coarse) = ([15; 5], [15, 15, 0, 15, 15]);
+    is(own(0, exact, false), 0.9819);
+    // The noise is 1.6 times the unevenness.
+    for (uneven, spans, is_marked) in [(188, exact, false), (0, coarse, false), (0, exact, true)] {
+        is(own(uneven, spans, is_marked), 1.0009);
+    }
+    // Half of that noise makes a 0.1, and the reserve begins.
+    assert!(own(94, exact, false) < 0.999);
 }
 
 /// Frames were smaller than the bitrate, because a fall is answered with single frames.
@@ -216,6 +249,7 @@ fn values_without_meaning_are_refused() {
         ("shared_from", Config { shared_from: 0.0, ..plain }),
         ("alone", Config { alone: -0.1, ..plain }),
         ("alone", Config { alone: 0.3, ..plain }),
+        ("noise_part", Config { noise_part: -1.0, ..plain }),
         ("loss", Config { loss: 2.0, ..plain }),
         ("far_gain", Config { far_gain: -0.1, ..plain }),
         ("near_gain", Config { near_gain: 2.1, ..plain }),
