@@ -184,7 +184,7 @@ impl Default for Config {
             follow_noise: 0.03,
             follow_restlessness: 0.5,
             spread_part: 0.4,
-            noise_part: 3.3,
+            noise_part: 10.0 / 3.0,
             noise_gain: 1.6,
             most_noise: 0.25,
             lead: 4,

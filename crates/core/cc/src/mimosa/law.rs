@@ -17,6 +17,12 @@ const PACKET: Bytes = Bytes::new(1_200);
 /// Noise, in frame intervals, that is expected where trains do not show it: half of the 1/1024 s of RFC 8888 at
 /// 60 frames a second.
 const COARSE: f64 = 0.03;
+/// Time of the link for one packet, in frame intervals, from which on the load is as coarse as that, and up to which it is
+/// fine: our choice. A link of 30 Mbit/s carries 52 packets in a frame's interval, and one of 10 Mbit/s 17.
+const FEW_PACKETS: f64 = 0.06;
+const MANY_PACKETS: f64 = 0.02;
+/// Least distance from a to b, our choice: a reserve that came at once would make the loop swing.
+const LEAST_WIDTH: f64 = 0.05;
 /// Least factor by which one round changes the bitrate. `GREATEST_FACTOR` is the greatest.
 const LEAST_FACTOR: f64 = 0.7;
 const GREATEST_FACTOR: f64 = 2.0;
@@ -184,7 +190,8 @@ impl Mimosa {
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
         self.others = others(own, load);
         let alone = self.alone(now);
-        let beside = (self.others - alone) / (config.shared_from - config.alone);
+        let width = config.shared_from - self.taken_for_noise(now);
+        let beside = (self.others - alone) / width.max(LEAST_WIDTH);
         let reserve = config.shared_drop * beside.clamp(0.0, 1.0);
         let target = config.target_share - reserve;
         let gain = if load < config.knee * target {
@@ -197,23 +204,28 @@ impl Mimosa {
     }
 
     /// Part of the load brought by others up to which the flow counts as alone at `now`: a link whose rate
-    /// varies, and a path whose delays do, look as if others were there. Where marks say what the flow's part
-    /// is, it needs not be told early that others are there.
+    /// varies looks as if others were there.
     pub(super) fn alone(&self, now: Time) -> f64 {
-        let Config {
-            alone,
-            spread_part,
-            noise_part,
-            ..
-        } = self.config;
-        let noise = if self.bottleneck.is_coarse() || self.marks.are_met(now) {
+        self.taken_for_noise(now) + self.config.spread_part * self.bottleneck.spread()
+    }
+
+    /// Part of the load that counts as noise on a link whose rate is steady: a path whose delays vary, and a link that
+    /// carries few packets in a frame's interval, look as if others were there. Where marks say what the flow's part is,
+    /// it needs not be told early that others are there.
+    pub(super) fn taken_for_noise(&self, now: Time) -> f64 {
+        let is_coarse = self.bottleneck.is_coarse() || self.marks.are_met(now);
+        let noise = if is_coarse {
             COARSE
         } else if self.interval > TimeDelta::ZERO {
-            self.noise().ratio(self.interval)
+            let link = self.bottleneck.rate();
+            let packet = link.map_or(0.0, |link| link.transmit_time(PACKET).ratio(self.interval));
+            let few = (packet - MANY_PACKETS) / (FEW_PACKETS - MANY_PACKETS);
+            let noise = self.noise().ratio(self.interval);
+            noise.clamp(COARSE * few.clamp(0.0, 1.0), COARSE)
         } else {
             0.0
         };
-        alone + spread_part * self.bottleneck.spread() + noise_part * noise
+        self.config.alone + self.config.noise_part * noise
     }
 
     /// The factor by marks, of a flow that sends `sent`; `None` where marks are not recent, or

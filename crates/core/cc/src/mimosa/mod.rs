@@ -210,7 +210,7 @@ impl Mimosa {
             // A frame of a flow that is alone needs its own transmission time, whatever noise
             // adds to the load. Where a queue marks what waits, it leaves no faster than the link
             // serves it.
-            Some(link) if self.others < self.alone(now) => {
+            Some(link) if self.others < self.taken_for_noise(now) => {
                 let own = link.transmit_time(size).ratio(interval);
                 let gain = if is_marked {
                     1.0

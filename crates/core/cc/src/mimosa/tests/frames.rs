@@ -107,8 +107,8 @@ fn a_frame_is_spread_over_its_own_time_and_that_of_others() {
     let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-3, "{one}, not {other}");
     // For a flow that is alone, 5 kB take half of the link's time.
     near(spread(0.0, 5_000), 5.0 / 1.2);
-    near(spread(0.04, 10_000), 10.0 / 1.2);
-    near(spread(0.06, 10_000), 10.0 / 1.1);
+    near(spread(0.14, 10_000), 10.0 / 1.2);
+    near(spread(0.16, 10_000), 10.0 / 1.1);
     near(spread(0.0, 20_000), 10.0 / 1.2);
     // The link has become twice as fast: a frame of 8 kB needs 4 ms.
     near(spread_after(5, 0.0, 8_000), 4.0 / 1.2);

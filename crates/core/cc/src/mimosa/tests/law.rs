@@ -123,10 +123,10 @@ fn no_rise_goes_beyond_one_and_a_half_of_what_frames_had() {
 fn a_link_whose_rate_varies_has_no_others_for_that() {
     let own = |spans: [i64; 5]| {
         let mut mimosa = Stream::blind(Config::default()).mimosa;
-        mimosa.rate = Rate::from_kbps(7_000);
+        mimosa.rate = Rate::from_kbps(70_000);
         for span in spans {
             let train = Train {
-                size: Bytes::new(15_000),
+                size: Bytes::new(150_000),
                 span: MS(span),
                 uneven: TimeDelta::ZERO,
             };
@@ -136,7 +136,7 @@ fn a_link_whose_rate_varies_has_no_others_for_that() {
     };
     let (spread, factor) = own([15; 5]);
     is(spread, 0.0);
-    // o = 0.125, three tenths of the way from 0.05 to 0.3, with C = 8 Mbit/s: 0.91^0.3 e^(0.08 x
+    // o = 0.125, three tenths of the way from 0.05 to 0.3, with C = 80 Mbit/s: 0.91^0.3 e^(0.08 x
     // 0.125).
     is(factor, 0.9819);
     let (spread, factor) = own([19, 11, 15, 17, 13]);
@@ -156,11 +156,11 @@ fn a_link_whose_rate_varies_has_no_others_for_that() {
 fn delays_that_vary_look_like_others() {
     let own = |uneven, spans: [i64; 5], is_marked| {
         let mut mimosa = Stream::blind(Config::default()).mimosa;
-        mimosa.rate = Rate::from_kbps(7_000);
+        mimosa.rate = Rate::from_kbps(70_000);
         mimosa.interval = L;
         for span in spans {
             let train = Train {
-                size: Bytes::new(15_000),
+                size: Bytes::new(150_000),
                 span: MS(span),
                 uneven: TimeDelta::from_micros(uneven),
             };
@@ -180,6 +180,25 @@ fn delays_that_vary_look_like_others() {
     }
     // Half of that noise makes a 0.1, and the reserve begins.
     assert!(own(94, exact, false) < 0.999);
+}
+
+/// A packet has the link for 0.12 of an interval of 10 ms at 8 Mbit/s, which makes a 0.15, and for 0.012 at 80 Mbit/s,
+/// which leaves it 0.05. At 24 Mbit/s, 0.04 is half of the way from 0.02 to 0.06, and a is 0.1.
+#[test]
+fn a_link_that_carries_few_packets_in_an_interval_has_no_others_for_that() {
+    for (mbps, alone) in [(8, 0.15), (24, 0.1), (80, 0.05)] {
+        let mut mimosa = Stream::blind(Config::default()).mimosa;
+        mimosa.interval = MS(10);
+        for _ in 0..5 {
+            let train = Train {
+                size: Bytes::new(mbps * 1_875),
+                span: MS(15),
+                uneven: TimeDelta::ZERO,
+            };
+            mimosa.bottleneck.train(Time::ZERO, train);
+        }
+        is(mimosa.alone(Time::from_secs(5)), alone);
+    }
 }
 
 /// Frames were smaller than the bitrate, because a fall is answered with single frames.
