@@ -70,8 +70,9 @@ impl Mimosa {
     ) -> Option<Bytes> {
         let config = &self.config;
         let is_reported_seldom = self.report_gap.get() > self.interval.scale(SELDOM);
-        let is_patient =
-            self.bottleneck.serves_in_turns() || self.others >= self.alone(now) || is_reported_seldom;
+        let is_patient = self.bottleneck.serves_in_turns()
+            || self.others >= self.alone(now)
+            || is_reported_seldom;
         let interval = if is_patient {
             self.interval.scale(config.patience)
         } else {
