@@ -27,7 +27,7 @@ SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' '*.ipynb' 2>/dev/null)
 export GAME URL
 
-.PHONY: help check test python-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures pages presentation
+.PHONY: help check check-crates test python-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures pages presentation
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -62,8 +62,13 @@ ifneq ($(PYTHON),)
 	.venv/bin/ruff format --check $(PYTHON)
 	.venv/bin/ruff check $(PYTHON)
 endif
-	$(MAKE) web/node_modules/.package-lock.json
+	@# A registry may take minutes to hand over the page's packages, which needs no processor.
+	$(MAKE) web/node_modules/.package-lock.json & page=$$!; \
+		$(MAKE) check-crates || { kill $$page; exit 1; }; wait $$page
 	npm --prefix web run lint
+
+# The part of `make check` about Rust.
+check-crates:
 	cargo clippy --workspace --all-targets $(FEATURES) $(LOCKED) -- -D warnings
 	cargo clippy --workspace $(call in_workspace,$(LEANEST)) $(LOCKED) -- -D warnings
 	cargo clippy --workspace $(LOCKED) -- -D warnings

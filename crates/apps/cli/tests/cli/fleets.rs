@@ -76,7 +76,7 @@ fn an_option_wins_over_the_environment_and_that_over_the_usual_python() {
 fn a_signal_reaches_the_study() {
     let here = folder("fleet-signal");
     // It ends after 20 s should no signal end it.
-    let trap = "trap 'echo stopped; exit 130' INT; echo $$ > pid; mv pid begun\n\
+    let trap = "trap 'echo stopped; exit 143' TERM; echo $$ > pid; mv pid begun\n\
                 for _ in $(seq 400); do sleep 0.05; done";
     stand_in(&here.join("python3"), trap);
     let mut command = fleet(&here, &["run", "s.toml"]);
@@ -93,11 +93,12 @@ fn a_signal_reaches_the_study() {
         "the process is replaced"
     );
     let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    kill_process(process, Signal::INT).unwrap();
+    // A test that runs in the background of a shell ignores SIGINT, and so would all that it starts.
+    kill_process(process, Signal::TERM).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(
         (output.status.code(), output.status.signal()),
-        (Some(130), None)
+        (Some(143), None)
     );
     assert_eq!(texts(&output).0, "stopped\n");
 }

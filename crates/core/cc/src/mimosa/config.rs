@@ -79,8 +79,8 @@ pub struct Config {
     /// is a mean of six frames, and the error of such a mean is 1 / sqrt(6) of that of one
     /// frame.
     pub spread_part: f64,
-    /// Part of the noise, in frame intervals, that is added to `alone` and `shared_from`: our choice. With
-    /// reports of a resolution of 1 ms, half a millisecond of noise then makes `alone` 0.15.
+    /// Part of the noise, in frame intervals up to 0.03, that is added to `alone`: our choice. With reports of
+    /// a resolution of 1 ms, half a millisecond of noise then makes `alone` 0.15.
     pub noise_part: f64,
     /// Ratio of the mean delay above the smallest one without a queue, the noise, to the
     /// unevenness of the gaps of trains: 1.6 where delays are uniformly distributed.
