@@ -51,8 +51,12 @@ class Test:
     def is_quiet(self) -> bool:
         return (self.crate.name, self.name) in QUIET
 
-    def passes(self) -> bool:
-        """Runs it as `cargo test` would, and prints what it says in one piece when it has ended."""
+    def passes(self, is_alone: bool) -> bool:
+        """Runs it as `cargo test` would. Where others run beside it, what it says is printed in one piece at its end."""
+        title = f"\n{self.crate.relative_to(ROOT)}: {self.name}\n"
+        if is_alone:
+            print(title, end="", flush=True)
+            title = ""
         place = {**os.environ, "CARGO_MANIFEST_DIR": str(self.crate)}
         begun = time.monotonic()
         done = subprocess.run(
@@ -60,14 +64,13 @@ class Test:
             check=False,
             cwd=self.crate,
             env=place,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdout=None if is_alone else subprocess.PIPE,
+            stderr=None if is_alone else subprocess.STDOUT,
         )
-        said = done.stdout.decode(errors="replace")
+        said = (done.stdout or b"").decode(errors="replace")
         took = f"{time.monotonic() - begun:.1f} s\n"
         if done.returncode != 0:
             took += f"ended with {done.returncode}: {self.executable}\n"
-        title = f"\n{self.crate.relative_to(ROOT)}: {self.name}\n"
         # One call, so that two that end together do not mix.
         sys.stdout.write(title + said + took)
         sys.stdout.flush()
@@ -126,7 +129,7 @@ def pass_all(tests: list[Test], at_a_time: int) -> bool:
                 passed = passed and all(one.result() for one in done)
             if not passed:
                 break
-            running.add(pool.submit(test.passes))
+            running.add(pool.submit(test.passes, at_a_time == 1))
         return all(one.result() for one in running) and passed
 
 

@@ -2,7 +2,7 @@
 //! packets of a well-formed stream between them: nothing panics, no time comes twice, and what
 //! waits stays bounded.
 //!
-//! The first byte picks the controller, and whether the two ends have a key. Then come steps: a byte says what, a byte how many
+//! An input's first byte picks the controller and says whether the two ends have a key. Then come steps: a byte says what, a byte how many
 //! milliseconds later, a byte how many bytes belong to it.
 #![no_main]
 

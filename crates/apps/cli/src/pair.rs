@@ -3,7 +3,6 @@
 use std::io::{self, BufRead};
 
 use mimosa_client::{Address, PlayError, ask_for_pin, pair};
-
 use mimosa_protocol::problem::ErrorCode;
 
 use crate::terminal;

@@ -89,6 +89,25 @@ fn start_with(name: &str, commands: Commands, key: Option<&str>) -> Both {
 }
 
 impl Both {
+    /// Sends 40 frames of four packets, each of which arrives as it was sent. `before` is called with the number of each
+    /// packet before it leaves.
+    fn passes_frames(&self, before: impl Fn(u16)) {
+        let mut buffer = [0; 2_000];
+        for frame in 0..40_u8 {
+            for index in 0..4 {
+                let sequence = u16::from(frame) * 4 + index;
+                before(sequence);
+                let packet = rtp(sequence, frame, index == 3);
+                self.sender.send_to(&packet, self.near).unwrap();
+            }
+            for index in 0..4 {
+                let (length, _) = self.receiver.recv_from(&mut buffer).unwrap();
+                let sequence = u16::from(frame) * 4 + index;
+                assert_eq!(buffer[..length], rtp(sequence, frame, index == 3));
+            }
+        }
+    }
+
     fn end(self) -> (Statistics, FarStatistics) {
         for stop in &self.stops {
             stop.now();
@@ -96,6 +115,16 @@ impl Both {
         let _ = std::fs::remove_file(&self.place);
         (self.near_end.join().unwrap(), self.far_end.join().unwrap())
     }
+}
+
+/// The near end has heard of the 160 packets of [`Both::passes_frames`], from one far end.
+fn assert_reported(near: &Statistics, far: &FarStatistics) {
+    assert!(near.reports > 20 && near.bad_reports == 0, "{near:?}");
+    assert!(near.arrived >= 150 && near.far_ends == 1, "{near:?}");
+    assert!(
+        (160..=near.paced.packets).contains(&far.rtp.packets),
+        "{far:?}"
+    );
 }
 
 fn rtp(sequence: u16, frame: u8, marker: bool) -> Vec<u8> {
@@ -112,18 +141,7 @@ fn packets_pass_as_they_are_and_the_application_is_told() {
     let mut connection = BufReader::new(UnixStream::connect(&both.place).unwrap());
     connection.get_ref().set_read_timeout(Some(LONG)).unwrap();
     let mut buffer = [0; 2_000];
-    for frame in 0..40_u8 {
-        for index in 0..4 {
-            let sequence = u16::from(frame) * 4 + index;
-            let packet = rtp(sequence, frame, index == 3);
-            both.sender.send_to(&packet, both.near).unwrap();
-        }
-        for index in 0..4 {
-            let (length, _) = both.receiver.recv_from(&mut buffer).unwrap();
-            let sequence = u16::from(frame) * 4 + index;
-            assert_eq!(buffer[..length], rtp(sequence, frame, index == 3));
-        }
-    }
+    both.passes_frames(|_| ());
     // RTCP passes both ways, on the same port.
     let report = [0x80, 201, 0, 1, 0, 0, 0, 9];
     both.sender.send_to(&report, both.near).unwrap();
@@ -151,12 +169,7 @@ fn packets_pass_as_they_are_and_the_application_is_told() {
     }
     let (near, far) = both.end();
     assert!(near.copies == 0 && near.refused == 1, "{near:?}");
-    assert!(near.reports > 20 && near.bad_reports == 0, "{near:?}");
-    assert!(near.arrived >= 150 && near.far_ends == 1, "{near:?}");
-    assert!(
-        (160..=near.paced.packets).contains(&far.rtp.packets),
-        "{far:?}"
-    );
+    assert_reported(&near, &far);
 }
 
 #[test]
@@ -188,26 +201,10 @@ fn with_a_key_a_stranger_who_comes_first_gets_nothing_through() {
     let key = Some("a key that both ends have");
     let both = start_with("key", Commands::default(), key);
     let stranger = socket();
-    let mut buffer = [0; 2_000];
-    for frame in 0..40_u8 {
-        for index in 0..4 {
-            let sequence = u16::from(frame) * 4 + index;
-            let packet = rtp(sequence, 99, false);
-            stranger.send_to(&packet, both.far).unwrap();
-            let packet = rtp(sequence, frame, index == 3);
-            both.sender.send_to(&packet, both.near).unwrap();
-        }
-        for index in 0..4 {
-            let (length, _) = both.receiver.recv_from(&mut buffer).unwrap();
-            let sequence = u16::from(frame) * 4 + index;
-            assert_eq!(buffer[..length], rtp(sequence, frame, index == 3));
-        }
-    }
+    both.passes_frames(|sequence| {
+        let packet = rtp(sequence, 99, false);
+        stranger.send_to(&packet, both.far).unwrap();
+    });
     let (near, far) = both.end();
-    assert!(near.reports > 20 && near.bad_reports == 0, "{near:?}");
-    assert!(near.arrived >= 150 && near.far_ends == 1, "{near:?}");
-    assert!(
-        (160..=near.paced.packets).contains(&far.rtp.packets),
-        "{far:?}"
-    );
+    assert_reported(&near, &far);
 }

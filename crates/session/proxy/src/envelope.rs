@@ -21,7 +21,8 @@ use crate::key::{CODE, Code, Key, Nonce, is_same_code};
 /// RTCP payload type of an application-defined packet.
 const APPLICATION: u8 = 204;
 const NAME: [u8; 4] = *b"MIMP";
-/// The first byte of an RTCP packet of subtype 0, without padding.
+/// Version 2 and no padding, as the first byte of an RTCP packet has them (RFC 3550, section 6.7); its lower five bits
+/// are the subtype.
 const FIRST: u8 = 0x80;
 const SIGNED: u8 = 1;
 const GREETING: u8 = 2;

@@ -35,7 +35,7 @@ pub(crate) struct NearArgs {
     /// Where the far end listens
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) to: SocketAddr,
-    /// A file with a key of at least 16 characters that both ends have: reports of nobody else count
+    /// A file with a key of at least 16 characters, which both ends have: only reports signed with it count
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
     /// The application has RTP and RTCP on one port
@@ -106,7 +106,7 @@ pub(crate) struct FarArgs {
     /// The only machine that the near end may be on; without it, the first that is heard
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) from: Option<IpAddr>,
-    /// A file with a key of at least 16 characters that both ends have: reports of nobody else count
+    /// A file with a key of at least 16 characters, which both ends have: only reports signed with it count
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
     /// The application has RTP and RTCP on one port

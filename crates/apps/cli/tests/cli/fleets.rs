@@ -111,7 +111,7 @@ fn bare_python(here: &Path) -> PathBuf {
     bare
 }
 
-/// What is said of a call that is refused.
+/// What `mimosa fleet` says on standard error where it refuses to run with this Python.
 fn refusal(here: &Path, python: &Path) -> String {
     let mut command = fleet(here, &["run", "s.toml", "--python"]);
     let output = command.arg(python).output().unwrap();

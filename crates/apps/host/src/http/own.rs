@@ -129,7 +129,7 @@ pub(super) async fn change(
                 let asked = pairing.ask(app.clock.now(), Asking::Owner, bits_128());
                 (asked, pairing.has_terminal())
             };
-            // Without a terminal it would get into a log.
+            // What is told without a terminal gets into a log, where a PIN has no place.
             if let Some(pin) = asked?.filter(|_| is_told) {
                 (app.tell)(&ToOwner::Pin(pin));
             }

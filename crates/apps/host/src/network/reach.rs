@@ -13,7 +13,7 @@ use crate::sessions::Listed;
 /// connections at most. Our choice.
 const MOST_STREAM_ADDRESSES: usize = 4;
 
-/// The first [`MOST_STREAM_ADDRESSES`] of these addresses, each once.
+/// Leaves out repetitions of an address, and what comes after [`MOST_STREAM_ADDRESSES`] addresses.
 fn few(all: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
     let mut few = Vec::new();
     for address in all {

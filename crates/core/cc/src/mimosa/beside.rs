@@ -17,6 +17,10 @@
 //! BBR. N is then eight at most, with which the flow rests near a third. A flow cannot know how many others
 //! share the link.
 //!
+//! A flow that yields early may lose nothing while TCP loses. So the flow competes also where it has less than a
+//! seventh of the link for seconds while a queue of others stands, whether or not a packet of its own was lost. Links that
+//! carry few packets in a frame's interval are left out: several flows of this kind have as little there.
+//!
 //! Copa (V. Arun and H. Balakrishnan, NSDI 2018, section 2.2) competes while a queue does not empty. A
 //! queue that empties here, or a flow that has most of the link, ends the competition as well. Flows of
 //! this kind that are left alone with their queue see it drain after a loss, add nothing meanwhile, and
@@ -59,6 +63,9 @@ const LARGE: f64 = 0.6;
 const TRIAL: TimeDelta = TimeDelta::from_millis(4_000);
 const AVERAGED: TimeDelta = TimeDelta::from_millis(2_000);
 const LITTLE: f64 = 0.14;
+/// Time over which it is averaged how often the flow has so little beside a queue that stands: our choice, as long
+/// as a trial.
+const STARVING: TimeDelta = TimeDelta::from_millis(4_000);
 /// Time after a competition for which the next one begins with what it has told: our choice, longer than
 /// TCP needs to come back.
 const REMEMBERED: TimeDelta = TimeDelta::from_millis(30_000);
@@ -85,6 +92,8 @@ pub(super) struct View {
     pub(super) share: f64,
     /// Whether no others are seen in the load.
     pub(super) is_alone: bool,
+    /// Whether the link carries few packets in a frame's interval.
+    pub(super) is_slow: bool,
     /// The queue that stood throughout the last tenth of a second.
     pub(super) standing: TimeDelta,
     /// The round trip with that queue.
@@ -105,6 +114,8 @@ pub(super) struct Beside {
     /// Whether a packet that left after that was lost or marked, and when one last was.
     congested: bool,
     overflowed: Option<Time>,
+    /// Part of the time in which the flow had little of the link beside a queue that stood, older times with less weight.
+    starved: f64,
     /// The queue that stood a while ago, and when.
     before: (Time, TimeDelta),
     /// Whether the queue has become shorter since then, or is gone.
@@ -165,15 +176,22 @@ impl Beside {
         self.overflowed = self.overflowed.max(Some(sent));
     }
 
-    /// Decides at `now` whether the flow competes: once the queue has been another's for a while, and
-    /// until it has not been for as long. A queue is worth it that is longer than `least` and, at the
-    /// beginning, shorter than `most`.
+    /// Decides at `now` whether the flow competes: once the queue has been another's for a while and either overflows or
+    /// leaves the flow little, and until it has not been for as long. A queue is worth it that is longer than
+    /// `least` and, at the beginning, shorter than `most`.
     pub(super) fn look(&mut self, now: Time, view: View, least: TimeDelta, most: TimeDelta) {
+        let passed = now.since(std::mem::replace(&mut self.looked, now));
+        let is_long = view.standing > least && view.standing < most;
+        let is_starved = is_long && view.share < LITTLE && !view.is_alone && !view.is_slow;
+        // The first look of a flow that came late covers nothing.
+        let round = passed.min(view.round_trip.scale(LONGEST_ROUND));
+        let kept = libm::exp(-round.ratio(STARVING));
+        self.starved = kept * self.starved + (1.0 - kept) * f64::from(u8::from(is_starved));
         let stands = if self.competes {
             view.standing > least / 2 && view.share < LARGE + 0.1
         } else {
             let overflows = self.overflowed.is_some_and(|at| now.since(at) < OVERFLOWS);
-            overflows && view.standing > least && view.standing < most && view.share < HALF
+            (overflows || self.starved > MOSTLY) && is_long && view.share < HALF
         };
         let is_gone = self.competes && view.standing <= least / 2;
         let (at, before) = self.before;
@@ -182,7 +200,6 @@ impl Beside {
             self.before = (now, view.standing);
         }
         let is_theirs = stands && !view.is_alone;
-        let passed = now.since(std::mem::replace(&mut self.looked, now));
         self.drains |= is_gone;
         let passed = passed.scale(if view.is_alone || is_gone { ALONE } else { 1.0 });
         let kept = libm::exp(-passed.ratio(PATIENCE));

@@ -133,6 +133,7 @@ impl Mimosa {
         let view = View {
             share,
             is_alone: others(share, load) < self.alone(now),
+            is_slow: self.few_packets() > 0.0,
             standing: self.base.lasting(),
             round_trip,
         };
@@ -189,8 +190,9 @@ impl Mimosa {
         let link = self.bottleneck.rate();
         let own = link.map_or(1.0, |link| sent.ratio(link).min(1.0));
         self.others = others(own, load);
-        let alone = self.alone(now);
-        let width = config.shared_from - self.taken_for_noise(now);
+        let noise = self.taken_for_noise(now);
+        let alone = self.alone_above(noise);
+        let width = config.shared_from - noise;
         let beside = (self.others - alone) / width.max(LEAST_WIDTH);
         let reserve = config.shared_drop * beside.clamp(0.0, 1.0);
         let target = config.target_share - reserve;
@@ -206,7 +208,11 @@ impl Mimosa {
     /// Part of the load brought by others up to which the flow counts as alone at `now`: a link whose rate
     /// varies looks as if others were there.
     pub(super) fn alone(&self, now: Time) -> f64 {
-        self.taken_for_noise(now) + self.config.spread_part * self.bottleneck.spread()
+        self.alone_above(self.taken_for_noise(now))
+    }
+
+    fn alone_above(&self, noise: f64) -> f64 {
+        noise + self.config.spread_part * self.bottleneck.spread()
     }
 
     /// Part of the load that counts as noise on a link whose rate is steady: a path whose delays vary, and a link that
@@ -217,15 +223,23 @@ impl Mimosa {
         let noise = if is_coarse {
             COARSE
         } else if self.interval > TimeDelta::ZERO {
-            let link = self.bottleneck.rate();
-            let packet = link.map_or(0.0, |link| link.transmit_time(PACKET).ratio(self.interval));
-            let few = (packet - MANY_PACKETS) / (FEW_PACKETS - MANY_PACKETS);
             let noise = self.noise().ratio(self.interval);
-            noise.clamp(COARSE * few.clamp(0.0, 1.0), COARSE)
+            noise.clamp(COARSE * self.few_packets(), COARSE)
         } else {
             0.0
         };
         self.config.alone + self.config.noise_part * noise
+    }
+
+    /// How coarse the load is for the packets that the link carries in a frame's interval: from 0 for many of them to 1
+    /// for few.
+    fn few_packets(&self) -> f64 {
+        let link = self.bottleneck.rate();
+        let Some(link) = link.filter(|_| self.interval > TimeDelta::ZERO) else {
+            return 0.0;
+        };
+        let packet = link.transmit_time(PACKET).ratio(self.interval);
+        ((packet - MANY_PACKETS) / (FEW_PACKETS - MANY_PACKETS)).clamp(0.0, 1.0)
     }
 
     /// The factor by marks, of a flow that sends `sent`; `None` where marks are not recent, or

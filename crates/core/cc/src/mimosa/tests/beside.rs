@@ -10,6 +10,7 @@ fn view(share: f64, standing_ms: i64) -> View {
     View {
         share,
         is_alone: false,
+        is_slow: false,
         standing: TimeDelta::from_millis(standing_ms),
         round_trip: ROUND_TRIP,
     }
@@ -87,6 +88,29 @@ fn without_a_loss_in_half_a_minute_nobody_is_competed_with() {
     assert_eq!(looked(&mut beside, 26_000, 29_000, view(0.2, 0)), None);
     // A second is left, of which 45 % of 2 s would be needed.
     assert_eq!(looked(&mut beside, 55_000, 20_000, stands), None);
+}
+
+/// A flow that yields early loses nothing while TCP loses, and has next to nothing.
+#[test]
+fn a_flow_that_is_left_little_competes_without_a_loss() {
+    let begun = |view| looked(&mut Beside::default(), 1_000, 20_000, view);
+    // 4 s ln(1 / (1 - 0.45)) until the flow counts as starved, and 2 s of that for the queue to be another's.
+    let at = begun(view(0.13, 20)).unwrap();
+    assert!((4_400..4_600).contains(&at), "{at}");
+    let slow = View {
+        is_slow: true,
+        ..view(0.13, 20)
+    };
+    let alone = View {
+        is_alone: true,
+        ..view(0.13, 20)
+    };
+    for other in [view(0.15, 20), view(0.13, 2), view(0.13, 150), slow, alone] {
+        assert_eq!(begun(other), None, "{other:?}");
+    }
+    // A flow that came late has not starved before it came.
+    let late = looked(&mut Beside::default(), 60_000, 2_000, view(0.13, 20));
+    assert_eq!(late, None);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 Intervals are of 95 %, by a bootstrap that draws users, not sessions: sessions of one user are alike. A
 mean over sessions is weighted by their frames for delays and stalls, and by their length for bitrates
-and frame rates, so that it is the mean over all frames, or over all time. What a model says of sessions is the mean over
-sessions.
+and frame rates, so that it is the mean over all frames, or over all time. What the model of engagement
+says counts once for each session.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 
 def estimates(study: Study, rows: polars.DataFrame) -> list[dict]:
     """For each population, arm and metric: mean, interval, and the ratio to the baseline with its own."""
-    rows = modelled(study, rows)
+    return _estimates(study, modelled(study, rows))
+
+
+def _estimates(study: Study, rows: polars.DataFrame) -> list[dict]:
+    """The estimates of rows that have the model's columns."""
     users = np.sort(rows["user"].unique().to_numpy())
     random = np.random.default_rng(study.seed)
     # How often each user is drawn, in each resample; the first is the sample itself.
@@ -111,7 +115,7 @@ def _interval(values: np.ndarray) -> list[float]:
 def write(study: Study, rows: polars.DataFrame, out: Path) -> Path:
     """Write `results.json`, `page.md` and the distributions into `out`; the path of the page."""
     rows = modelled(study, rows)
-    found = estimates(study, rows)
+    found = _estimates(study, rows)
     text = json.dumps(found, indent=1).replace("NaN", "null")
     (out / "results.json").write_text(text + "\n", encoding="utf-8")
     hours, core = rows["seconds"].sum() / 3600, rows["cpu_seconds"].sum() / 3600
