@@ -44,6 +44,12 @@ rules() { ip netns exec router nft list chain inet filter prerouting_miniupnpd; 
 } >miniupnpd.conf
 if [ "$1" ]; then
     ip netns exec router miniupnpd -d -f miniupnpd.conf -P "$PWD/miniupnpd.pid" >miniupnpd.log 2>&1 &
+    # Until it listens for PCP, or for who looks for a router.
+    listens() { ip netns exec router ss -Hnul | grep -q -e ':5351 ' -e ':1900 '; }
+    for _ in $(seq 150); do
+        listens && break
+        sleep 0.1
+    done
 fi
 # Serves behind the router, and plays at the URL with the router's address.
 begun=$(date +%s%N)

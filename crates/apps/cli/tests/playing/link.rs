@@ -196,10 +196,10 @@ loss = 0.01
     assert!(number("frames.shown") >= decoded - 1.0, "{report:#}");
     assert_eq!(report["frames"]["malformed"], 0, "{report:#}");
     assert_eq!(report["frames"]["damaged"], 0, "{report:#}");
-    assert_eq!(
-        (number("frames.width"), number("frames.height")),
-        (640.0, 360.0)
-    );
+    // A host whose processors have other work makes its pictures smaller.
+    let (width, height) = (number("frames.width"), number("frames.height"));
+    assert!((320.0..=640.0).contains(&width), "{report:#}");
+    assert!((width * 9.0 - height * 16.0).abs() <= 16.0, "{report:#}");
     assert!(number("input.count") >= 3.0, "{report:#}");
 }
 
