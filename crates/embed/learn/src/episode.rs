@@ -1,28 +1,15 @@
 //! A run that a learner steers.
 
-use mimosa_facts::{Controller, FrameLife, Limits, Observer};
+use mimosa_facts::{Controller, Limits};
 use mimosa_scenario::{FlowKind, Scenario};
 use mimosa_sim::Run;
-use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_units::{Time, TimeDelta};
 
 use crate::observation::Observation;
+use crate::oracle::OracleRun;
+use crate::outcome::{Ended, Outcome};
 use crate::pilot::{Action, Pilot, Stick};
 use crate::reward::Rewards;
-
-/// What became of the frames whose life ended during a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Outcome {
-    /// Frames that were acknowledged or given up.
-    pub frames: u32,
-    /// Frames among these that took longer than the deadline of [`Rewards`], or were given up.
-    pub late: u32,
-    /// Size of all packets of the frames in time, in bytes.
-    pub in_time: Bytes,
-    /// The sum of the delays of the frames that were acknowledged.
-    pub delay: TimeDelta,
-    /// Frames that were acknowledged.
-    pub acknowledged: u32,
-}
 
 /// A step: what became of earlier frames, and what is known before the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +20,9 @@ pub struct Step {
     pub outcome: Outcome,
     /// What the step is worth.
     pub reward: f64,
+    /// How much more the oracle's step in the same time is worth, in an [`Episode::beside_oracle`]. It is below zero
+    /// where the learner did better: the oracle keeps the queue empty, and aims at no reward.
+    pub regret: Option<f64>,
 }
 
 /// The scenario has no video flow with this number.
@@ -52,37 +42,10 @@ pub struct Episode {
     rewards: Rewards,
     stick: Stick,
     ended: Ended,
+    oracle: Option<OracleRun>,
     /// When the frame is due before which the run stands.
     due: Option<Time>,
     first: Observation,
-}
-
-/// Gathers what becomes of the flow's frames.
-#[derive(Debug)]
-struct Ended {
-    flow: usize,
-    deadline: TimeDelta,
-    outcome: Outcome,
-}
-
-impl Observer for Ended {
-    fn frame(&mut self, flow: usize, life: &FrameLife) {
-        if flow != self.flow || life.end.is_none() {
-            return;
-        }
-        let outcome = &mut self.outcome;
-        outcome.frames += 1;
-        let delay = life.delay();
-        if let Some(delay) = delay {
-            outcome.acknowledged += 1;
-            outcome.delay += delay;
-        }
-        if delay.is_some_and(|delay| delay <= self.deadline) {
-            outcome.in_time += life.size;
-        } else {
-            outcome.late += 1;
-        }
-    }
 }
 
 impl Episode {
@@ -115,17 +78,36 @@ impl Episode {
             interval,
             rewards,
             stick,
-            ended: Ended {
-                flow,
-                deadline: rewards.deadline,
-                outcome: Outcome::default(),
-            },
+            ended: Ended::of(flow, rewards.deadline),
+            oracle: None,
             due: None,
             first: Observation::default(),
         };
         if let Some(observation) = episode.forward() {
             episode.first = observation;
         }
+        Ok(episode)
+    }
+
+    /// The episode of [`Self::new`], beside which the oracle has the same flow in a run of its own. The oracle is told
+    /// the links' rates one feedback delay late. Of a medium it knows what one sender gets there that is alone and near,
+    /// which may be more than the flow can have: a learner may do better than the oracle there.
+    ///
+    /// # Errors
+    ///
+    /// [`NoSuchFlow`] if the scenario has no such video flow.
+    pub fn beside_oracle(
+        scenario: &Scenario,
+        seed: u64,
+        flow: usize,
+        rewards: Rewards,
+    ) -> Result<Self, NoSuchFlow> {
+        let mut episode = Self::new(scenario, seed, flow, rewards)?;
+        let mut oracle = OracleRun::new(scenario, seed, flow, rewards.deadline);
+        if let Some(due) = episode.due {
+            oracle.until(due);
+        }
+        episode.oracle = Some(oracle);
         Ok(episode)
     }
 
@@ -148,11 +130,17 @@ impl Episode {
         self.stick.act(action);
         run.through(due, &mut self.ended);
         let observation = self.forward()?;
-        let outcome = std::mem::take(&mut self.ended.outcome);
+        let (highest, interval) = (self.limits.max(), self.interval);
+        let worth = |outcome: &Outcome| self.rewards.of(outcome, highest, interval);
+        let outcome = self.ended.take();
+        let reward = worth(&outcome);
+        let best = self.oracle.as_mut().zip(self.due);
+        let best = best.map(|(oracle, due)| worth(&oracle.until(due)));
         Some(Step {
             observation,
             outcome,
-            reward: self.reward(&outcome),
+            reward,
+            regret: best.map(|best| best - reward),
         })
     }
 
@@ -166,17 +154,6 @@ impl Episode {
         };
         run.until(due, &mut self.ended);
         Some(self.stick.observe(due, self.limits, self.interval))
-    }
-
-    fn reward(&self, outcome: &Outcome) -> f64 {
-        let rewards = &self.rewards;
-        let rate = Rate::of(outcome.in_time, self.interval).ratio(self.limits.max());
-        let delay = if outcome.acknowledged == 0 {
-            0.0
-        } else {
-            outcome.delay.ratio(rewards.deadline) / f64::from(outcome.acknowledged)
-        };
-        rewards.rate * rate - rewards.late * f64::from(outcome.late) - rewards.delay * delay
     }
 }
 
@@ -229,6 +206,51 @@ mod tests {
         let [first, again, other] = [3, 3, 4].map(|seed| played(seed, 15.0, 1.0));
         assert!(first == again, "the same seed gives the same steps");
         assert!(first != other, "another seed gives others");
+    }
+
+    /// The learner's flow shares a link whose rate falls with a stream of Pudica, so that the oracle's run differs from
+    /// the learner's in more than the frames of the one flow.
+    #[test]
+    fn regret_is_counted_beside_a_run_of_the_oracle() {
+        let text = "duration = '6s'\n[link]\nsteps = [{ at = '0s', rate = '20Mbit/s' }, { at = '3s', rate = '8Mbit/s' }]\n\
+            [[flow]]\nframe_noise = 0.1\n[[flow]]\ncontroller = 'pudica'\nmax_bitrate = '4Mbit/s'\n";
+        let scenario = mimosa_scenario::load(text, "inline", &mut ())
+            .unwrap()
+            .variants
+            .remove(0)
+            .1;
+        let rewards = Rewards::default();
+        let regret = |target_mbps: f64| {
+            let mut episode = Episode::beside_oracle(&scenario, 1, 0, rewards).unwrap();
+            let action = Action {
+                target_mbps,
+                limit: 1.0,
+                pace: 2.5,
+            };
+            let steps = std::iter::from_fn(|| episode.step(action));
+            let both = steps.map(|step| (step.regret.unwrap(), step.reward));
+            both.fold((0.0, 0.0), |sum, step| (sum.0 + step.0, sum.1 + step.1))
+        };
+        let [little, much, too_much] = [2.0, 3.5, 30.0].map(regret);
+        // Whatever the learner does, reward and regret together are the oracle's reward.
+        for (regret, reward) in [much, too_much] {
+            assert!(
+                (regret + reward - little.0 - little.1).abs() < 1e-9,
+                "{regret} {reward}"
+            );
+        }
+        assert!(
+            too_much.0 > little.0 && little.0 > much.0 && much.0 > 0.0,
+            "{little:?} {much:?} {too_much:?}"
+        );
+        let alone = Episode::new(&scenario, 1, 0, rewards)
+            .unwrap()
+            .step(Action {
+                target_mbps: 2.0,
+                limit: 1.0,
+                pace: 1.0,
+            });
+        assert_eq!(alone.unwrap().regret, None);
     }
 
     /// No report comes in the moment of a frame here, so that both know the same.

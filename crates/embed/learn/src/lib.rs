@@ -24,17 +24,22 @@
 //!
 //! | module | |
 //! | --- | --- |
-//! | `episode` | the run, its steps and what becomes of frames |
+//! | `episode` | the run and its steps |
 //! | `observation` | gathers what a controller knows |
+//! | `oracle` | the same session in the oracle's hands, beside which regret is counted |
+//! | `outcome` | gathers what becomes of frames |
 //! | `pilot` | the controllers that do what a learner or a policy says |
 //! | `reward` | what a step is worth |
 
 mod episode;
 mod observation;
+mod oracle;
+mod outcome;
 mod pilot;
 mod reward;
 
-pub use episode::{Episode, NoSuchFlow, Outcome, Step};
+pub use episode::{Episode, NoSuchFlow, Step};
 pub use observation::Observation;
+pub use outcome::Outcome;
 pub use pilot::{Action, Steered};
 pub use reward::Rewards;

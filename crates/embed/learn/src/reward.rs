@@ -1,6 +1,8 @@
 //! What a step is worth.
 
-use mimosa_units::TimeDelta;
+use mimosa_units::{Rate, TimeDelta};
+
+use crate::outcome::Outcome;
 
 /// Weights of a step's reward: *rate* times the share of the flow's highest bitrate that frames in
 /// time had, less *late* for each late frame, less *delay* times their mean delay in deadlines.
@@ -26,5 +28,19 @@ impl Default for Rewards {
             delay: 0.1,
             deadline: TimeDelta::from_millis(50),
         }
+    }
+}
+
+impl Rewards {
+    /// What a step with this outcome is worth to a flow whose highest bitrate is `highest` and which has a frame in
+    /// each `interval`.
+    pub(crate) fn of(&self, outcome: &Outcome, highest: Rate, interval: TimeDelta) -> f64 {
+        let rate = Rate::of(outcome.in_time, interval).ratio(highest);
+        let delay = if outcome.acknowledged == 0 {
+            0.0
+        } else {
+            outcome.delay.ratio(self.deadline) / f64::from(outcome.acknowledged)
+        };
+        self.rate * rate - self.late * f64::from(outcome.late) - self.delay * delay
     }
 }

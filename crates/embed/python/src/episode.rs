@@ -33,8 +33,9 @@ impl Owned {
 }
 
 /// What a step gives: observation, reward, and of the frames that ended how many there are, how many
-/// were late, the bytes of those in time and the sum of their delays in milliseconds.
-type Stepped = ([f64; 11], f64, (u32, u32, u64, f64));
+/// were late, the bytes of those in time and the sum of their delays in milliseconds; then the regret, in a session
+/// beside the oracle.
+type Stepped = ([f64; 11], f64, (u32, u32, u64, f64), Option<f64>);
 
 #[pymethods]
 impl Episode {
@@ -45,9 +46,14 @@ impl Episode {
         flow: Option<usize>,
         variant: Option<&str>,
         rewards: (f64, f64, f64, f64),
+        oracle: bool,
     ) -> PyResult<Self> {
         let place = scenario.chosen(variant)?[0];
-        let inner = begin(scenario, place, seed, flow, read(rewards)?)?;
+        let valued = Valued {
+            rewards: read(rewards)?,
+            oracle,
+        };
+        let inner = begin(scenario, place, seed, flow, valued)?;
         Ok(Self {
             inner: Owned::new(inner),
         })
@@ -82,8 +88,16 @@ impl Episode {
             outcome.in_time.get(),
             outcome.delay.as_millis(),
         );
-        Some((step.observation.values(), step.reward, counts))
+        Some((step.observation.values(), step.reward, counts, step.regret))
     }
+}
+
+/// How steps are valued.
+#[derive(Clone, Copy)]
+struct Valued {
+    rewards: Rewards,
+    /// Whether the oracle plays beside, and regret is counted.
+    oracle: bool,
 }
 
 /// Several sessions that are steered at once. A session that is over begins anew with another
@@ -91,7 +105,7 @@ impl Episode {
 #[pyclass(module = "mimosa_lab._native")]
 pub(crate) struct Episodes {
     scenarios: Vec<Py<Scenario>>,
-    rewards: Rewards,
+    valued: Valued,
     playing: Vec<Owned>,
     /// The seed of the next session that begins, which chooses its scenario too.
     next: u64,
@@ -106,13 +120,17 @@ impl Episodes {
         count: usize,
         seed: u64,
         rewards: (f64, f64, f64, f64),
+        oracle: bool,
     ) -> PyResult<Self> {
         if scenarios.is_empty() {
             return Err(PyValueError::new_err("there must be a scenario"));
         }
         let mut all = Self {
             scenarios,
-            rewards: read(rewards)?,
+            valued: Valued {
+                rewards: read(rewards)?,
+                oracle,
+            },
             playing: Vec::new(),
             next: seed,
         };
@@ -141,16 +159,9 @@ impl Episodes {
     }
 
     /// Steps all sessions: `actions` has three numbers of 4 bytes for each. Gives observations,
-    /// rewards and whether each session was over and has begun anew, as numbers of 4 bytes.
-    fn step<'py>(
-        &mut self,
-        py: Python<'py>,
-        actions: &[u8],
-    ) -> PyResult<(
-        Bound<'py, PyBytes>,
-        Bound<'py, PyBytes>,
-        Bound<'py, PyBytes>,
-    )> {
+    /// rewards, whether each session was over and has begun anew, and regrets, which are zero without the oracle, as
+    /// numbers of 4 bytes.
+    fn step<'py>(&mut self, py: Python<'py>, actions: &[u8]) -> PyResult<[Bound<'py, PyBytes>; 4]> {
         let number = size_of::<f32>();
         if actions.len() != self.playing.len() * ACTION * number {
             let text = format!(
@@ -192,11 +203,14 @@ impl Episodes {
             .iter()
             .map(|step| step.map_or(0.0, |step| step.reward));
         let over = steps.iter().map(|step| f64::from(u8::from(step.is_none())));
-        Ok((
+        let regrets = steps.iter().map(|step| step.and_then(|step| step.regret));
+        let regrets = regrets.map(Option::unwrap_or_default);
+        Ok([
             PyBytes::new(py, &packed(values)),
             PyBytes::new(py, &packed(rewards)),
             PyBytes::new(py, &packed(over)),
-        ))
+            PyBytes::new(py, &packed(regrets)),
+        ])
     }
 }
 
@@ -209,7 +223,7 @@ impl Episodes {
         let scenario = self.scenarios[place].bind(py).get();
         let variants = scenario.loaded.variants.len() as u64;
         let variant = usize::try_from((seed / count) % variants).unwrap_or_default();
-        begin(scenario, variant, seed, None, self.rewards)
+        begin(scenario, variant, seed, None, self.valued)
     }
 }
 
@@ -218,11 +232,16 @@ fn begin(
     variant: usize,
     seed: u64,
     flow: Option<usize>,
-    rewards: Rewards,
+    valued: Valued,
 ) -> PyResult<mimosa_learn::Episode> {
     let (_, described) = &scenario.loaded.variants[variant];
     let flow = flow.or_else(|| first_video(described)).unwrap_or_default();
-    mimosa_learn::Episode::new(described, seed, flow, rewards)
+    let make = if valued.oracle {
+        mimosa_learn::Episode::beside_oracle
+    } else {
+        mimosa_learn::Episode::new
+    };
+    make(described, seed, flow, valued.rewards)
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 

@@ -335,6 +335,35 @@ class Environments(unittest.TestCase):
             )
             self.assertTrue(same)
 
+    def test_the_oracle_gives_the_regret_of_each_step(self):
+        def sums(target):
+            env = SessionEnv(ALONE, oracle=True)
+            env.reset(seed=3)
+            regrets = rewards = 0.0
+            over = False
+            while not over:
+                action = np.array([target, 0, 0], np.float32)
+                _, reward, _, over, info = env.step(action)
+                regrets += info.get("regret", 0.0)
+                rewards += reward
+            return regrets, regrets + rewards
+
+        little, oracle = sums(0.0)
+        much, same = sums(0.5)
+        self.assertAlmostEqual(oracle, same, msg="the oracle's session is one")
+        self.assertTrue(0 < much < little, (much, little))
+        vector = SessionVectorEnv([ALONE], 1, seed=3, oracle=True)
+        vector.reset()
+        regrets, over = 0.0, False
+        while not over:
+            _, _, _, [over], info = vector.step(np.array([[0.5, 0, 0]], np.float32))
+            regrets += info["regret"][0]
+            self.assertEqual(info["_regret"][0], not over)
+        self.assertAlmostEqual(regrets, much, places=3)
+        env = SessionEnv(ALONE)
+        env.reset()
+        self.assertNotIn("regret", env.step(np.zeros(3, np.float32))[4])
+
     def test_sessions_begin_anew_over_all_scenarios(self):
         short = [
             lab.Scenario(

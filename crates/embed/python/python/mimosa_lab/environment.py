@@ -50,7 +50,7 @@ class SessionEnv(gymnasium.Env):
 
     Each `reset` begins with the next seed, or with the one that it is given. `info` has, of the frames
     that ended during a step, how many there are (`frames`), how many were `late`, the bytes of those
-    in time (`in_time_bytes`) and the sum of their delays (`delay_ms`).
+    in time (`in_time_bytes`) and the sum of their delays (`delay_ms`); and with `oracle` the `regret`.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
@@ -66,12 +66,14 @@ class SessionEnv(gymnasium.Env):
         late: float = 1.0,
         delay: float = 0.1,
         deadline_ms: float = 50.0,
+        oracle: bool = False,
     ) -> None:
         self.observation_space, self.action_space = _spaces()
         self._scenario = scenario
         self._next = seed
         self._chosen = (flow, variant)
         self._rewards = _rewards(rate, late, delay, deadline_ms)
+        self._oracle = oracle
         self._episode: _native.Episode | None = None
         self._low = self._span = 0.0
         self._last = np.zeros(len(OBSERVATION), np.float32)
@@ -84,7 +86,12 @@ class SessionEnv(gymnasium.Env):
             self._next = seed
         flow, variant = self._chosen
         self._episode = _native.Episode(
-            self._scenario._native, self._next, flow, variant, self._rewards
+            self._scenario._native,
+            self._next,
+            flow,
+            variant,
+            self._rewards,
+            self._oracle,
         )
         self._next += 1
         low, _, high = self._episode.limits
@@ -105,7 +112,7 @@ class SessionEnv(gymnasium.Env):
         )
         if stepped is None:
             return self._last, 0.0, False, True, {}
-        values, reward, (frames, late, in_time, delay) = stepped
+        values, reward, (frames, late, in_time, delay), regret = stepped
         self._last = _scaled(np.array(values))
         info = {
             "frames": frames,
@@ -113,6 +120,8 @@ class SessionEnv(gymnasium.Env):
             "in_time_bytes": in_time,
             "delay_ms": delay,
         }
+        if regret is not None:
+            info["regret"] = regret
         return self._last, reward, False, False, info
 
 
@@ -120,7 +129,8 @@ class SessionVectorEnv(VectorEnv):
     """Many sessions that are stepped at once, over a list of scenarios.
 
     A session that ends is truncated and begins anew at once, with the next seed, which chooses the
-    scenario and its variant as well; the observation is that of the new session.
+    scenario and its variant as well; the observation is that of the new session. With `oracle`, `info` has the
+    `regret` of each session's step.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.SAME_STEP}
@@ -135,6 +145,7 @@ class SessionVectorEnv(VectorEnv):
         late: float = 1.0,
         delay: float = 0.1,
         deadline_ms: float = 50.0,
+        oracle: bool = False,
     ) -> None:
         self.num_envs = num_envs
         self.single_observation_space, self.single_action_space = _spaces()
@@ -142,12 +153,13 @@ class SessionVectorEnv(VectorEnv):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._scenarios = [scenario._native for scenario in scenarios]
         self._rewards = _rewards(rate, late, delay, deadline_ms)
+        self._oracle = oracle
         self._seed = seed
         self._begin()
 
     def _begin(self) -> None:
         self._episodes = _native.Episodes(
-            self._scenarios, self.num_envs, self._seed, self._rewards
+            self._scenarios, self.num_envs, self._seed, self._rewards, self._oracle
         )
         self._limits()
 
@@ -175,9 +187,14 @@ class SessionVectorEnv(VectorEnv):
         physical[:, 0] = np.exp(self._low + self._span * (actions[:, 0] + 1) / 2)
         physical[:, 1] = actions[:, 1] + 1
         physical[:, 2] = 1 + (PACE - 1) * (actions[:, 2] + 1) / 2
-        observations, rewards, over = self._episodes.step(physical.tobytes())
+        observations, rewards, over, regrets = self._episodes.step(physical.tobytes())
         over = np.frombuffer(over, "<f4") > 0
         if over.any():
             self._limits()
         rewards = np.frombuffer(rewards, "<f4").astype(np.float64)
-        return self._observations(observations), rewards, np.zeros_like(over), over, {}
+        info = {}
+        if self._oracle:
+            info["regret"] = np.frombuffer(regrets, "<f4").astype(np.float64)
+            info["_regret"] = ~over
+        never = np.zeros_like(over)
+        return self._observations(observations), rewards, never, over, info
