@@ -23,6 +23,7 @@
 //! ```
 
 mod bins;
+mod clairvoyant;
 mod convergence;
 mod embedded;
 mod error;

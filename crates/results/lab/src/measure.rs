@@ -6,6 +6,7 @@ use mimosa_sim::{ControllerFailed, try_run};
 use mimosa_units::{Time, TimeDelta, nearest_rank};
 
 use crate::bins::{BIN, PER_SECOND, Seen, Watch};
+use crate::clairvoyant;
 use crate::convergence;
 use crate::numbers::{delays, jain, mean, round, turns, variation};
 use crate::record::{Delays, FlowRecord, Key, LinkRecord, QueueRecord, Record, TcpRecord};
@@ -34,7 +35,11 @@ pub(crate) fn run(scenario: &Scenario, parts: Parts, key: Key) -> Result<Record,
     let mut watch = (Watch::new(scenario, &parts), tracer);
     let mut ran = Ok(());
     let figures = mimosa_figures::measure(scenario, parts.window, &mut watch, |observer| {
-        ran = try_run(scenario, key.seed, observer);
+        if key.controller == clairvoyant::NAME {
+            clairvoyant::run(scenario, key.seed, observer);
+        } else {
+            ran = try_run(scenario, key.seed, observer);
+        }
     });
     ran?;
     let (watch, tracer) = watch;

@@ -7,6 +7,7 @@ use mimosa_facts::Limits;
 use mimosa_foreign::{Maker, OutsideName};
 use mimosa_scenario::{Files, FlowKind, Scenario};
 
+use crate::clairvoyant;
 use crate::error::SuiteError;
 use crate::figure::{Claim, Plot};
 use crate::index::Index;
@@ -30,7 +31,7 @@ pub struct Suite {
     pub page: PageKind,
     /// First and last seed by default.
     pub seeds: (u64, u64),
-    /// The controller with which the others are compared.
+    /// The controller with which the others are compared, or `clairvoyant`, a stream that knows what its links will carry.
     pub reference: Option<String>,
     /// The controllers that run by default; if empty, all but `fixed`.
     pub controllers: Vec<String>,
@@ -278,7 +279,8 @@ impl Suite {
     /// The runs in the order of their results: by case, by variant, by rival, by controller, by
     /// seed. The reference is always among the controllers. A scenario all of whose video flows name
     /// their controllers runs unchanged, once for each seed, under the name of the first one's. Two
-    /// controllers that are rivals of each other run under the name of the first one alone.
+    /// controllers that are rivals of each other run under the name of the first one alone. The `clairvoyant`
+    /// runs where one video flow has its links without TCP.
     ///
     /// # Errors
     ///
@@ -299,7 +301,11 @@ impl Suite {
                 let own = setting.own_controller().map(str::to_owned);
                 let own = own.map(|name| BTreeSet::from([name]));
                 let driving = own.as_ref().unwrap_or(&controllers);
-                let is_new = |name: &&String| !setting.is_mirrored(name, driving, settings);
+                let has_bound = clairvoyant::stream(&setting.scenario).is_some();
+                let is_new = |name: &&String| {
+                    (has_bound || *name != clairvoyant::NAME)
+                        && !setting.is_mirrored(name, driving, settings)
+                };
                 let rival = setting.beside.as_ref().map(|beside| &beside.rival);
                 for controller in driving.iter().filter(is_new) {
                     jobs.extend((first..=last).map(|seed| Job {
@@ -405,6 +411,9 @@ impl Suite {
     /// [`SuiteError::Failed`] if a controller from outside the program fails.
     pub fn run(&self, job: &Job<'_>) -> Result<Record, SuiteError> {
         let mut scenario = job.setting.scenario.clone();
+        if job.key.controller == clairvoyant::NAME {
+            clairvoyant::take(&mut scenario);
+        }
         for (number, controller) in job.setting.driven(&job.key.controller) {
             let Some(flow) = scenario.flows.get_mut(number) else {
                 continue;
@@ -441,7 +450,8 @@ fn check_controller(
     name: &str,
     makers: &BTreeMap<String, Arc<dyn Maker>>,
 ) -> Result<(), SuiteError> {
-    if mimosa_cc::NAMES.contains(&name) || makers.contains_key(name) {
+    let is_known = mimosa_cc::NAMES.contains(&name) || name == clairvoyant::NAME;
+    if is_known || makers.contains_key(name) {
         return Ok(());
     }
     Err(SuiteError::UnknownController {
