@@ -27,7 +27,7 @@ SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
 PYTHON := $(shell git ls-files '*.py' '*.ipynb' 2>/dev/null)
 export GAME URL
 
-.PHONY: help check check-crates test python-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures pages presentation
+.PHONY: help check check-crates test python-test ray-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures pages presentation
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -96,7 +96,11 @@ ifeq ($(MIMOSA),)
 	cargo build -p mimosa-cli $(FEATURES) $(LOCKED)
 endif
 	cp target/debug/lib_native.so crates/embed/python/python/mimosa_lab/_native.abi3.so
-	MIMOSA=$(or $(MIMOSA),$(CURDIR)/target/debug/mimosa) PYTHONPATH=crates/embed/python/python .venv/bin/python -m unittest discover -s crates/embed/python/tests
+	MIMOSA=$(or $(MIMOSA),$(CURDIR)/target/debug/mimosa) PYTHONPATH=crates/embed/python/python .venv/bin/python -m unittest discover -s crates/embed/python/tests $(if $(PYTHON_TESTS),-p '$(PYTHON_TESTS)')
+
+ray-test: ## A study on a cluster of Ray with two nodes, one of which is killed
+	scripts/install.sh ray
+	$(MAKE) python-test PYTHON_TESTS='test_ray.py'
 
 wheel: ## The Python package as a wheel in out/wheels
 	scripts/install.sh wheel

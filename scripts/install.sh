@@ -10,6 +10,7 @@
 #   scripts/install.sh fuzz    what `make fuzz` needs
 #   scripts/install.sh package  what `make python-test` needs
 #   scripts/install.sh wheel   what `make wheel` needs
+#   scripts/install.sh ray     what `make ray-test` needs
 #   scripts/install.sh playground  what `make playground` needs
 #
 # Without apt it names what is missing and where to get it.
@@ -21,8 +22,8 @@ PATH=$PATH:/usr/sbin:/sbin:/usr/games
 
 # A command or a file, the Debian package it comes from, and what needs it.
 readonly parts='
-cc             gcc           check play client all fuzz package wheel
-git            git           check play client all dist package wheel
+cc             gcc           check play client all fuzz package wheel ray
+git            git           check play client all dist package wheel ray
 cmake          cmake         check client all
 pkg-config     pkg-config    check play client all dist
 x264.pc        libx264-dev   check play all dist
@@ -68,7 +69,7 @@ turnserver     coturn        check
 ps             procps        check
 mmdebstrap     mmdebstrap    dist
 objdump        binutils      dist
-python3        python3       dist package wheel
+python3        python3       dist package wheel ray
 iperf3         iperf3        check
 nginx          nginx         check
 miniupnpd      miniupnpd-nftables check
@@ -82,9 +83,9 @@ readonly node=20.19
 main() {
     local purpose=${1:-check}
     case $purpose in
-    check | play | hardware | client | all | dist | fuzz | package | wheel | playground) ;;
+    check | play | hardware | client | all | dist | fuzz | package | wheel | ray | playground) ;;
     *)
-        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz|package|wheel|playground]" >&2
+        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz|package|wheel|ray|playground]" >&2
         exit 2
         ;;
     esac
@@ -135,6 +136,11 @@ package() {
 wheel() {
     python_tools
     pip_install wheel
+}
+
+ray() {
+    package
+    pip_install ray
 }
 
 playground() {

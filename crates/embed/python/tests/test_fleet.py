@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,14 +18,19 @@ from mimosa_lab.fleet import Study, StudyError, analysis, draw, scaling, work
 
 ROOT = Path(__file__).resolve().parents[4]
 STUDY = (ROOT / "lab/fleet/five-controllers.toml").read_text(encoding="utf-8")
-SMALL = (
-    STUDY.replace("sessions = 570", "sessions = 24")
-    .replace("users = 570", "users = 8")
-    .replace(
-        'length = { median = "8min", spread = 0.6, least = "1min", most = "40min" }',
-        "LENGTH",
-    )
-    .replace("LENGTH", 'length = { median = "3s", spread = 0.2 }')
+
+
+def changed(text: str, **values: str) -> str:
+    """The study with other values of these keys, each of which it has once at the beginning of a line."""
+    for key, value in values.items():
+        text, count = re.subn(f"(?m)^{key} = .*$", f"{key} = {value}", text)
+        if count != 1:
+            raise ValueError(f"{count} lines with {key}")
+    return text
+
+
+SMALL = changed(
+    STUDY, sessions="24", users="8", length='{ median = "3s", spread = 0.2 }'
 )
 
 
