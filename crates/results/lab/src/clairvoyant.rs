@@ -1,8 +1,9 @@
 //! The clairvoyant: a stream that knows beforehand what its links will carry, with which others are compared on links
 //! whose service nobody can know in advance.
 //!
-//! There is no source. A first run, with cross traffic in place of the stream that is more than the links carry, tells
-//! when how much arrives. The clairvoyant's frame gets what arrives from the moment at which it could be there until
+//! There is no source. A first run, in which the stream stays at its lowest bitrate, tells the least time that a packet and
+//! its report take. A second one, with cross traffic in place of the stream that is more than the links carry, tells when
+//! how much arrives. The clairvoyant's frame gets what arrives from the moment at which it could be there until
 //! that of the next frame, up to what the highest bitrate has in a frame's interval, and what the frame before left of
 //! that; where nothing arrives in that time, it gets the next packet, however late. Nothing of the stream ever waits
 //! behind something else of it.
@@ -13,13 +14,14 @@
 //! repeats blocks and delivers in order, a stream with few blocks waits less often for one that is repeated, so that
 //! there one that uses a few percent of the link may have a smaller share of late frames, too.
 //!
-//! *What it leaves out.* Its reports take the propagation of the return path, and the links do not carry them; on a medium
+//! *What it leaves out.* Its reports take the least time that there is, and the links do not carry them; on a medium
 //! that both directions share, they would take some of its time. A station that always has packets waiting contends for
 //! Wi-Fi more often than one that has few.
 
+use mimosa_cc::fixed::{self, Fixed};
 use mimosa_facts::{
-    Decision, Fate, FlowPacket, FrameEnd, FrameId, FrameLife, Observer, Pacing, Passage, RunEnd,
-    StreamPacket, TransportSequence,
+    Controller, Decision, Fate, FlowPacket, FrameEnd, FrameId, FrameLife, Limits, Observer, Pacing,
+    Passage, RunEnd, StreamPacket, TransportSequence,
 };
 use mimosa_scenario::{CbrConfig, FlowConfig, FlowKind, LinkConfig, Scenario, VideoConfig};
 use mimosa_sim::Run;
@@ -65,11 +67,7 @@ pub(crate) fn run(scenario: &Scenario, seed: u64, observer: &mut impl Observer) 
         observer.ended(&RunEnd::default());
         return;
     };
-    let mut plain = scenario.clone();
-    if let Some(flow) = plain.flows.get_mut(number) {
-        flow.set_controller("fixed");
-    }
-    let first = Run::new(&plain, seed).next_frame(number);
+    let light = Light::of(scenario, seed, number, video.limits);
     let mut carried = Carried {
         flow: number,
         inside: 0,
@@ -85,8 +83,8 @@ pub(crate) fn run(scenario: &Scenario, seed: u64, observer: &mut impl Observer) 
     let Carried { arrivals, end, .. } = carried;
     let interval = TimeDelta::from_nanos(1_000_000_000 / i64::from(video.fps.max(1)));
     let mut frames = Frames {
-        way: flow.forward.delay,
-        back: video.reverse.delay,
+        way: light.way.unwrap_or(flow.forward.delay),
+        back: light.back().unwrap_or(video.reverse.delay),
         interval,
         most: video.limits.max().min(video.content).amount_in(interval),
         left: Bytes::ZERO,
@@ -94,7 +92,7 @@ pub(crate) fn run(scenario: &Scenario, seed: u64, observer: &mut impl Observer) 
         flow: number,
         arrivals: &arrivals,
     };
-    let mut due = first;
+    let mut due = light.first;
     let over = flow.stop.min(Time::ZERO + scenario.duration);
     let mut frame = 0;
     while let Some(at) = due.filter(|due| *due < over) {
@@ -103,6 +101,60 @@ pub(crate) fn run(scenario: &Scenario, seed: u64, observer: &mut impl Observer) 
         due = flow.active_from(at + interval);
     }
     observer.ended(&end);
+}
+
+/// What a run tells in which the stream stays at its lowest bitrate, and hardly ever waits.
+#[derive(Default)]
+struct Light {
+    flow: usize,
+    /// When the first frame is due.
+    first: Option<Time>,
+    /// The least time from a packet's departure to its arrival.
+    way: Option<TimeDelta>,
+    /// The least frame delay.
+    round: Option<TimeDelta>,
+}
+
+impl Light {
+    fn of(scenario: &Scenario, seed: u64, flow: usize, limits: Limits) -> Self {
+        let config = fixed::Config {
+            rate: Some(limits.min()),
+            ..fixed::Config::default()
+        };
+        let mut run = Run::with(scenario, seed, &mut |number| {
+            let lowest = Fixed::new(config, limits);
+            (number == flow).then(|| Box::new(lowest) as Box<dyn Controller>)
+        });
+        let mut light = Self {
+            flow,
+            first: run.next_frame(flow),
+            ..Self::default()
+        };
+        run.until(Time::MAX, &mut light);
+        run.finish(&mut light);
+        light
+    }
+
+    /// The least time from the arrival of a frame to its acknowledgement.
+    fn back(&self) -> Option<TimeDelta> {
+        Some((self.round? - self.way?).max(TimeDelta::ZERO))
+    }
+}
+
+impl Observer for Light {
+    fn packet(&mut self, passage: &Passage<StreamPacket>) {
+        if passage.packet.flow == self.flow
+            && let Fate::Arrived(at) = passage.fate
+        {
+            let way = at.since(passage.offered);
+            self.way = Some(self.way.map_or(way, |least| least.min(way)));
+        }
+    }
+
+    fn frame(&mut self, flow: usize, life: &FrameLife) {
+        let delay = life.delay().filter(|_| flow == self.flow);
+        self.round = self.round.into_iter().chain(delay).min();
+    }
 }
 
 /// The scenario with more cross traffic than the links of `flow` carry in its place.
