@@ -25,6 +25,15 @@ pub struct Bounds {
     /// this leave in groups of two to four: a real host pays for each wake-up.
     /// Zero spaces every packet.
     pub shortest_gap: TimeDelta,
+    /// How many times as fast as its pace a spread frame's packets leave that are late. `None` lets all
+    /// leave at once that are due: a real host wakes up late, and would send bursts.
+    pub catch_up: Option<f64>,
+}
+
+impl Bounds {
+    /// What a sender with a real clock takes for [`Self::catch_up`]. Our choice: what it missed in some time is made
+    /// good in as long.
+    pub const CATCH_UP: f64 = 2.0;
 }
 
 impl Default for Bounds {
@@ -36,6 +45,7 @@ impl Default for Bounds {
             most_packets: 8192,
             smallest_packet: Bytes::new(64),
             shortest_gap: TimeDelta::ZERO,
+            catch_up: None,
         }
     }
 }
@@ -86,6 +96,14 @@ struct Spread {
     before: Bytes,
 }
 
+/// The media packet that left last.
+#[derive(Debug)]
+struct Left {
+    frame: FrameId,
+    due: Time,
+    at: Time,
+}
+
 /// Holds packets until they may leave. `P` is the caller's handle of a packet: bytes in a server,
 /// an index in a simulation.
 #[derive(Debug)]
@@ -97,6 +115,7 @@ pub struct Pacer<P> {
     probes: Probes,
     waiting: Bytes,
     newest: FrameId,
+    left: Option<Left>,
     spread: Spread,
     /// When the bucket would be empty: the theoretical arrival time of I.371.
     bucket: Time,
@@ -118,6 +137,7 @@ impl<P> Pacer<P> {
             probes: Probes::default(),
             waiting: Bytes::ZERO,
             newest: FrameId(0),
+            left: None,
             spread: Spread {
                 begun: Time::ZERO,
                 due: Time::ZERO,
@@ -223,7 +243,10 @@ impl<P> Pacer<P> {
         spread.due = spread.due.max(now);
         for (place, (size, payload)) in packets.enumerate() {
             let is_spaced = spread.over > TimeDelta::ZERO && spread.count >= spread.lead;
-            if is_spaced && spread.count.is_multiple_of(spread.group) {
+            // A lead is a group of its own: a link sees no larger burst than it.
+            let lead = if spread.lead > 1 { spread.lead } else { 0 };
+            let grouped = spread.count.saturating_sub(lead);
+            if is_spaced && grouped.is_multiple_of(spread.group) {
                 let wait = self.spread_rate.transmit_time(spread.before);
                 let due = spread.begun + wait;
                 spread.begun += now.since(due).max(TimeDelta::ZERO);
@@ -307,7 +330,7 @@ impl<P> Pacer<P> {
         if let Some(packet) = self.media.front()
             && packet.size <= room
         {
-            let due = self.gate(packet.due);
+            let due = self.media_due(packet);
             next = Some(next.map_or(due, |next| next.min(due)));
         }
         if let Some(packet) = self.retransmissions.front()
@@ -332,9 +355,14 @@ impl<P> Pacer<P> {
         }
         if let Some(packet) = self.media.front()
             && packet.size <= room
-            && self.gate(packet.due) <= now
+            && self.media_due(packet) <= now
         {
             let packet = self.media.pop_front()?;
+            self.left = Some(Left {
+                frame: packet.frame,
+                due: packet.due,
+                at: now,
+            });
             if packet.last {
                 self.probes.frame_left(now, packet.frame);
             }
@@ -372,6 +400,17 @@ impl<P> Pacer<P> {
             last: packet.last,
             payload: Some(packet.payload),
         }
+    }
+
+    /// When a media packet may leave: not sooner after a late one of its frame than [`Bounds::catch_up`] allows.
+    fn media_due(&self, packet: &Waiting<P>) -> Time {
+        let mut due = packet.due;
+        if let Some((left, times)) = self.left.as_ref().zip(self.bounds.catch_up)
+            && left.frame == packet.frame
+        {
+            due = due.max(left.at + packet.due.since(left.due).scale(1.0 / times));
+        }
+        self.gate(due)
     }
 
     /// When a packet due at `due` may leave: `due`, or later when the bucket has no room then.

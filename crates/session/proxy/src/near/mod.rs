@@ -481,6 +481,7 @@ fn sender(config: &NearConfig, controller: Box<dyn Controller>) -> Sender {
     let bounds = Bounds {
         longest_wait: config.longest_wait,
         shortest_gap: config.shortest_gap,
+        catch_up: Some(Bounds::CATCH_UP),
         ..Bounds::default()
     };
     let config = SenderConfig {

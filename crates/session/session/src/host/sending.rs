@@ -96,6 +96,7 @@ impl SendingConfig {
                 longest_wait: self.presentation_deadline,
                 smallest_packet: OVERHEAD,
                 shortest_gap: self.shortest_gap,
+                catch_up: Some(Bounds::CATCH_UP),
                 ..Bounds::default()
             },
             retransmission_deadline: match self.retransmission_deadline {

@@ -57,9 +57,9 @@ fn a_lead_leaves_at_once_and_the_others_keep_their_places() {
     }
 }
 
-/// Groups of three: a lead of four takes the rest of the second group with it.
+/// Groups of three after a lead of four.
 #[test]
-fn a_lead_takes_the_group_in_which_it_ends() {
+fn groups_begin_after_a_lead() {
     let mut pacer = Pacer::new(Bounds {
         shortest_gap: TimeDelta::from_micros(500),
         ..Bounds::default()
@@ -67,7 +67,7 @@ fn a_lead_takes_the_group_in_which_it_ends() {
     let over = TimeDelta::from_millis(2);
     pacer.set_pacing(Pacing::Spread { over, lead: 4 });
     frame(&mut pacer, Time::ZERO, 0, 10);
-    let expected = [0, 0, 0, 0, 0, 0, 1_200, 1_200, 1_200, 1_800];
+    let expected = [0, 0, 0, 0, 800, 800, 800, 1_400, 1_400, 1_400];
     assert_eq!(micros(&departures(&mut pacer)), expected);
 }
 
@@ -96,6 +96,37 @@ fn packets_too_close_leave_in_groups_of_two_to_four() {
     let times = micros(&departures(&mut pacer));
     assert!(times.chunks(4).all(|group| group[0] == group[3]));
     assert_eq!(times[4], 40, "four at most, whatever the gap");
+}
+
+/// Eight packets over 8 ms, of a host that sleeps from the first packet on until 5 ms have passed.
+#[test]
+fn late_packets_leave_at_once_or_at_twice_their_pace() {
+    for (catch_up, expected) in [
+        (None, [0, 5_000, 5_000, 5_000, 5_000, 5_000, 6_000, 7_000]),
+        (
+            Some(2.0),
+            [0, 5_000, 5_500, 6_000, 6_500, 7_000, 7_500, 8_000],
+        ),
+    ] {
+        let mut pacer = Pacer::new(Bounds {
+            catch_up,
+            ..Bounds::default()
+        });
+        let over = TimeDelta::from_millis(8);
+        pacer.set_pacing(Pacing::Spread { over, lead: 1 });
+        frame(&mut pacer, Time::ZERO, 0, 8);
+        // The next frame begins in time, however late this one was.
+        frame(&mut pacer, Time::from_millis(9), 1, 1);
+        let mut times = Vec::new();
+        while let Some(due) = pacer.next_due(Bytes::MAX) {
+            let awake = if times.is_empty() { 0 } else { 5 };
+            let now = due.max(Time::from_millis(awake));
+            pacer.pop(now, Bytes::MAX).expect("due means due");
+            times.push(now.as_nanos() / 1_000);
+        }
+        assert_eq!(times.pop(), Some(9_000));
+        assert_eq!(times, expected);
+    }
 }
 
 /// Eight packets over 8 ms in two parts.
