@@ -5,8 +5,8 @@
 A host that streams dsda-doom's demos, the native client with ECN, `mimosa link` with the study's queues, and the kernel's
 TCP, whose application writes 10 to 45 Mbit/s, more each step: section IV of P. Graff et al., "Improving Cloud Gaming
 traffic QoS". The study's steps last a minute; here they last STEP seconds, and the simulations beside them as long.
-What counts is, as there, all from the third step on. What was run stays in target/study, and is not run again. Without
-cells as arguments, all are run; the page shows those that are there. As root: the link makes network namespaces.
+What counts is, as there, all from the third step on. What was run stays in target/study, and is not run again while it is
+newer than the program. Without cells as arguments, all are run; the page shows those that are there. As root: the link makes network namespaces.
 MIMOSA names the program, without it target/play/mimosa.
 """
 
@@ -19,6 +19,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import polars
@@ -34,16 +35,16 @@ QUEUES = ["drop-tail", "htb", "l4s"]
 TCP = {"cubic": "cubic", "bbr": "bbr2"}
 CONTROLLERS = {"scream": 'version = "2024"', "mimosa": ""}
 SEEDS = 4
+# What IP carries, by IANA's numbers.
+TCP_NUMBER, UDP = 6, 17
 # The longest demo of Freedoom: three minutes through a level with monsters.
 WAD, DEMO = Path("/usr/share/games/doom/freedoom1.wad"), "DEMO4"
-# What the TCP application writes from each step on, in Mbit/s, beginning with the second.
-WRITES = [10, 20, 30, 40, 45]
 GAME = (
     "dsda-doom -iwad freedoom1.wad -geom 640x360w -vidmode sw -nomusic -nosound -playdemo {demo} "
     "-assign uncapped_framerate=1 dsda_fps_limit=60 render_vsync=0"
 )
 SENDER = """
-python3 "$TOOLS/study_tcp.py" "$CONGESTION" "$STEP" &
+python3 "$TOOLS/study_tcp.py" "$CONGESTION" "$STEP" $RATES &
 tcp=$!
 "$MIMOSA" serve --bind "$MIMOSA_LINK_ADDRESS" --http-port 7080 --udp-port 7081 --size 640x360 --launch "$GAME" \
     --sound off --controller "$CONTROLLER" ${PARAMS:+--params "$PARAMS"} --max-bitrate 30Mbit/s --relief off \
@@ -71,26 +72,6 @@ while heard.recv(1 << 20):
 "
 wait
 """
-SIMULATED = """duration = "{seconds}s"
-
-[link]
-rate = "50Mbit/s"
-one_way_delay = "15ms"
-{queue}
-[[flow]]
-name = "game"
-controller = "{controller}"
-{params}max_bitrate = "30Mbit/s"
-frame_noise = 0.1
-ecn = "auto"
-
-[[flow]]
-name = "tcp"
-kind = "tcp"
-controller = "{tcp}"
-start = "{step}s"
-steps = [{steps}]
-"""
 
 
 def study():
@@ -114,10 +95,21 @@ def link(queue: str) -> str:
     return f'[link]\nrate = "50Mbit/s"\none_way_delay = "15ms"\n{text}'
 
 
+def kept(name: str, compute: Callable[[Path], dict]) -> dict:
+    """What `compute` gave in the folder of this name, unless the program is newer: then it is called."""
+    folder = KEPT / name
+    figures = folder / "figures.json"
+    if not figures.exists() or figures.stat().st_mtime < MIMOSA.stat().st_mtime:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        figures.write_text(json.dumps(compute(folder)), encoding="utf-8")
+    return json.loads(figures.read_text(encoding="utf-8"))
+
+
 def measured(packets: polars.DataFrame, seconds: float) -> dict[str, float]:
-    """The figures of one class: packets with `wait` in ms, null where the queue dropped them, and `size`."""
-    passed = packets.filter(polars.col("wait").is_not_null())
-    waits = passed["wait"]
+    """The figures of one class's packets, in a recording of a link or of a simulation."""
+    passed = packets.filter(polars.col("queue_delay_ns").is_not_null())
+    waits = passed["queue_delay_ns"] / 1e6
     above = {
         f"above {ms}": 100 * float((waits > ms).mean()) for ms in (10, 20, 50, 100)
     }
@@ -125,20 +117,19 @@ def measured(packets: polars.DataFrame, seconds: float) -> dict[str, float]:
         "mean": float(waits.mean()),
         "deviation": float(waits.std()),
         **above,
-        "Mbit/s": float(passed["size"].sum()) * 8 / seconds / 1e6,
+        "Mbit/s": float(passed["size_bytes"].sum()) * 8 / seconds / 1e6,
         "lost": 100 * (1 - len(passed) / len(packets)),
     }
 
 
 def real(cell: str, step: int) -> dict:
+    """What was measured of a cell on the real platform."""
+    return kept(f"{cell}-{step}", lambda folder: play(cell, step, folder))
+
+
+def play(cell: str, step: int, folder: Path) -> dict:
     """Runs a cell on the real platform, and gives what was measured."""
     queue, tcp, controller = cell.rsplit("-", 2)
-    folder = KEPT / f"{cell}-{step}"
-    kept = folder / "figures.json"
-    if kept.exists():
-        return json.loads(kept.read_text(encoding="utf-8"))
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     demo = folder / "demo.lmp"
     demo.write_bytes(lump(WAD.read_bytes(), DEMO))
     (folder / "path.toml").write_text(link(queue), encoding="utf-8")
@@ -151,6 +142,7 @@ def real(cell: str, step: int) -> dict:
         "TOOLS": str(ROOT / "scripts"),
         "CONGESTION": tcp,
         "STEP": str(step),
+        "RATES": " ".join(str(rate) for _, rate in MAKE.STEPS),
         "GAME": GAME.format(demo=demo),
         "CONTROLLER": controller,
         "PARAMS": CONTROLLERS[controller],
@@ -169,98 +161,61 @@ def real(cell: str, step: int) -> dict:
     )
     if done.returncode != 0:
         raise SystemExit(f"{cell}: {done.stdout}")
-    figures = of_log(folder, step)
-    kept.write_text(json.dumps(figures), encoding="utf-8")
-    return figures
-
-
-def of_log(folder: Path, step: int) -> dict:
-    """The figures of a link's recording."""
     log = folder / "log.parquet"
-    about = polars.read_parquet_metadata(log)
-    zero = int(json.loads(about["link"])["begun_unix_ns"])
-    began = int((folder / "began").read_text(encoding="utf-8"))
-    begin = began - zero + 2 * step * 10**9
-    end = began - zero + 6 * step * 10**9
-    offered = polars.col("offered_ns")
+    zero = json.loads(polars.read_parquet_metadata(log)["link"])["begun_unix_ns"]
+    began = int((folder / "began").read_text(encoding="utf-8")) - int(zero)
+    offered, second = polars.col("offered_ns"), 10**9
     packets = polars.read_parquet(log).filter(
-        polars.col("forward") & (offered >= begin) & (offered < end)
+        polars.col("forward")
+        & (offered >= began + 2 * step * second)
+        & (offered < began + 6 * step * second)
     )
-    packets = packets.with_columns(
-        wait=polars.col("queue_delay_ns") / 1e6, size=polars.col("size_bytes")
-    )
-    late = json.loads((folder / "end.json").read_text(encoding="utf-8"))["ways"][0]
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    of = polars.col("protocol")
     return {
-        "game": measured(packets.filter(polars.col("protocol") == 17), 4 * step),
-        "tcp": measured(packets.filter(polars.col("protocol") == 6), 4 * step),
-        "late_us": late["late_us"],
+        "game": measured(packets.filter(of == UDP), 4 * step),
+        "tcp": measured(packets.filter(of == TCP_NUMBER), 4 * step),
         "shown": report["frames"]["shown"] / (6 * step),
     }
 
 
 def simulated(cell: str, step: int) -> dict:
-    """The same in simulation: means over seeds."""
+    """What a cell gives in simulation: means over seeds."""
+    return kept(f"{cell}-{step}-simulated", lambda folder: simulate(cell, step, folder))
+
+
+def simulate(cell: str, step: int, folder: Path) -> dict:
+    """Simulates a cell, and gives means over seeds."""
     queue, tcp, controller = cell.rsplit("-", 2)
-    folder = KEPT / f"{cell}-{step}-simulated"
-    kept = folder / "figures.json"
-    if kept.exists():
-        return json.loads(kept.read_text(encoding="utf-8"))
-    folder.mkdir(parents=True, exist_ok=True)
-    times = [0, *range(2 * step, 6 * step, step)]
-    steps = ", ".join(
-        f'{{ at = "{at}s", rate = "{rate}Mbit/s" }}'
-        for at, rate in zip(times, WRITES, strict=True)
-    )
-    params = CONTROLLERS[controller]
-    text = SIMULATED.format(
-        seconds=6 * step,
-        step=step,
-        queue=MAKE.QUEUES[queue],
-        controller=controller,
-        params=f"params = {{ {params} }}\n" if params else "",
-        tcp=tcp,
-        steps=steps,
-    )
+    own = f'name = "game"\ncontroller = "{controller}"\n'
+    if params := CONTROLLERS[controller]:
+        own += f"params = {{ {params} }}\n"
+    text = MAKE.scenario(queue, TCP[tcp], step).replace('name = "game"\n', own)
+    text = text.replace(f'controller = "{TCP[tcp]}"', f'controller = "{tcp}"')
     (folder / "run.toml").write_text(text, encoding="utf-8")
     words = ["sim", "run.toml", "--seeds", f"1..{SEEDS}", "--packets", "p.parquet"]
     subprocess.run([MIMOSA, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     packets = polars.read_parquet(folder / "p.parquet").filter(
         polars.col("sent_ns") >= 2 * step * 10**9
     )
-    packets = packets.with_columns(
-        wait=polars.col("queue_delay_ns") / 1e6, size=polars.col("size_bytes")
-    )
     (folder / "p.parquet").unlink()
     figures = {}
     for flow in ("game", "tcp"):
-        each = [
-            measured(
-                packets.filter(
-                    (polars.col("flow") == flow) & (polars.col("seed") == s)
-                ),
-                4 * step,
-            )
-            for s in range(1, SEEDS + 1)
-        ]
+        of_flow = packets.filter(polars.col("flow") == flow)
+        each = [measured(one, 4 * step) for one in of_flow.partition_by("seed")]
         figures[flow] = {
             key: statistics.mean(one[key] for one in each) for key in each[0]
         }
-    kept.write_text(json.dumps(figures), encoding="utf-8")
     return figures
 
 
 def paper(queue: str, tcp: str) -> dict:
     """Table II's numbers, under the names of `measured`."""
     names = ["mean", "deviation", "above 10", "above 20", "above 50", "above 100"]
-    places = [0, 1, 2, 3, 4, 5]
+    names += ["Mbit/s", "first quartile", "median", "third quartile", "lost"]
     both = MAKE.PAPER[queue, TCP[tcp]]
     return {
-        flow: {
-            **{name: row[at] for name, at in zip(names, places, strict=True)},
-            "Mbit/s": row[6],
-            "lost": row[10],
-        }
+        flow: dict(zip(names, row, strict=True))
         for flow, row in zip(("game", "tcp"), both, strict=True)
     }
 

@@ -142,13 +142,14 @@ DRAFT = {"video": "W R", "tcp": "R"}
 LEAST = {"wait": 2, "wait-deviation": 2, "waiting": 3, "lost": 0.3}
 
 
-def scenario(queue: str, tcp: str) -> str:
+def scenario(queue: str, tcp: str, step: int = 60) -> str:
+    """A cell of Table II; the study's steps last a minute."""
     steps = ", ".join(
-        f'{{ at = "{at}s", rate = "{rate}Mbit/s" }}' for at, rate in STEPS
+        f'{{ at = "{at * step // 60}s", rate = "{rate}Mbit/s" }}' for at, rate in STEPS
     )
     return f"""# {TITLES[queue]}: P. Graff et al., "Improving Cloud Gaming traffic QoS", section IV.
 # 50 Mbit/s and 30 ms; {TCP[tcp]} writes 10 to 45 Mbit/s, more each minute.
-duration = "360s"
+duration = "{6 * step}s"
 
 [link]
 rate = "50Mbit/s"
@@ -164,7 +165,7 @@ ecn = "auto"
 name = "tcp"
 kind = "tcp"
 controller = "{tcp}"
-start = "60s"
+start = "{step}s"
 steps = [{steps}]
 """
 

@@ -243,6 +243,27 @@ mod tests {
             too_much.0 > little.0 && little.0 > much.0 && much.0 > 0.0,
             "{little:?} {much:?} {too_much:?}"
         );
+        // Whatever controller the scenario names for the flow, the oracle is compared with.
+        let named = |controller: &str| {
+            let text = text.replacen(
+                "[[flow]]\n",
+                &format!("[[flow]]\ncontroller = '{controller}'\n"),
+                1,
+            );
+            let mut loaded = mimosa_scenario::load(&text, "inline", &mut ()).unwrap();
+            let mut episode =
+                Episode::beside_oracle(&loaded.variants.remove(0).1, 1, 0, rewards).unwrap();
+            let action = Action {
+                target_mbps: 2.0,
+                limit: 1.0,
+                pace: 2.5,
+            };
+            let regrets = std::iter::from_fn(|| episode.step(action)?.regret);
+            regrets.sum::<f64>()
+        };
+        for regret in [named("oracle"), named("fixed")] {
+            assert!((regret - little.0).abs() < 1e-9, "{regret} {little:?}");
+        }
         let alone = Episode::new(&scenario, 1, 0, rewards)
             .unwrap()
             .step(Action {

@@ -1,4 +1,5 @@
-//! The same session in the hands of the [oracle](mimosa_cc::oracle), beside which a learner's regret is counted.
+//! A learner's session, run once more with the [oracle](mimosa_cc::oracle) as the controller of the learner's flow. A
+//! learner's regret is counted against that run.
 
 use mimosa_cc::oracle;
 use mimosa_scenario::{FlowKind, Scenario};

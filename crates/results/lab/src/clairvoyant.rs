@@ -8,11 +8,12 @@
 //! that; where nothing arrives in that time, it gets the next packet, however late. Nothing of the stream ever waits
 //! behind something else of it.
 //!
-//! What it shows is a bound for the *rate*, as no stream gets more than one that always has packets waiting, and for
-//! the share of *late* frames: a frame is late that cannot have a single packet in time. Its percentiles of the frame
-//! delay are those of a stream that uses all of the link; one that uses less may have shorter ones. In a cell, which
-//! repeats blocks and delivers in order, a stream with few blocks waits less often for one that is repeated, so that
-//! there one that uses a few percent of the link may have a smaller share of late frames, too.
+//! The clairvoyant's *rate* is a bound for other streams, as no stream gets more than one that always has packets
+//! waiting. Its share of *late* frames is a bound for streams that use much of the link: one of its frames is late only
+//! where not a single packet of it could arrive in time. In a cell, which repeats blocks and delivers in order, a stream with
+//! few blocks waits less often for one that is repeated, so that a stream which uses a few percent of the link may have a
+//! smaller share of late frames. The clairvoyant's percentiles of the frame delay are no bound: a stream that uses less of the
+//! link may have shorter delays.
 //!
 //! *What it leaves out.* Its reports take the least time that there is, and the links do not carry them; on a medium
 //! that both directions share, they would take some of its time. A station that always has packets waiting contends for

@@ -4,7 +4,9 @@
 
 use mimosa_lab::{Choice, Embedded, Record, Suite};
 
-/// What a packet more or less makes of 1500 frames or more.
+/// How much more another stream may bring: the frames at the end of a run, which the clairvoyant has none of.
+const MORE: f64 = 0.003;
+/// What a frame more or less is of 1500 frames or fewer.
 const SLACK: f64 = 0.002;
 
 /// Runs each case of the last mile once, with the clairvoyant and with one stream that takes all that it can, one that
@@ -29,11 +31,14 @@ fn no_stream_carries_more_or_has_fewer_late_frames() {
         for record in records.iter().filter(same) {
             let numbers = |record: &Record| {
                 let flow = &record.flows[0];
-                (flow.bitrate_mbps.unwrap(), flow.stall_50ms.unwrap())
+                (flow.throughput_mbps, flow.stall_50ms.unwrap())
             };
             let ((most, least), (rate, late)) = (numbers(bound), numbers(record));
             let key = &record.key;
-            assert!(rate <= most * 1.01, "{key:?}: {rate} of {most} Mbit/s");
+            assert!(
+                rate <= most * (1.0 + MORE),
+                "{key:?}: {rate} of {most} Mbit/s"
+            );
             // Who sends little waits less for repeats in a cell.
             let is_bound = rate < 0.1 * most || late + SLACK >= least;
             assert!(is_bound, "{key:?}: {late} late, at least {least}");
