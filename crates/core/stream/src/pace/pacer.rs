@@ -21,18 +21,19 @@ pub struct Bounds {
     pub most_packets: usize,
     /// Size of a probe whose size the controller does not name.
     pub smallest_packet: Bytes,
-    /// Packets of a spread frame that would follow one another more closely than
+    /// Packets of a spread frame or of a bucket that would follow one another more closely than
     /// this leave in groups of two to four: a real host pays for each wake-up.
     /// Zero spaces every packet.
     pub shortest_gap: TimeDelta,
-    /// How many times as fast as its pace a spread frame's packets leave that are late. `None` lets all
-    /// leave at once that are due: a real host wakes up late, and would send bursts.
+    /// Packets that are late leave at this multiple of their pace. Without a multiple all late packets of a spread frame
+    /// leave at once, so that a host which wakes up late sends a burst, and a bucket never makes up for the time by which a
+    /// packet was late, so that such a host sends at less than the bucket's rate.
     pub catch_up: Option<f64>,
 }
 
 impl Bounds {
-    /// What a sender with a real clock takes for [`Self::catch_up`]. Our choice: what it missed in some time is made
-    /// good in as long.
+    /// The value of [`Self::catch_up`] for a sender with a real clock. Our choice: a delay of the sender is made good
+    /// in as long as it lasted.
     pub const CATCH_UP: f64 = 2.0;
 }
 
@@ -119,6 +120,12 @@ pub struct Pacer<P> {
     spread: Spread,
     /// When the bucket would be empty: the theoretical arrival time of I.371.
     bucket: Time,
+    /// Number of packets that leave at once, as the rest of a group, whatever the bucket holds.
+    grouped: u32,
+    /// When the next group may leave that makes up for lost time.
+    hurried: Time,
+    /// Whether the next media packet has waited for more room in flight, which is no lost time.
+    is_blocked: bool,
     /// Rate at which the newest spread frame leaves; retransmissions sent meanwhile are spaced at
     /// the same rate among themselves.
     spread_rate: Rate,
@@ -148,6 +155,9 @@ impl<P> Pacer<P> {
                 before: Bytes::ZERO,
             },
             bucket: Time::ZERO,
+            grouped: 0,
+            hurried: Time::ZERO,
+            is_blocked: false,
             spread_rate: Rate::MAX,
             retransmission_free: Time::ZERO,
         }
@@ -223,7 +233,7 @@ impl<P> Pacer<P> {
             due: now,
             over,
             lead,
-            group: self.group(over, count),
+            group: group(self.bounds.shortest_gap, over, count) as usize,
             count: 0,
             before: Bytes::ZERO,
         };
@@ -243,7 +253,7 @@ impl<P> Pacer<P> {
         spread.due = spread.due.max(now);
         for (place, (size, payload)) in packets.enumerate() {
             let is_spaced = spread.over > TimeDelta::ZERO && spread.count >= spread.lead;
-            // A lead is a group of its own: a link sees no larger burst than it.
+            // A lead is a group of its own, so that no burst is larger than the lead.
             let lead = if spread.lead > 1 { spread.lead } else { 0 };
             let grouped = spread.count.saturating_sub(lead);
             if is_spaced && grouped.is_multiple_of(spread.group) {
@@ -353,6 +363,9 @@ impl<P> Pacer<P> {
             self.retransmission_free = now + self.spread_rate.transmit_time(packet.size);
             return Some(self.release(now, PacketKind::Retransmission, packet));
         }
+        if let Some(packet) = self.media.front() {
+            self.is_blocked |= packet.size > room;
+        }
         if let Some(packet) = self.media.front()
             && packet.size <= room
             && self.media_due(packet) <= now
@@ -378,21 +391,12 @@ impl<P> Pacer<P> {
         })
     }
 
-    /// How many packets of a frame of `count` packets leave together when the frame is spread over
-    /// this time.
-    fn group(&self, over: TimeDelta, count: usize) -> usize {
-        let packets = u32::try_from(count).unwrap_or(u32::MAX);
-        let shortest = self.bounds.shortest_gap * packets;
-        (1..LARGEST_GROUP)
-            .find(|&group| over * group >= shortest)
-            .unwrap_or(LARGEST_GROUP) as usize
-    }
-
     fn release(&mut self, now: Time, kind: PacketKind, packet: Waiting<P>) -> Released<P> {
         self.waiting -= packet.size;
         if let Pacing::Bucket { rate, .. } = self.pacing {
-            self.bucket = self.bucket.max(now) + rate.transmit_time(packet.size);
+            self.fill(now, packet.due, rate.transmit_time(packet.size));
         }
+        self.is_blocked = false;
         Released {
             kind,
             frame: packet.frame,
@@ -400,6 +404,25 @@ impl<P> Pacer<P> {
             last: packet.last,
             payload: Some(packet.payload),
         }
+    }
+
+    /// Puts a packet into the bucket that was due at `due` and leaks in the time `own`.
+    fn fill(&mut self, now: Time, due: Time, own: TimeDelta) {
+        let is_late = self.bucket.max(due) < now;
+        let mut from = now;
+        if is_late || self.grouped == 0 {
+            let group = group(self.bounds.shortest_gap, own, 1);
+            self.grouped = group;
+            if let Some(times) = self.bounds.catch_up
+                && is_late
+                && !self.is_blocked
+            {
+                from = due;
+                self.hurried = now + (own * group).scale(1.0 / times);
+            }
+        }
+        self.grouped -= 1;
+        self.bucket = self.bucket.max(from) + own;
     }
 
     /// When a media packet may leave: not sooner after a late one of its frame than [`Bounds::catch_up`] allows.
@@ -417,9 +440,22 @@ impl<P> Pacer<P> {
     fn gate(&self, due: Time) -> Time {
         match self.pacing {
             Pacing::Burst | Pacing::Spread { .. } => due,
-            Pacing::Bucket { rate, burst } => due.max(self.bucket - rate.transmit_time(burst)),
+            Pacing::Bucket { .. } if self.grouped > 0 => due,
+            Pacing::Bucket { rate, burst } => {
+                let has_room = self.bucket - rate.transmit_time(burst);
+                due.max(has_room).max(self.hurried)
+            }
         }
     }
+}
+
+/// How many of `count` packets that leave over this time leave together, so that groups are `shortest_gap` apart.
+fn group(shortest_gap: TimeDelta, over: TimeDelta, count: usize) -> u32 {
+    let packets = u32::try_from(count).unwrap_or(u32::MAX);
+    let shortest = shortest_gap * packets;
+    (1..LARGEST_GROUP)
+        .find(|&group| over * group >= shortest)
+        .unwrap_or(LARGEST_GROUP)
 }
 
 #[cfg(test)]

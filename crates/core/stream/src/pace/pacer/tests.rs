@@ -5,6 +5,10 @@ use mimosa_facts::ProbeStart;
 use super::*;
 
 const PACKET: Bytes = Bytes::new(1_000);
+const EACH_MILLISECOND: Pacing = Pacing::Bucket {
+    rate: Rate::from_kbps(8_000),
+    burst: Bytes::ZERO,
+};
 
 fn frame(pacer: &mut Pacer<u32>, now: Time, id: u64, packets: u32) {
     let size = Bytes::new(u64::from(packets) * PACKET.get());
@@ -127,6 +131,52 @@ fn late_packets_leave_at_once_or_at_twice_their_pace() {
         assert_eq!(times.pop(), Some(9_000));
         assert_eq!(times, expected);
     }
+}
+
+/// Thirteen packets from a bucket that lets one out each millisecond, on a host that wakes up late each time.
+#[test]
+fn a_bucket_keeps_its_rate_on_a_host_that_wakes_up_late() {
+    let micros = TimeDelta::from_micros;
+    for (catch_up, shortest_gap, late, twelve) in [
+        (None, 0, 400, 16_800),
+        (Some(2.0), 0, 400, 12_000),
+        // More than half of a packet's time cannot be made up for.
+        (Some(2.0), 0, 600, 13_200),
+        (None, 3_000, 1_200, 16_800),
+        (Some(2.0), 3_000, 1_200, 12_000),
+    ] {
+        let mut pacer = Pacer::new(Bounds {
+            shortest_gap: micros(shortest_gap),
+            catch_up,
+            ..Bounds::default()
+        });
+        pacer.set_pacing(EACH_MILLISECOND);
+        frame(&mut pacer, Time::ZERO, 0, 13);
+        let (mut times, mut now) = (Vec::new(), Time::ZERO);
+        while let Some(due) = pacer.next_due(Bytes::MAX) {
+            if times.is_empty() || now < due {
+                now = due + micros(late);
+            }
+            pacer.pop(now, Bytes::MAX).expect("due means due");
+            times.push(now.as_nanos() / 1_000);
+        }
+        assert_eq!(times[12] - times[0], twelve, "{times:?}");
+    }
+}
+
+/// Three packets have to wait until there is room in flight: what they have not used of the bucket is not made up for.
+#[test]
+fn room_in_flight_that_comes_late_is_no_lost_time() {
+    let mut pacer = Pacer::new(Bounds {
+        catch_up: Some(2.0),
+        ..Bounds::default()
+    });
+    pacer.set_pacing(EACH_MILLISECOND);
+    frame(&mut pacer, Time::ZERO, 0, 3);
+    assert_eq!(pacer.pop(Time::ZERO, Bytes::ZERO), None);
+    let awake = Time::from_millis(10);
+    pacer.pop(awake, Bytes::MAX).expect("there is room");
+    assert_eq!(micros(&departures(&mut pacer)), [11_000, 12_000]);
 }
 
 /// Eight packets over 8 ms in two parts.
