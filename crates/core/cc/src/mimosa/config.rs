@@ -51,9 +51,10 @@ pub struct Config {
     /// Ratio of the frame interval to the time over which a frame is sent, beside others behind a
     /// queue that marks.
     pub marked_pace_gain: f64,
-    /// Number of packets at a frame's start that leave together where a queue marks: a queue marks
-    /// what waits for a millisecond, the time of three packets at 30 Mbit/s.
-    pub marked_lead: u16,
+    /// Number of packets at a frame's start that leave together where a queue marks, and beside others that hardly answer
+    /// losses: a queue marks what waits for a millisecond, the time of three packets at 30 Mbit/s, and a queue that
+    /// others keep full has seldom room for four packets.
+    pub short_lead: u16,
     /// Time over which the share of marks is averaged: 16 virtual round trips of 25 ms, as DCTCP
     /// and Prague do (RFC 8257, section 4.2).
     pub mark_window: TimeDelta,
@@ -152,7 +153,7 @@ pub struct Config {
     /// N of the competition to begin with.
     pub first_connections: f64,
     /// N of the competition at most: the connections of TCP as which a flow competes that has
-    /// little. Eight keep a third of the link beside one of BBR.
+    /// little. Five keep a third of the link beside one of BBR.
     pub connections: f64,
     /// Multiple of the newest acknowledged frame's own bitrate beyond which the bitrate does
     /// not rise, as in Pudica.
@@ -175,7 +176,7 @@ impl Default for Config {
             pace_gain: 1.1,
             alone_pace_gain: 1.2,
             marked_pace_gain: 1.25,
-            marked_lead: 2,
+            short_lead: 2,
             mark_window: TimeDelta::from_millis(400),
             marks_at_rest: 2.5,
             marked_queue: TimeDelta::from_millis(2),
@@ -210,7 +211,7 @@ impl Default for Config {
             unsteady_gain: 4.0,
             delay_budget: TimeDelta::from_millis(150),
             first_connections: 2.0,
-            connections: 8.0,
+            connections: 5.0,
             application_headroom: 1.5,
         }
     }

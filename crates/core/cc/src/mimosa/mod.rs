@@ -276,8 +276,8 @@ impl Mimosa {
 
     /// Number of packets at a frame's start that leave together.
     fn lead(&self, now: Time) -> u16 {
-        if self.marks.are_met(now) {
-            self.config.lead.min(self.config.marked_lead)
+        if self.marks.are_met(now) || self.beside.is_hard() {
+            self.config.lead.min(self.config.short_lead)
         } else {
             self.config.lead
         }

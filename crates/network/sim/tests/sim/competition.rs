@@ -114,6 +114,29 @@ fn without_the_competition_tcp_takes_the_link() {
     }
 }
 
+/// NADA keeps a queue and hardly answers losses, and leaves a stream its part. The cause is that two packets lead each of
+/// the stream's frames: of four that leave together more are lost.
+#[test]
+fn a_short_lead_loses_less_in_a_full_queue() {
+    let mean = |params: &str| {
+        let nada = "[[flow]]\nname = \"rival\"\ncontroller = \"nada\"\nstart = \"5s\"\nmax_bitrate = \"36Mbit/s\"\n";
+        let text = scenario(&behind_drop_tail((30, 20, 20), (1, params), nada));
+        let runs = (1..=4).map(|seed| part(&text, seed, window(20_000, 60_000)));
+        let (mut ours, mut lost) = (0.0, 0.0);
+        for figures in runs {
+            ours += figures.flows[0].throughput_mbps / 30.0 / 4.0;
+            lost += figures.flows[0].loss_rate.unwrap() / 4.0;
+        }
+        (ours, lost)
+    };
+    let ((short, few), (long, many)) = (mean(""), mean("short_lead = 4"));
+    assert!(
+        (0.26..0.5).contains(&short) && long < 0.24,
+        "{short} {long}"
+    );
+    assert!(few < 0.75 * many, "{few} {many}");
+}
+
 /// One stream takes no more from three connections than it needs, and two leave one its part. A stream
 /// that loses nothing for half a minute does not compete, and has a twelfth.
 #[test]
@@ -135,7 +158,7 @@ fn several_leave_each_other_something() {
 }
 
 /// Three streams leave one connection of CUBIC something: the cause is that they begin as two connections
-/// each, and not as eight.
+/// each, and not as many.
 #[test]
 fn three_do_not_starve_one_connection() {
     let left = |params: &str, seed| {

@@ -182,7 +182,16 @@ fn a_flow_is_few_connections_until_that_has_proved_too_little() {
     let after = |seconds: u64, share: f64| connections(&mut competing(), 10_000, seconds, share);
     // The competition began at 2.2 s with a fifth; the share is averaged over 2 s.
     near(after(1, 0.05), 4.0);
+    near(after(20, 0.13), 4.0);
     near(after(20, 0.15), 1.0);
+    // One of 20 packets is lost: 23 % are little then, and 25 % are not.
+    let mut hard = competing();
+    for packet in 0..1_000 {
+        hard.resolved(Time::ZERO, packet % 20 == 0);
+    }
+    assert!(hard.is_hard());
+    near(connections(&mut hard, 10_000, 20, 0.25), 1.0);
+    near(connections(&mut hard, 30_000, 20, 0.23), 4.0);
     // In the first four seconds little is no reason, and then it is.
     let mut new = overflowed();
     looked(&mut new, 1_000, 1_200, view(0.2, 20));
