@@ -81,8 +81,8 @@ test: ## All tests, those in a browser among them
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
 	python3 scripts/tests.py real $(FEATURES) $(LOCKED)
-	npm --prefix web test
 	python3 scripts/beside.py 'python3 scripts/tests.py quiet && npm --prefix web run e2e' \
+		'npm --prefix web test' \
 		'python3 scripts/tests.py virtual' \
 		'cargo test --workspace --doc $(FEATURES) $(LOCKED)' \
 		'$(MAKE) python-test MIMOSA=$(CURDIR)/target/debug/mimosa' $(if $(BESIDE),'$(BESIDE)')

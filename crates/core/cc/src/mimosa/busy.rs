@@ -60,7 +60,7 @@ impl Reference {
     }
 
     /// Time that the link needs to send `size`; zero before the link's rate is known.
-    fn transmission(&self, size: Bytes) -> TimeDelta {
+    pub(super) fn transmission(&self, size: Bytes) -> TimeDelta {
         self.link
             .map_or(TimeDelta::ZERO, |link| link.transmit_time(size))
     }

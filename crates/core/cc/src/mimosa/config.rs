@@ -86,8 +86,13 @@ pub struct Config {
     /// Ratio of the mean delay above the smallest one without a queue, the noise, to the
     /// unevenness of the gaps of trains: 1.6 where delays are uniformly distributed.
     pub noise_gain: f64,
-    /// Upper bound of the noise, in frame intervals.
+    /// Upper bound of the noise that trains show, in frame intervals.
     pub most_noise: f64,
+    /// That noise, in frame intervals, from which on a path that seems to serve in turns delays each packet by another time.
+    pub jitter_from: f64,
+    /// Upper bound of the noise of such a path, in standard deviations of the delays of frames' first packets. With 2.4 the case
+    /// `jitter` of the suite `last-mile` has 90.4 % of the link used and 3.1 % of the frames late (seeds 1 to 32).
+    pub jitter_gain: f64,
     /// Number of packets at a frame's start that leave together.
     pub lead: u16,
     /// Most probes after each frame, at most 64. Pudica, section 4.1, has 4.
@@ -188,6 +193,8 @@ impl Default for Config {
             noise_part: 10.0 / 3.0,
             noise_gain: 1.6,
             most_noise: 0.25,
+            jitter_from: 0.06,
+            jitter_gain: 2.4,
             lead: 4,
             probes: 6,
             probe_share: 0.05,
@@ -241,6 +248,7 @@ impl Config {
             ("spread_part", self.spread_part),
             ("noise_gain", self.noise_gain),
             ("most_noise", self.most_noise),
+            ("jitter_from", self.jitter_from),
             ("follow_from", self.follow_from),
             ("follow_to", self.follow_to),
             ("follow_noise", self.follow_noise),
@@ -267,6 +275,7 @@ impl Config {
         for (key, intervals) in [
             ("unsteady_gain", self.unsteady_gain),
             ("noise_part", self.noise_part),
+            ("jitter_gain", self.jitter_gain),
             ("backlog_share", self.backlog_share),
             ("turns_backlog_share", self.turns_backlog_share),
             ("overdue", self.overdue),

@@ -15,7 +15,7 @@
 //! A queue that others keep, such as that of TCP, is answered in another way: see `beside.rs`. Where the
 //! link serves packets in turns, as radios do (`turns.rs`), R is the flow's own part of what the link serves
 //! in the mean, frames leave several times as fast as that, and the size of frames is the one that does best
-//! before a deadline (`deadline.rs`).
+//! before a deadline (`deadline.rs`). A path that delays each packet by another time is told from such a link in `jitter.rs`.
 //!
 //! *Deviations*: none, because there is no paper. The estimate and the answer to falls come from
 //! experiments with Pudica's. A rule that is Pudica's (section 4 of S. Wang et al., NSDI 2024) is
@@ -29,6 +29,7 @@ mod config;
 mod deadline;
 mod encoding;
 mod intervals;
+mod jitter;
 mod law;
 mod marks;
 mod release;
@@ -60,6 +61,7 @@ use busy::{Interval, Reference};
 use deadline::Deadline;
 use encoding::Encoding;
 use intervals::Intervals;
+use jitter::Jitter;
 use marks::Marks;
 use release::{Belief, HeldUp, Release};
 use reports::{Fill, ReportGap};
@@ -76,6 +78,7 @@ pub struct Mimosa {
     bottleneck: Bottleneck,
     deadline: Deadline,
     base: Base,
+    jitter: Jitter,
     beside: Beside,
     marks: Marks,
     report_gap: ReportGap,
@@ -118,6 +121,7 @@ impl Mimosa {
             intervals: Intervals::default(),
             bottleneck: Bottleneck::default(),
             deadline: Deadline::default(),
+            jitter: Jitter::default(),
             base: Base::new(config.min_delay_window),
             beside: Beside::default(),
             marks: Marks::new(config.mark_window, config.marks_at_rest),
@@ -158,6 +162,15 @@ impl Mimosa {
 
     /// The noise: mean time by which delays without a queue exceed the smallest one.
     fn noise(&self) -> TimeDelta {
+        let gain = self.config.jitter_gain;
+        let jitter = self.jitter.noise(gain);
+        jitter
+            .filter(|_| self.bottleneck.serves_in_turns())
+            .unwrap_or_else(|| self.unevenness())
+    }
+
+    /// The noise as far as packets that leave together show it.
+    fn unevenness(&self) -> TimeDelta {
         let most = self.interval.scale(self.config.most_noise);
         let noise = self.bottleneck.uneven().scale(self.config.noise_gain);
         noise.min(most)
@@ -355,6 +368,12 @@ impl Mimosa {
             return;
         }
         if packet.kind.is_first() {
+            if self.jitter.is_first_of(packet.frame) {
+                let own = self.reference().transmission(packet.size);
+                let late = delay - self.base.shortest() - own;
+                let differs = self.unevenness() > self.interval.scale(self.config.jitter_from);
+                self.jitter.arrived(now, packet.frame, late, differs);
+            }
             self.base.steady(packet.sent, delay);
             let unqueued = self.base.shortest() + self.noise();
             let service = &mut self.bottleneck.service;
