@@ -220,7 +220,7 @@ fn no_sequence_of_events_makes_a_controller_leave_its_limits() {
     ];
     for &name in NAMES {
         for limits in limits {
-            for seed in 1..=8 {
+            for seed in 1..=20 {
                 let mut stream = Stream::new(name, limits, seed);
                 for _ in 0..1_500 {
                     stream.step();

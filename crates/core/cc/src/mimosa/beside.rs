@@ -13,9 +13,9 @@
 //! N falls with the flow's share of the link: from the most for a flow that has a third of it, to one
 //! for a flow that has two fifths, to none for one that has three fifths. N is two at most to begin
 //! with, which leaves others room where several flows of this kind compete. A flow that still has less than
-//! a seventh of the link after some seconds competes with a sender that losses hardly slow down, such as
-//! BBR. N is then five at most, with which the flow rests near a third. A flow cannot know how many others
-//! share the link.
+//! a seventh of the link after some seconds, or less than a quarter where it loses many packets, competes with a
+//! sender that losses hardly slow down, such as BBR. N is then five at most, with which the flow rests near a third.
+//! A flow cannot know how many others share the link.
 //!
 //! A flow that yields early may lose nothing while TCP loses. So the flow competes also where it has less than a
 //! seventh of the link for seconds while a queue of others stands, whether or not a packet of its own was lost. Links that
@@ -63,12 +63,12 @@ const LARGE: f64 = 0.6;
 const TRIAL: TimeDelta = TimeDelta::from_millis(4_000);
 const AVERAGED: TimeDelta = TimeDelta::from_millis(2_000);
 const LITTLE: f64 = 0.14;
-/// Share of lost packets from which on others hardly answer losses, and the share of the link below which few connections
-/// are too few beside them: our choice. Beside BBR and NADA the flow loses 2.5 to 12 %, and each of three 0.5 to 1 % beside one
-/// connection of CUBIC. With two connections, and two packets at a frame's start, one flow has 23 % beside BBR (30 Mbit/s, a
-/// buffer of one round trip of 20 ms).
-const HARD: f64 = 0.025;
-const LITTLE_BESIDE_HARD: f64 = 0.24;
+/// Share of lost packets from which on the flow takes it that others hardly answer losses, and the share of the link
+/// below which few connections are too few beside such others: our choice. Beside BBR and NADA the flow loses 2.5 to
+/// 12 %, and each of three 0.5 to 1 % beside one connection of CUBIC. With two connections, and two packets at a
+/// frame's start, one flow has 23 % beside BBR (30 Mbit/s, a buffer of one round trip of 20 ms).
+const IGNORED: f64 = 0.025;
+const LITTLE_WHERE_IGNORED: f64 = 0.24;
 /// Share of the link below which a flow has so little that it competes without a loss of its own, and the time over which
 /// it is averaged how often that is so beside a queue that stands: our choice, as long as a trial.
 const STARVED: f64 = 0.14;
@@ -158,8 +158,8 @@ impl Trial {
     fn took_round(&mut self, now: Time, passed: TimeDelta, share: f64, lost: f64) -> bool {
         let kept = libm::exp(-passed.ratio(AVERAGED));
         self.share = kept * self.share + (1.0 - kept) * share;
-        let little = if lost > HARD {
-            LITTLE_BESIDE_HARD
+        let little = if lost > IGNORED {
+            LITTLE_WHERE_IGNORED
         } else {
             LITTLE
         };
@@ -174,9 +174,9 @@ impl Beside {
         self.competes
     }
 
-    /// Whether the flow competes with others that hardly answer losses: it loses many packets.
-    pub(super) fn is_hard(&self) -> bool {
-        self.competes && self.lost > HARD
+    /// Whether the flow competes and loses so many packets that others seem to ignore losses.
+    pub(super) fn losses_are_ignored(&self) -> bool {
+        self.competes && self.lost > IGNORED
     }
 
     /// Takes what became of a packet that left at `sent`.

@@ -65,9 +65,10 @@ impl Jitter {
     /// The mean by which delays exceed the smallest one, at most `gain` standard deviations. `None` where the path does not
     /// delay each packet by another time, as far as leading packets have shown in the last 10 s.
     pub(super) fn noise(&self, gain: f64) -> Option<TimeDelta> {
-        let most = gain * libm::sqrt(self.variance);
-        self.counts
-            .then(|| TimeDelta::from_secs(self.mean.clamp(0.0, most)))
+        self.counts.then(|| {
+            let most = gain * libm::sqrt(self.variance);
+            TimeDelta::from_secs(self.mean.clamp(0.0, most))
+        })
     }
 }
 

@@ -162,11 +162,9 @@ impl Mimosa {
 
     /// The noise: mean time by which delays without a queue exceed the smallest one.
     fn noise(&self) -> TimeDelta {
-        let gain = self.config.jitter_gain;
-        let jitter = self.jitter.noise(gain);
-        jitter
-            .filter(|_| self.bottleneck.serves_in_turns())
-            .unwrap_or_else(|| self.unevenness())
+        let in_turns = self.bottleneck.serves_in_turns();
+        let jitter = in_turns.then(|| self.jitter.noise(self.config.jitter_gain));
+        jitter.flatten().unwrap_or_else(|| self.unevenness())
     }
 
     /// The noise as far as packets that leave together show it.
@@ -289,7 +287,7 @@ impl Mimosa {
 
     /// Number of packets at a frame's start that leave together.
     fn lead(&self, now: Time) -> u16 {
-        if self.marks.are_met(now) || self.beside.is_hard() {
+        if self.marks.are_met(now) || self.beside.losses_are_ignored() {
             self.config.lead.min(self.config.short_lead)
         } else {
             self.config.lead

@@ -185,13 +185,13 @@ fn a_flow_is_few_connections_until_that_has_proved_too_little() {
     near(after(20, 0.13), 4.0);
     near(after(20, 0.15), 1.0);
     // One of 20 packets is lost: 23 % are little then, and 25 % are not.
-    let mut hard = competing();
+    let mut ignored = competing();
     for packet in 0..1_000 {
-        hard.resolved(Time::ZERO, packet % 20 == 0);
+        ignored.resolved(Time::ZERO, packet % 20 == 0);
     }
-    assert!(hard.is_hard());
-    near(connections(&mut hard, 10_000, 20, 0.25), 1.0);
-    near(connections(&mut hard, 30_000, 20, 0.23), 4.0);
+    assert!(ignored.losses_are_ignored());
+    near(connections(&mut ignored, 10_000, 20, 0.25), 1.0);
+    near(connections(&mut ignored, 30_000, 20, 0.23), 4.0);
     // In the first four seconds little is no reason, and then it is.
     let mut new = overflowed();
     looked(&mut new, 1_000, 1_200, view(0.2, 20));
