@@ -24,6 +24,9 @@ in_workspace = $(subst $(comma),$(comma)mimosa-cli/,$(subst --features ,--featur
 BESIDE ?=
 # The program that soaks; MIMOSA names one that is built already.
 SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
+# How many sessions soak, and how many of those that have WebRTC at both ends.
+SOAK_SEEDS ?= 250
+SOAK_SEEDS_WEBRTC ?= 30
 PYTHON := $(shell git ls-files '*.py' '*.ipynb' 2>/dev/null)
 export GAME URL
 
@@ -110,8 +113,8 @@ soak: ## Whole sessions under faults: two hours of virtual time in a minute
 ifeq ($(MIMOSA),)
 	cargo build -p mimosa-cli $(FEATURES) $(LOCKED)
 endif
-	$(SOAK) --seeds 1..250
-	$(SOAK) --seeds 1..30 --transport webrtc
+	$(SOAK) --seeds 1..$(SOAK_SEEDS)
+	$(SOAK) --seeds 1..$(SOAK_SEEDS_WEBRTC) --transport webrtc
 	$(SOAK) --seeds 1..8 --transport webrtc --pictures x264
 
 bench: ## All benchmarks

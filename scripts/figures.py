@@ -3,7 +3,8 @@
 In a Markdown file, `<!-- run: sim ARGUMENTS -->` is followed by what that command
 prints, up to `<!-- end -->`; `<!-- draw: sim ARGUMENTS -->` names a command that
 writes a figure. With --check nothing is written: whatever would change is named,
-and the exit status is 1.
+and the exit status is 1. With --quick the tables below `<!-- run at length: ... -->`
+stay as they are: each of them takes a processor about ten seconds or more.
 """
 
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MIMOSA = Path(os.environ.get("MIMOSA", ROOT / "target" / "play" / "mimosa")).absolute()
-RUN = re.compile(r"(<!-- run: (.*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+RUN = re.compile(r"(<!-- run( at length)?: (.*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 DRAW = re.compile(r"<!-- draw: (.*?) -->")
 
 
@@ -28,13 +29,15 @@ def mimosa(arguments: list[str]) -> str:
     return done.stdout
 
 
-def filled(text: str) -> str:
-    """The page with every table made again."""
+def filled(text: str, quick: bool) -> str:
+    """The page with every table made again, or only those that are made quickly."""
 
     def again(match: re.Match[str]) -> str:
-        command = match.group(2)
+        head, at_length, command, _, end = match.groups()
+        if quick and at_length:
+            return match.group(0)
         table = mimosa(shlex.split(command)).strip()
-        return f"{match.group(1)}\n`mimosa {command}`\n\n{table}\n\n{match.group(4)}"
+        return f"{head}\n`mimosa {command}`\n\n{table}\n\n{end}"
 
     return RUN.sub(again, text)
 
@@ -52,7 +55,8 @@ def drawn(command: str) -> tuple[Path, bytes]:
 
 def main() -> int:
     """Goes through all pages."""
-    check = sys.argv[1:] == ["--check"]
+    check = "--check" in sys.argv[1:]
+    quick = "--quick" in sys.argv[1:]
     stale = []
 
     def put(path: Path, content: bytes) -> None:
@@ -67,7 +71,7 @@ def main() -> int:
         text = page.read_text(encoding="utf-8")
         for command in DRAW.findall(text):
             put(*drawn(command))
-        put(page, filled(text).encode())
+        put(page, filled(text, quick).encode())
     for path in stale:
         print(f"{path} {'is stale; run `make figures`' if check else 'made again'}")
     return 1 if check and stale else 0

@@ -8,6 +8,7 @@ mod caller;
 mod connection;
 mod feedback;
 mod hostile;
+mod inputs;
 mod media;
 mod offers;
 mod rtp;
