@@ -3,16 +3,17 @@
 // A (pudica) and B (mimosa): a controller's name, and further flags of `serve` after it.
 // PAIRS (5) of runs on each of NETWORKS (constant,steps,trace), of which SECONDS (18)
 // count. TRACE, from TRACE_FROM seconds on, is what the trace is (of this project's, a
-// part without outages). FRAMES_PER_SECOND (60), QUANTISER (1). With PUBLISH the page and
+// part without outages). FRAMES_PER_SECOND (60), QUANTISER (1). With LOADED=1 a loop keeps each
+// processor busy beside. With PUBLISH the page and
 // its results are written; out/e2e has them in any case. MIMOSA names the program, which
 // should be the one that `make play` builds.
 
-import { execFileSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { basename, resolve } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { look, press, reach, startBrowser } from "./support/browser";
 import { BINARY, startHost } from "./support/host";
 import { Link, SENDER_ADDRESS, type Way } from "./support/link";
@@ -31,6 +32,9 @@ const FRAMES_PER_SECOND = number("FRAMES_PER_SECOND", 60);
 const QUANTISER = number("QUANTISER", 1);
 const TRACE = resolve(ROOT, text("TRACE", "traces/wifi.txt"));
 const TRACE_FROM = number("TRACE_FROM", process.env.TRACE ? 0 : 17.5);
+/** Whether each processor has something else to do as well. */
+const LOADED = Boolean(process.env.LOADED);
+const FILE = LOADED ? "comparison-loaded.json" : "comparison.json";
 const TOKEN = "comparison-comparison";
 
 /** Seconds of the link at which the page is told to play: by then it is there. */
@@ -96,6 +100,10 @@ const plan = CHOSEN.flatMap((network) =>
 );
 
 describe("two controllers in turn", () => {
+  let others: ChildProcess[] = [];
+  beforeAll(() => {
+    others = LOADED ? cpus().map(() => spawn("sh", ["-c", "while :; do :; done"])) : [];
+  });
   test.each(plan)("$network, pair $pair, $side: $controller", async ({ network, pair, side }) => {
     const run = await play(network, `compare-${network}-${pair}-${side}`, SIDES[side]);
     runs.push({ network, pair, side, ...run });
@@ -106,7 +114,12 @@ describe("two controllers in turn", () => {
     );
   });
 
-  afterAll(publish);
+  afterAll(() => {
+    for (const other of others) {
+      other.kill();
+    }
+    publish();
+  });
 });
 
 /** Plays once, and says what came of it. */
@@ -156,7 +169,10 @@ async function play(network: string, name: string, controller: string) {
   await host.stop();
   link.down();
 
-  expect({ state, reconnects }).toEqual({ state: "playing", reconnects: 0 });
+  const plays = state === "playing" && reconnects === 0;
+  if (!LOADED) {
+    expect({ state, reconnects }).toEqual({ state: "playing", reconnects: 0 });
+  }
   const recording = host.recordings()[0];
   const whole = report(recording, link.log);
   const [joined] = whole.links;
@@ -177,7 +193,12 @@ async function play(network: string, name: string, controller: string) {
   const beliefs = part.links[0]?.beliefs;
   return {
     figures,
-    marks: marks(ways, ready),
+    marks: [
+      ...(plays
+        ? []
+        : [`${state} at the end, after ${reconnects} reconnects; figures of the first session`]),
+      ...marks(ways, ready),
+    ],
     controller: { causes: part.causes, busy_share: part.utilization, beliefs },
   };
 }
@@ -283,27 +304,29 @@ function publish(): void {
   const [{ model = "" } = {}, ...others] = cpus();
   const about =
     `A is \`${SIDES.A}\`, B is \`${SIDES.B}\`; ${PAIRS} pairs, of each run ${SECONDS} s; 1280x720 at ` +
-    `${FRAMES_PER_SECOND} frames a second, \`--finest-quantiser ${QUANTISER}\`; ${others.length + 1} cores, ${model}. ` +
-    "Every run: [comparison.json](comparison.json).";
+    `${FRAMES_PER_SECOND} frames a second, \`--finest-quantiser ${QUANTISER}\`; ${others.length + 1} cores, ${model}` +
+    `${LOADED ? ", each with a busy loop beside" : ""}. Every run: [${FILE}](${FILE}).`;
   const region = `\n${[about, ...tables]
     .join("\n\n")
     .replace(/\n{3,}/g, "\n\n")
     .trimEnd()}\n`;
   const trace = { TRACE: basename(TRACE), TRACE_FROM };
   const video = { FRAMES_PER_SECOND, QUANTISER };
-  const settings = { ...SIDES, PAIRS, SECONDS, NETWORKS: CHOSEN, ...trace, ...video };
+  const settings = { ...SIDES, PAIRS, SECONDS, NETWORKS: CHOSEN, LOADED, ...trace, ...video };
   const results = `${JSON.stringify({ settings, processor: model, runs }, null, 1)}\n`;
-  writeFileSync(outFile("comparison.json"), results);
+  writeFileSync(outFile(FILE), results);
   writeFileSync(outFile("comparison.md"), region);
   console.log(region);
   if (process.env.PUBLISH) {
     const page = `${ROOT}docs/results/comparison.md`;
     const old = readFileSync(page, "utf8");
     const put = old.replace(
-      /(<!-- measured: make compare -->\n)[\s\S]*?(<!-- end -->)/,
+      LOADED
+        ? /(<!-- measured: make compare LOADED=1 -->\n)[\s\S]*?(<!-- end -->)/
+        : /(<!-- measured: make compare -->\n)[\s\S]*?(<!-- end -->)/,
       (_all, begin, end) => `${begin}${region}\n${end}`,
     );
     writeFileSync(page, put);
-    writeFileSync(`${ROOT}docs/results/comparison.json`, results);
+    writeFileSync(`${ROOT}docs/results/${FILE}`, results);
   }
 }
