@@ -133,8 +133,7 @@ fn open_x264(
             FrameSizes::Carried => mimosa_x264::Aim::Buffer,
             FrameSizes::Strict => mimosa_x264::Aim::Learnt(mimosa_x264::Margin::default()),
         },
-        // Enough references for lost frames and rejected attempts before a keyframe is needed.
-        references: 8,
+        references: references(frames_per_second),
         ..mimosa_x264::Config::new(size, frames_per_second)
     };
     match mimosa_x264::X264::open(config) {
@@ -193,6 +192,16 @@ fn open_gstreamer(
         Ok(encoder) => Ok(Box::new(encoder)),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// How many earlier pictures a picture may refer to, where each costs libx264 7 MB at 1280x720: those of
+/// 133 ms, so that a frame can be lost and the loss be known before a keyframe is needed, and at least four for
+/// attempts that are rejected.
+#[cfg(feature = "x264")]
+fn references(frames_per_second: u32) -> u8 {
+    const REMEMBERED_MS: u32 = 133;
+    let frames = (frames_per_second * REMEMBERED_MS).div_ceil(1_000);
+    u8::try_from(frames.clamp(4, 8)).unwrap_or(8)
 }
 
 fn threads(settings: EncoderSettings) -> u8 {
