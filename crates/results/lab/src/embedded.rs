@@ -143,6 +143,7 @@ const PUDICA_SESSIONS: &[Embedding] = suite!("pudica-sessions":
     "ethernet-alone.toml",
     "ethernet-sqp.toml",
     "wifi.toml",
+    "wifi-deep.toml",
     "wifi-sqp.toml",
 );
 

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use instant_acme::{
     Account, AccountCredentials, AuthorizationStatus, ChallengeType, Identifier, NewAccount,
-    NewOrder, Order, OrderStatus, RetryPolicy,
+    NewOrder, Order, OrderStatus, Problem, RetryPolicy,
 };
 use mimosa_settings::AcmeSettings;
 use mimosa_system::clock;
@@ -227,7 +227,16 @@ impl Acme {
                 let shown = challenge(&name, answer.digest().as_ref())?;
                 self.slot.show_challenge(&name, Some(shown));
             }
-            challenged.set_ready().await?;
+            challenged.set_ready().await.map_err(|error| match error {
+                // An authority that looks at once answers with what it has found.
+                instant_acme::Error::Api(problem) if is_about_the_check(&problem) => {
+                    AcmeError::NotFound {
+                        name: name.clone(),
+                        why: in_words(&problem),
+                    }
+                }
+                error => error.into(),
+            })?;
         }
         Ok(())
     }
@@ -299,6 +308,28 @@ pub(super) fn kept(folder: &Path, settings: &AcmeSettings, now: SystemTime) -> O
     is_good.then_some(pair)
 }
 
+/// Whether the authority tells what came of looking at a name (RFC 8555, section 6.7), and not that it will not look.
+fn is_about_the_check(problem: &Problem) -> bool {
+    let kind = problem.r#type.as_deref().unwrap_or_default();
+    let kind = kind.rsplit(':').next().unwrap_or_default();
+    [
+        "caa",
+        "connection",
+        "dns",
+        "incorrectResponse",
+        "tls",
+        "unauthorized",
+    ]
+    .contains(&kind)
+}
+
+/// What the authority says, in a line.
+fn in_words(problem: &Problem) -> String {
+    let why = problem.detail.clone();
+    let why = why.unwrap_or_else(|| problem.to_string());
+    mimosa_units::one_line(&why, LONGEST)
+}
+
 /// Why the authority has not found the host.
 async fn refused(order: &mut Order) -> AcmeError {
     let mut authorizations = order.authorizations();
@@ -312,11 +343,7 @@ async fn refused(order: &mut Order) -> AcmeError {
             .iter()
             .find_map(|challenge| challenge.error.as_ref());
         if let Some(problem) = problem {
-            let why = problem
-                .detail
-                .clone()
-                .unwrap_or_else(|| problem.to_string());
-            let why = mimosa_units::one_line(&why, LONGEST);
+            let why = in_words(problem);
             return AcmeError::NotFound { name, why };
         }
     }
@@ -346,6 +373,15 @@ mod tests {
 
     fn today() -> SystemTime {
         UNIX_EPOCH + Duration::from_hours(20_777 * 24)
+    }
+
+    #[test]
+    fn what_came_of_looking_is_told_from_a_refusal_to_look() {
+        for (kind, is_about) in [("unauthorized", true), ("rateLimited", false)] {
+            let text = format!("{{\"type\":\"urn:ietf:params:acme:error:{kind}\"}}");
+            let problem: Problem = serde_json::from_str(&text).unwrap();
+            assert_eq!(is_about_the_check(&problem), is_about, "{kind}");
+        }
     }
 
     #[test]
