@@ -1,5 +1,7 @@
-//! What the fuzz targets `description` and `connection` do, over seeds: `make fuzz` looks for inputs by the branches
-//! that they take, which wants the crate and those below it compiled another time.
+//! What the fuzz targets `description` and `connection` do, with their initial inputs and with random ones. `make fuzz`
+//! looks for inputs by the branches that they take, which wants this crate and those below it compiled another time.
+
+use std::path::Path;
 
 use proptest::prelude::*;
 
@@ -13,7 +15,7 @@ const OFFERS: [&str; 2] = [
     include_str!("../offers/chromium-156-ccfb.sdp"),
 ];
 
-/// An offer of a browser's, of whose lines some are another, twice there or gone, and of whose bytes some are others.
+/// A browser's offer with up to three lines replaced, repeated or left out, and up to three bytes replaced.
 fn description() -> impl Strategy<Value = Vec<u8>> {
     let change = (
         any::<prop::sample::Index>(),
@@ -39,6 +41,28 @@ fn description() -> impl Strategy<Value = Vec<u8>> {
         }
         offer
     })
+}
+
+/// Gives a target its initial inputs, among them those that have made it fail.
+fn initial(target: &str, input: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/seeds");
+    let files: Vec<_> = folder.join(target).read_dir().unwrap().collect();
+    assert!(!files.is_empty());
+    for file in files {
+        let path = file.unwrap().path();
+        println!("{}", path.display());
+        input(&std::fs::read(path).unwrap());
+    }
+}
+
+#[test]
+fn initial_descriptions_are_answered_or_refused() {
+    initial("description", description::input);
+}
+
+#[test]
+fn initial_connections_keep_to_their_rules() {
+    initial("connection", connection::input);
 }
 
 proptest! {
