@@ -84,6 +84,9 @@ pub(crate) struct Args {
     /// Leave after so many seconds
     #[arg(long, value_name = "SECONDS", requires = "headless")]
     pub(crate) seconds: Option<u32>,
+    /// Leave once so many pictures were shown, or after `--seconds`, whichever is first
+    #[arg(long, value_name = "COUNT", requires = "headless", value_parser = value_parser!(u32).range(1..))]
+    pub(crate) pictures: Option<u32>,
     /// Press the space bar now and then, and measure when the demo shows it
     #[arg(long, requires = "headless")]
     pub(crate) probe: bool,

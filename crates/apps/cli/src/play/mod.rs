@@ -90,6 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
     let seconds = args.seconds.map(i64::from);
     let headless = Headless {
         duration: seconds.map(|seconds| TimeDelta::from_millis(seconds * 1_000)),
+        pictures: args.pictures,
         wants_sound: !args.no_sound,
         probes: args.probe,
         decoder: decoder(args),

@@ -110,7 +110,8 @@ fn free_port() -> u16 {
 
 fn play(home: &Path, port: u16) -> Output {
     let url = format!("https://127.0.0.1:{port}/");
-    client(home, &["play", &url, "--headless", "--seconds", "2"], "")
+    let play = ["play", &url, "--headless", "--pictures", "30"];
+    client(home, &play, "")
 }
 
 #[test]

@@ -26,8 +26,10 @@ const PROBE_LOST: TimeDelta = TimeDelta::from_millis(2_000);
 /// How to play without a window.
 #[derive(Clone, Debug)]
 pub struct Headless {
-    /// How long to play; `None` to play until the host ends the session.
+    /// How long to play at most; `None` to play until the host ends the session.
     pub duration: Option<TimeDelta>,
+    /// Number of pictures after which to leave; `None` for any number.
+    pub pictures: Option<u32>,
     /// Whether sound is wanted.
     pub wants_sound: bool,
     /// Whether to press a key now and then, and to measure when the demo shows it.
@@ -54,13 +56,14 @@ pub fn play(config: ConnectionConfig, headless: Headless) -> Result<PlayReport, 
     let player = Player::start(config, decoder, clock, None, loudspeaker, || {})?;
     let begun = clock.now();
     let mut probe = Probe::new(begun);
-    let is_over = |now: Time| {
-        headless
-            .duration
-            .is_some_and(|duration| now.since(begun) >= duration)
+    let mut pictures = 0;
+    let is_over = |now: Time, pictures: u32| {
+        let is_late = |duration| now.since(begun) >= duration;
+        headless.duration.is_some_and(is_late)
+            || headless.pictures.is_some_and(|most| pictures >= most)
     };
     let mut is_connected = false;
-    while !is_over(clock.now()) {
+    while !is_over(clock.now(), pictures) {
         let now = clock.now();
         if headless.probes && is_connected {
             probe.act(now, |action| player.act(action));
@@ -84,6 +87,7 @@ pub fn play(config: ConnectionConfig, headless: Headless) -> Result<PlayReport, 
                 player.decoded(&frame);
                 if frame.picture.is_some() {
                     player.seen(&frame, frame.at);
+                    pictures += 1;
                 }
                 report.frame(&Sample::of(&frame));
                 if headless.probes
