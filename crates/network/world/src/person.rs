@@ -22,8 +22,6 @@ use crate::way::{Arrived, Counts, Way};
 
 /// Time between a player's key presses and releases.
 const KEY_EVERY: TimeDelta = TimeDelta::from_millis(130);
-/// Time from the host's greeting to the first key press, by which every channel is open as a rule.
-const SETTLED: TimeDelta = TimeDelta::from_millis(1_000);
 /// Duration of the sound that a loudspeaker wants at a time.
 const BLOCK: TimeDelta = TimeDelta::from_millis(10);
 
@@ -37,8 +35,6 @@ pub(crate) struct Viewer {
     /// When the session ended.
     pub(crate) over: Option<Time>,
     is_connected: bool,
-    /// When the host's greeting came.
-    greeted: Option<Time>,
     next_key: Time,
     next_block: Time,
     has_sound: bool,
@@ -99,7 +95,6 @@ impl Viewer {
             ended: None,
             over: None,
             is_connected: false,
-            greeted: None,
             next_key: now + KEY_EVERY,
             next_block: now + BLOCK,
             has_sound: plan.has_sound,
@@ -297,14 +292,12 @@ impl Person {
         }
         if viewer.next_key <= now {
             viewer.next_key = now + KEY_EVERY;
-            let is_settled = viewer.greeted.is_some_and(|at| now.since(at) > SETTLED);
-            if viewer.is_connected() && is_settled {
+            if viewer.is_connected() {
                 let number = u16::try_from(viewer.keys.len() % 60).unwrap_or(0);
                 let (code, pressed) = (30 + number / 2, number.is_multiple_of(2));
                 let is_sent = viewer.session.act(local, Action::Key { code, pressed });
-                // Once a channel is open it takes every key.
-                let counts = is_sent || !viewer.keys.is_empty();
-                if role == Role::Player && counts {
+                // Those before the channel is open wait for it.
+                if role == Role::Player && is_sent {
                     viewer.keys.push((code, pressed));
                 }
             }
@@ -348,10 +341,10 @@ impl Person {
                         viewer.over.get_or_insert(now);
                         viewer.session.close();
                     }
-                    Effect::Hello(_) => viewer.greeted = Some(now),
                     Effect::Line(report) => summary.lines.push(report.rate.0),
                     // The model decodes a frame at once when it is whole.
                     Effect::Begin(_)
+                    | Effect::Hello(_)
                     | Effect::Notice(_)
                     | Effect::Rumble(_)
                     | Effect::Copied(_) => {}

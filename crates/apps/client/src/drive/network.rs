@@ -259,7 +259,7 @@ impl Network {
     fn message(&mut self, message: ToHost) {
         match message {
             ToHost::Act(at, action) => {
-                // An action before its channel is open is lost.
+                // What a channel that is not open yet does not keep is a movement, and the next has its sum.
                 let _ = self.session.act(at, action);
             }
             ToHost::Decoded => self.session.decoded(),

@@ -44,6 +44,9 @@ const STUCK_AFTER: TimeDelta = TimeDelta::from_millis(400);
 const COUNTS_EVERY: TimeDelta = TimeDelta::from_millis(1_000);
 /// Silence after which the host is taken to have gone: as long as a host waits for a browser.
 const GONE_AFTER: TimeDelta = TimeDelta::from_millis(10_000);
+/// Most messages about keys and buttons that wait for their channel to open. Our choice: more than anybody
+/// presses within [`CONNECTED_WITHIN`].
+const MOST_EARLY: usize = 256;
 /// Time after which a session is given up if the host never answers.
 const CONNECTED_WITHIN: TimeDelta = TimeDelta::from_millis(15_000);
 
@@ -115,6 +118,8 @@ pub struct Session {
     reporter: Reporter,
     sound: SoundBuffer,
     pen: Pen,
+    /// Messages about keys and buttons until their channel is open; `None` from then on.
+    early: Option<Vec<Vec<u8>>>,
     skew: Skew,
     tally: Tally,
     /// When a frame last became decodable, or a keyframe was last asked for.
@@ -139,6 +144,7 @@ impl Session {
             is_connected: false,
             is_over: false,
             pen: Pen::new(),
+            early: Some(Vec::new()),
             skew: Skew::new(),
             tally: Tally::default(),
             moved: begun,
@@ -245,15 +251,23 @@ impl Session {
         next
     }
 
-    /// Sends an action of the player. Returns whether all of it is on its way: an action is lost
-    /// while its channel is not open yet.
+    /// Sends an action of the player. Returns whether all of it is on its way or will be: keys and buttons wait
+    /// for their channel to open, at most [`MOST_EARLY`] of them; movements before that are lost.
     pub fn act(&mut self, now: Time, action: Action) -> bool {
         let Some(time) = page_time(now) else {
             return false;
         };
         let mut is_sent = true;
         for (channel, message) in self.pen.write(action, time) {
-            is_sent &= self.transport.write(channel, &message);
+            let waits = self.early.as_mut().filter(|_| channel == Channel::Keys);
+            is_sent &= match waits {
+                Some(early) if early.len() < MOST_EARLY => {
+                    early.push(message);
+                    true
+                }
+                Some(_) => false,
+                None => self.transport.write(channel, &message),
+            };
         }
         is_sent
     }
@@ -354,6 +368,9 @@ impl Session {
                     if let Some(time) = page_time(now).filter(|_| channel == Channel::Keys) {
                         let (channel, message) = self.pen.first(time);
                         self.transport.write(channel, &message);
+                        for message in self.early.take().unwrap_or_default() {
+                            self.transport.write(channel, &message);
+                        }
                     }
                 }
                 CallerEvent::Message { channel, data } => self.message(now, channel, &data),
