@@ -9,11 +9,9 @@ FEATURES := --features mimosa-cli/x264
 # window. Each is `target/play/mimosa`, whichever was built last.
 ALL := --profile play -p mimosa-cli $(FEATURES)
 LEAN := --no-default-features --features serve,x264,gstreamer,svt-av1
-# GStreamer drives graphics processors, and is a tenth of what there is to compile: `make play`
-# leaves it out where no device could encode (crates/apps/host/src/encoding/hardware.rs).
+# GStreamer drives graphics processors: `make play` installs it where a device could encode
+# (crates/apps/host/src/encoding/hardware.rs).
 DEVICES := $(wildcard /dev/dri/renderD* /dev/nvidia0 /dev/video*)
-LEANEST := --no-default-features --features serve,x264,svt-av1
-PLAY := $(if $(DEVICES),$(LEAN),$(LEANEST))
 CLIENT := --no-default-features --features window
 # A choice of the program's features, for a command about the whole workspace: such a command finds what the
 # lints have compiled, where one about the program alone compiles other variants of its dependencies.
@@ -30,7 +28,7 @@ SOAK_SEEDS_WEBRTC ?= 30
 PYTHON := $(shell git ls-files '*.py' '*.ipynb' 2>/dev/null)
 export GAME URL
 
-.PHONY: help check check-crates test python-test ray-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test fuzz fuzz-build figures pages presentation
+.PHONY: help check check-crates test python-test ray-test wheel playground playground-test soak bench measure compare picture play client all dist dist-test package-test fuzz fuzz-build figures pages presentation
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -55,7 +53,7 @@ web/dist/index.html: web/node_modules/.package-lock.json $(PAGE)
 # The table of controllers declares their modules, where cargo fmt does not look for files.
 CONTROLLERS := $(wildcard crates/core/cc/src/*.rs crates/core/cc/src/*/mod.rs)
 
-check: ## Formatting, lints, documentation, licences, arrows, links
+check: ## Formatting, lints, documentation, licences, arrows, links, known vulnerabilities
 	scripts/install.sh
 	shellcheck .ci/run scripts/*.sh scripts/dist/*.sh
 	cargo fmt --all --check
@@ -69,11 +67,12 @@ endif
 	$(MAKE) web/node_modules/.package-lock.json & page=$$!; \
 		$(MAKE) check-crates || { kill $$page; exit 1; }; wait $$page
 	npm --prefix web run lint
+	python3 -m doctest scripts/audit.py
+	python3 scripts/audit.py
 
 # The part of `make check` about Rust.
 check-crates:
 	cargo clippy --workspace --all-targets $(FEATURES) $(LOCKED) -- -D warnings
-	cargo clippy --workspace $(call in_workspace,$(LEANEST)) $(LOCKED) -- -D warnings
 	cargo clippy --workspace $(LOCKED) -- -D warnings
 	cargo clippy --workspace $(call in_workspace,$(LEAN)) $(LOCKED) -- -D warnings
 	cargo clippy --workspace --exclude mimosa-host $(call in_workspace,$(CLIENT)) $(LOCKED) -- -D warnings
@@ -136,7 +135,7 @@ play: ## Play in a browser: the demo, or the game that GAME='command' runs
 	scripts/install.sh play
 	$(if $(DEVICES),scripts/install.sh hardware)
 	$(MAKE) web/dist/index.html
-	cargo build --profile play -p mimosa-cli $(PLAY) $(LOCKED)
+	cargo build --profile play -p mimosa-cli $(LEAN) $(LOCKED)
 	target/play/mimosa serve $${GAME:+--launch "$$GAME"}
 
 playground: ## The simulator in a page that needs no server but of files: web/dist-playground
@@ -175,6 +174,10 @@ dist-test: ## Install what `make dist` made in clean Debian 12 and 13, serve and
 	scripts/install.sh
 	$(MAKE) web/node_modules/.package-lock.json
 	python3 scripts/dist/test.py
+
+package-test: ## Pack the program that MIMOSA names, install it in a clean root of this Debian, serve and play; as root
+	scripts/install.sh dist
+	python3 scripts/dist/test.py --program $(or $(MIMOSA),target/debug/mimosa)
 
 fuzz: ## Every fuzz target for FUZZ_SECONDS
 	scripts/install.sh fuzz

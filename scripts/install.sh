@@ -28,10 +28,8 @@ cmake          cmake         check client all
 pkg-config     pkg-config    check play client all dist
 x264.pc        libx264-dev   check play all dist
 SvtAv1Enc.pc   libsvtav1enc-dev check play all dist
-gstreamer-1.0.pc libgstreamer1.0-dev check hardware all
-gstreamer-app-1.0.pc libgstreamer-plugins-base1.0-dev check hardware all
 libgstapp.so   gstreamer1.0-plugins-base check hardware all
-libgstvideoparsersbad.so gstreamer1.0-plugins-bad check
+libgstvideoparsersbad.so gstreamer1.0-plugins-bad check hardware all
 libgstx264.so  gstreamer1.0-plugins-ugly check
 libavcodec.pc  libavcodec-dev check client all
 libavutil.pc   libavutil-dev check client all
@@ -67,8 +65,8 @@ ip             iproute2      check
 nft            nftables      check
 turnserver     coturn        check
 ps             procps        check
-mmdebstrap     mmdebstrap    dist
-objdump        binutils      dist
+mmdebstrap     mmdebstrap    check dist
+objdump        binutils      check dist
 python3        python3       dist package wheel ray
 iperf3         iperf3        check
 nginx          nginx         check

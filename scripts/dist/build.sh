@@ -17,7 +17,7 @@ readonly target=$PWD/out/dist-target
 readonly suite=bullseye
 readonly packages=ca-certificates,gcc,g++,make,cmake,pkg-config,nasm,git,libclang-dev,libx11-dev,libxcursor-dev,libxext-dev,libxfixes-dev,libxi-dev,libxrandr-dev,libxss-dev,libxtst-dev,libwayland-dev,libxkbcommon-dev,libegl-dev,libgl-dev,libpulse-dev,libdbus-1-dev,libudev-dev
 # As in scripts/dist/sbom.py, which lists what these bring.
-readonly features=serve,window,openh264,svt-av1,x264
+readonly features=serve,window,openh264,svt-av1,x264,gstreamer
 
 main() {
     local commit epoch version program

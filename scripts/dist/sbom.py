@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 TARGET = "x86_64-unknown-linux-gnu"
 # The features of mimosa-cli that the packages have.
-FEATURES = ["serve", "window", "openh264", "svt-av1", "x264"]
+FEATURES = ["serve", "window", "openh264", "svt-av1", "x264", "gstreamer"]
 # Names of files with a licence or a notice, in capitals.
 NOTICES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "PATENTS", "UNLICENSE")
 # Folders of a crate in which such files are looked for: those of C libraries lie deeper.

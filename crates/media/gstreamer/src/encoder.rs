@@ -7,8 +7,8 @@ use mimosa_video::{
 };
 
 use crate::elements::{ELEMENTS, Element};
-use crate::hardware::is_registered;
-use crate::pipeline::{Frame, Pipeline};
+use crate::library::{self, Coded, Library, NotStarted};
+use crate::pipeline::Pipeline;
 use crate::steering::{Change, ChangeCost, Steering};
 
 const NAME: &str = "GStreamer";
@@ -52,9 +52,9 @@ impl Config {
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// GStreamer itself does not start.
-    #[error("GStreamer does not start: {0}")]
-    Library(String),
+    /// GStreamer itself is not there or does not start.
+    #[error(transparent)]
+    NotStarted(#[from] NotStarted),
     /// The frame rate is zero or above 1000.
     #[error("{0} frames per second; state 1 to 1000")]
     FramesPerSecond(u32),
@@ -126,9 +126,9 @@ impl GStreamer {
         if !(1..=1000).contains(&config.frames_per_second) {
             return Err(OpenError::FramesPerSecond(config.frames_per_second));
         }
-        prepare()?;
+        let library = library::start()?;
         if config.element.is_empty() {
-            return open_hardware(config);
+            return open_hardware(library, config);
         }
         let element = Element::named(&config.element).ok_or_else(|| {
             let known: Vec<_> = ELEMENTS.iter().map(|element| element.name).collect();
@@ -137,7 +137,7 @@ impl GStreamer {
                 known: known.join(", "),
             }
         })?;
-        if !is_registered(element) {
+        if !library.has(element.name) {
             return Err(OpenError::NotRegistered {
                 name: element.name,
                 package: element.package,
@@ -148,25 +148,20 @@ impl GStreamer {
                 },
             });
         }
-        open_element(element, config)
+        open_element(library, element, config)
     }
-}
-
-/// Starts GStreamer once.
-pub(crate) fn prepare() -> Result<(), OpenError> {
-    gstreamer::init().map_err(|error| OpenError::Library(error.to_string()))
 }
 
 /// Opens the first hardware element that makes H.264 and works, rather one whose bitrate changes without
 /// a keyframe.
-fn open_hardware(config: &Config) -> Result<GStreamer, OpenError> {
+fn open_hardware(library: Library, config: &Config) -> Result<GStreamer, OpenError> {
     let mut tried = String::new();
     let mut costly = None;
     let hardware = ELEMENTS
         .iter()
         .filter(|element| element.is_hardware && element.codec == Codec::H264);
-    for element in hardware.filter(|element| is_registered(element)) {
-        match open_element(element, config) {
+    for element in hardware.filter(|element| library.has(element.name)) {
+        match open_element(library, element, config) {
             Ok(opened) if opened.cost == ChangeCost::Nothing => return Ok(opened),
             Ok(opened) => costly = costly.or(Some(opened)),
             Err(error) => tried = format!("{tried}; {error}"),
@@ -175,13 +170,17 @@ fn open_hardware(config: &Config) -> Result<GStreamer, OpenError> {
     costly.ok_or(OpenError::NoHardware { tried })
 }
 
-fn open_element(element: &'static Element, config: &Config) -> Result<GStreamer, OpenError> {
-    let tried = try_element(element, config, |_| {});
+fn open_element(
+    library: Library,
+    element: &'static Element,
+    config: &Config,
+) -> Result<GStreamer, OpenError> {
+    let tried = try_element(library, element, config, |_| {});
     let (pipeline, cost) = tried.map_err(|reason| OpenError::Fails {
         name: element.name,
         reason,
     })?;
-    let (major, minor, micro, _) = gstreamer::version();
+    let [major, minor, micro] = library.version();
     Ok(GStreamer {
         pipeline,
         cost,
@@ -203,6 +202,7 @@ fn open_element(element: &'static Element, config: &Config) -> Result<GStreamer,
 /// Starts an element and has it encode trial pictures. Returns what a change of its bitrate costs. The
 /// pipeline is given to `prepare` before the first picture.
 fn try_element(
+    library: Library,
     element: &'static Element,
     config: &Config,
     prepare: impl Fn(&Pipeline),
@@ -212,6 +212,7 @@ fn try_element(
         buffer: Some(TRIAL.amount_in(TimeDelta::from_secs(1.0) / config.frames_per_second)),
     };
     let mut pipeline = Pipeline::start(
+        library,
         element,
         config.size,
         config.frames_per_second,
@@ -282,7 +283,7 @@ impl GStreamer {
         self.cost
     }
 
-    fn frame(&mut self, picture: &Picture, budget: Bytes, is_asked: bool) -> Result<Frame, String> {
+    fn frame(&mut self, picture: &Picture, budget: Bytes, is_asked: bool) -> Result<Coded, String> {
         let change = self.steering.before(budget, is_asked);
         self.pipeline.change(change)?;
         if is_asked {
@@ -335,14 +336,15 @@ mod tests {
     /// An element of software that begins anew at changes stands in for one of hardware.
     #[test]
     fn an_element_that_begins_anew_is_found_out_and_left_alone() {
-        prepare().unwrap();
+        let library = library::start().unwrap();
         let config = config();
-        let opened = open_element(Element::named("x264enc").unwrap(), &config).unwrap();
+        let open = || open_element(library, Element::named("x264enc").unwrap(), &config).unwrap();
+        let opened = open();
         assert_eq!(opened.change_cost(), ChangeCost::Nothing);
         assert_eq!(keyframes(opened), [0]);
-        let opened = open_element(Element::named("x264enc").unwrap(), &config).unwrap();
-        let (pipeline, cost) =
-            try_element(opened.element, &config, Pipeline::begin_anew_at_changes).unwrap();
+        let opened = open();
+        let prepare = Pipeline::begin_anew_at_changes;
+        let (pipeline, cost) = try_element(library, opened.element, &config, prepare).unwrap();
         assert_eq!(cost, ChangeCost::Keyframe);
         let costly = GStreamer {
             pipeline,

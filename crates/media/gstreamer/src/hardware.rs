@@ -3,7 +3,8 @@
 use mimosa_video::Size;
 
 use crate::elements::{ELEMENTS, Element};
-use crate::encoder::{Config, GStreamer, prepare};
+use crate::encoder::{Config, GStreamer};
+use crate::library::{self, NotStarted};
 use crate::steering::ChangeCost;
 
 /// The result of trying an element.
@@ -21,15 +22,15 @@ pub enum TrialResult {
 ///
 /// # Errors
 ///
-/// GStreamer's own message if it does not start.
+/// [`NotStarted`] if GStreamer is not there or does not start.
 pub fn find(
     size: Size,
     frames_per_second: u32,
-) -> Result<Vec<(&'static Element, TrialResult)>, String> {
-    prepare().map_err(|error| error.to_string())?;
+) -> Result<Vec<(&'static Element, TrialResult)>, NotStarted> {
+    let library = library::start()?;
     let hardware = ELEMENTS.iter().filter(|element| element.is_hardware);
     let found = hardware.map(|element| {
-        let found = if is_registered(element) {
+        let found = if library.has(element.name) {
             let config = Config {
                 element: element.name.to_owned(),
                 ..Config::new(size, frames_per_second)
@@ -44,9 +45,4 @@ pub fn find(
         (element, found)
     });
     Ok(found.collect())
-}
-
-/// Whether GStreamer has the element on this machine.
-pub(crate) fn is_registered(element: &Element) -> bool {
-    gstreamer::ElementFactory::find(element.name).is_some()
 }

@@ -1,35 +1,27 @@
 //! The pipeline around an element: a picture in, a frame out.
 
-use gstreamer::prelude::*;
-use gstreamer::{Buffer, BufferFlags, Caps, ClockTime, Element, ElementFactory, FlowError, State};
-use gstreamer_app::{AppSink, AppSrc};
 use mimosa_facts::Codec;
 use mimosa_units::Rate;
 use mimosa_video::{Picture, Plane, Size};
 
 use crate::elements::{self, Bitrate};
-use crate::property;
+use crate::library::{Coded, Library, Object, State};
 use crate::steering::Change;
 
-/// The longest that an element may take for a frame: far more than any should.
-const PATIENCE: ClockTime = ClockTime::from_seconds(1);
+/// A second, in GStreamer's unit of time.
+const SECOND: u64 = 1_000_000_000;
+/// The number of looks after which an element has taken too long for a frame: a second, far more than any should.
+const PATIENCE: u32 = 20;
 /// The time between two looks for a message that explains why there is no frame.
-const LOOK: ClockTime = ClockTime::from_mseconds(50);
-
-/// A coded frame as the element gives it.
-#[derive(Debug)]
-pub(crate) struct Frame {
-    pub(crate) data: Vec<u8>,
-    pub(crate) is_keyframe: bool,
-}
+const LOOK: u64 = SECOND / 20;
 
 /// A running pipeline.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
-    parts: gstreamer::Pipeline,
-    source: AppSrc,
-    encoder: Element,
-    sink: AppSink,
+    parts: Object,
+    source: Object,
+    encoder: Object,
+    sink: Object,
     element: &'static elements::Element,
     frames_per_second: u32,
     /// The number of pictures so far.
@@ -43,6 +35,7 @@ impl Pipeline {
     ///
     /// The reason in GStreamer's words.
     pub(crate) fn start(
+        library: Library,
         element: &'static elements::Element,
         size: Size,
         frames_per_second: u32,
@@ -50,37 +43,33 @@ impl Pipeline {
         finest: u8,
         first: Change,
     ) -> Result<Self, String> {
-        let source = AppSrc::builder()
-            .caps(&raw_caps(size, frames_per_second))
-            .format(gstreamer::Format::Time)
-            .is_live(true)
-            .build();
+        let make = |name| Object::make(library, name);
+        let source = make("appsrc")?;
+        source.set("caps", &raw_caps(size, frames_per_second));
+        source.set("format", "time");
+        source.set("is-live", "true");
         let convert = make("videoconvert")?;
         let encoder = make(element.name)?;
         let parser = make(parser(element.codec))?;
-        let sink = AppSink::builder()
-            .caps(&coded_caps(element.codec))
-            .sync(false)
-            .build();
+        let sink = make("appsink")?;
+        sink.set("caps", &coded_caps(element.codec));
+        sink.set("sync", "false");
         for (name, text) in element.settings {
-            property::set(&encoder, name, text);
+            encoder.set(name, text);
         }
         for (name, number) in [(element.threads, threads), (element.finest, finest)] {
             if let Some(name) = name {
-                property::set(&encoder, name, &number.to_string());
+                encoder.set(name, &number.to_string());
             }
         }
         // Parameter sets before every keyframe.
-        property::set(&parser, "config-interval", "-1");
-        let parts = gstreamer::Pipeline::new();
+        parser.set("config-interval", "-1");
+        let parts = Object::pipeline(library)?;
         let upload = element.upload.map(make).transpose()?;
-        let mut chain = vec![source.upcast_ref(), &convert];
+        let mut chain = vec![&source, &convert];
         chain.extend(&upload);
-        chain.extend([&encoder, &parser, sink.upcast_ref()]);
-        let linked = parts
-            .add_many(&chain)
-            .and_then(|()| Element::link_many(&chain));
-        linked.map_err(|error| error.to_string())?;
+        chain.extend([&encoder, &parser, &sink]);
+        parts.chain(&chain)?;
         let started = Self {
             parts,
             source,
@@ -91,8 +80,10 @@ impl Pipeline {
             pictures: 0,
         };
         started.change(first)?;
-        let playing = started.parts.set_state(State::Playing);
-        playing.map_err(|error| started.complaint().unwrap_or_else(|| error.to_string()))?;
+        if !started.parts.set_state(State::Playing) {
+            let complaint = started.parts.complaint();
+            return Err(complaint.unwrap_or_else(|| "it does not begin".to_owned()));
+        }
         Ok(started)
     }
 
@@ -124,8 +115,7 @@ impl Pipeline {
         match self.element.bitrate {
             Bitrate::Kilobits(name) => self.set(name, rate.as_bps() / 1_000),
             Bitrate::Bits(name) => self.set(name, rate.as_bps()),
-            Bitrate::Controls => property::set(
-                &self.encoder,
+            Bitrate::Controls => self.encoder.set(
                 "extra-controls",
                 &format!(
                     "controls,video_bitrate=(int){},repeat_sequence_header=(int)1,video_gop_size=(int)65535",
@@ -141,7 +131,7 @@ impl Pipeline {
     ///
     /// The reason why the element takes no such request.
     pub(crate) fn force_keyframe(&self) -> Result<(), String> {
-        if self.encoder.send_event(keyframe_request()) {
+        if self.encoder.ask_for_keyframe() {
             Ok(())
         } else {
             Err("it takes no request for a keyframe".to_owned())
@@ -153,55 +143,29 @@ impl Pipeline {
     /// # Errors
     ///
     /// The reason in GStreamer's words.
-    pub(crate) fn encode(&mut self, picture: &Picture) -> Result<Frame, String> {
-        // Messages that are no errors are thrown away here as well.
-        if let Some(complaint) = self.complaint() {
+    pub(crate) fn encode(&mut self, picture: &Picture) -> Result<Coded, String> {
+        if let Some(complaint) = self.parts.complaint() {
             return Err(complaint);
         }
-        let mut buffer = Buffer::from_mut_slice(samples(picture));
-        if let Some(buffer) = buffer.get_mut() {
-            let time = |number: u64| {
-                ClockTime::from_nseconds(number * 1_000_000_000 / u64::from(self.frames_per_second))
-            };
-            let begin = time(self.pictures);
-            buffer.set_pts(begin);
-            buffer.set_duration(time(self.pictures + 1) - begin);
-        }
+        let time = |number: u64| number * SECOND / u64::from(self.frames_per_second);
+        let begin = time(self.pictures);
+        let duration = time(self.pictures + 1) - begin;
         self.pictures += 1;
-        let pushed = self.source.push_buffer(buffer);
-        pushed.map_err(|error| self.why(error))?;
-        let mut waited = ClockTime::ZERO;
-        while waited < PATIENCE {
-            if let Some(sample) = self.sink.try_pull_sample(LOOK) {
-                return frame(&sample);
+        let pushed = self.source.push(&samples(picture), begin, duration);
+        pushed.map_err(|error| self.parts.complaint().unwrap_or(error))?;
+        for _ in 0..PATIENCE {
+            if let Some(coded) = self.sink.pull(LOOK) {
+                return Ok(coded);
             }
-            if let Some(complaint) = self.complaint() {
+            if let Some(complaint) = self.parts.complaint() {
                 return Err(complaint);
             }
-            waited += LOOK;
         }
-        Err(format!("no frame within {} s", PATIENCE.seconds()))
+        Err("no frame within a second".to_owned())
     }
 
     fn set(&self, name: &str, number: u64) -> bool {
-        property::set(&self.encoder, name, &number.to_string())
-    }
-
-    fn why(&self, error: FlowError) -> String {
-        self.complaint().unwrap_or_else(|| error.to_string())
-    }
-
-    /// The error message of an element, if there is one.
-    fn complaint(&self) -> Option<String> {
-        let message = self
-            .parts
-            .bus()?
-            .pop_filtered(&[gstreamer::MessageType::Error])?;
-        let gstreamer::MessageView::Error(error) = message.view() else {
-            return None;
-        };
-        let place = message.src().map(|source| source.name().to_string());
-        Some(format!("{}: {}", place.unwrap_or_default(), error.error()))
+        self.encoder.set(name, &number.to_string())
     }
 }
 
@@ -209,31 +173,14 @@ impl Pipeline {
 impl Pipeline {
     /// Makes the element one whose next frame is a keyframe whenever its bitrate is set.
     pub(crate) fn begin_anew_at_changes(&self) {
-        self.encoder.connect_notify(Some("bitrate"), |encoder, _| {
-            encoder.send_event(keyframe_request());
-        });
+        self.encoder.begin_anew_at_changes();
     }
 }
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        let _ = self.parts.set_state(State::Null);
+        self.parts.set_state(State::Null);
     }
-}
-
-fn keyframe_request() -> gstreamer::Event {
-    let request = gstreamer::Structure::builder("GstForceKeyUnit")
-        .field("running-time", ClockTime::NONE)
-        .field("all-headers", true)
-        .field("count", 0_u32)
-        .build();
-    gstreamer::event::CustomUpstream::new(request)
-}
-
-fn make(name: &str) -> Result<Element, String> {
-    ElementFactory::make(name)
-        .build()
-        .map_err(|error| error.to_string())
 }
 
 const fn parser(codec: Codec) -> &'static str {
@@ -244,41 +191,24 @@ const fn parser(codec: Codec) -> &'static str {
     }
 }
 
-fn raw_caps(size: Size, frames_per_second: u32) -> Caps {
-    let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
-    Caps::builder("video/x-raw")
-        .field("format", "I420")
-        .field("width", number(size.width()))
-        .field("height", number(size.height()))
-        .field(
-            "framerate",
-            gstreamer::Fraction::new(number(frames_per_second), 1),
-        )
-        .field("colorimetry", "bt709")
-        .build()
+/// The pictures, as GStreamer's caps.
+fn raw_caps(size: Size, frames_per_second: u32) -> String {
+    let (width, height) = (size.width(), size.height());
+    format!(
+        "video/x-raw, format=(string)I420, width=(int){width}, height=(int){height}, \
+         framerate=(fraction){frames_per_second}/1, colorimetry=(string)bt709"
+    )
 }
 
 /// The byte stream that frames have: Annex B with an access unit to a buffer, or AV1 with a
 /// temporal unit to one.
-fn coded_caps(codec: Codec) -> Caps {
+fn coded_caps(codec: Codec) -> String {
     let (name, format, alignment) = match codec {
         Codec::H264 => ("video/x-h264", "byte-stream", "au"),
         Codec::H265 => ("video/x-h265", "byte-stream", "au"),
         Codec::Av1 => ("video/x-av1", "obu-stream", "tu"),
     };
-    Caps::builder(name)
-        .field("stream-format", format)
-        .field("alignment", alignment)
-        .build()
-}
-
-fn frame(sample: &gstreamer::Sample) -> Result<Frame, String> {
-    let buffer = sample.buffer().ok_or("a sample without data")?;
-    let map = buffer.map_readable().map_err(|error| error.to_string())?;
-    Ok(Frame {
-        data: map.as_slice().to_vec(),
-        is_keyframe: !buffer.flags().contains(BufferFlags::DELTA_UNIT),
-    })
+    format!("{name}, stream-format=(string){format}, alignment=(string){alignment}")
 }
 
 /// The samples as GStreamer lays them out: each row begins at a multiple of four bytes.

@@ -65,7 +65,7 @@ fn look(devices: Vec<String>, size: Size, frames_per_second: u32) -> Hardware {
         });
         found.collect()
     });
-    Hardware::Looked(devices, found)
+    Hardware::Looked(devices, found.map_err(|error| error.to_string()))
 }
 
 #[cfg(not(feature = "gstreamer"))]
