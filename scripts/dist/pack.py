@@ -48,7 +48,8 @@ Maintainer: {maintainer}
 Installed-Size: {size}
 Depends: {depends}
 Recommends: xvfb, {decoders}
-Suggests: pulseaudio, pulseaudio-utils, libx264-164 | libx264-165, libsvtav1enc1
+Suggests: pulseaudio, pulseaudio-utils, libx264-164 | libx264-165, libsvtav1enc1,
+ gstreamer1.0-plugins-base, gstreamer1.0-plugins-bad
 Section: net
 Priority: optional
 Description: stream games to a browser with almost no queue in the network
@@ -199,17 +200,23 @@ def deb(tree: Path, folder: Path, version: str, epoch: int, fast: bool) -> None:
 
 def depends(program: Path) -> str:
     """The packages of the libraries that are linked, as new as the program's symbols ask."""
-    needs = f"libc6 (>= {newest(program, 'GLIBC')})"
-    return f"{needs}, libgcc-s1, libstdc++6 (>= 9)"
+    needs = f"libc6 (>= {newest(program, 'GLIBC')}), libgcc-s1, libstdc++6 (>= 9)"
+    # Built in where the system that builds has none, as the root of `make dist`.
+    return f"{needs}, libopus0" if "libopus.so.0" in about(program, "-p") else needs
 
 
 def newest(program: Path, family: str) -> str:
     """The newest version of `family`'s symbols that the program asks for, e.g. 2.31."""
-    command = ["objdump", "-T", str(program)]
-    # A script, in the test of this file, has no symbols.
-    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
-    versions = re.findall(rf"\b{family}_([0-9.]+)\b", done.stdout)
+    versions = re.findall(rf"\b{family}_([0-9.]+)\b", about(program, "-T"))
     return max(versions, key=lambda it: [int(n) for n in it.split(".")], default="2.31")
+
+
+def about(program: Path, what: str) -> str:
+    """What objdump says of the program; nothing of a script, as in the test of this file."""
+    command = ["objdump", what, str(program)]
+    return subprocess.run(
+        command, check=False, stdout=subprocess.PIPE, text=True
+    ).stdout
 
 
 def sums(folder: Path, version: str) -> None:

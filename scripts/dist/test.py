@@ -1,15 +1,23 @@
-"""Installs what `make dist` has made in clean roots, serves there, and plays: `make dist-test`.
+"""Installs packages in clean roots, serves there, and plays.
 
-In a minimal Debian 12 and a minimal Debian 13, the package is installed with apt, an ordinary
+    test.py                     what `make dist` has made: `make dist-test`
+    test.py --program PROGRAM   a program that was built with this system's compiler: `make package-test`
+
+What `make dist` has made: In a minimal Debian 12 and a minimal Debian 13, the package is installed with apt, an ordinary
 user starts `mimosa serve`, Chromium outside and the native client of the tarball inside play; then the package
-is removed, and the tarball's program serves in its place. Each step prints the seconds that it took.
-Needs root, mmdebstrap, Chromium and web/node_modules. The roots are kept in out/dist-test.
+is removed, and the tarball's program serves in its place. A program: it is packed, and its package is installed in a
+minimal root of the release of Debian that this system is, serves, is played with Chromium outside, and is removed. Each
+step prints the seconds that it took. Needs root, mmdebstrap, Chromium and web/node_modules. The roots are kept in
+out/dist-test.
 """
 
+import argparse
 import json
 import os
+import platform
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -32,12 +40,15 @@ SERVE = [
     "--udp-port",
     "18081",
 ]
+# As a graphics processor's encoder is driven, of which there is none.
+HARDWARE = ["--encoder", "gstreamer", "--encoder-element", "x264enc"]
+GSTREAMER = [f"gstreamer1.0-plugins-{name}" for name in ("base", "bad", "ugly")]
 # The user that serves and plays.
 USER = "player"
 APT = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "--yes"]
 APT += ["--no-install-recommends", "install"]
-# Seconds after which a page that does not answer is an error.
-PATIENCE = 30
+# Seconds after which a page that does not answer is an error, also on a machine that does much else.
+PATIENCE = 60
 
 
 def main() -> None:
@@ -45,6 +56,12 @@ def main() -> None:
         # The mounts below end with the process.
         os.environ["MIMOSA_DIST_TEST"] = "inside"
         os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", type=Path)
+    program = parser.parse_args().program
+    if program:
+        built(program)
+        return
     package = only("mimosa_*_amd64.deb")
     tarball = only("mimosa-*-x86_64-linux.tar.xz")
     for suite, decoder in SUITES.items():
@@ -52,6 +69,28 @@ def main() -> None:
         root = fresh(suite)
         installed(root, package, tarball, decoder)
         unpacked(root)
+
+
+def built(program: Path) -> None:
+    """Packs this program, installs the package, serves and plays with it, and removes it."""
+    suite = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+    if suite not in SUITES:
+        sys.exit(f"this system is no Debian of {' or '.join(SUITES)}: there is no root")
+    with tempfile.TemporaryDirectory() as folder:
+        with step("packing"):
+            pack = [sys.executable, str(ROOT / "scripts/dist/pack.py"), "--fast"]
+            pack += ["--version", "0+built", "--epoch", str(int(time.time()))]
+            run(*pack, str(program), folder)
+        with step(f"a clean root of {suite}"):
+            root = fresh(suite)
+        package = next(Path(folder).glob("*.deb"))
+        run("cp", str(package), str(root / "tmp"))
+        with step("apt-get update, and install ./mimosa.deb"):
+            inside(root, "apt-get", "-qq", "update", user="root")
+            inside(root, *APT, f"/tmp/{package.name}", user="root")
+    with served(root, "mimosa") as url:
+        watched(url)
+    purged(root)
 
 
 def only(pattern: str) -> Path:
@@ -103,6 +142,17 @@ def installed(root: Path, package: Path, tarball: Path, decoder: str) -> None:
         with step(f"apt-get install {decoder}"):
             inside(root, *APT, decoder, user="root")
         played(root, url)
+    refused = inside(root, "mimosa", *SERVE, *HARDWARE, fails=True)
+    assert f"install Debian's {GSTREAMER[0]}" in refused, refused
+    with step("apt-get install GStreamer"):
+        inside(root, *APT, *GSTREAMER, user="root")
+    with served(root, "mimosa", *HARDWARE) as url:
+        played(root, url)
+    purged(root)
+
+
+def purged(root: Path) -> None:
+    """Removes the package, and all that was in it."""
     with step("apt-get purge mimosa"):
         command = ["apt-get", "-qq", "--yes", "purge", "mimosa"]
         inside(root, *command, user="root")
@@ -124,10 +174,10 @@ def unpacked_program(root: Path) -> str:
 
 
 @contextmanager
-def served(root: Path, program: str) -> Iterator[str]:
+def served(root: Path, program: str, *flags: str) -> Iterator[str]:
     """While this runs, `mimosa serve` answers at the URL that this gives, which has its token."""
     command = ["chroot", f"--userspec={USER}", str(root), "env", "-i"]
-    command += [f"HOME=/home/{USER}", "PATH=/usr/bin:/bin", program, *SERVE]
+    command += [f"HOME=/home/{USER}", "PATH=/usr/bin:/bin", program, *SERVE, *flags]
     with step("mimosa serve, until its page is there"):
         host = subprocess.Popen(command, stdout=-1, stderr=-1, text=True)
         url = printed(host)
