@@ -2,8 +2,8 @@
 
     pack.py PROGRAM FOLDER --version V --epoch SECONDS [--fast]
 
-Writes mimosa_V_amd64.deb, mimosa-V-x86_64-linux.tar.xz, mimosa-V.spdx.json and SHA256SUMS into
-FOLDER. The same program, version and time give the same bytes: files are sorted, belong to root,
+Writes mimosa_V_amd64.deb, mimosa-V-x86_64-linux.tar.xz, mimosa-V.spdx.json, SHA256SUMS, and latest.json, which the
+setting `updates` of other hosts may name, into FOLDER. The same program, version and time give the same bytes: files are sorted, belong to root,
 and have this time. --fast leaves out the notices and compresses less, for the test of this file.
 """
 
@@ -11,6 +11,7 @@ import argparse
 import email.utils
 import gzip
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -100,6 +101,7 @@ def pack(options: argparse.Namespace) -> None:
         tar(tree, f"mimosa-{version}", folder, epoch, options.fast)
         deb(tree, folder, version, epoch, options.fast)
     sums(folder, version)
+    write(folder / "latest.json", json.dumps({"version": version.split("+")[0]}) + "\n")
 
 
 def fill(tree: Path, program: Path, version: str, epoch: int) -> None:

@@ -63,6 +63,7 @@ export class OwnerDialog {
     this.#renderSessions(owned);
     this.#renderDevices(owned);
     this.#renderInvitation(owned);
+    this.#renderUpdate(owned);
     this.#renderSettings(owned);
     if (focused && !focused.isConnected) {
       // What had the focus is gone: the keyboard stays in the dialog, and nothing moves.
@@ -122,6 +123,23 @@ export class OwnerDialog {
       place.replaceChildren(...parts);
     }
     this.#part(".owner-invite-title").hidden = parts.length === 0;
+  }
+
+  #renderUpdate({ update }: Owned): void {
+    const parts: (string | Node)[] = [];
+    if (update) {
+      parts.push("Mimosa ", strong(update.version), " is there; this host has an older version.");
+      // The host lets nothing but `https` through.
+      if (update.page) {
+        const link = document.createElement("a");
+        link.href = update.page;
+        link.rel = "noreferrer";
+        link.target = "_blank";
+        link.textContent = "About it";
+        parts.push(" ", link);
+      }
+    }
+    this.#part(".owner-update").replaceChildren(...parts);
   }
 
   #renderSettings({ settings, trouble }: Owned): void {

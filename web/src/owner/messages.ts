@@ -42,6 +42,8 @@ export interface Owned {
   readonly pairs: boolean;
   readonly pin: { readonly pin: string; readonly seconds: number } | null;
   readonly invitation: { readonly url: string; readonly code: readonly string[] } | null;
+  /** A version that is newer than the host's. */
+  readonly update: { readonly version: string; readonly page: string | null } | null;
 }
 
 export type Wish =

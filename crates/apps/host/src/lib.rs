@@ -29,6 +29,7 @@ pub mod sessions;
 mod sound;
 mod source;
 mod tls;
+mod updates;
 
 pub use controllers::{build_controller, check_outside};
 pub use encoding::{ENCODERS, Element, Hardware, choose_encoder, look_for_hardware, open_encoder};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::devices::Device;
 use crate::sessions::Listed;
+use crate::updates::Newer;
 
 /// A setting, as the owner sees it.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
@@ -75,6 +76,8 @@ pub(crate) struct Told {
     pub(crate) pin: Option<Shown>,
     /// The URL for other machines.
     pub(crate) invitation: Option<Invitation>,
+    /// A version that is newer than this host's, where the settings name somebody to ask.
+    pub(crate) update: Option<Newer>,
 }
 
 /// A device that has paired, without its token.

@@ -178,7 +178,7 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     app.show_pin();
     runtime.block_on(async {
         tokio::spawn(async { tokio::join!(attending, owner_asks) });
-        tokio::spawn(Arc::clone(&app).watch_devices());
+        look_around(&app, settings.updates.as_deref());
         let (stop, stopped) = oneshot::channel();
         let keeping = forwards.map(|forwards| tokio::spawn(forwards.keep(said, stopped)));
         open(listeners, &app, tls, end).await;
@@ -189,6 +189,14 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     });
     mailbox.send(ToNetwork::Stop);
     thread.join().map_err(|_| HostError::Died("network"))?
+}
+
+/// Looks now and then whether devices were revoked, and whether there is a newer version.
+fn look_around(app: &Arc<App>, updates: Option<&str>) {
+    tokio::spawn(Arc::clone(app).watch_devices());
+    if let Some(url) = updates {
+        tokio::spawn(app.updates.clone().watch(url.to_owned()));
+    }
 }
 
 /// Serves HTTP until the network's thread has ended, or the host is to stop.

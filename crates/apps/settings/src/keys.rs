@@ -76,6 +76,9 @@ keys! {
         /// Certificates, PEM, by which a directory of your own is trusted.
         ACME_ROOT: Text "acme_root" = "",
             "FILE", "the path of a file";
+        /// Whom to ask daily for the newest version, which is told and not fetched.
+        UPDATES: Text "updates" = "",
+            "URL", "a URL that begins with `https://`";
     }
     "Access" {
         /// Other sites whose pages may begin sessions, e.g. `https://example.org`.

@@ -151,6 +151,7 @@ pub fn resolve(
         sound: sound(&said)?,
         input: input(&said)?,
         relay: relay(&said)?,
+        updates: updates(&said)?,
         controller: controller(&said, checks)?,
         retransmission_deadline: said.read(&keys::RETRANSMISSION_DEADLINE, |value| match value
             .as_str()?
@@ -314,16 +315,27 @@ fn tls(said: &Said) -> Result<TlsSettings, SettingsError> {
     Ok(TlsSettings { mode, files, acme })
 }
 
+/// A URL that begins with `https://`.
+fn https(value: &Value) -> Option<String> {
+    let url = value.as_str()?;
+    let host = url.strip_prefix("https://")?;
+    let fits = |c: char| c.is_ascii_graphic();
+    (!host.is_empty() && host.chars().all(fits)).then(|| url.to_owned())
+}
+
+/// Whom to ask for the newest version, if anybody.
+fn updates(said: &Said) -> Result<Option<String>, SettingsError> {
+    match said.text(&keys::UPDATES)? {
+        Some(_) => said.read(&keys::UPDATES, https).map(Some),
+        None => Ok(None),
+    }
+}
+
 /// The authority that gives a certificate, if there are names for it.
 fn acme(said: &Said) -> Result<Option<AcmeSettings>, SettingsError> {
     let names = said.read(&keys::ACME, dns_names)?;
     let agrees = said.read(&keys::ACME_TERMS, switch)?;
-    let directory = said.read(&keys::ACME_DIRECTORY, |value| {
-        let url = value.as_str()?;
-        let host = url.strip_prefix("https://")?;
-        let fits = |c: char| c.is_ascii_graphic();
-        (!host.is_empty() && host.chars().all(fits)).then(|| url.to_owned())
-    })?;
+    let directory = said.read(&keys::ACME_DIRECTORY, https)?;
     let contact = said.read(&keys::ACME_CONTACT, |value| {
         let address = value.as_str()?;
         let fits = |c: char| c.is_ascii_graphic() && !",?&".contains(c);

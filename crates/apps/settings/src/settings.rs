@@ -59,6 +59,8 @@ pub struct Settings {
     pub input: InputSettings,
     /// The relay by which host and players reach each other where nothing else does, if there is one.
     pub relay: Option<RelaySettings>,
+    /// URL of a document with the newest version; `None`: nobody is asked.
+    pub updates: Option<String>,
     /// How the bitrate adapts to the network.
     pub controller: ControllerSettings,
     /// Age of a frame from which its packets are no longer sent again. `None`: they are sent again

@@ -65,6 +65,7 @@ fn the_same_program_gives_the_same_packages() {
     };
     let names = [
         "SHA256SUMS",
+        "latest.json",
         "mimosa-1.2+3-x86_64-linux.tar.xz",
         "mimosa_1.2+3_amd64.deb",
     ];
@@ -72,6 +73,7 @@ fn the_same_program_gives_the_same_packages() {
     for name in names {
         assert!(first[name] == second[name], "{name} differs");
     }
+    assert_eq!(first["latest.json"], b"{\"version\": \"1.2\"}\n");
 
     let package = one.join("dist/mimosa_1.2+3_amd64.deb");
     let Some(control) = output(Command::new("dpkg-deb").arg("--field").arg(&package)) else {

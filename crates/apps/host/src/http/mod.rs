@@ -48,6 +48,7 @@ use crate::owning::{Invitation, Owning};
 use crate::pairing::{Asking, Pairing};
 use crate::serve::Told;
 use crate::tls::{Answers, Door};
+use crate::updates::Known;
 use mimosa_system::Mailbox;
 use mimosa_system::clock::Clock;
 
@@ -75,6 +76,8 @@ pub(crate) struct App {
     /// The relay that players may use.
     relay: Option<RelaySettings>,
     places: Places,
+    /// What is known of newer versions.
+    pub(crate) updates: Known,
 }
 
 /// How often the list of devices is looked at. Our choice: who is revoked is gone at once, for a
@@ -119,6 +122,7 @@ impl App {
             owning,
             relay,
             places: Places::default(),
+            updates: Known::default(),
         }
     }
 

@@ -92,6 +92,7 @@ pub(super) async fn look(
         pairs: app.pairing.is_some(),
         pin,
         invitation: invitation.clone(),
+        update: app.updates.newer(),
     }))
 }
 
