@@ -171,6 +171,7 @@ dist: ## Package, tarball and image in out/dist, from a root of Debian 11; as ro
 
 dist-test: ## Install what `make dist` made in clean Debian 12 and 13, serve and play; as root
 	scripts/install.sh dist
+	scripts/install.sh container
 	scripts/install.sh
 	$(MAKE) web/node_modules/.package-lock.json
 	python3 scripts/dist/test.py

@@ -7,6 +7,7 @@
 #   scripts/install.sh client  what `make client` needs
 #   scripts/install.sh all     what `make all` needs
 #   scripts/install.sh dist    what `make dist` needs
+#   scripts/install.sh container  what `make dist-test` needs besides, to run the image
 #   scripts/install.sh fuzz    what `make fuzz` needs
 #   scripts/install.sh package  what `make python-test` needs
 #   scripts/install.sh wheel   what `make wheel` needs
@@ -67,6 +68,9 @@ turnserver     coturn        check
 ps             procps        check
 mmdebstrap     mmdebstrap    check dist
 objdump        binutils      check dist
+podman         podman        container
+runc           runc          container
+netavark       netavark      container
 python3        python3       dist package wheel ray
 iperf3         iperf3        check
 nginx          nginx         check
@@ -81,9 +85,9 @@ readonly node=20.19
 main() {
     local purpose=${1:-check}
     case $purpose in
-    check | play | hardware | client | all | dist | fuzz | package | wheel | ray | playground) ;;
+    check | play | hardware | client | all | dist | container | fuzz | package | wheel | ray | playground) ;;
     *)
-        echo "usage: $0 [check|play|hardware|client|all|dist|fuzz|package|wheel|ray|playground]" >&2
+        echo "usage: $0 [check|play|hardware|client|all|dist|container|fuzz|package|wheel|ray|playground]" >&2
         exit 2
         ;;
     esac
@@ -120,6 +124,10 @@ all() {
 
 dist() {
     node_tools
+}
+
+container() {
+    :
 }
 
 fuzz() {
@@ -163,6 +171,8 @@ packages() {
 is_there() {
     case $1 in
     *.pc) has pkg-config && pkg-config --exists "${1%.pc}" ;;
+    # Outside everybody's PATH.
+    netavark) [ -x /usr/lib/podman/netavark ] ;;
     libgst*.so) has_file "$1" /usr/lib /usr/lib64 ;;
     *.so) [ -n "${LIBCLANG_PATH:-}" ] || has_file "${1%.so}[.-][s0-9]*" /usr/lib /usr/lib64 ;;
     *.wad) has_file "$1" /usr/share /usr/local/share ;;

@@ -5,7 +5,8 @@
 
 What `make dist` has made: In a minimal Debian 12 and a minimal Debian 13, the package is installed with apt, an ordinary
 user starts `mimosa serve`, Chromium outside and the native client of the tarball inside play; then the package
-is removed, and the tarball's program serves in its place. A program: it is packed, and its package is installed in a
+is removed, and the tarball's program serves in its place. Then podman runs the image as docs/use/install.md does, on a
+machine of its own, and the tarball's client plays there from another. A program: it is packed, and its package is installed in a
 minimal root of the release of Debian that this system is, serves, is played with Chromium outside, and is removed. Each
 step prints the seconds that it took. Needs root, mmdebstrap, Chromium and web/node_modules. The roots are kept in
 out/dist-test.
@@ -43,6 +44,11 @@ SERVE = [
 # As a graphics processor's encoder is driven, of which there is none.
 HARDWARE = ["--encoder", "gstreamer", "--encoder-element", "x264enc"]
 GSTREAMER = [f"gstreamer1.0-plugins-{name}" for name in ("base", "bad", "ugly")]
+# The machine on which a container runs, and the other one, which plays.
+MACHINE, PLAYER = "machine", "player"
+ADDRESS, PLAYERS_ADDRESS = "203.0.113.7", "203.0.113.20"
+# Limits that a process may set that may not raise its own.
+LIMITS = ["--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024"]
 # The user that serves and plays.
 USER = "player"
 APT = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "--yes"]
@@ -69,6 +75,7 @@ def main() -> None:
         root = fresh(suite)
         installed(root, package, tarball, decoder)
         unpacked(root)
+    contained(only("mimosa-*-image.tar"), tarball)
 
 
 def built(program: Path) -> None:
@@ -168,6 +175,68 @@ def unpacked(root: Path) -> None:
         watched(url)
 
 
+def contained(image: Path, tarball: Path) -> None:
+    """Runs the image on a machine, both ways, and plays there from another machine."""
+    print("podman:")
+    with tempfile.TemporaryDirectory(dir=KEPT) as folder, machines():
+        run("tar", "-xf", str(tarball), "-C", folder)
+        client = next(Path(folder).glob("mimosa-*/bin/mimosa"))
+        engine = ["podman", f"--root={folder}/root", f"--runroot={folder}/run"]
+        engine += ["--storage-driver=vfs", "--cgroup-manager=cgroupfs"]
+        engine = [*on(MACHINE), *engine, "--runtime=runc"]
+        with step("podman load"):
+            run(*engine, "load", "-i", str(image))
+        listed = ["images", "--format={{.Repository}}:{{.Tag}}"]
+        name = subprocess.check_output([*engine, *listed], text=True).strip()
+        published = ["-p", "8080:8080", "-p", "8081:8081/udp"]
+        told = ["serve", "--bind", "0.0.0.0", "--advertise", ADDRESS]
+        for ways, command in [(["--network=host"], []), (published, told)]:
+            line = ["run", "--rm", *LIMITS, *ways, name, *command]
+            with step(f"podman {' '.join(line[:-1] if not command else line)}"):
+                host = subprocess.Popen(
+                    [*engine, *line], stdout=-1, stderr=-1, text=True
+                )
+                url = printed(host, f"https://{ADDRESS}")
+            try:
+                play = [str(client), "play", url, "--headless", "--report", "-"]
+                play += ["--pictures", "120", "--seconds", str(PATIENCE)]
+                report = subprocess.check_output([*on(PLAYER), *play], text=True)
+                shown = json.loads(report)["frames"]["shown"]
+                assert shown >= 120, report
+                print(f"          {shown} pictures from another machine")
+            finally:
+                host.terminate()
+                host.communicate()
+        # Its files belong to others, and its mounts are in the way.
+        run(*engine, "system", "reset", "--force")
+
+
+@contextmanager
+def machines() -> Iterator[None]:
+    """While this runs, there are two machines with a cable between them."""
+    run("mkdir", "-p", "/run/netns")
+    run("mount", "-t", "tmpfs", "tmpfs", "/run/netns")
+    ends = [(MACHINE, ADDRESS), (PLAYER, PLAYERS_ADDRESS)]
+    for machine, _ in ends:
+        run("ip", "netns", "add", machine)
+        run("ip", "-n", machine, "link", "set", "lo", "up")
+    cable = ["type", "veth", "peer", "name", "eth0", "netns", PLAYER]
+    run("ip", "-n", MACHINE, "link", "add", "eth0", *cable)
+    for machine, address in ends:
+        run("ip", "-n", machine, "address", "add", f"{address}/24", "dev", "eth0")
+        run("ip", "-n", machine, "link", "set", "eth0", "up")
+    try:
+        yield
+    finally:
+        for machine, _ in ends:
+            run("ip", "netns", "delete", machine)
+
+
+def on(machine: str) -> list[str]:
+    """What a command begins with that runs there. (`ip netns exec` would hide the control groups.)"""
+    return ["nsenter", f"--net=/run/netns/{machine}"]
+
+
 def unpacked_program(root: Path) -> str:
     found = next(root.glob("opt/mimosa-*/bin/mimosa"))
     return f"/{found.relative_to(root)}"
@@ -189,10 +258,10 @@ def served(root: Path, program: str, *flags: str) -> Iterator[str]:
         host.communicate()
 
 
-def printed(host: subprocess.Popen) -> str:
-    """The URL for playing, which the host prints."""
+def printed(host: subprocess.Popen, begins: str = "") -> str:
+    """The URL for playing that begins so, which the host prints."""
     for line in host.stdout:
-        if line.startswith("play "):
+        if line.startswith("play ") and line.split()[1].startswith(begins):
             return line.split()[1]
     sys.exit("mimosa serve ended:\n" + host.stderr.read())
 
