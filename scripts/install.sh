@@ -7,7 +7,7 @@
 #   scripts/install.sh client  what `make client` needs
 #   scripts/install.sh all     what `make all` needs
 #   scripts/install.sh dist    what `make dist` needs
-#   scripts/install.sh container  what `make dist-test` needs besides, to run the image
+#   scripts/install.sh container  what `make dist-test` needs besides, to boot a system and to run the image
 #   scripts/install.sh fuzz    what `make fuzz` needs
 #   scripts/install.sh package  what `make python-test` needs
 #   scripts/install.sh wheel   what `make wheel` needs
@@ -69,6 +69,7 @@ ps             procps        check
 mmdebstrap     mmdebstrap    check dist
 objdump        binutils      check dist
 podman         podman        container
+systemd-nspawn systemd-container container
 runc           runc          container
 netavark       netavark      container
 python3        python3       dist package wheel ray

@@ -5,7 +5,8 @@
 
 What `make dist` has made: In a minimal Debian 12 and a minimal Debian 13, the package is installed with apt, an ordinary
 user starts `mimosa serve`, Chromium outside and the native client of the tarball inside play; then the package
-is removed, and the tarball's program serves in its place. Then podman runs the image as docs/use/install.md does, on a
+is removed, and the tarball's program serves in its place. Each Debian is also booted, with systemd, and a user has the
+service installed and removed. Then podman runs the image as docs/use/install.md does, on a
 machine of its own, and the tarball's client plays there from another. A program: it is packed, and its package is installed in a
 minimal root of the release of Debian that this system is, serves, is played with Chromium outside, and is removed. Each
 step prints the seconds that it took. Needs root, mmdebstrap, Chromium and web/node_modules. The roots are kept in
@@ -75,6 +76,7 @@ def main() -> None:
         root = fresh(suite)
         installed(root, package, tarball, decoder)
         unpacked(root)
+        booted(suite, package)
     contained(only("mimosa-*-image.tar"), tarball)
 
 
@@ -109,9 +111,17 @@ def only(pattern: str) -> Path:
 
 
 def fresh(suite: str) -> Path:
-    """A root as it is after the installation of Debian, with a user."""
+    """A root as it is after the installation of Debian, with a user, and what programs need to run in it."""
+    root = bare(suite, suite)
+    run("mount", "-t", "proc", "proc", str(root / "proc"))
+    run("mount", "--rbind", "/dev", str(root / "dev"))
+    return root
+
+
+def bare(suite: str, name: str) -> Path:
+    """The files of such a root, in a folder of this name."""
     KEPT.mkdir(parents=True, exist_ok=True)
-    image, root = KEPT / f"{suite}.tar", KEPT / suite
+    image, root = KEPT / f"{suite}.tar", KEPT / name
     if not image.exists():
         command = ["mmdebstrap", "--variant=apt", "--include=ca-certificates,passwd"]
         command += [f"--keyring={KEYS}", suite, str(image)]
@@ -119,8 +129,6 @@ def fresh(suite: str) -> Path:
     run("rm", "-rf", str(root))
     root.mkdir()
     run("tar", "-xf", str(image), "-C", str(root))
-    run("mount", "-t", "proc", "proc", str(root / "proc"))
-    run("mount", "--rbind", "/dev", str(root / "dev"))
     run("chroot", str(root), "useradd", "--create-home", USER)
     # Debian's installer writes it; mmdebstrap does not.
     (root / "etc/hosts").write_text("127.0.0.1 localhost\n")
@@ -173,6 +181,66 @@ def unpacked(root: Path) -> None:
         # The client says when it leaves; a browser's place is free only a while after its end.
         played(root, url)
         watched(url)
+
+
+# What a user's commands do once systemd runs, as root.
+TRY_SERVICE = """#!/bin/bash
+exec >/root/try.log 2>&1
+trap poweroff EXIT
+set -ex
+loginctl enable-linger {user}
+id=$(id -u {user})
+as_user() {{
+    su {user} -c "XDG_RUNTIME_DIR=/run/user/$id DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/$id/bus $*"
+}}
+until as_user systemctl --user is-system-running; do sleep 0.2; done
+# Twice, as it may be.
+as_user mimosa service install
+as_user mimosa service install
+as_user systemctl --user is-enabled mimosa
+until as_user mimosa urls | grep '^play'; do sleep 0.2; done
+as_user mimosa service status | grep active
+as_user mimosa service uninstall
+if as_user systemctl --user is-active mimosa; then exit 1; fi
+if [ -e /home/{user}/.config/systemd/user/mimosa.service ]; then exit 1; fi
+# The package's own unit.
+as_user systemctl --user enable --now mimosa
+until as_user mimosa urls | grep '^play'; do sleep 0.2; done
+as_user systemctl --user disable --now mimosa
+if as_user systemctl --user is-active mimosa; then exit 1; fi
+echo all is well
+"""
+TRY_UNIT = """[Unit]
+After=multi-user.target
+[Service]
+ExecStart=/root/try.sh
+TimeoutStartSec=infinity
+"""
+
+
+def booted(suite: str, package: Path) -> None:
+    """Boots a root with systemd, and has a user install the service, look at it and remove it."""
+    root = bare(suite, f"{suite}-booted")
+    run("cp", str(package), str(root / "tmp"))
+    inside(root, "apt-get", "-qq", "update", user="root")
+    systemd = ["systemd-sysv", "dbus-user-session", "libpam-systemd"]
+    inside(root, *APT, *systemd, f"/tmp/{package.name}", user="root")
+    script = root / "root/try.sh"
+    script.write_text(TRY_SERVICE.format(user=USER))
+    script.chmod(0o755)
+    units = root / "etc/systemd/system"
+    (units / "try.service").write_text(TRY_UNIT)
+    wants = units / "multi-user.target.wants"
+    wants.mkdir(exist_ok=True)
+    (wants / "try.service").symlink_to("../try.service")
+    boot = ["systemd-nspawn", "--boot", f"--directory={root}", "--private-network"]
+    boot += ["--register=no", "--keep-unit"]
+    with step("booted, and mimosa service install and uninstall"):
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": -1, "stderr": -1}
+        # Its status is that of powering off.
+        subprocess.run(boot, check=False, timeout=4 * PATIENCE, **quiet)
+    said = (root / "root/try.log").read_text()
+    assert "\nall is well\n" in said, said
 
 
 def contained(image: Path, tarball: Path) -> None:
