@@ -185,7 +185,7 @@ def unpacked(root: Path) -> None:
 
 # What a user's commands do once systemd runs, as root.
 TRY_SERVICE = """#!/bin/bash
-exec >/root/try.log 2>&1
+exec >/opt/try.log 2>&1
 trap poweroff EXIT
 set -ex
 loginctl enable-linger {user}
@@ -213,7 +213,7 @@ echo all is well
 TRY_UNIT = """[Unit]
 After=multi-user.target
 [Service]
-ExecStart=/root/try.sh
+ExecStart=/opt/try.sh
 TimeoutStartSec=infinity
 """
 
@@ -225,7 +225,7 @@ def booted(suite: str, package: Path) -> None:
     inside(root, "apt-get", "-qq", "update", user="root")
     systemd = ["systemd-sysv", "dbus-user-session", "libpam-systemd"]
     inside(root, *APT, *systemd, f"/tmp/{package.name}", user="root")
-    script = root / "root/try.sh"
+    script = root / "opt/try.sh"
     script.write_text(TRY_SERVICE.format(user=USER))
     script.chmod(0o755)
     units = root / "etc/systemd/system"
@@ -239,7 +239,7 @@ def booted(suite: str, package: Path) -> None:
         quiet = {"stdin": subprocess.DEVNULL, "stdout": -1, "stderr": -1}
         # Its status is that of powering off.
         subprocess.run(boot, check=False, timeout=4 * PATIENCE, **quiet)
-    said = (root / "root/try.log").read_text()
+    said = (root / "opt/try.log").read_text()
     assert "\nall is well\n" in said, said
 
 

@@ -58,7 +58,7 @@ impl Known {
             match fetched(&url, Trust::Roots(roots())).await {
                 Ok(latest) => self.learn(latest),
                 Err(error) => {
-                    tracing::warn!(url, %error, "no news of updates; asked again in a day")
+                    tracing::warn!(url, %error, "no news of updates; asked again in a day");
                 }
             }
             sleep(EVERY).await;

@@ -60,30 +60,8 @@ impl std::fmt::Debug for Functions {
 /// [`Absent`] if there is none with which this crate was built.
 pub(crate) fn functions() -> Result<&'static Functions, Absent> {
     static LOADED: OnceLock<Result<Functions, Absent>> = OnceLock::new();
-    let loaded = LOADED.get_or_init(|| {
-        return_large_blocks();
-        load(&builds(c::X264_BUILD))
-    });
+    let loaded = LOADED.get_or_init(|| load(&builds(c::X264_BUILD)));
     loaded.as_ref().map_err(Clone::clone)
-}
-
-/// Has the C library give blocks of 1 MiB and more back to the system once they are freed, for the whole
-/// process. glibc does so until the first of them is freed, and then keeps blocks of that size (mallopt(3),
-/// `M_MMAP_THRESHOLD`): an encoder's pictures, 5 MB each at 1280x720, would stay with a host at rest. Whoever
-/// sets `MALLOC_MMAP_THRESHOLD_` decides otherwise.
-fn return_large_blocks() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    if std::env::var_os("MALLOC_MMAP_THRESHOLD_").is_none() {
-        use std::ffi::c_int;
-
-        /// From glibc's malloc.h.
-        const M_MMAP_THRESHOLD: c_int = -3;
-        unsafe extern "C" {
-            fn mallopt(parameter: c_int, value: c_int) -> c_int;
-        }
-        // SAFETY: glibc declares it as this, and locks what it changes.
-        unsafe { mallopt(M_MMAP_THRESHOLD, 1 << 20) };
-    }
 }
 
 /// The build numbers that the declarations of build `header` fit.

@@ -196,7 +196,7 @@ fn open_gstreamer(
 
 /// The number of earlier pictures that a picture may refer to: those of 133 ms, so that a frame can be lost and the
 /// loss be known before a keyframe is needed, and at least four for attempts that are rejected. Each takes 5 MB at
-/// 1280x720 (`cargo test -p mimosa-x264 --test memory -- --nocapture`).
+/// 1280x720 (`cargo test -p mimosa-memory --test encoder -- --nocapture`).
 #[cfg(feature = "x264")]
 fn references(frames_per_second: u32) -> u8 {
     const REMEMBERED_MS: u32 = 133;

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use mimosa_facts::{SessionEvent, SessionFrame};
 use mimosa_protocol::control::Role;
@@ -51,6 +52,9 @@ use mimosa_system::clock::Clock;
 const MOST_AT_ONCE: usize = 64;
 /// Longest sleep of the thread.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
+/// Time after a session's end by which its threads have ended as well. Our choice: an encoder finishes a frame, and a
+/// recorder writes a part of a file.
+const WOUND_UP: Duration = Duration::from_secs(2);
 
 /// What ended a sleep.
 struct Ready {
@@ -85,6 +89,17 @@ impl Running {
             recorder.push(frame);
         }
     }
+}
+
+/// Gives what a session had of memory to the system, once its threads have ended too.
+#[expect(clippy::disallowed_methods, reason = "a driver waits")]
+fn return_memory() {
+    let later = thread::Builder::new().name("memory".to_owned());
+    // Without a thread, the memory stays until the next session's end.
+    let _ = later.spawn(|| {
+        thread::sleep(WOUND_UP);
+        mimosa_memory::return_freed();
+    });
 }
 
 /// The state of the network's thread.
@@ -166,6 +181,7 @@ impl Network {
             // Computes the tables in advance, so that no frame has to wait for them.
             mimosa_stream::prepare_repairs();
         }
+        mimosa_memory::return_large_blocks();
         let mut buffer = vec![0; mimosa_system::udp::LARGEST];
         let mut has_messages = true;
         loop {
@@ -319,6 +335,7 @@ impl Network {
             }
         }
         self.count();
+        return_memory();
     }
 
     /// Ends the host with `end`, once every session knows why or has had its time.

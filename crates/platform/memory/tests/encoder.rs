@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use mimosa_conformance::{Clip, amount, plain_request};
+use mimosa_memory::return_large_blocks;
 use mimosa_video::{Encoder, Picture, Size};
 use mimosa_x264::{Config, X264};
 
@@ -38,6 +39,7 @@ fn encoded(picture: &Picture, references: u8) -> (f64, Vec<u8>) {
 
 #[test]
 fn what_an_encoder_took_it_gives_back() {
+    return_large_blocks();
     let picture = Clip::new(Size::new(1280, 720).unwrap(), 8).picture(0);
     let before = megabytes();
     // From the first block on that is freed, glibc takes those of its size from where small ones are, unless it is
