@@ -132,7 +132,7 @@ keys! {
             "TIME", "a duration with its unit from 1ms to 10s, e.g. `50ms`";
         /// How old a frame is still sent again; `auto`: as long as that is sooner.
         RETRANSMISSION_DEADLINE: Text "retransmission_deadline" = "auto",
-            "TIME", "`auto` or a duration with its unit from 0s to 10s, e.g. `100ms`";
+            "TIME", "`auto` or a duration with its unit from 0s to 2s, e.g. `100ms`";
         /// A frame that would come later than this is not waited for.
         PRESENTATION_DEADLINE: Text "presentation_deadline" = "100ms",
             "TIME", "a duration with its unit from 1ms to 10s, e.g. `100ms`";

@@ -157,7 +157,8 @@ pub fn resolve(
             .as_str()?
         {
             "auto" => Some(None),
-            _ => duration_within(value, 0..=10_000_000).map(Some),
+            // Frames are kept for two seconds (crates/session/transport).
+            _ => duration_within(value, 0..=2_000_000).map(Some),
         })?,
         repair_deadline: duration(&said, &keys::REPAIR_DEADLINE, 1_000..=10_000_000)?,
         protection: said.read(&keys::PROTECTION, |value| {

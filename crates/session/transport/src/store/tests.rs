@@ -205,3 +205,21 @@ fn memory_is_bounded() {
     );
     assert_eq!(store.named(MediaSequence(0)), None, "forgotten");
 }
+
+/// Also where 32 bits of RTP's clock begin anew.
+#[test]
+fn frames_are_kept_for_two_seconds() {
+    let mut store = Store::new(Codec::H264, 0, true);
+    let begun = u32::MAX - 100_000;
+    for id in 0..300 {
+        let timestamp = begun.wrapping_add(u32::try_from(id).unwrap() * 3_000);
+        store.insert(FrameId(id), timestamp, None, frame(9_500));
+        let kept = usize::try_from(id + 1).unwrap().min(60);
+        assert_eq!(store.frames.len(), kept, "{id}");
+    }
+    let oldest = store.frames.front().unwrap().id;
+    assert_eq!(oldest, FrameId(240));
+    // A clock that goes back keeps what there is.
+    store.insert(FrameId(300), begun, None, frame(9_500));
+    assert_eq!(store.frames.len(), 61);
+}

@@ -53,6 +53,8 @@ struct World {
     to_viewer: VecDeque<Datagram>,
     /// The datagram that was delivered last to each end.
     last: [Option<Datagram>; 2],
+    /// Whether the host's end has connected.
+    is_connected: bool,
     frames: u64,
     sequence: u16,
 }
@@ -85,6 +87,7 @@ impl World {
             to_host: VecDeque::new(),
             to_viewer: VecDeque::new(),
             last: [None, None],
+            is_connected: false,
             frames: 0,
             sequence: 100,
         };
@@ -202,8 +205,11 @@ impl World {
         self.now = until;
     }
 
-    /// Sends a picture.
+    /// Sends a picture. A session sends none before it is connected; those would all leave at once then.
     fn send(&mut self) {
+        if !self.is_connected {
+            return;
+        }
         let frame = FrameId(self.frames);
         self.frames += 1;
         let unit = [&[0, 0, 0, 1][..], &PICTURE].concat();
@@ -242,6 +248,7 @@ impl World {
             match event {
                 PeerEvent::Message { data, .. } => assert_eq!(data, WORDS),
                 PeerEvent::Closed { reason } => assert!(!reason.is_empty()),
+                PeerEvent::Connected => self.is_connected = true,
                 _ => {}
             }
             events += 1;
