@@ -14,7 +14,7 @@ use hyper::client::conn::http1;
 use hyper::header::{CONNECTION, HOST};
 use hyper::{Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
-use mimosa_tls::{Trust, client_config};
+use mimosa_tls::{Trust, client_config, untrusted};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
@@ -91,6 +91,8 @@ enum UpdatesError {
     Url,
     #[error("no connection: {0}")]
     Connection(#[from] io::Error),
+    #[error("whoever answers is not trusted: {0}")]
+    Untrusted(String),
     #[error("no TLS: {0}")]
     Tls(#[from] tokio_rustls::rustls::Error),
     #[error("no answer: {0}")]
@@ -117,7 +119,17 @@ async fn asked(url: &str, trust: Trust) -> Result<Vec<u8>, UpdatesError> {
     let name = ServerName::try_from(bare.to_owned()).map_err(|_| UpdatesError::Url)?;
     let stream = TcpStream::connect((bare, port.unwrap_or(443))).await?;
     let connector = TlsConnector::from(client_config(trust)?);
-    let stream = connector.connect(name, stream).await?;
+    let stream = connector.connect(name, stream).await;
+    let stream =
+        stream.map_err(
+            |error| match error.get_ref().and_then(|it| it.downcast_ref()) {
+                Some(library) => match untrusted(library) {
+                    Some(untrusted) => UpdatesError::Untrusted(untrusted.why.clone()),
+                    None => UpdatesError::Tls(library.clone()),
+                },
+                None => UpdatesError::Connection(error),
+            },
+        )?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let authority = uri.authority().map_or(host, |authority| authority.as_str());
@@ -277,7 +289,7 @@ mod tests {
         assert_eq!(fetched(&url, trust).await.unwrap().version, "9.0.0");
         let (url, _) = site(good).await;
         let said = fetched(&url, Trust::Roots(Vec::new())).await.unwrap_err();
-        assert!(matches!(said, UpdatesError::Connection(_)), "{said}");
+        assert!(matches!(said, UpdatesError::Untrusted(_)), "{said}");
         let moved =
             "HTTP/1.1 302 Found\r\nlocation: https://example.org/\r\ncontent-length: 0\r\n\r\n";
         let (url, trust) = site(moved).await;
