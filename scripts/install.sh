@@ -75,6 +75,7 @@ netavark       netavark      container
 python3        python3       dist package wheel ray
 iperf3         iperf3        check
 nginx          nginx         check
+caddy          caddy         check
 miniupnpd      miniupnpd-nftables check
 pebble         pebble        check
 openssl        openssl       check

@@ -51,22 +51,21 @@ test("a browser on another machine has everything over HTTPS", async () => {
   expect([moved.status, moved.headers.location]).toEqual([308, `${url.origin}/?role=view`]);
   expect(moved.headers["strict-transport-security"]).toBeUndefined();
 
-  // Below a path of nginx, which has taken the encryption off.
-  const base = await startNginx(address, host);
-  const below = await browser.play(`${base}/games/${url.hash}`);
-  expect(below.url()).toBe(`${base}/games/`);
-  await watchFrames(below, 10);
-  await below.close();
+  // Below a path of a proxy, which has taken the encryption off.
+  for (const start of [startNginx, startCaddy]) {
+    const base = await start(address, host);
+    const below = await browser.play(`${base}/games/${url.hash}`);
+    expect(below.url()).toBe(`${base}/games/`);
+    await watchFrames(below, 10);
+    await below.close();
+  }
 });
 
 /** nginx as docs/use/https.md has it, with the host's own certificate; gives its URL. */
 async function startNginx(address: string, host: Host): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "mimosa-nginx-"));
-  const port = await freePort(address);
-  const file = join(folder, "nginx.conf");
-  writeFileSync(
-    file,
-    `daemon off; master_process off; pid ${folder}/pid; error_log stderr;
+  return startProxy(
+    address,
+    (folder, port) => `daemon off; master_process off; pid ${folder}/pid; error_log stderr;
     events {}
     http {
       access_log off;
@@ -84,14 +83,51 @@ async function startNginx(address: string, host: Host): Promise<string> {
         }
       }
     }`,
+    (file) => ["/usr/sbin/nginx", "-c", file, "-e", "stderr"],
   );
-  const nginx = spawn("/usr/sbin/nginx", ["-c", file, "-e", "stderr"], { stdio: "inherit" });
+}
+
+/** Caddy as docs/use/https.md has it, with the host's own certificate; gives its URL. */
+async function startCaddy(address: string, host: Host): Promise<string> {
+  return startProxy(
+    address,
+    (_, port) => `{
+      admin off
+      auto_https disable_redirects
+      log {
+        level ERROR
+      }
+    }
+    https://${address}:${port} {
+      tls ${host.state}/tls-certificate.pem ${host.state}/tls-key.pem
+      redir /games /games/
+      handle_path /games/* {
+        reverse_proxy 127.0.0.1:${new URL(host.play).port}
+      }
+    }`,
+    (file) => ["caddy", "run", "--adapter", "caddyfile", "--config", file],
+  );
+}
+
+/** A proxy with a configuration of its own, at a free port; gives its URL. */
+async function startProxy(
+  address: string,
+  configuration: (folder: string, port: number) => string,
+  command: (file: string) => string[],
+): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "mimosa-proxy-"));
+  const port = await freePort(address);
+  const file = join(folder, "configuration");
+  writeFileSync(file, configuration(folder, port));
+  const [program = "", ...rest] = command(file);
+  const env = { ...process.env, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
+  const proxy = spawn(program, rest, { stdio: ["ignore", "ignore", "inherit"], env });
   onTestFinished(() => {
-    nginx.kill("SIGKILL");
+    proxy.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   });
   const listens = () => certificate(address, port).then(() => true);
-  await until("nginx listens", () => listens().catch(() => false));
+  await until(`${program} listens`, () => listens().catch(() => false));
   return `https://${address}:${port}`;
 }
 
