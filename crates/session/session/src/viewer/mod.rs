@@ -252,7 +252,7 @@ impl Session {
     }
 
     /// Sends an action of the player. Returns whether all of it is on its way or will be: keys and buttons wait
-    /// for their channel to open, at most [`MOST_EARLY`] of them; movements before that are lost.
+    /// for their channel to open, at most 256 of them; movements before that are lost.
     pub fn act(&mut self, now: Time, action: Action) -> bool {
         let Some(time) = page_time(now) else {
             return false;
