@@ -159,8 +159,8 @@ fn the_ends_of_every_range() {
         ("viewer-frames-per-second", &["1", "240"], &["0", "241"]),
         (
             "retransmission-deadline",
-            &["0s", "10s"],
-            &["10.1s", "30", ""],
+            &["0s", "2s"],
+            &["2.1s", "30", ""],
         ),
         (
             "presentation-deadline",
@@ -192,6 +192,11 @@ fn the_ends_of_every_range() {
             &["15kbit/s", "257kbit/s", "64", ""],
         ),
         ("controller", &["other"], &["", "Pudica"]),
+        (
+            "updates",
+            &["https://example.org/latest.json", ""],
+            &["http://example.org", "https://", "latest.json"],
+        ),
         ("pacer", &["burst"], &["", "Burst", "2x"]),
         ("min-bitrate", &["1bit/s"], &["0bit/s", "5Mbps", ""]),
         ("start-bitrate", &["1bit/s"], &["0bit/s"]),
