@@ -260,7 +260,7 @@ def contained(image: Path, tarball: Path) -> None:
         told = ["serve", "--bind", "0.0.0.0", "--advertise", ADDRESS]
         for ways, command in [(["--network=host"], []), (published, told)]:
             line = ["run", "--rm", *LIMITS, *ways, name, *command]
-            with step(f"podman {' '.join(line[:-1] if not command else line)}"):
+            with step(f"podman {' '.join(line)}"):
                 host = subprocess.Popen(
                     [*engine, *line], stdout=-1, stderr=-1, text=True
                 )

@@ -33,18 +33,18 @@ const OWN: &str = env!("CARGO_PKG_VERSION");
 /// A version that is newer than this program's.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub(crate) struct Newer {
-    /// Its number.
+    /// Three numbers with dots between them, e.g. `0.2.0`.
     pub(crate) version: String,
-    /// Where to read about it and to get it.
+    /// The page about this version, where there is one: a URL that begins with `https://`.
     pub(crate) page: Option<String>,
 }
 
-/// What is known of newer versions; clones share it.
+/// The newer version that the last question has found, if it has found one. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known(Arc<RwLock<Option<Newer>>>);
 
 impl Known {
-    /// The newer version, if one is known.
+    /// The version that is newer than this program's, if one is known.
     pub(crate) fn newer(&self) -> Option<Newer> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.clone()
@@ -65,7 +65,8 @@ impl Known {
         }
     }
 
-    fn learn(&self, latest: Newer) {
+    /// Takes what a document says is the latest version.
+    pub(crate) fn learn(&self, latest: Newer) {
         let newer = is_newer(&latest.version, OWN).then_some(latest);
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if *known == newer {
@@ -257,7 +258,8 @@ mod tests {
     }
 
     /// Answers one request by HTTPS with this, and gives the URL at which it does and the key that it shows.
-    async fn site(answer: &'static str) -> (String, Trust) {
+    async fn site(answer: impl Into<String>) -> (String, Trust) {
+        let answer = answer.into();
         let own = OwnKey::generate().unwrap();
         let pair = own.certificate(&BTreeSet::new(), UNIX_EPOCH).unwrap();
         let trust = Trust::Key(pair.key_hash());
@@ -295,12 +297,12 @@ mod tests {
         let (url, trust) = site(moved).await;
         let said = fetched(&url, trust).await.unwrap_err();
         assert_eq!(said.to_string(), "the answer has status 302 Found");
-        let endless = concat!(
-            "HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n",
-            "          "
-        );
-        let (url, trust) = site(endless).await;
-        assert!(fetched(&url, trust).await.is_err());
+        let document = format!("{{\"version\": \"9.0.0\"}}{}", " ".repeat(LONGEST));
+        let length = document.len();
+        let long = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{document}");
+        let (url, trust) = site(long).await;
+        let said = fetched(&url, trust).await.unwrap_err();
+        assert!(said.to_string().contains("limit"), "{said}");
         for url in ["https://", "https:///x", "https://a b/"] {
             let said = fetched(url, Trust::Roots(Vec::new())).await.unwrap_err();
             assert!(matches!(said, UpdatesError::Url), "{url}: {said}");

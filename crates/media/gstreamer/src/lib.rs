@@ -14,8 +14,8 @@
 //! | `encoder` | [`GStreamer`], which puts these together |
 //!
 //! GStreamer is loaded from the system and is under the LGPL, version 2.1 or later. A program with this crate starts
-//! where it is missing, and says what to install when it is needed. Elements are loaded when they are used; the elements of libx264 and libx265 are
-//! under the GPL, and are used only when they are named.
+//! where GStreamer is missing, and says what to install when GStreamer is needed. Elements are loaded when they are
+//! used; the elements of libx264 and libx265 are under the GPL, and are used only when they are named.
 
 mod elements;
 mod encoder;

@@ -10,7 +10,8 @@ use mimosa_x264::{Config, X264};
 
 /// Pictures after which an encoder has all the references that it keeps.
 const PICTURES: u64 = 12;
-/// What is allocated while an encoder is open, below the size from which on blocks go back to the system.
+/// Bytes of the block that each run allocates besides, while its encoder is open: somewhat less than the 1 MiB from which
+/// on a block goes back to the system once it is freed.
 const OTHER: usize = 900_000;
 
 /// Memory of this process at present, in megabytes; zero where the system does not tell.

@@ -76,7 +76,7 @@ pub(crate) struct App {
     /// The relay that players may use.
     relay: Option<RelaySettings>,
     places: Places,
-    /// What is known of newer versions.
+    /// Whether there is a newer version of Mimosa, as far as this host has asked.
     pub(crate) updates: Known,
 }
 
@@ -359,6 +359,7 @@ mod tests {
     use mimosa_system::{Inbox, mailbox};
 
     use super::*;
+    use crate::updates::Newer;
 
     pub(super) const HERE: [u8; 4] = [127, 0, 0, 1];
     pub(super) const THERE: [u8; 4] = [192, 0, 2, 1];
@@ -397,6 +398,10 @@ mod tests {
             Arc::new(Metrics::new()),
             Clock::start(),
         );
+        app.updates.learn(Newer {
+            version: "99.0.0".to_owned(),
+            page: None,
+        });
         (Arc::new(app), inbox)
     }
 

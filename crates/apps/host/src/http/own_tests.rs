@@ -28,6 +28,8 @@ async fn the_owner_sees_what_the_host_does() {
     let answered = ask(&host, OWN, LOOK, "").await;
     assert_eq!(answered.status, 200);
     let told: Value = serde_json::from_slice(&answered.body).unwrap();
+    let update = serde_json::json!({ "version": "99.0.0", "page": null });
+    assert_eq!(told["update"], update);
     assert_eq!(told["invitation"]["url"], "https://192.0.2.7/");
     assert_eq!(told["pairs"], false);
     assert!(told["sessions"].is_array() && told["settings"].is_array());

@@ -204,21 +204,26 @@ fn the_ends_of_every_range() {
         ("blind-rate", &["1bit/s"], &["0bit/s"]),
         ("params", &["", "alpha = 1"], &["alpha", "beta = 1"]),
     ] {
-        for text in within {
-            let given = [(long, *text)];
-            assert!(
-                flags(&given).resolve().is_ok(),
-                "--{long} {text}: {}",
-                flags(&given).error()
-            );
-        }
-        for text in beyond {
-            let error = flags(&[(long, *text)])
-                .resolve()
-                .expect_err(text)
-                .to_string();
-            assert!(error.starts_with(&format!("--{long}: ")), "{error}");
-        }
+        takes(long, within, beyond);
+    }
+}
+
+/// Checks that a flag takes these texts and none of those, and that the error names the flag.
+fn takes(long: &'static str, within: &[&'static str], beyond: &[&'static str]) {
+    for text in within {
+        let given = [(long, *text)];
+        assert!(
+            flags(&given).resolve().is_ok(),
+            "--{long} {text}: {}",
+            flags(&given).error()
+        );
+    }
+    for text in beyond {
+        let Err(error) = flags(&[(long, *text)]).resolve() else {
+            panic!("--{long} takes {text}");
+        };
+        let error = error.to_string();
+        assert!(error.starts_with(&format!("--{long}: ")), "{error}");
     }
 }
 
