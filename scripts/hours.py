@@ -1,9 +1,9 @@
-"""Keeps one host busy for hours, and draws docs/figures/hours.svg and the table of docs/use/soak.md.
+"""Keeps hosts busy for hours, and draws docs/figures/hours.svg and the table of docs/use/soak.md.
 
-    sudo python3 scripts/hours.py [HOURS [SEED]]      one hour, seed 1
+    sudo python3 scripts/hours.py [HOURS [SEED...]]   one hour, one host with seed 1
     python3 scripts/hours.py draw                     figure and table of what was measured last
 
-A host streams across an emulated link (`mimosa link`), in rounds of about a minute. In each round a player
+Each seed has a host of its own; hosts run side by side. A host streams across an emulated link (`mimosa link`), in rounds of about a minute. In each round a player
 and up to two viewers come, leave, are killed and fall asleep, the host itself sleeps, the link loses packets,
 changes its rate and its delay and goes away, and the disk to which sessions are recorded fills up, all as the
 seed says. Then the link heals, everybody leaves, and the host at rest is looked at: its memory, its open
@@ -21,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -30,7 +31,6 @@ from played import MIMOSA, ROOT, fill
 PAGE = ROOT / "docs" / "use" / "soak.md"
 FIGURE = ROOT / "docs" / "figures" / "hours.svg"
 MEASURED = ROOT / "docs" / "figures" / "hours.json"
-LINK = "hours"
 NETWORK = """[link]
 rate = "20Mbit/s"
 one_way_delay = "5ms"
@@ -50,8 +50,9 @@ DISK = "6m"
 class Host:
     """The host under test, and the link around it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
+        self.link = f"hours{seed}"
         self.environment = {**os.environ, "MIMOSA": str(MIMOSA)}
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
             self.environment[name] = str(folder)
@@ -59,18 +60,22 @@ class Host:
         self.disk = folder / "disk"
         self.disk.mkdir()
         run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", self.disk])
-        run([MIMOSA, "link", "up", LINK, "path.toml"], cwd=folder, env=self.environment)
+        run(
+            [MIMOSA, "link", "up", self.link, "path.toml"],
+            cwd=folder,
+            env=self.environment,
+        )
         log = (folder / "host.log").open("w")
         flags = [*SERVE.split(), "--record", str(self.disk)]
         self.program = self.begin(
-            ["link", "exec", "sender", "--name", LINK, "--", MIMOSA, *flags],
+            ["link", "exec", "sender", "--name", self.link, "--", MIMOSA, *flags],
             stdout=(folder / "urls.txt").open("w"),
             stderr=log,
         )
         self.pid = 0
         while not self.url("play"):
             time.sleep(0.1)
-        self.pid = serving()
+        self.pid = serving(self.disk)
 
     def begin(self, words: list, **streams: object) -> subprocess.Popen:
         """Starts `mimosa` with these arguments."""
@@ -93,12 +98,12 @@ class Host:
         play = [MIMOSA, "play", self.url(role), "--headless", *flags]
         if role == "watch":
             play.append("--watch")
-        words = ["link", "exec", "receiver", "--name", LINK, "--", *play]
+        words = ["link", "exec", "receiver", "--name", self.link, "--", *play]
         return self.begin(words, start_new_session=True)
 
     def set_link(self, *change: str) -> None:
         """Changes the link."""
-        run([MIMOSA, "link", "set", LINK, *change], env=self.environment)
+        run([MIMOSA, "link", "set", self.link, *change], env=self.environment)
 
     def resting(self) -> dict[str, float]:
         """Memory in MB, open files and threads of the host."""
@@ -129,7 +134,7 @@ class Host:
         if self.pid:
             os.kill(self.pid, signal.SIGTERM)
         self.program.wait()
-        run([MIMOSA, "link", "down", LINK], env=self.environment)
+        run([MIMOSA, "link", "down", self.link], env=self.environment)
         run(["umount", self.disk])
 
 
@@ -139,15 +144,16 @@ def run(words: list, **more: object) -> None:
     )
 
 
-def serving() -> int:
-    """The process of the host."""
+def serving(disk: Path) -> int:
+    """The process of the host that records to this folder."""
     for place in Path("/proc").iterdir():
         if place.name.isdigit():
             try:
                 words = (place / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if words[:2] == [str(MIMOSA).encode(), b"serve"]:
+            ours = words[:2] == [str(MIMOSA).encode(), b"serve"]
+            if ours and str(disk).encode() in words:
                 return int(place.name)
     raise RuntimeError("the host does not run")
 
@@ -221,8 +227,9 @@ def storm(host: Host, draw: random.Random, counts: dict[str, int]) -> None:
 
 
 def measure(hours: float, seed: int) -> None:
+    """Keeps the host of one seed busy, and writes down what was measured after each round."""
     folder = Path(tempfile.mkdtemp(prefix="mimosa-hours-"))
-    host = Host(folder)
+    host = Host(folder, seed)
     draw = random.Random(seed)
     begun = time.monotonic()
     rounds: list[dict[str, float]] = []
@@ -236,18 +243,25 @@ def measure(hours: float, seed: int) -> None:
             row = {"hours": (time.monotonic() - begun) / 3600, **host.resting()}
             row |= host.undisturbed()
             rounds.append(row)
-            print(json.dumps(row), flush=True)
+            print(json.dumps({"seed": seed, **row}), flush=True)
+            logged = errors((folder / "host.log").read_text())
+            keep({"seed": seed, "faults": counts, "errors": logged, "rounds": rounds})
     finally:
         host.end()
-    log = (folder / "host.log").read_text()
-    measured = {
-        "seed": seed,
-        "faults": counts,
-        "errors": errors(log),
-        "rounds": rounds,
-    }
-    MEASURED.write_text(json.dumps(measured, indent=1) + "\n")
     shutil.rmtree(folder)
+
+
+# What each host has measured, by seed; hosts are measured by a thread each.
+HOSTS: dict[int, dict] = {}
+KEEPING = threading.Lock()
+
+
+def keep(measured: dict) -> None:
+    """Writes down what the hosts have measured so far."""
+    with KEEPING:
+        HOSTS[measured["seed"]] = measured
+        hosts = [HOSTS[seed] for seed in sorted(HOSTS)]
+        MEASURED.write_text(json.dumps(hosts, indent=1) + "\n")
 
 
 def errors(log: str) -> dict[str, int]:
@@ -267,26 +281,31 @@ CURVES = {
 WIDTH, PANEL, LEFT, RIGHT, GAP = 820, 110, 64, 16, 34
 
 
-def panel(name: str, rounds: list[dict], top: int) -> list[str]:
-    """A curve over the hours, on an axis that begins at zero."""
+def panel(name: str, hosts: list[list[dict]], top: int) -> list[str]:
+    """A curve for each host over the hours, on an axis that begins at zero."""
     title, unit, colour = CURVES[name]
-    rounds = known(rounds, name)
-    most = max(row[name] for row in rounds) * 1.15
-    last = rounds[-1]["hours"]
+    hosts = [known(rounds, name) for rounds in hosts]
+    most = max(row[name] for rounds in hosts for row in rounds) * 1.15
+    last = max(rounds[-1]["hours"] for rounds in hosts)
     across = WIDTH - LEFT - RIGHT
-    points = [
-        f"{LEFT + across * row['hours'] / last:.1f} {top + PANEL * (1 - row[name] / most):.1f}"
-        for row in rounds
-    ]
     bottom = top + PANEL
-    return [
+    parts = [
         f'<text x="{LEFT}" y="{top - 8}" font-weight="bold">{title}</text>',
         f'<path d="M{LEFT} {top}V{bottom}H{WIDTH - RIGHT}" fill="none" stroke="#999999"/>',
         f'<text x="{LEFT - 6}" y="{top + 10}" text-anchor="end">{most:.0f} {unit}</text>',
         f'<text x="{LEFT - 6}" y="{bottom}" text-anchor="end">0</text>',
         f'<text x="{WIDTH - RIGHT}" y="{bottom + 14}" text-anchor="end">{last:.1f} h</text>',
-        f'<path d="M{"L".join(points)}" fill="none" stroke="{colour}" stroke-width="1.5"/>',
     ]
+    for rounds in hosts:
+        points = [
+            f"{LEFT + across * row['hours'] / last:.1f} {top + PANEL * (1 - row[name] / most):.1f}"
+            for row in rounds
+        ]
+        parts.append(
+            f'<path d="M{"L".join(points)}" fill="none" stroke="{colour}" '
+            f'stroke-width="1.2" stroke-opacity="{1 if len(hosts) == 1 else 0.6}"/>'
+        )
+    return parts
 
 
 def known(rounds: list[dict], name: str) -> list[dict]:
@@ -305,12 +324,17 @@ def slope(rounds: list[dict], name: str) -> float:
     return both / spread if spread else 0.0
 
 
+def summed(hosts: list[dict], name: str) -> Counter:
+    """Counts of all hosts together."""
+    return sum((Counter(host[name]) for host in hosts), Counter())
+
+
 def draw_all() -> None:
     measured = json.loads(MEASURED.read_text())
-    rounds = measured["rounds"]
+    hosts = [host["rounds"] for host in measured]
     parts = []
     for index, name in enumerate(CURVES):
-        parts += panel(name, rounds, GAP + index * (PANEL + GAP + 8))
+        parts += panel(name, hosts, GAP + index * (PANEL + GAP + 8))
     height = GAP + len(CURVES) * (PANEL + GAP + 8)
     FIGURE.write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
@@ -319,15 +343,18 @@ def draw_all() -> None:
         + "".join(parts)
         + "</svg>\n"
     )
-    faults, logged = sum(measured["faults"].values()), measured["errors"]
+    faults, logged = summed(measured, "faults"), summed(measured, "errors")
+    hours = [rounds[-1]["hours"] for rounds in hosts]
+    seeds = ", ".join(str(host["seed"]) for host in measured)
     lines = [
-        f"{len(rounds)} rounds in {rounds[-1]['hours']:.1f} hours with seed {measured['seed']}, {faults} events: "
-        + ", ".join(f"{name} {count}" for name, count in measured["faults"].items())
-        + ". Errors in the log: "
+        f"{len(hosts)} hosts with the seeds {seeds}, side by side for {min(hours):.1f} hours, {sum(hours):.1f} hours in "
+        f"all: {sum(map(len, hosts))} rounds and {sum(faults.values())} events: "
+        + ", ".join(f"{name} {count}" for name, count in faults.items())
+        + ". Errors in the logs: "
         + (", ".join(f"`{what}` {count}" for what, count in logged.items()) or "none")
         + ".",
         "",
-        "| figure | first round | least | most | last round | growth in an hour |",
+        "| figure | first rounds | least | most | last rounds | growth in an hour, by host |",
         "|---|--:|--:|--:|--:|--:|",
     ]
     named = {name: (title, unit) for name, (title, unit, _) in CURVES.items()}
@@ -336,16 +363,33 @@ def draw_all() -> None:
         "interval_p99": ("time between pictures, p99", "ms"),
     }
     for name, (title, unit) in named.items():
-        values = [row[name] for row in known(rounds, name)]
+        values = [[row[name] for row in known(rounds, name)] for rounds in hosts]
         digits = 0 if name in ("files", "threads") else 1
-        cells = [values[0], min(values), max(values), values[-1]]
+        first, last = (sum(v[i] for v in values) / len(values) for i in (0, -1))
+        cells = [first, min(map(min, values)), max(map(max, values)), last]
         shown = " | ".join(f"{value:.{digits}f}" for value in cells)
+        grows = sorted(slope(rounds, name) for rounds in hosts)
+        growth = f"{grows[0]:+.2f}" + (
+            f" to {grows[-1]:+.2f}" if len(grows) > 1 else ""
+        )
         head = f"{title}, {unit}" if unit else title
-        lines.append(f"| {head} | {shown} | {slope(rounds, name):+.2f} |")
+        lines.append(f"| {head} | {shown} | {growth} |")
     fill(PAGE, "hours", lines)
 
 
-if __name__ == "__main__":
-    if sys.argv[1:] != ["draw"]:
-        measure(float((sys.argv[1:] or ["1"])[0]), int((sys.argv[2:] or ["1"])[0]))
+def main(words: list[str]) -> None:
+    if words != ["draw"]:
+        hours, seeds = float((words or ["1"])[0]), [int(seed) for seed in words[1:]]
+        busy = [
+            threading.Thread(target=measure, args=(hours, seed))
+            for seed in seeds or [1]
+        ]
+        for thread in busy:
+            thread.start()
+        for thread in busy:
+            thread.join()
     draw_all()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

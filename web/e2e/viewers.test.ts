@@ -12,6 +12,24 @@ import { sleep, until } from "./support/wait";
 /** Time in which an action that counts would show. */
 const SETTLE = 1_000;
 
+test("viewers who never connect make room, and those who watch stay", async () => {
+  const host = await startHost({ name: "unconnected", args: ["--viewers", "2", ...SMALL] });
+  const browser = await startBrowser();
+  const foreign = await foreignPage(browser, host);
+  const offer = async () => (await foreignOffer(foreign, { connects: false })).status;
+  for (let number = 0; number < 5; number++) {
+    expect(await offer(), `offer ${number}`).toBe(201);
+  }
+  const viewer = await browser.open(host.watch);
+  await reach(viewer, "watching");
+  await watchFrames(viewer, 30);
+  for (let number = 0; number < 3; number++) {
+    expect(await offer(), `offer ${number} beside a viewer`).toBe(201);
+  }
+  await watchFrames(viewer, 30);
+  expect((await look(viewer)).state).toBe("watching");
+});
+
 test("one plays, one watches, no more than that", async () => {
   const host = await startHost({ name: "viewers", args: ["--viewers", "1", ...SMALL] });
   const browser = await startBrowser();

@@ -7,6 +7,8 @@ import type { Host } from "./host";
 export interface ForeignOptions {
   /** What stands behind /whep. */
   readonly query?: string;
+  /** Whether it takes the host's answer; otherwise it never connects. */
+  readonly connects?: boolean;
   /** Data channels to open before the offer. */
   readonly channels?: readonly string[];
 }
@@ -30,10 +32,10 @@ export async function foreignPage(browser: Browser, host: Host): Promise<Page> {
 /** Offers, and shows the stream; gives status and body of the host's answer. */
 export function foreignOffer(
   page: Page,
-  { query = "", channels = [] }: ForeignOptions = {},
+  { query = "", connects = true, channels = [] }: ForeignOptions = {},
 ): Promise<{ status: number; text: string; place: string | null }> {
   return page.evaluate(
-    async ({ query, channels }) => {
+    async ({ query, connects, channels }) => {
       const peer = new RTCPeerConnection();
       peer.addTransceiver("video", { direction: "recvonly" });
       const opened = channels.map((name) => [name, peer.createDataChannel(name)] as const);
@@ -52,12 +54,12 @@ export function foreignOffer(
         body: peer.localDescription?.sdp ?? "",
       });
       const text = await answer.text();
-      if (answer.status === 201) {
+      if (answer.status === 201 && connects) {
         await peer.setRemoteDescription({ type: "answer", sdp: text });
       }
       return { status: answer.status, text, place: answer.headers.get("location") };
     },
-    { query, channels },
+    { query, connects, channels },
   );
 }
 

@@ -116,8 +116,8 @@ pub fn serve(mut settings: Settings, audience: Audience) -> Result<(), HostError
     let (mailbox, inbox) = mailbox().map_err(HostError::Thread)?;
     let metrics = Arc::new(Metrics::new());
     let from_sound = mailbox.clone();
-    let sound = Sound::start(&settings, clock, move |frame| {
-        from_sound.send(ToNetwork::Sound(frame));
+    let sound = Sound::start(&settings, clock, move |said| {
+        from_sound.send(ToNetwork::Sound(said));
     });
     let from_source = mailbox.clone();
     let source = Source::start(&settings, clock, sound.as_ref(), move |news| {

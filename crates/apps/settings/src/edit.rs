@@ -40,6 +40,7 @@ pub static CHANGEABLE: &[&Key] = &[
     &keys::MIN_BITRATE,
     &keys::START_BITRATE,
     &keys::MAX_BITRATE,
+    &keys::VIEWER_MAX_BITRATE,
     &keys::BLIND_RATE,
 ];
 

@@ -9,8 +9,9 @@ use crate::nearest::nearest;
 /// Prefix of the variables that `mimosa link` sets for the commands that it runs. A host that is
 /// one of them ignores these.
 const LINK: &str = "MIMOSA_LINK";
-/// The variable that names an `ffmpeg` for `mimosa quality`. A host ignores it.
-const FFMPEG: &str = "MIMOSA_FFMPEG";
+/// Variables that are no settings, and that a host ignores: `MIMOSA_FFMPEG` names an `ffmpeg` for `mimosa quality`,
+/// and `MIMOSA_GROUP` marks what a host has started (`mimosa-system`), another host perhaps.
+const OTHERS: [&str; 2] = ["MIMOSA_FFMPEG", "MIMOSA_GROUP"];
 
 /// Adds the values of all variables that begin with `MIMOSA_`.
 pub(crate) fn read(
@@ -21,7 +22,7 @@ pub(crate) fn read(
         let is_link = variable
             .strip_prefix(LINK)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
-        if is_link || variable == FFMPEG || !variable.starts_with(PREFIX) {
+        if is_link || OTHERS.contains(&variable.as_str()) || !variable.starts_with(PREFIX) {
             continue;
         }
         let origin = Origin::Variable(variable.clone());

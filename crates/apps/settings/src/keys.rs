@@ -235,6 +235,9 @@ keys! {
         /// The highest bitrate.
         MAX_BITRATE: Text "controller.max_bitrate" as "max_bitrate" = "50Mbit/s",
             "RATE", "a rate above zero with its unit, e.g. `50Mbit/s`";
+        /// The highest bitrate for each of those who watch.
+        VIEWER_MAX_BITRATE: Text "controller.viewer_max_bitrate" as "viewer_max_bitrate" = "10Mbit/s",
+            "RATE", "a rate above zero with its unit, e.g. `10Mbit/s`";
         /// Bitrate for somebody who watches with a player that reports nothing.
         BLIND_RATE: Text "controller.blind_rate" as "blind_rate" = "2Mbit/s",
             "RATE", "a rate above zero with its unit, e.g. `2Mbit/s`";

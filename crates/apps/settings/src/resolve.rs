@@ -474,6 +474,7 @@ fn controller(said: &Said, checks: &dyn Checks) -> Result<ControllerSettings, Se
         params,
         pacer: pacer.to_owned(),
         limits,
+        viewer_max: said.read(&keys::VIEWER_MAX_BITRATE, bitrate::rate)?,
         blind_rate: said.read(&keys::BLIND_RATE, bitrate::rate)?,
     })
 }

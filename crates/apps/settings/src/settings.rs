@@ -374,10 +374,23 @@ pub struct ControllerSettings {
     pub params: toml::Table,
     /// Name of the pacing policy; `controller` keeps the controller's own pacing.
     pub pacer: String,
-    /// Least, initial and greatest bitrate.
+    /// Least, initial and greatest bitrate of the player's session.
     pub limits: Limits,
+    /// Greatest bitrate of each viewer's session.
+    pub viewer_max: Rate,
     /// Bitrate for a viewer whose player sends no reports.
     pub blind_rate: Rate,
+}
+
+impl ControllerSettings {
+    /// Least, initial and greatest bitrate of a viewer's session.
+    #[must_use]
+    pub fn viewer_limits(&self) -> Limits {
+        let bounded = |rate: Rate| rate.min(self.viewer_max);
+        let limits = self.limits;
+        let [min, start, max] = [limits.min(), limits.start(), limits.max()].map(bounded);
+        Limits::new(min, start, max)
+    }
 }
 
 /// The format of the log.

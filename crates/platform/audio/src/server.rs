@@ -1,6 +1,7 @@
 //! A private PulseAudio server with a sink that nobody hears.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -43,36 +44,28 @@ impl PrivateSound {
     pub fn start() -> Result<Self, AudioError> {
         let failed = AudioError::starting("pulseaudio", "pulseaudio");
         let folder = Folder::create("mimosa-sound").map_err(&failed)?;
-        let (output, written) = io::pipe().map_err(&failed)?;
-        let mut command = Command::new("pulseaudio");
-        command
-            .args([
-                "-n",
-                "--daemonize=no",
-                "--use-pid-file=no",
-                "--exit-idle-time=-1",
-            ])
-            .args(["--disable-shm=yes", "--realtime=no", "--log-target=stderr"])
-            .arg(format!(
-                "--load=module-null-sink sink_name={SINK} rate=48000 channels=2 format=s16le"
-            ))
-            // The server admits whoever can look into the folder: this user.
-            .arg(format!(
-                "--load=module-native-protocol-unix auth-anonymous=1 socket={}",
-                socket(&folder).display()
-            ))
-            .env("PULSE_RUNTIME_PATH", folder.path())
-            .env("PULSE_STATE_PATH", folder.path())
-            .env("HOME", folder.path())
-            .env_remove("DBUS_SESSION_BUS_ADDRESS")
-            .env_remove("PULSE_SERVER")
-            .stdout(Stdio::null())
-            .stderr(Stdio::from(written));
-        let group = Group::spawn(command, Some(folder.path())).map_err(&failed)?;
-        let log = Log::read("pulseaudio", output).map_err(&failed)?;
+        let (group, log) = begin(&folder)?;
         let mut server = Self { group, folder, log };
         server.wait()?;
         Ok(server)
+    }
+
+    /// Whether the server runs.
+    pub fn runs(&mut self) -> bool {
+        self.group.has_ended().is_none()
+    }
+
+    /// Starts the server again at the same address, and waits until it takes connections.
+    ///
+    /// # Errors
+    ///
+    /// As [`PrivateSound::start`].
+    pub fn start_again(&mut self) -> Result<(), AudioError> {
+        self.group.stop();
+        // What an ended server has left there would be found before the new one listens.
+        let _ = fs::remove_file(socket(&self.folder));
+        (self.group, self.log) = begin(&self.folder)?;
+        self.wait()
     }
 
     fn wait(&mut self) -> Result<(), AudioError> {
@@ -120,6 +113,39 @@ impl PrivateSound {
     pub fn written(&self) -> String {
         self.log.text()
     }
+}
+
+/// Starts a server whose files are in this folder.
+fn begin(folder: &Folder) -> Result<(Group, Log), AudioError> {
+    let failed = AudioError::starting("pulseaudio", "pulseaudio");
+    let (output, written) = io::pipe().map_err(&failed)?;
+    let mut command = Command::new("pulseaudio");
+    command
+        .args([
+            "-n",
+            "--daemonize=no",
+            "--use-pid-file=no",
+            "--exit-idle-time=-1",
+        ])
+        .args(["--disable-shm=yes", "--realtime=no", "--log-target=stderr"])
+        .arg(format!(
+            "--load=module-null-sink sink_name={SINK} rate=48000 channels=2 format=s16le"
+        ))
+        // The server admits whoever can look into the folder: this user.
+        .arg(format!(
+            "--load=module-native-protocol-unix auth-anonymous=1 socket={}",
+            socket(folder).display()
+        ))
+        .env("PULSE_RUNTIME_PATH", folder.path())
+        .env("PULSE_STATE_PATH", folder.path())
+        .env("HOME", folder.path())
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .env_remove("PULSE_SERVER")
+        .stdout(Stdio::null())
+        .stderr(Stdio::from(written));
+    let group = Group::spawn(command, Some(folder.path())).map_err(&failed)?;
+    let log = Log::read("pulseaudio", output).map_err(&failed)?;
+    Ok((group, log))
 }
 
 fn socket(folder: &Folder) -> PathBuf {

@@ -1,7 +1,7 @@
 //! A game on a private X server.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -96,13 +96,8 @@ impl Game {
         if env::var_os("SDL_AUDIODRIVER").is_none() {
             shell.env("SDL_AUDIODRIVER", "dummy");
         }
-        // A game has no business with the tokens and secrets of the host that runs it.
-        for (name, _) in env::vars_os() {
-            let text = name.to_string_lossy();
-            let is_secret = text.ends_with("TOKEN") || text.ends_with("SECRET");
-            if text.starts_with("MIMOSA_") && is_secret {
-                shell.env_remove(&name);
-            }
+        for (name, _) in env::vars_os().filter(|(name, _)| is_secret(name)) {
+            shell.env_remove(name);
         }
         for (name, value) in variables {
             shell.env(name, value);
@@ -175,6 +170,12 @@ fn path_with_games(path: Option<OsString>) -> OsString {
     path.push(":");
     path.push(GAMES);
     path
+}
+
+/// Whether an environment variable holds a token or a secret of the host: a game has no business with them.
+fn is_secret(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with("MIMOSA_") && (name.ends_with("TOKEN") || name.ends_with("SECRET"))
 }
 
 /// The program that a shell did not find: `sh: 1: doom: not found`, or with another shell

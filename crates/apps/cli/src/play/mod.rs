@@ -52,6 +52,10 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
             None => return Ok(()),
         },
     };
+    let mut files = Files::default();
+    if let Some(file) = &args.token_file {
+        files.reads("token", file);
+    }
     let file = args.token_file.as_deref().map(secret_file::read);
     let token = file.transpose()?.or_else(|| args.token.clone());
     let config = ConnectionConfig {
@@ -96,8 +100,8 @@ pub(crate) fn run(args: &Args) -> Result<(), PlayError> {
         decoder: decoder(args),
         threads: args.threads,
     };
-    let create = |path| Files::default().create(path, Existing::Replace);
-    let output = args.report.as_deref().map(create).transpose()?;
+    let mut create = |path| files.create(path, Existing::Replace);
+    let output = args.report.as_deref().map(&mut create).transpose()?;
     let report = play(config, headless)?;
     if let Some(mut output) = output {
         output.put((report.to_json() + "\n").as_bytes())?;

@@ -2,7 +2,7 @@
 //! clear line and leaves nothing behind, and what it reads stays as it was.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -106,6 +106,23 @@ fn no_output_replaces_an_input() {
             std::fs::remove_file(here.join(&by_hard_link)).unwrap();
             assert_eq!(contents(&here), before, "{command}");
         }
+    }
+}
+
+#[test]
+fn a_report_does_not_replace_the_token() {
+    let here = folder("faults-token");
+    std::fs::write(here.join("token"), "player-player-player\n").unwrap();
+    let own = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(here.join("token"), own).unwrap();
+    symlink(here.join("token"), here.join("link")).unwrap();
+    let before = contents(&here);
+    for report in ["token", "./token", "link"] {
+        let command =
+            format!("play http://127.0.0.1:9/ --headless --token-file token --report {report}");
+        let said = refusal(&mimosa(&here, &command), &command);
+        assert!(said.contains("an output would replace the token"), "{said}");
+        assert_eq!(contents(&here), before, "{command}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! `mimosa serve` until it listens, and `mimosa doctor`.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -115,6 +115,82 @@ fn without_a_place_for_the_file_it_goes_on() {
         "{errors}"
     );
     assert!(errors.contains("cannot listen"), "{errors}");
+}
+
+#[test]
+fn a_secret_that_others_may_read_is_warned_of() {
+    let home = folder("secret-file");
+    let warns = |file: &str, mode, arguments: &[&str]| {
+        let path = home.join(file);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let errors = refusal(&home, None, &[&["--bind", NOWHERE][..], arguments].concat());
+        assert!(errors.contains("cannot listen"), "{errors}");
+        errors.contains(file) && errors.contains("others may read it")
+    };
+    std::fs::write(home.join("secret"), "a-token-of-a-file\n").unwrap();
+    for flag in ["--token-file", "--view-token-file"] {
+        assert!(warns("secret", 0o640, &[flag, "secret"]), "{flag}");
+        assert!(warns("secret", 0o604, &[flag, "secret"]), "{flag}");
+        assert!(!warns("secret", 0o600, &[flag, "secret"]), "{flag}");
+    }
+    let settings = home.join("own.toml");
+    for (text, has_secret) in [
+        ("token = \"a-token-of-a-file\"", true),
+        ("view_token = \"a-token-of-a-file\"", true),
+        ("viewers = 2", false),
+    ] {
+        std::fs::write(&settings, text).unwrap();
+        let of_it = ["--config", "own.toml"];
+        assert_eq!(warns("own.toml", 0o644, &of_it), has_secret, "{text}");
+        assert!(!warns("own.toml", 0o600, &of_it), "{text}");
+    }
+    let errors = refusal(&home, None, &["--token-file", "no-such-secret"]);
+    assert!(
+        errors.starts_with("error: cannot read the secret in no-such-secret: "),
+        "{errors}"
+    );
+}
+
+#[test]
+fn root_is_warned_of_who_may_play_programs() {
+    let home = folder("as-root");
+    let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    let display = ["--source", "x11", "--display", ":9753"];
+    for (source, is_warned) in [(&display[..], is_root), (&[], false)] {
+        let errors = refusal(&home, None, &[&["--bind", NOWHERE], source].concat());
+        assert_eq!(errors.contains("running as root"), is_warned, "{errors}");
+    }
+}
+
+#[test]
+fn a_folder_for_recordings_that_cannot_be_written_is_refused() {
+    let home = folder("no-record");
+    std::fs::write(home.join("a-file"), "").unwrap();
+    for flag in ["--record", "--record-pictures"] {
+        for place in ["/proc/recordings", "a-file"] {
+            let errors = refusal(&home, None, &["--bind", NOWHERE, flag, place]);
+            assert!(errors.contains(place), "{errors}");
+            assert!(!errors.contains("cannot listen"), "{errors}");
+        }
+    }
+}
+
+#[test]
+fn a_home_that_is_no_absolute_path_is_named() {
+    let home = folder("relative-home");
+    let output = Command::new(env!("CARGO_BIN_EXE_mimosa"))
+        .args(["serve", "--bind", NOWHERE])
+        .current_dir(&home)
+        .env("HOME", "home")
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("neither HOME nor XDG_CONFIG_HOME is an absolute path"),
+        "{errors}"
+    );
+    assert!(!home.join("home").exists(), "nothing is made there");
 }
 
 #[test]

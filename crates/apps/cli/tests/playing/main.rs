@@ -7,6 +7,7 @@ mod campaign;
 mod decoder;
 mod discovery;
 mod gateway;
+mod launched;
 mod link;
 mod nat;
 mod pairing;

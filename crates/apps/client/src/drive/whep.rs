@@ -303,6 +303,52 @@ mod tests {
         length.is_none_or(|length| length.parse() == Ok(body.len()))
     }
 
+    /// Answers one request with these bytes, which begin with the status. Gives the URL.
+    fn answering(answer: Vec<u8>) -> (String, JoinHandle<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let serving = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut part = [0; 4_096];
+            assert!(stream.read(&mut part).unwrap() > 0);
+            // The client may leave before all is sent.
+            let _ = stream.write_all(&answer);
+        });
+        (url, serving)
+    }
+
+    #[test]
+    fn a_host_sends_a_client_nowhere_else() {
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        other.set_nonblocking(true).unwrap();
+        let elsewhere = other.local_addr().unwrap();
+        for status in ["301", "302", "307", "308"] {
+            let answer = format!(
+                "HTTP/1.1 {status} Elsewhere\r\nLocation: http://{elsewhere}/whep\r\nContent-Length: 0\r\n\r\n"
+            );
+            let (url, serving) = answering(answer.into_bytes());
+            let address = Address::parse(&url).unwrap();
+            let begun = Whep::new(address).unwrap().begin(OFFER, Role::Player, None);
+            assert!(matches!(begun, Err(PlayError::NoHost { .. })), "{status}");
+            serving.join().unwrap();
+            assert!(other.accept().is_err(), "{status} was followed");
+        }
+    }
+
+    #[test]
+    fn an_answer_without_end_is_given_up() {
+        for length in [LONGEST / 2, LONGEST + 1] {
+            let start = "HTTP/1.1 201 Created\r\nLocation: /whep/1\r\nConnection: close\r\n\r\n";
+            let mut answer = start.as_bytes().to_vec();
+            answer.resize(answer.len() + usize::try_from(length).unwrap(), b'a');
+            let (url, serving) = answering(answer);
+            let address = Address::parse(&url).unwrap();
+            let begun = Whep::new(address).unwrap().begin(OFFER, Role::Player, None);
+            assert_eq!(begun.is_ok(), length < LONGEST, "{length} bytes");
+            serving.join().unwrap();
+        }
+    }
+
     #[test]
     fn an_answer_is_used_if_the_host_knows_the_token_and_nobody_changed_it() {
         let changed = "a=fingerprint:sha-256 EE:EE\r\n";

@@ -502,6 +502,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_scheme_of_a_token_has_no_case() {
+        let routes = routes();
+        for scheme in ["Bearer", "bearer", "BEARER"] {
+            let text = format!("{scheme} viewer-viewer-viewer");
+            let shown = [LOCAL, ("authorization", text.as_str())];
+            let answer = status(&routes, HERE, ("GET", "/api/relay"), &shown).await;
+            assert_eq!(answer, 200, "{scheme}");
+        }
+    }
+
+    #[tokio::test]
     async fn candidates_are_attempts() {
         let routes = routes();
         let kind = ("content-type", "text/plain");

@@ -14,11 +14,16 @@ const MOST_OF_ONE: usize = 16;
 /// Places that are reserved for programs on this machine, so that its user gets in whatever the
 /// network does.
 const FOR_LOOPBACK: usize = 16;
+/// Most connections of all of loopback's addresses, any of which a program on this machine may take: so
+/// that the network gets in whatever another user of this machine does.
+const MOST_OF_LOOPBACK: usize = 64;
 
 /// The places that are taken.
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
+    /// Number of connections of loopback's addresses.
+    loopback: usize,
     /// Number of connections of each network, in the sense of the rate limit.
     of: BTreeMap<IpAddr, usize>,
 }
@@ -32,6 +37,7 @@ pub(crate) struct Places(Arc<Mutex<Taken>>);
 pub(crate) struct Place {
     places: Places,
     network: IpAddr,
+    is_loopback: bool,
 }
 
 impl Places {
@@ -40,20 +46,23 @@ impl Places {
         let address = address.to_canonical();
         let network = network(address);
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = if address.is_loopback() {
-            0
+        let is_loopback = address.is_loopback();
+        let is_full = if is_loopback {
+            taken.all >= MOST || taken.loopback >= MOST_OF_LOOPBACK
         } else {
-            FOR_LOOPBACK
+            taken.all + FOR_LOOPBACK >= MOST
         };
         let of_it = taken.of.get(&network).copied().unwrap_or_default();
-        if taken.all + kept >= MOST || of_it >= MOST_OF_ONE {
+        if is_full || of_it >= MOST_OF_ONE {
             return None;
         }
         taken.all += 1;
+        taken.loopback += usize::from(is_loopback);
         taken.of.insert(network, of_it + 1);
         Some(Place {
             places: self.clone(),
             network,
+            is_loopback,
         })
     }
 }
@@ -70,6 +79,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         let taken = &mut *self.places.0.lock().unwrap_or_else(PoisonError::into_inner);
         taken.all -= 1;
+        taken.loopback -= usize::from(self.is_loopback);
         if let Some(of_it) = taken.of.get_mut(&self.network) {
             *of_it -= 1;
             if *of_it == 0 {
@@ -100,6 +110,22 @@ mod tests {
         assert!(take("2001:db8:0:1::1").is_some(), "another");
         drop(all);
         assert!(take("192.0.2.1").is_some());
+    }
+
+    #[test]
+    fn the_network_gets_in_when_the_machine_has_taken_all_that_it_may() {
+        let places = Places::default();
+        let from = |number: u32| places.take(IpAddr::V4(number.into()));
+        let own: Vec<_> = (0x7f00_0001..0x7f00_0200).filter_map(from).collect();
+        assert_eq!(own.len(), MOST_OF_LOOPBACK);
+        let others: Vec<_> = (0x0a00_0000..0x0a00_0200).filter_map(from).collect();
+        assert_eq!(others.len(), MOST - FOR_LOOPBACK - MOST_OF_LOOPBACK);
+        drop((own, others));
+        let taken = places.0.lock().unwrap();
+        assert!(
+            taken.all == 0 && taken.loopback == 0 && taken.of.is_empty(),
+            "{taken:?}"
+        );
     }
 
     #[test]

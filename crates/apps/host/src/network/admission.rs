@@ -1,9 +1,8 @@
 //! Admits and begins sessions.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use mimosa_facts::Codec;
+use mimosa_facts::{Codec, Limits};
 use mimosa_protocol::control::{BitsPerSecond, Hello, Role};
 use mimosa_protocol::problem::{ErrorCode, Problem};
 use mimosa_protocol::proof::{Request, SessionGuard};
@@ -76,7 +75,9 @@ impl Network {
             },
         )
         .map_err(|error| internal(&error))?;
-        let sender = self.sender(agreed).map_err(|error| internal(&error))?;
+        let sender = self
+            .sender(offer.role, agreed)
+            .map_err(|error| internal(&error))?;
         let id = SessionId(format!("{:032x}", bits_128()));
         let hello = self.hello(offer.role, size, frames_per_second, encoder_name, agreed);
         let alone = self.settings.record.clone();
@@ -106,6 +107,7 @@ impl Network {
         if self.waiting_for.is_some() {
             session.waits(self.waiting_for.as_deref());
         }
+        session.sound_is_away(self.is_sound_away);
         let running = Running {
             session,
             id: id.clone(),
@@ -126,19 +128,16 @@ impl Network {
     /// The peer that makes this offer, and the text of the answer.
     fn peer(&self, offer: &Offer, now: Time) -> Result<(Peer, String), Problem> {
         let numbers = StreamNumbers::drawn([bits_32(), bits_32()]);
-        let answered = catch_unwind(AssertUnwindSafe(|| {
-            Peer::answer(
-                &offer.text,
-                &self.encoders.codecs(),
-                offer.feedback,
-                &self.sockets.addresses(),
-                numbers,
-                self.sound.is_some(),
-                now,
-            )
-        }));
-        let (mut peer, text) = unless_panicked(answered)?
-            .map_err(|error| Problem::new(code(&error), error.to_string()))?;
+        let (mut peer, text) = Peer::answer(
+            &offer.text,
+            &self.encoders.codecs(),
+            offer.feedback,
+            &self.sockets.addresses(),
+            numbers,
+            self.sound.is_some(),
+            now,
+        )
+        .map_err(|error| Problem::new(code(&error), error.to_string()))?;
         peer.set_addresses(&self.addresses());
         Ok((peer, advertise(&text, &self.told())))
     }
@@ -202,7 +201,7 @@ impl Network {
             controller: shown(mimosa_session::host::controller(agreed, &controller.name))
                 .to_owned(),
             feedback: agreed.feedback,
-            max_bitrate: BitsPerSecond(controller.limits.max()),
+            max_bitrate: BitsPerSecond(self.limits(role).max()),
             // The clocks follow when the page is connected.
             picture_clock: None,
             sound_clock: None,
@@ -238,13 +237,21 @@ impl Network {
         }
     }
 
-    /// How a new session sends.
-    fn sending(&self) -> Result<SendingConfig, HostError> {
+    /// The limits of the bitrate of a session in this role.
+    fn limits(&self, role: Role) -> Limits {
+        match role {
+            Role::Player => self.settings.controller.limits,
+            Role::Viewer => self.settings.controller.viewer_limits(),
+        }
+    }
+
+    /// How a new session in this role sends.
+    fn sending(&self, role: Role) -> Result<SendingConfig, HostError> {
         let settings = &self.settings;
         let controller = &settings.controller;
         let needs = mimosa_cc::needs::needs(&controller.name);
         Ok(SendingConfig {
-            limits: controller.limits,
+            limits: self.limits(role),
             blind_rate: controller.blind_rate,
             sound: settings.sound.bitrate,
             policy: Policy::from_name(&controller.pacer)?,
@@ -259,8 +266,8 @@ impl Network {
     }
 
     /// The sender of a new session, with its controller and its pacing policy.
-    fn sender(&self, agreed: Agreed) -> Result<Sender, HostError> {
-        let sending = self.sending()?;
+    fn sender(&self, role: Role, agreed: Agreed) -> Result<Sender, HostError> {
+        let sending = self.sending(role)?;
         let controller = &self.settings.controller;
         let limits = sending.limits(agreed);
         let name = mimosa_session::host::controller(agreed, &controller.name);
@@ -332,7 +339,7 @@ impl Network {
 }
 
 /// The result of handling an offer. A panic refuses the offer and does not end the host.
-fn unless_panicked<T>(answered: std::thread::Result<T>) -> Result<T, Problem> {
+pub(super) fn unless_panicked<T>(answered: std::thread::Result<T>) -> Result<T, Problem> {
     answered.map_err(|_| {
         tracing::error!("an offer has caused a panic, and is refused");
         let message = "the offer cannot be answered: an error inside the host".to_owned();
@@ -350,6 +357,8 @@ const fn code(error: &OfferError) -> ErrorCode {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::catch_unwind;
+
     use super::*;
 
     #[test]

@@ -6,13 +6,13 @@ use mimosa_protocol::control::{FeedbackKind, Role};
 use mimosa_protocol::info::Info;
 use mimosa_protocol::problem::Problem;
 use mimosa_protocol::proof::{Secret, Shown};
-use mimosa_session::host::SoundFrame;
 use mimosa_transport::Addresses;
 use tokio::sync::oneshot;
 
 use super::streams::Framed;
 use crate::encoding::FromEncoder;
 use crate::sessions::Listed;
+use crate::sound::FromSound;
 use crate::source::FromSource;
 
 /// Number of a session within the host.
@@ -69,7 +69,7 @@ pub(crate) enum ToNetwork {
     /// A message from the source.
     Source(FromSource),
     /// A block of sound.
-    Sound(SoundFrame),
+    Sound(FromSound),
     /// A frame, or a part of one, from a session's encoder.
     Encoded(SessionNumber, FromEncoder),
     /// An offer of a new session.

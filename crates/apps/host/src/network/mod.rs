@@ -30,6 +30,7 @@ use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use self::admission::unless_panicked;
 pub(crate) use self::advertised::Watch as AdvertisedWatch;
 pub(crate) use self::forwards::{Forwards, Outside};
 pub(crate) use self::interfaces::watch as watch_interfaces;
@@ -44,7 +45,7 @@ use crate::encoding::{EncoderChoices, EncoderThread, FromEncoder};
 use crate::error::HostError;
 use crate::metrics::Metrics;
 use crate::recording::Recorder;
-use crate::sound::Sound;
+use crate::sound::{FromSound, Sound, shared_loss};
 use crate::source::{FromSource, Source};
 use mimosa_system::clock::Clock;
 
@@ -128,6 +129,8 @@ pub(crate) struct Network {
     newest: Option<Arc<Captured>>,
     /// Why no pictures come at present; `None` while they come.
     waiting_for: Option<String>,
+    /// Whether there is no sound for now that sessions expect.
+    is_sound_away: bool,
     /// How the host ends, once it does: from then on no session begins, and it runs until the last
     /// one has ended.
     end: Option<Result<(), HostError>>,
@@ -164,6 +167,7 @@ impl Network {
             writers: Vec::new(),
             newest: None,
             waiting_for: None,
+            is_sound_away: false,
             end: None,
         }
     }
@@ -212,7 +216,8 @@ impl Network {
                 }
                 return end;
             }
-            let ready = self.wait(now);
+            let until = self.deadline(now);
+            let ready = self.wait(until);
             has_messages = ready.messages;
             for index in ready.sockets {
                 self.receive(index, &mut buffer);
@@ -226,7 +231,7 @@ impl Network {
 
     /// Calls `act` for each session, and carries out what follows. A panic in a session ends only
     /// that one.
-    fn each(&mut self, act: impl Fn(&mut Running, Time, usize)) {
+    fn each(&mut self, mut act: impl FnMut(&mut Running, Time, usize)) {
         let viewers = self.viewers();
         let numbers: Vec<_> = self.sessions.keys().copied().collect();
         for number in numbers {
@@ -244,16 +249,22 @@ impl Network {
         let running = self.sessions.get_mut(&number)?;
         let result = catch_unwind(AssertUnwindSafe(|| act(running, now)));
         let Ok(result) = result else {
-            tracing::error!(session = number.0, "a session has panicked, and is ended");
-            self.remove(number, "an error inside the host");
+            self.panicked(number);
             return None;
         };
         self.settle(number);
         Some(result)
     }
 
-    /// Sends a session's datagrams, and carries out its effects.
+    /// Sends a session's datagrams, and carries out its effects. A session that panics ends.
     fn settle(&mut self, number: SessionNumber) {
+        let settled = catch_unwind(AssertUnwindSafe(|| self.carry_out(number)));
+        if settled.is_err() {
+            self.panicked(number);
+        }
+    }
+
+    fn carry_out(&mut self, number: SessionNumber) {
         let mut has_connected = false;
         let mut ended = None;
         while let Some(running) = self.sessions.get_mut(&number) {
@@ -305,6 +316,12 @@ impl Network {
         } else if has_connected {
             self.count();
         }
+    }
+
+    /// Ends a session that has panicked.
+    fn panicked(&mut self, number: SessionNumber) {
+        tracing::error!(session = number.0, "a session has panicked, and is ended");
+        self.remove(number, "an error inside the host");
     }
 
     fn remove(&mut self, number: SessionNumber, reason: &str) {
@@ -383,7 +400,11 @@ impl Network {
                 let end = error.map_or(Ok(()), |error| Err(HostError::SourceEnded(error)));
                 self.stop(end, &message);
             }
-            ToNetwork::Sound(frame) => self.hear(&frame),
+            ToNetwork::Sound(FromSound::Frame(frame)) => self.hear(&frame),
+            ToNetwork::Sound(FromSound::Away(is_away)) => {
+                self.each(|running, _, _| running.session.sound_is_away(is_away));
+                self.is_sound_away = is_away;
+            }
             ToNetwork::Encoded(number, FromEncoder::Part(part)) => {
                 self.with(number, |running, now| running.session.coded_part(now, part));
             }
@@ -393,7 +414,8 @@ impl Network {
             }
             // The thread that asked may be gone.
             ToNetwork::Offer(offer, reply) => {
-                let _ = reply.send(self.offer(&offer));
+                let answered = catch_unwind(AssertUnwindSafe(|| self.offer(&offer)));
+                let _ = reply.send(unless_panicked(answered).flatten());
             }
             ToNetwork::Devices(devices) => self.keep_only(&devices),
             ToNetwork::Advertised(addresses) => self.advertised = addresses,
@@ -430,26 +452,40 @@ impl Network {
 
     /// Sends a block of sound to all sessions with sound, and adapts the coder to their loss.
     fn hear(&mut self, frame: &SoundFrame) {
-        self.each(|running, now, _| running.session.sound(now, frame));
-        let now = self.clock.now();
-        let losses = self.sessions.values_mut();
-        let worst = losses
-            .filter(|running| running.session.hears())
-            .filter_map(|running| running.session.loss(now))
-            .fold(0.0, f64::max);
+        let (mut player, mut viewers) = (None, Vec::new());
+        self.each(|running, now, _| {
+            running.session.sound(now, frame);
+            let loss = running.session.loss(now);
+            match running.session.role() {
+                _ if !running.session.hears() => {}
+                Role::Player => player = player.or(loss),
+                Role::Viewer => viewers.extend(loss),
+            }
+        });
         if let Some(sound) = &self.sound {
-            sound.set_loss(worst);
+            sound.set_loss(shared_loss(player, viewers));
         }
     }
 
-    /// Sleeps until something is due or comes, and returns what came.
-    fn wait(&self, now: Time) -> Ready {
-        let deadlines = self
-            .sessions
-            .values()
-            .map(|running| running.session.deadline());
+    /// When something is due. A session that panics ends.
+    fn deadline(&mut self, now: Time) -> Time {
         let relay = self.sockets.relay.as_ref().map(Relay::deadline);
-        let until = deadlines.chain(relay).fold(now + LONGEST_SLEEP, Time::min);
+        let mut until = (now + LONGEST_SLEEP).min(relay.unwrap_or(Time::MAX));
+        let mut panicked = Vec::new();
+        for (number, running) in &self.sessions {
+            match catch_unwind(AssertUnwindSafe(|| running.session.deadline())) {
+                Ok(deadline) => until = until.min(deadline),
+                Err(_) => panicked.push(*number),
+            }
+        }
+        for number in panicked {
+            self.panicked(number);
+        }
+        until
+    }
+
+    /// Sleeps until `until`, or until something comes, and returns what came.
+    fn wait(&self, until: Time) -> Ready {
         let rest = until.since(self.clock.now()).max(TimeDelta::ZERO);
         let timeout = Timespec {
             tv_sec: 0,

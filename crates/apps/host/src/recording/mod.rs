@@ -255,6 +255,26 @@ mod tests {
         assert_eq!(frames_in(&path), 100);
     }
 
+    #[test]
+    fn nobody_else_reads_a_recording() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = Folder::create("mimosa-recording").unwrap();
+        let place = folder.path().join("recordings");
+        let number = SessionNumber(7);
+        let hello = r#"{"version":"1","role":"player","source":"demo","width":16,"height":16,"fps":60,
+            "encoder":"x264","codec":"H264","controller":"mimosa","feedback":"none",
+            "max_bitrate":1,"picture_clock":null,"sound_clock":null,"clipboard":false}"#;
+        let hello = serde_json::from_str(hello).unwrap();
+        let (mut recorder, thread) =
+            Recorder::begin(&place, "it", number, &hello, Clock::start()).unwrap();
+        recorder.push(&frame(1));
+        drop(recorder);
+        thread.join().unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&place), 0o700);
+        assert_eq!(mode(&place.join("it.parquet")), 0o600);
+    }
+
     /// Leaves the recording as a host that is killed would.
     #[test]
     fn a_recording_is_read_while_it_is_made() {

@@ -231,6 +231,7 @@ fn tell(kept: Result<Count, Error>, folder: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
     use std::path::PathBuf;
 
     use mimosa_facts::{Complexity, FrameId};
@@ -285,6 +286,10 @@ mod tests {
         assert!(!keeper.push(&job(8, size()), vec![1], false), "the limit");
         drop(keeper);
         thread.join().unwrap();
+        for file in ["frames.csv", "coded.h264", "pictures.y4m"] {
+            let mode = std::fs::metadata(folder.join(file)).unwrap().permissions();
+            assert_eq!(mode.mode() & 0o777, 0o600, "{file} is this user's alone");
+        }
         let index = std::fs::read_to_string(folder.join("frames.csv")).unwrap();
         let rows = IndexRow::read(&index).unwrap();
         let places: Vec<_> = rows

@@ -9,13 +9,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use mimosa_audio::{AudioError, OpusEncoder, PrivateSound, Recording, Tone};
+use mimosa_audio::{AudioError, OpusEncoder, PrivateSound, Tone};
 use mimosa_session::host::SoundFrame;
 use mimosa_settings::{Settings, SourceSettings};
 use mimosa_units::Time;
 
-use self::run::{Origin, Runner};
+use self::run::{Origin, Recorded, Runner};
 use mimosa_system::clock::Clock;
+
+/// What the sound's thread says.
+#[derive(Debug)]
+pub(crate) enum FromSound {
+    /// A coded block.
+    Frame(SoundFrame),
+    /// Whether there is nothing to record for now, as when the sound server has died.
+    Away(bool),
+}
 
 /// An event in the built-in scene that is heard.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +38,7 @@ pub(crate) struct Strike {
 struct Shared {
     /// Number of sessions with sound; without any, nothing is coded.
     listeners: AtomicUsize,
-    /// Per cent of packets lost at the session that loses most.
+    /// Per cent of packets lost, for which the coder is set.
     loss: AtomicU8,
     is_stopped: AtomicBool,
 }
@@ -60,7 +69,7 @@ impl Sound {
     pub(crate) fn start(
         settings: &Settings,
         clock: Clock,
-        say: impl Fn(SoundFrame) + Send + 'static,
+        say: impl Fn(FromSound) + Send + 'static,
     ) -> Option<Self> {
         if !settings.sound.is_on {
             return None;
@@ -77,7 +86,7 @@ impl Sound {
     fn try_start(
         settings: &Settings,
         clock: Clock,
-        say: impl Fn(SoundFrame) + Send + 'static,
+        say: impl Fn(FromSound) + Send + 'static,
     ) -> Result<Option<Self>, AudioError> {
         let mut environment = Vec::new();
         let mut strikes = None;
@@ -87,14 +96,12 @@ impl Sound {
                     environment.push(("SDL_AUDIODRIVER", "pulseaudio".into()));
                     environment.push(("PULSE_SINK", sink.into()));
                 }
-                let recording = Recording::start(None, &format!("{sink}.monitor"))?;
-                Origin::Recording(recording, None)
+                Origin::Recorded(Recorded::of_sink(sink)?)
             }
             (None, SourceSettings::Launch { .. }) => {
                 let server = PrivateSound::start()?;
-                let recording = Recording::start(Some(&server.address()), &server.monitor())?;
                 environment = server.environment();
-                Origin::Recording(recording, Some(server))
+                Origin::Recorded(Recorded::of_server(server)?)
             }
             (None, SourceSettings::Demo) => {
                 let (sender, receiver) = mpsc::channel();
@@ -140,7 +147,7 @@ impl Sound {
         }
     }
 
-    /// Sets the share of packets lost at the session that loses most, from 0 to 1.
+    /// Sets the share of packets lost, from 0 to 1, against which the coder protects.
     pub(crate) fn set_loss(&self, share: f64) {
         #[expect(
             clippy::cast_possible_truncation,
@@ -152,12 +159,43 @@ impl Sound {
     }
 }
 
+/// The loss for which the coder is set that all sessions share: the player's, and without a player who
+/// hears, the median of the viewers' (of an even number, the lower middle one), so that no single viewer
+/// decides how all others hear.
+pub(crate) fn shared_loss(player: Option<f64>, mut viewers: Vec<f64>) -> f64 {
+    viewers.sort_by(f64::total_cmp);
+    let median = viewers.get(viewers.len().saturating_sub(1) / 2).copied();
+    player.or(median).unwrap_or(0.0)
+}
+
 impl Drop for Sound {
     fn drop(&mut self) {
         self.shared.is_stopped.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_viewer_decides_how_others_hear() {
+        for (player, viewers, loss) in [
+            (Some(0.01), &[1.0, 1.0][..], 0.01),
+            (None, &[1.0, 0.0], 0.0),
+            (None, &[0.0, 1.0, 0.02], 0.02),
+            (None, &[0.1], 0.1),
+            (None, &[], 0.0),
+        ] {
+            let shared = shared_loss(player, viewers.to_vec());
+            assert!(
+                (shared - loss).abs() < 1e-9,
+                "{player:?} {viewers:?}: {shared}"
+            );
         }
     }
 }

@@ -11,18 +11,72 @@ use mimosa_session::host::SoundFrame;
 use mimosa_system::priority;
 use mimosa_units::{Time, TimeDelta};
 
-use super::{Shared, Strike};
+use super::{FromSound, Shared, Strike};
 use mimosa_system::clock::{Clock, now};
 
+/// Time between attempts to record again: a sound server that is started again, by the host or by the
+/// user's session, is there within a second or two.
+const RETRY_AFTER: TimeDelta = TimeDelta::from_millis(2_000);
 /// Time between looks for listeners while there are none.
 const IDLE: Duration = Duration::from_millis(100);
 /// Lateness from which tones are left out.
 const LATE: TimeDelta = TimeDelta::from_millis(200);
 
-/// The source of sound. A recording ends before its server does.
+/// The source of sound.
 pub(super) enum Origin {
-    Recording(Recording, Option<PrivateSound>),
+    Recorded(Recorded),
     Tones(Receiver<Strike>),
+}
+
+/// Sound that a sink plays. The recording ends before its server does.
+pub(super) struct Recorded {
+    recording: Recording,
+    /// The host's own server; `None`: the user's.
+    server: Option<PrivateSound>,
+    device: String,
+}
+
+impl Recorded {
+    /// Records a sink of the user's server.
+    ///
+    /// # Errors
+    ///
+    /// As [`Recording::start`].
+    pub(super) fn of_sink(sink: &str) -> Result<Self, AudioError> {
+        let device = format!("{sink}.monitor");
+        Ok(Self {
+            recording: Recording::start(None, &device)?,
+            server: None,
+            device,
+        })
+    }
+
+    /// Records what a server of the host's own plays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Recording::start`].
+    pub(super) fn of_server(server: PrivateSound) -> Result<Self, AudioError> {
+        let device = server.monitor();
+        Ok(Self {
+            recording: Recording::start(Some(&server.address()), &device)?,
+            server: Some(server),
+            device,
+        })
+    }
+
+    /// Starts the host's own server again if it has ended, and then the recording.
+    fn start_again(&mut self) -> Result<(), AudioError> {
+        let mut address = None;
+        if let Some(server) = &mut self.server {
+            if !server.runs() {
+                server.start_again()?;
+            }
+            address = Some(server.address());
+        }
+        self.recording = Recording::start(address.as_deref(), &self.device)?;
+        Ok(())
+    }
 }
 
 /// The state of the thread.
@@ -42,10 +96,10 @@ impl Runner {
     }
 
     /// Runs until the host stops or the sound ends.
-    pub(super) fn run(mut self, origin: Origin, say: &impl Fn(SoundFrame)) {
+    pub(super) fn run(mut self, origin: Origin, say: &impl Fn(FromSound)) {
         priority::raise();
         let result = match origin {
-            Origin::Recording(recording, _server) => self.record(recording, say),
+            Origin::Recorded(recorded) => self.record(recorded, say),
             Origin::Tones(strikes) => self.play(&strikes, say),
         };
         if let Err(error) = result
@@ -55,17 +109,37 @@ impl Runner {
         }
     }
 
+    /// Codes what is recorded. A recording that ends, as when its server has died, is begun again.
     fn record(
         &mut self,
-        mut recording: Recording,
-        say: &impl Fn(SoundFrame),
+        mut recorded: Recorded,
+        say: &impl Fn(FromSound),
     ) -> Result<(), AudioError> {
         let mut timeline = Timeline::new();
+        let mut is_away = false;
         while !self.shared.is_stopped() {
-            let (block, arrived) = recording.read()?;
-            let stamp = timeline.block(self.clock.at(arrived));
-            if self.shared.is_heard() {
-                say(self.code(stamp, &block)?);
+            match recorded.recording.read() {
+                Ok((block, arrived)) => {
+                    if std::mem::take(&mut is_away) {
+                        tracing::info!("the sound is back");
+                        say(FromSound::Away(false));
+                    }
+                    let stamp = timeline.block(self.clock.at(arrived));
+                    if self.shared.is_heard() {
+                        say(FromSound::Frame(self.code(stamp, &block)?));
+                    }
+                }
+                Err(error) if !self.shared.is_stopped() => {
+                    if !std::mem::replace(&mut is_away, true) {
+                        tracing::error!(%error, "the sound is away: it is recorded again once it is back");
+                        say(FromSound::Away(true));
+                    }
+                    self.sleep_until(self.clock.now() + RETRY_AFTER);
+                    if let Err(error) = recorded.start_again() {
+                        tracing::debug!(%error, "the sound is still away");
+                    }
+                }
+                Err(_) => {}
             }
         }
         Ok(())
@@ -75,7 +149,7 @@ impl Runner {
     fn play(
         &mut self,
         strikes: &Receiver<Strike>,
-        say: &impl Fn(SoundFrame),
+        say: &impl Fn(FromSound),
     ) -> Result<(), AudioError> {
         let zero = self.clock.now();
         let mut tones = Tones::new();
@@ -106,7 +180,7 @@ impl Runner {
                 sample: u64::from(number) * FRAMES as u64,
                 captured: begin,
             };
-            say(self.code(stamp, &block)?);
+            say(FromSound::Frame(self.code(stamp, &block)?));
             number += 1;
         }
         Ok(())

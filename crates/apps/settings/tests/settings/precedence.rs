@@ -43,6 +43,9 @@ fn without_a_word_there_are_defaults() {
     let kbps = [limits.min(), limits.start(), limits.max()].map(|rate| rate.as_bps() / 1_000);
     assert_eq!(kbps, [500, 5_000, 50_000]);
     assert_eq!(settings.controller.blind_rate, Rate::from_kbps(2_000));
+    let limits = settings.controller.viewer_limits();
+    let kbps = [limits.min(), limits.start(), limits.max()].map(|rate| rate.as_bps() / 1_000);
+    assert_eq!(kbps, [500, 5_000, 10_000]);
     assert_eq!(settings.retransmission_deadline, None);
     assert_eq!(settings.protection, ProtectionKind::Joint);
     assert_eq!(settings.repair_deadline, TimeDelta::from_millis(50));
@@ -162,6 +165,22 @@ fn each_key_is_read_from_the_file_and_from_a_text_alike() {
     assert_eq!(settings.encoder.name, EncoderName::OpenH264);
     assert_eq!(settings.encoder.element.as_str(), "vah264enc");
     assert_eq!(settings.encoder.work, Work::Always(Complexity::C0Plus));
+}
+
+#[test]
+fn those_who_watch_have_a_limit_of_their_own() {
+    let most = |flag: &str| {
+        let text = format!("[controller]\nviewer_max_bitrate = \"{flag}\"");
+        let controller = file(&text).settings().controller;
+        let limits = controller.viewer_limits();
+        let kbps = [limits.min(), limits.start(), limits.max()].map(|rate| rate.as_bps() / 1_000);
+        (kbps, controller.limits.max().as_bps() / 1_000)
+    };
+    assert_eq!(most("20Mbit/s"), ([500, 5_000, 20_000], 50_000));
+    assert_eq!(most("3Mbit/s"), ([500, 3_000, 3_000], 50_000));
+    assert_eq!(most("100kbit/s"), ([100, 100, 100], 50_000));
+    // No more than the player.
+    assert_eq!(most("90Mbit/s"), ([500, 5_000, 50_000], 50_000));
 }
 
 #[test]

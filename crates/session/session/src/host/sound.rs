@@ -67,6 +67,11 @@ impl Session {
         self.statistics.loss(now)
     }
 
+    /// Says whether there is no sound for now, which the statistics tell a page that would hear it.
+    pub fn sound_is_away(&mut self, is_away: bool) {
+        self.statistics.sound_is_away = is_away && self.transport.agreed().has_sound;
+    }
+
     /// Sends a block of sound at once, past the pacer.
     pub fn sound(&mut self, now: Time, frame: &SoundFrame) {
         if !self.hears() {

@@ -9,7 +9,7 @@ use mimosa_protocol::control::{
 };
 use mimosa_transport::SOUND_OVERHEAD;
 use mimosa_units::{Bytes, Rate, Time, TimeDelta, nearest_rank};
-use mimosa_why::Why;
+use mimosa_why::{Severity, Why};
 
 use super::decided::{decided, state};
 
@@ -19,6 +19,10 @@ pub const STALL: TimeDelta = TimeDelta::from_millis(100);
 const LONG: TimeDelta = TimeDelta::from_millis(10_000);
 /// Time span over which rates and stages are computed.
 const SHORT: TimeDelta = TimeDelta::from_millis(1_000);
+
+/// What a page is told while there is no sound.
+const SOUND_IS_AWAY: &str =
+    "The host's sound has stopped; the host starts it again as soon as it can.";
 
 /// The values of the last `span` of time.
 #[derive(Debug)]
@@ -77,6 +81,8 @@ pub(crate) struct Statistics {
     sounds: Window<Bytes>,
     redundancy: usize,
     sound_clock: Option<RtpClock>,
+    /// Whether the host has no sound for now that the page would hear.
+    pub(crate) sound_is_away: bool,
     /// For each frame, the packets sent (retransmissions included) and the packets lost.
     packets: Window<(u32, u32)>,
     stages: Window<Stages>,
@@ -119,6 +125,7 @@ impl Statistics {
             sounds: Window::new(SHORT),
             redundancy: 0,
             sound_clock: None,
+            sound_is_away: false,
             packets: Window::new(LONG),
             stages: Window::new(SHORT),
             why: Why::new(),
@@ -260,16 +267,30 @@ impl Statistics {
                 bitrate: rate_of(&self.sounds),
                 redundancy: u32::try_from(self.redundancy).unwrap_or(u32::MAX),
             }),
-            why: self.why.now(now).map(|sentence| Trouble {
-                cause: sentence.cause.name().to_owned(),
-                severity: sentence.severity.name().to_owned(),
-                words: sentence.cause.in_words(),
-            }),
+            why: self.trouble(now),
             point: Point {
                 target: Some(BitsPerSecond(decision.target)),
                 delay: self.longest.take().map(Millis),
             },
         }
+    }
+
+    /// What troubles the stream most. Sound that is away counts more than what is only good to know.
+    fn trouble(&mut self, now: Time) -> Option<Trouble> {
+        let sentence = self.why.now(now);
+        let is_felt = sentence.is_some_and(|sentence| sentence.severity > Severity::Note);
+        if self.sound_is_away && !is_felt {
+            return Some(Trouble {
+                cause: "sound-away".to_owned(),
+                severity: Severity::Trouble.name().to_owned(),
+                words: SOUND_IS_AWAY.to_owned(),
+            });
+        }
+        sentence.map(|sentence| Trouble {
+            cause: sentence.cause.name().to_owned(),
+            severity: sentence.severity.name().to_owned(),
+            words: sentence.cause.in_words(),
+        })
     }
 
     /// Medians of the stages, rounded to tenths of a millisecond so that the printed parts add up
@@ -340,6 +361,21 @@ mod tests {
         );
         assert_eq!(message.stages, PrintedStages::default());
         assert_eq!(message.viewers, 2);
+    }
+
+    #[test]
+    fn sound_that_is_away_is_told() {
+        let mut statistics = Statistics::new();
+        assert_eq!(message(&mut statistics, START).why, None);
+        statistics.sound_is_away = true;
+        let why = message(&mut statistics, START).why.unwrap();
+        assert_eq!(
+            (&why.cause[..], &why.severity[..]),
+            ("sound-away", "trouble")
+        );
+        assert!(why.words.contains("sound has stopped"), "{}", why.words);
+        statistics.sound_is_away = false;
+        assert_eq!(message(&mut statistics, START).why, None);
     }
 
     #[test]

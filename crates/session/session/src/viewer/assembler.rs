@@ -22,6 +22,9 @@ use mimosa_units::PeerTime;
 /// Largest distance, in frame numbers, of an incomplete frame from the newest: two seconds at 120
 /// frames a second, longer than any frame is waited for.
 const MOST_OPEN: u64 = 240;
+/// Most bytes that are kept for incomplete frames: three of the largest keyframes. A viewer's memory must not
+/// depend on what a host sends.
+const MOST_HELD: usize = 16 << 20;
 /// Number of frames handed out that are remembered as possible references. An encoder keeps 16 at
 /// most, although a descriptor can reach further back.
 const MOST_KEPT: usize = 64;
@@ -120,6 +123,8 @@ struct Open {
     first: Option<u64>,
     last: Option<u64>,
     packets: BTreeMap<u64, Piece>,
+    /// Bytes that the packets and the frame's code take.
+    bytes: usize,
     /// The frame's code, once a repair packet has come.
     block: Option<Block>,
     /// RTP number of the packet after those handed out as [`Slices`], and the bytes handed out.
@@ -145,6 +150,7 @@ impl Open {
             first: None,
             last: None,
             packets: BTreeMap::new(),
+            bytes: 0,
             block: None,
             out: None,
         }
@@ -201,6 +207,7 @@ impl Open {
         let available: Vec<_> = pieces.chain(repairs).collect();
         let found = decode(media, &available)?;
         for (sequence, payload) in (first..).zip(found) {
+            self.bytes += size_of::<Piece>() + payload.len();
             self.packets.entry(sequence).or_insert_with(|| Piece {
                 sequence: MediaSequence::of(sequence),
                 timestamp: self.timestamp,
@@ -289,8 +296,12 @@ impl Assembler {
         }
         let is_full = open.packets.len() as u64 >= MOST_PACKETS;
         let at = piece.at;
-        if is_full || open.packets.insert(sequence, piece).is_some() {
+        let bytes = piece.payload.len();
+        if is_full || open.packets.contains_key(&sequence) {
             self.counts.useless += 1;
+        } else {
+            open.packets.insert(sequence, piece);
+            open.bytes += size_of::<Piece>() + bytes;
         }
         self.settle(number, at)
     }
@@ -314,7 +325,10 @@ impl Assembler {
         });
         let is_its = (first, usize::from(piece.media)) == (block.first, block.media);
         if is_its && block.media > 0 && usize::from(piece.place) >= block.media {
-            block.repairs.insert(piece.place, piece.coded);
+            let bytes = piece.coded.len();
+            if block.repairs.insert(piece.place, piece.coded).is_none() {
+                open.bytes += bytes;
+            }
         } else {
             self.counts.useless += 1;
         }
@@ -404,14 +418,21 @@ impl Assembler {
         }
     }
 
-    /// Drops frames that are too far behind `number` to become whole.
+    /// Drops frames that are too far behind `number` to become whole, and the oldest while more is kept than
+    /// may be.
     fn forget(&mut self, number: u64) {
         let oldest = number.saturating_sub(MOST_OPEN);
+        let mut bytes: usize = self.open.values().map(|open| open.bytes).sum();
         while let Some(entry) = self.open.first_entry() {
-            if *entry.key() >= oldest {
+            if *entry.key() >= oldest && bytes <= MOST_HELD {
                 break;
             }
-            entry.remove();
+            bytes -= entry.remove().bytes;
+            self.counts.passed += 1;
+        }
+        // Numbers that fall leave newer frames behind than `number` is.
+        while self.open.len() as u64 > MOST_OPEN {
+            self.open.pop_first();
             self.counts.passed += 1;
         }
     }

@@ -143,7 +143,7 @@ async fn admit(
     let Some(door) = door else {
         return connection(stream, client, Link::Plain, routes.all).await;
     };
-    // Both waits together have the time of a header.
+    // A handshake has the time of a header, as its first byte had.
     match timeout(LONGEST_HEADER, open(stream, &door)).await {
         Ok(Ok(Opened::Plain(stream))) => {
             let answers = if door.takes_plain(client.0.ip()) {

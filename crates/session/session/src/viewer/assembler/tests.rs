@@ -173,6 +173,29 @@ fn what_never_becomes_whole_is_forgotten() {
     assert_eq!(assembler.counts().malformed, 1);
 }
 
+#[test]
+fn a_hosts_numbers_that_fall_and_packets_without_end_do_not_fill_the_memory() {
+    let mut assembler = Assembler::new(Codec::H264);
+    for number in (0..20_000_u16).rev() {
+        let pieces = frame(number, 1, number * 2, 2);
+        assert!(numbers(&mut assembler, pieces.into_iter().take(1)).is_empty());
+        assert!(assembler.open.len() as u64 <= MOST_OPEN, "frame {number}");
+    }
+    let mut assembler = Assembler::new(Codec::H264);
+    for number in 0..MOST_OPEN {
+        let number = u16::try_from(number).unwrap();
+        let mut pieces = frame(number, 1, number * 200, 200);
+        pieces.pop();
+        for mut piece in pieces {
+            piece.payload = vec![0x41; 1_200];
+            assert!(assembler.packet(piece).is_empty());
+        }
+        let held: usize = assembler.open.values().map(|open| open.bytes).sum();
+        assert!(held <= MOST_HELD, "{held} bytes at frame {number}");
+    }
+    assert!(assembler.open.len() > 30, "what may be kept is kept");
+}
+
 /// Repair packets of a frame, coded as the host's store codes them.
 fn repairs(media: &[Piece], count: usize) -> Vec<RepairPiece> {
     let payloads: Vec<_> = media.iter().map(|piece| &piece.payload[..]).collect();
