@@ -30,8 +30,7 @@ const FORGOTTEN_AFTER: TimeDelta = TimeDelta::from_millis(3_000);
 /// arrived, where each report comes once. Our choice: by then libwebrtc has made twenty reports, one
 /// in 25 ms (`max_wait_for_marker` in `congestion_control_feedback_generator.cc`).
 const UNKNOWN_AFTER: TimeDelta = TimeDelta::from_millis(500);
-/// How long a packet that has arrived or is lost is remembered, for reports that come late or
-/// twice.
+/// How long a packet that is lost is remembered, for reports that come late and for what is sent in its place.
 const REMEMBERED_FOR: TimeDelta = TimeDelta::from_millis(1_000);
 /// The most packets remembered: half of the sequence space, as unwrapping needs.
 const MOST_REMEMBERED: usize = 1 << 15;
@@ -352,11 +351,14 @@ impl History {
         self.entries.len()
     }
 
-    /// Forgets settled packets that are so old that no report will name them.
+    /// Forgets the oldest packets: those that have arrived, of which no report can say anything new, and lost ones
+    /// that are so old that no report will name them.
     fn forget(&mut self, now: Time) {
         while self.first < self.settled
             && let Some(entry) = self.entries.front()
-            && (now > entry.packet.sent + REMEMBERED_FOR || self.entries.len() > MOST_REMEMBERED)
+            && (entry.state == State::Arrived
+                || now > entry.packet.sent + REMEMBERED_FOR
+                || self.entries.len() > MOST_REMEMBERED)
         {
             self.entries.pop_front();
             self.first += 1;

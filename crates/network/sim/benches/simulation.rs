@@ -162,6 +162,7 @@ fn main() {
         (4, "packet"),
         (8, "packet"),
         (16, "packet"),
+        (64, "packet"),
     ] {
         let seconds = 160 / flows;
         let scenario = scenario(seconds, flows, feedback);
