@@ -6,6 +6,7 @@ mod acme;
 mod campaign;
 mod decoder;
 mod discovery;
+mod frozen;
 mod gateway;
 mod launched;
 mod link;

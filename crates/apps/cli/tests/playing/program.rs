@@ -29,9 +29,17 @@ pub(crate) fn mimosa(home: &Path) -> Command {
 
 /// A host of pictures of this size, and its URL to play at.
 pub(crate) fn served(home: &Path, size: &str) -> (Running, String) {
+    served_with(home, size, &[])
+}
+
+/// A host of pictures of this size with more flags, and its URL to play at.
+pub(crate) fn served_with(home: &Path, size: &str, more: &[&str]) -> (Running, String) {
     let serve = "serve --bind 127.0.0.1 --http-port 0 --udp-port 0 --size";
     let mut host = mimosa(home);
-    host.args(serve.split(' ')).arg(size).stderr(Stdio::null());
+    host.args(serve.split(' '))
+        .arg(size)
+        .args(more)
+        .stderr(Stdio::null());
     let host = host.spawn();
     let mut host = Running(host.unwrap());
     let lines = BufReader::new(host.0.stdout.take().unwrap()).lines();

@@ -155,8 +155,9 @@ fn the_window_shows_the_game_and_gives_it_keys() {
         let code = SPACE;
         injector.apply(Action::Key { code, pressed }, size).unwrap();
     }
+    // The pointer may count once as well: its place is told when the window comes under it.
     let pressed = seen(&mut capture, |marker| {
-        marker.actions == later.actions.wrapping_add(2)
+        (2..4).contains(&marker.actions.wrapping_sub(later.actions))
     });
     assert_ne!(pressed.pictures, later.pictures);
     // Xvfb has no display; its Present extension counts 60 refreshes a second by a timer, which the client
