@@ -1,10 +1,11 @@
-"""Runs a command, and others one after the other beside it with what it leaves of the processors.
+"""Runs a command, and others beside it with what it leaves of the processors.
 
-    scripts/beside.py COMMAND BESIDE...
+    scripts/beside.py COMMAND BESIDE... [-- BESIDE...]...
 
-`make test` calls it: browsers are waited for much of the time. What the others print is in
-out/beside.log, and is printed when all have ended. It fails if one of them fails; the others are not
-begun once one has failed, and are ended when COMMAND has failed.
+`make test` calls it: browsers are waited for much of the time. Those before a `--` run one after the other, beside those
+after it, which run one after the other too: what a single program leaves of two processors is not lost. What they print
+is in out/beside-1.log, out/beside-2.log and so on, and is printed when all have ended. It fails if one of them fails;
+of those that follow a failed one, none is begun, and all are ended when COMMAND has failed.
 """
 
 import os
@@ -16,24 +17,27 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-LOG = Path(__file__).resolve().parent.parent / "out/beside.log"
+OUT = Path(__file__).resolve().parent.parent / "out"
 # The weight of a session of processes among others: the least there is (sched(7), "autogroup").
 LEAST = "19"
 
 
-def both(first: Callable[[], bool], other: Callable[[], bool], log: Path) -> bool:
-    """Calls `first`, and `other` beside it in a process of its own whose output goes to `log`, which
-    is printed at the end. True if both gave True. `other` is not waited for when `first` did not."""
-    child = begin(other, log)
+def all_pass(first: Callable[[], bool], lanes: list[Callable[[], bool]]) -> bool:
+    """Calls `first`, and each of `lanes` beside it in a process of its own whose output goes to a file, which is
+    printed at the end. True if all gave True. The lanes are not waited for when `first` did not."""
+    logs = [OUT / f"beside-{number}.log" for number in range(1, len(lanes) + 1)]
+    children = [begin(lane, log) for lane, log in zip(lanes, logs, strict=True)]
     passed = False
     try:
         passed = first()
-        if passed:
-            passed = os.waitpid(child, 0)[1] == 0
+        # All are waited for, also once one has failed.
+        ends = [os.waitpid(child, 0)[1] for child in children] if passed else []
+        passed = passed and not any(ends)
     finally:
-        if not passed:
-            end(child)
-        print(log.read_text(), flush=True)
+        for child, log in zip(children, logs, strict=True):
+            if not passed:
+                end(child)
+            print(log.read_text(), flush=True)
     return passed
 
 
@@ -87,8 +91,14 @@ def passes(command: str) -> bool:
 
 def main() -> None:
     command, *others = sys.argv[1:]
-    passed = both(lambda: passes(command), lambda: all(map(passes, others)), LOG)
-    sys.exit(0 if passed else 1)
+    lanes: list[list[str]] = [[]]
+    for other in others:
+        if other == "--":
+            lanes.append([])
+        else:
+            lanes[-1].append(other)
+    beside = [lambda lane=lane: all(map(passes, lane)) for lane in lanes]
+    sys.exit(0 if all_pass(lambda: passes(command), beside) else 1)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 """Compiles and runs every test in Rust but those in the documentation; `make test` calls it.
 
-    scripts/tests.py real [OPTION OF CARGO]...
+    scripts/tests.py compile [OPTION OF CARGO]...
+    scripts/tests.py real
     scripts/tests.py quiet
     scripts/tests.py virtual
 
-It runs them as `cargo test` does, in another order. `real` compiles all of them. Tests of crates/apps and
-crates/platform depend on what time it is: they have sockets, servers of displays and sound, and the kernel's
-TCP. It runs those alone, except that the program's tests, which leave most of the processors' time,
-are those of `quiet`, two executables at a time. The tests in virtual time, which are those of all other crates, are those of `virtual`:
-they run beside others, with what these leave.
+`compile` compiles all of them, and the others run them as `cargo test` does, in another order. Tests of crates/apps
+and crates/platform depend on what time it is: they have sockets, servers of displays and sound, and the kernel's
+TCP. `real` runs those one executable at a time, except that the program's tests, which leave most of the processors'
+time, are those of `quiet`, two at a time. The tests in virtual time, which are those of all other crates, are those of
+`virtual`: they run beside the others, with what these leave.
 """
 
 import json
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Which tests `real` has compiled, for the others.
+# Which tests `compile` has compiled, for the others.
 COMPILED = ROOT / "out/tests.json"
 # The layers whose tests depend on the time.
 REAL = ("apps", "platform")
@@ -79,10 +80,11 @@ class Test:
 
 def main() -> None:
     stage, *cargo = sys.argv[1:]
-    if stage == "real":
+    if stage == "compile":
         found = compiled(cargo)
         COMPILED.parent.mkdir(exist_ok=True)
         COMPILED.write_text(json.dumps(found))
+        return
     tests = [
         Test(executable, Path(crate))
         for executable, crate in json.loads(COMPILED.read_text())
