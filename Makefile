@@ -17,8 +17,8 @@ CLIENT := --no-default-features --features window
 # lints have compiled, where one about the program alone compiles other variants of its dependencies.
 comma := ,
 in_workspace = $(subst $(comma),$(comma)mimosa-cli/,$(subst --features ,--features mimosa-cli/,$(1)))
-# A command that runs beside the tests that depend on the time, with what the processors have left; none
-# unless named.
+# A command that runs beside the tests in a browser, after the other tests, with what the processors have
+# left; none unless named.
 BESIDE ?=
 # The program that soaks; MIMOSA names one that is built already.
 SOAK = $(or $(MIMOSA),target/debug/mimosa) soak
@@ -83,8 +83,8 @@ test: ## All tests, those in a browser among them
 	scripts/install.sh
 	$(MAKE) web/dist/index.html
 	python3 scripts/tests.py compile $(FEATURES) $(LOCKED)
-	python3 scripts/beside.py \
-		'python3 scripts/tests.py real && python3 scripts/tests.py quiet && npm --prefix web run e2e' \
+	python3 scripts/tests.py real
+	python3 scripts/beside.py 'python3 scripts/tests.py quiet && npm --prefix web run e2e' \
 		'npm --prefix web test' \
 		'python3 scripts/tests.py virtual' \
 		-- \

@@ -7,9 +7,9 @@
 
 `compile` compiles all of them, and the others run them as `cargo test` does, in another order. Tests of crates/apps
 and crates/platform depend on what time it is: they have sockets, servers of displays and sound, and the kernel's
-TCP. `real` runs those one executable at a time, except that the program's tests, which leave most of the processors'
-time, are those of `quiet`, two at a time. The tests in virtual time, which are those of all other crates, are those of
-`virtual`: they run beside the others, with what these leave.
+TCP. `real` runs those alone and one executable at a time, except that the program's tests, which leave most of the
+processors' time, are those of `quiet`, two at a time. The tests in virtual time, which are those of all other crates,
+are those of `virtual`: they run beside those of `quiet` and the browsers, with what these leave.
 """
 
 import json

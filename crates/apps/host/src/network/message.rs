@@ -68,7 +68,7 @@ pub(crate) struct Answer {
 pub(crate) enum ToNetwork {
     /// A message from the source.
     Source(FromSource),
-    /// A block of sound.
+    /// A block of sound, or whether there is any.
     Sound(FromSound),
     /// A frame, or a part of one, from a session's encoder.
     Encoded(SessionNumber, FromEncoder),

@@ -102,6 +102,7 @@ fn other_peoples_variables_do_not_count() {
         ("mimosa_viewers", "x"),
         ("MIMOSA", "x"),
         ("MIMOSA_FFMPEG", "x"),
+        ("MIMOSA_GROUP", "0123456789abcdef"),
     ]
     .map(|(name, text)| (name.to_owned(), text.to_owned()));
     let settings = mimosa_settings::resolve(

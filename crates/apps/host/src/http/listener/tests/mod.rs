@@ -15,16 +15,6 @@ use tokio::time::{Instant, pause, resume};
 
 use super::*;
 
-#[tokio::test]
-async fn the_system_ends_connections_whose_peer_is_gone() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let stream = TcpStream::connect(listener.local_addr().unwrap()).await;
-    let stream = stream.unwrap();
-    limit_silence(&stream);
-    let limit = rustix::net::sockopt::tcp_user_timeout(&stream).unwrap();
-    assert_eq!(limit, LONGEST_SILENCE);
-}
-
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const LARGE: &[u8] = b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const HALF: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n";
@@ -213,4 +203,14 @@ async fn one_address_cannot_keep_another_out() {
             "its places are free"
         );
     }
+}
+
+#[tokio::test]
+async fn the_system_ends_connections_whose_peer_is_gone() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).await;
+    let stream = stream.unwrap();
+    limit_silence(&stream);
+    let limit = rustix::net::sockopt::tcp_user_timeout(&stream).unwrap();
+    assert_eq!(limit, LONGEST_SILENCE);
 }
