@@ -124,9 +124,9 @@ class Host:
         self.client("play", "--seconds", str(CALM), "--report", str(report)).wait()
         seen = json.loads(report.read_text())
         return {
-            "pictures": seen["frames"]["shown"] / CALM,
+            "pictures": round(seen["frames"]["shown"] / CALM, 2),
             "total_p50": seen["stages"]["total"]["p50"],
-            "interval_p99": seen["interval"]["p99"],
+            "interval_p99": round(seen["interval"]["p99"], 2),
         }
 
     def end(self) -> None:
@@ -240,7 +240,8 @@ def measure(hours: float, seed: int) -> None:
             time.sleep(SILENCE)
             if host.program.poll() is not None:
                 raise RuntimeError(f"the host has ended: {folder / 'host.log'}")
-            row = {"hours": (time.monotonic() - begun) / 3600, **host.resting()}
+            hours_in = round((time.monotonic() - begun) / 3600, 4)
+            row = {"hours": hours_in, **host.resting()}
             row |= host.undisturbed()
             rounds.append(row)
             print(json.dumps({"seed": seed, **row}), flush=True)
@@ -261,7 +262,10 @@ def keep(measured: dict) -> None:
     with KEEPING:
         HOSTS[measured["seed"]] = measured
         hosts = [HOSTS[seed] for seed in sorted(HOSTS)]
-        MEASURED.write_text(json.dumps(hosts, indent=1) + "\n")
+        text = json.dumps(hosts, indent=1)
+        # A round on each line.
+        rows = re.sub(r"\{[^{}]*\}", lambda row: " ".join(row.group().split()), text)
+        MEASURED.write_text(rows + "\n")
 
 
 def errors(log: str) -> dict[str, int]:
