@@ -350,9 +350,15 @@ def draw_all() -> None:
     faults, logged = summed(measured, "faults"), summed(measured, "errors")
     hours = [rounds[-1]["hours"] for rounds in hosts]
     seeds = ", ".join(str(host["seed"]) for host in measured)
+    if len(hosts) == 1:
+        who = f"One host with the seed {seeds} for {hours[0]:.1f} hours"
+    else:
+        who = (
+            f"{len(hosts)} hosts with the seeds {seeds}, side by side for {min(hours):.1f} hours, "
+            f"{sum(hours):.1f} hours in all"
+        )
     lines = [
-        f"{len(hosts)} hosts with the seeds {seeds}, side by side for {min(hours):.1f} hours, {sum(hours):.1f} hours in "
-        f"all: {sum(map(len, hosts))} rounds and {sum(faults.values())} events: "
+        f"{who}: {sum(map(len, hosts))} rounds and {sum(faults.values())} events: "
         + ", ".join(f"{name} {count}" for name, count in faults.items())
         + ". Errors in the logs: "
         + (", ".join(f"`{what}` {count}" for what, count in logged.items()) or "none")

@@ -159,6 +159,28 @@ fn a_packet_thought_lost_may_arrive_and_counts_once() {
     assert_eq!(heard.last(), Some(&Heard::InFlight(0)));
 }
 
+/// Frames of one packet, a report on each, for half a second. Lost packets are remembered longer: their
+/// reports may be late.
+#[test]
+fn what_has_arrived_is_forgotten_at_once() {
+    for (lost, most) in [(None, 1), (Some(10_u16), 30)] {
+        let (mut sender, _) = sender(decision());
+        let mut kept = 0;
+        for number in 0..30 {
+            let now = Time::ZERO + L * number;
+            let sent = frame(&mut sender, now, 1);
+            let sequence = sent[0].sequence.0;
+            if lost != Some(sequence) {
+                report(&mut sender, now + MS, &[sequence]);
+            }
+            while sender.poll_frame().is_some() {}
+            kept = sender.remembered();
+        }
+        let is_lost = lost.is_some();
+        assert!(kept <= most && is_lost == (kept > 10), "{lost:?}: {kept}");
+    }
+}
+
 #[test]
 fn reports_of_packets_never_sent_change_nothing() {
     let (mut sender, heard) = sender(decision());

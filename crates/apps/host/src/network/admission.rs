@@ -187,7 +187,14 @@ impl Network {
     }
 
     /// The first message to a page.
-    fn hello(&self, role: Role, size: Size, fps: u32, encoder: String, agreed: Agreed) -> Hello {
+    pub(super) fn hello(
+        &self,
+        role: Role,
+        size: Size,
+        fps: u32,
+        encoder: String,
+        agreed: Agreed,
+    ) -> Hello {
         let controller = &self.settings.controller;
         Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -266,7 +273,7 @@ impl Network {
     }
 
     /// The sender of a new session, with its controller and its pacing policy.
-    fn sender(&self, role: Role, agreed: Agreed) -> Result<Sender, HostError> {
+    pub(super) fn sender(&self, role: Role, agreed: Agreed) -> Result<Sender, HostError> {
         let sending = self.sending(role)?;
         let controller = &self.settings.controller;
         let limits = sending.limits(agreed);

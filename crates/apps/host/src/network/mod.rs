@@ -7,6 +7,7 @@ mod interfaces;
 mod message;
 mod reach;
 mod relay;
+mod running;
 mod sockets;
 mod streams;
 
@@ -14,14 +15,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::thread::JoinHandle;
 
-use mimosa_facts::{SessionEvent, SessionFrame};
 use mimosa_protocol::control::Role;
 use mimosa_protocol::info::{Info, StreamInfo};
-use mimosa_protocol::proof::SessionGuard;
-use mimosa_session::host::{Captured, Effect, LineGate, Session, SoundFrame};
+use mimosa_session::host::{Captured, LineGate, SoundFrame};
 use mimosa_settings::Settings;
 use mimosa_stream::ProtectionKind;
 use mimosa_system::{Inbox, Mailbox};
@@ -35,16 +33,16 @@ pub(crate) use self::advertised::Watch as AdvertisedWatch;
 pub(crate) use self::forwards::{Forwards, Outside};
 pub(crate) use self::interfaces::watch as watch_interfaces;
 pub(crate) use self::message::{Answer, Offer, SessionId, SessionNumber, ToNetwork, Within};
+use self::relay::Relay;
 pub(crate) use self::relay::credentials as relay_credentials;
-use self::relay::{Peers, Relay};
+use self::running::Running;
 use self::sockets::Received;
 pub(crate) use self::sockets::{Sockets, is_absent};
 pub(crate) use self::streams::Framed;
 use crate::controllers::Controllers;
-use crate::encoding::{EncoderChoices, EncoderThread, FromEncoder};
+use crate::encoding::{EncoderChoices, FromEncoder};
 use crate::error::HostError;
 use crate::metrics::Metrics;
-use crate::recording::Recorder;
 use crate::sound::{FromSound, Sound, shared_loss};
 use crate::source::{FromSource, Source};
 use mimosa_system::clock::Clock;
@@ -53,10 +51,6 @@ use mimosa_system::clock::Clock;
 const MOST_AT_ONCE: usize = 64;
 /// Longest sleep of the thread.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
-/// Time after a session's end by which its threads have ended as well. Our choice: an encoder finishes a frame, and a
-/// recorder writes a part of a file.
-const WOUND_UP: Duration = Duration::from_secs(2);
-
 /// What ended a sleep.
 struct Ready {
     messages: bool,
@@ -64,43 +58,6 @@ struct Ready {
     sockets: Vec<usize>,
     /// Indices of the streams that have something, or have room again.
     streams: Vec<usize>,
-}
-
-/// A session, with what the thread keeps for it.
-struct Running {
-    session: Session,
-    id: SessionId,
-    /// Guards the session's further requests, if its offer was proven.
-    guard: Option<SessionGuard>,
-    /// The identifier of the paired device whose session it is, if it is one's.
-    device: Option<String>,
-    encoder: EncoderThread,
-    recorders: Vec<Recorder>,
-    /// Where the session's newest datagram came from: a guess that avoids asking all sessions.
-    address: Option<SocketAddr>,
-    /// The addresses that may send to the host's address at a relay, for this session.
-    peers: Peers,
-}
-
-impl Running {
-    /// Reports a frame about which everything is known to metrics and recorders.
-    fn told(&mut self, metrics: &Metrics, frame: &SessionFrame) {
-        metrics.frame(frame);
-        for recorder in &mut self.recorders {
-            recorder.push(frame);
-        }
-    }
-}
-
-/// Gives what a session had of memory to the system, once its threads have ended too.
-#[expect(clippy::disallowed_methods, reason = "a driver waits")]
-fn return_memory() {
-    let later = thread::Builder::new().name("memory".to_owned());
-    // Without a thread, the memory stays until the next session's end.
-    let _ = later.spawn(|| {
-        thread::sleep(WOUND_UP);
-        mimosa_memory::return_freed();
-    });
 }
 
 /// The state of the network's thread.
@@ -227,132 +184,6 @@ impl Network {
             }
             self.sockets.streams.forget_closed();
         }
-    }
-
-    /// Calls `act` for each session, and carries out what follows. A panic in a session ends only
-    /// that one.
-    fn each(&mut self, mut act: impl FnMut(&mut Running, Time, usize)) {
-        let viewers = self.viewers();
-        let numbers: Vec<_> = self.sessions.keys().copied().collect();
-        for number in numbers {
-            self.with(number, |running, now| act(running, now, viewers));
-        }
-    }
-
-    /// Calls `act` for one session.
-    fn with<T>(
-        &mut self,
-        number: SessionNumber,
-        act: impl FnOnce(&mut Running, Time) -> T,
-    ) -> Option<T> {
-        let now = self.clock.now();
-        let running = self.sessions.get_mut(&number)?;
-        let result = catch_unwind(AssertUnwindSafe(|| act(running, now)));
-        let Ok(result) = result else {
-            self.panicked(number);
-            return None;
-        };
-        self.settle(number);
-        Some(result)
-    }
-
-    /// Sends a session's datagrams, and carries out its effects. A session that panics ends.
-    fn settle(&mut self, number: SessionNumber) {
-        let settled = catch_unwind(AssertUnwindSafe(|| self.carry_out(number)));
-        if settled.is_err() {
-            self.panicked(number);
-        }
-    }
-
-    fn carry_out(&mut self, number: SessionNumber) {
-        let mut has_connected = false;
-        let mut ended = None;
-        while let Some(running) = self.sessions.get_mut(&number) {
-            let datagrams = std::iter::from_fn(|| running.session.poll_datagram());
-            let unsent = self.sockets.send(self.clock.now(), datagrams);
-            self.metrics.unsent.inc_by(unsent);
-            let effects = running.session.take_effects();
-            if effects.is_empty() {
-                break;
-            }
-            for effect in effects {
-                match effect {
-                    Effect::Encode(job) => {
-                        if !running.encoder.encode(job) {
-                            ended = Some("the encoder has died".to_owned());
-                        }
-                    }
-                    Effect::Act(played) => self.source.act(played),
-                    Effect::Copied(text) => self.source.offer(text),
-                    Effect::Shift(by) => self.source.shift(by),
-                    Effect::LineTestWanted => {
-                        let now = self.clock.now();
-                        if self.line_gate.opens(now) {
-                            running.session.test_line(now);
-                        } else {
-                            let reason = "a line was tested a moment ago: ask again in 10 s";
-                            running.session.line_not_tested(reason);
-                        }
-                    }
-                    Effect::Happened(SessionEvent::Connected) => {
-                        has_connected = true;
-                        tracing::info!(session = number.0, "connected");
-                        if let Some(picture) = &self.newest {
-                            running.session.picture(self.clock.now(), picture);
-                        }
-                    }
-                    Effect::Happened(SessionEvent::Frame(frame)) => {
-                        running.told(&self.metrics, &frame);
-                    }
-                    Effect::Happened(SessionEvent::DecoderStopped) => {
-                        self.metrics.undecoded.inc();
-                    }
-                    Effect::Happened(SessionEvent::Ended { reason }) => ended = Some(reason),
-                }
-            }
-        }
-        if let Some(reason) = ended {
-            self.remove(number, &reason);
-        } else if has_connected {
-            self.count();
-        }
-    }
-
-    /// Ends a session that has panicked.
-    fn panicked(&mut self, number: SessionNumber) {
-        tracing::error!(session = number.0, "a session has panicked, and is ended");
-        self.remove(number, "an error inside the host");
-    }
-
-    fn remove(&mut self, number: SessionNumber, reason: &str) {
-        let Some(mut running) = self.sessions.remove(&number) else {
-            return;
-        };
-        tracing::info!(
-            session = number.0,
-            role = running.session.role().name(),
-            reason,
-            "ended"
-        );
-        // A panic while the session closes does not affect others.
-        let _ = catch_unwind(AssertUnwindSafe(|| running.session.close(reason)));
-        self.sockets.send(
-            self.clock.now(),
-            std::iter::from_fn(|| running.session.poll_datagram()),
-        );
-        self.sockets.streams.close_of(number);
-        self.permit();
-        for effect in running.session.take_effects() {
-            match effect {
-                Effect::Act(played) => self.source.act(played),
-                Effect::Happened(SessionEvent::Frame(frame)) => {
-                    running.told(&self.metrics, &frame);
-                }
-                _ => {}
-            }
-        }
-        self.count();
-        return_memory();
     }
 
     /// Ends the host with `end`, once every session knows why or has had its time.
@@ -612,3 +443,6 @@ impl Network {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@
 //! A repair packet replaces any packet of its frame: a frame is whole once as many packets of both
 //! kinds have come as the frame has media packets.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mimosa_facts::{Codec, MediaSequence};
@@ -123,7 +124,7 @@ struct Open {
     first: Option<u64>,
     last: Option<u64>,
     packets: BTreeMap<u64, Piece>,
-    /// Bytes that the packets and the frame's code take.
+    /// Bytes that the packets and the repair packets take.
     bytes: usize,
     /// The frame's code, once a repair packet has come.
     block: Option<Block>,
@@ -154,6 +155,16 @@ impl Open {
             block: None,
             out: None,
         }
+    }
+
+    /// Keeps a packet, unless it is there already. Returns whether it was not.
+    fn insert(&mut self, sequence: u64, piece: Piece) -> bool {
+        let Entry::Vacant(place) = self.packets.entry(sequence) else {
+            return false;
+        };
+        self.bytes += size_of::<Piece>() + piece.payload.len();
+        place.insert(piece);
+        true
     }
 
     /// The units that have come since the last call without a gap from the frame's beginning.
@@ -206,20 +217,22 @@ impl Open {
         let repairs = repairs.map(|(place, coded)| (usize::from(*place), &coded[..]));
         let available: Vec<_> = pieces.chain(repairs).collect();
         let found = decode(media, &available)?;
+        let frame_number = block.frame_number;
         for (sequence, payload) in (first..).zip(found) {
-            self.bytes += size_of::<Piece>() + payload.len();
-            self.packets.entry(sequence).or_insert_with(|| Piece {
+            let dependency = Dependency {
+                is_first: sequence == first,
+                is_last: sequence == last,
+                frame_number,
+                reference: self.reference,
+            };
+            let piece = Piece {
                 sequence: MediaSequence::of(sequence),
                 timestamp: self.timestamp,
-                dependency: Dependency {
-                    is_first: sequence == first,
-                    is_last: sequence == last,
-                    frame_number: block.frame_number,
-                    reference: self.reference,
-                },
+                dependency,
                 at,
                 payload,
-            });
+            };
+            self.insert(sequence, piece);
         }
         (self.first, self.last) = (Some(first), Some(last));
         Ok(lacking as u64)
@@ -296,12 +309,8 @@ impl Assembler {
         }
         let is_full = open.packets.len() as u64 >= MOST_PACKETS;
         let at = piece.at;
-        let bytes = piece.payload.len();
-        if is_full || open.packets.contains_key(&sequence) {
+        if is_full || !open.insert(sequence, piece) {
             self.counts.useless += 1;
-        } else {
-            open.packets.insert(sequence, piece);
-            open.bytes += size_of::<Piece>() + bytes;
         }
         self.settle(number, at)
     }
@@ -324,11 +333,10 @@ impl Assembler {
             repairs: BTreeMap::new(),
         });
         let is_its = (first, usize::from(piece.media)) == (block.first, block.media);
-        if is_its && block.media > 0 && usize::from(piece.place) >= block.media {
-            let bytes = piece.coded.len();
-            if block.repairs.insert(piece.place, piece.coded).is_none() {
-                open.bytes += bytes;
-            }
+        let is_repair = is_its && block.media > 0 && usize::from(piece.place) >= block.media;
+        if is_repair && let Entry::Vacant(place) = block.repairs.entry(piece.place) {
+            open.bytes += piece.coded.len();
+            place.insert(piece.coded);
         } else {
             self.counts.useless += 1;
         }
@@ -423,16 +431,14 @@ impl Assembler {
     fn forget(&mut self, number: u64) {
         let oldest = number.saturating_sub(MOST_OPEN);
         let mut bytes: usize = self.open.values().map(|open| open.bytes).sum();
+        // A hostile host's numbers may fall: then no frame is too far behind, however many there are.
+        let mut frames = self.open.len() as u64;
         while let Some(entry) = self.open.first_entry() {
-            if *entry.key() >= oldest && bytes <= MOST_HELD {
+            if *entry.key() >= oldest && bytes <= MOST_HELD && frames <= MOST_OPEN {
                 break;
             }
             bytes -= entry.remove().bytes;
-            self.counts.passed += 1;
-        }
-        // Numbers that fall leave newer frames behind than `number` is.
-        while self.open.len() as u64 > MOST_OPEN {
-            self.open.pop_first();
+            frames -= 1;
             self.counts.passed += 1;
         }
     }

@@ -194,6 +194,24 @@ fn a_hosts_numbers_that_fall_and_packets_without_end_do_not_fill_the_memory() {
         assert!(held <= MOST_HELD, "{held} bytes at frame {number}");
     }
     assert!(assembler.open.len() > 30, "what may be kept is kept");
+    // Repair packets that are short at first, and long when they come again.
+    let mut assembler = Assembler::new(Codec::H264);
+    for number in 0..MOST_OPEN {
+        let number = u16::try_from(number).unwrap();
+        let media = frame(number, 1, number * 200, 100);
+        for length in [1, 1_200] {
+            for mut piece in repairs(&media, 99) {
+                piece.coded = vec![7; length];
+                assert!(assembler.repair(piece).is_empty());
+            }
+        }
+        let kept = |open: &Open| {
+            let block = open.block.as_ref().unwrap();
+            block.repairs.values().map(Vec::len).sum::<usize>()
+        };
+        let held: usize = assembler.open.values().map(kept).sum();
+        assert!(held <= MOST_HELD, "{held} bytes at frame {number}");
+    }
 }
 
 /// Repair packets of a frame, coded as the host's store codes them.
