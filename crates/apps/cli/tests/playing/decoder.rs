@@ -115,7 +115,7 @@ fn a_keyframe_is_asked_for_and_the_report_counts() {
     let player = play(
         &home,
         &url,
-        &["--pictures", "90", "--seconds", "60", "--report", "-"],
+        &["--pictures", "90", "--seconds", "150", "--report", "-"],
     );
     let [first, _] = two(player.id());
     kill(first, Signal::ILL);

@@ -86,7 +86,7 @@ echo "after $((($(date +%s%N) - begun) / 1000000)) ms"
 rules
 url=$(sed -n 's/^play  *https/https/p' urls.txt | grep -F 11.22.33.7 | head -n 1)
 if [ "$url" ]; then
-    ip netns exec player "$MIMOSA" play "$url" --headless --pictures 60 --seconds 60 --report report.json
+    ip netns exec player "$MIMOSA" play "$url" --headless --pictures 60 --seconds 150 --report report.json
 fi
 echo "ends"
 kill $host

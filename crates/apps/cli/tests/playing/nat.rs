@@ -52,11 +52,12 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 echo "$url"
-ip netns exec player "$MIMOSA" play "$url" --headless --pictures 60 --seconds 60 --report report.json
+ip netns exec player "$MIMOSA" play "$url" --headless --pictures 60 --seconds 150 --report report.json
 "#;
 
 /// Plays in the host's network while the host changes from its address to another one, which it did not have when
-/// the session began.
+/// the session began. Of the 250 pictures at most 180 come at
+/// the old address, which goes within 3 s of the beginning; the rest comes at the new one.
 const MOVE: &str = r#"ip netns exec host "$MIMOSA" serve --bind 0.0.0.0 --http-port 7080 --udp-port 7081 \
     --size 320x180 >urls.txt 2>log.txt &
 host=$!
@@ -75,7 +76,7 @@ ip netns exec host sh -c 'echo 1 >/proc/sys/net/ipv4/conf/eth0/promote_secondari
     sleep 0.5
     ip -n host address delete 10.9.0.2/24 dev eth0
 } &
-ip netns exec router "$MIMOSA" play "$url" --headless --seconds 11 --report report.json
+ip netns exec router "$MIMOSA" play "$url" --headless --pictures 250 --seconds 150 --report report.json
 played=$?
 cat log.txt >&2
 exit $played
@@ -131,7 +132,7 @@ fn a_host_behind_a_router_is_reached_where_it_says() {
 
 #[test]
 fn a_host_behind_a_router_that_does_not_say_is_not_reached() {
-    let short = PLAY.replace("--seconds 60", "--seconds 3");
+    let short = PLAY.replace("--seconds 150", "--seconds 3");
     let Some((output, report)) = played("nat-untold", &short, &[]) else {
         return;
     };
@@ -154,9 +155,10 @@ fn a_host_that_changes_its_address_keeps_its_session() {
     assert_eq!(said.matches(" begun ").count(), 1, "one session: {said}");
     let last = "have changed udp=[127.0.0.1:7081, 10.9.0.3:7081]";
     assert!(said.contains(last), "{said}");
-    // The picture was away for 2.5 s of silence and until the next check, and came back.
+    // The picture was away for 2.5 s of silence and until the next check, and came back. That takes 7 s, and longer
+    // where the machine stands still meanwhile.
     let longest = report["interval"]["max"].as_f64().unwrap();
-    assert!((2_000.0..9_000.0).contains(&longest), "{said} {report:#}");
+    assert!((2_000.0..20_000.0).contains(&longest), "{said} {report:#}");
     let shown = report["frames"]["shown"].as_f64().unwrap();
-    assert!(shown > 150.0, "{report:#}");
+    assert!(shown >= 250.0, "{said} {report:#}");
 }

@@ -60,7 +60,7 @@ url=$(sed -n 's/^play  *https/https/p' urls.txt | tail -n 1)
 # plays NAMESPACE [SECONDS]: with what the host prints, or by the router's address.
 plays() {
     [ "$1" = player ] && url=$(echo "$url" | sed 's/10\.9\.0\.2/203.0.113.7/')
-    ip netns exec "$1" "$MIMOSA" play "$url" --headless --pictures 180 --seconds "${2:-60}" --report report.json
+    ip netns exec "$1" "$MIMOSA" play "$url" --headless --pictures 180 --seconds "${2:-150}" --report report.json
 }
 "#;
 /// Flags of a host with this relay.
