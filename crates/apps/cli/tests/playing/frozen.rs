@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::program::{Running, mimosa, served_with};
-use crate::{alone, folder, text};
+use crate::{alone, folder, place, text};
 
 /// A disk of its own in a file, which can be frozen. It thaws and goes when this is dropped.
 struct Disk(PathBuf);
@@ -49,6 +49,7 @@ impl Disk {
 }
 
 impl Drop for Disk {
+    /// Nobody could empty a folder with a frozen disk in it.
     fn drop(&mut self) {
         self.thaw();
         let _ = Command::new("umount").arg("-l").arg(&self.0).output();
@@ -65,6 +66,8 @@ fn run(command: &mut Command) {
 #[test]
 fn a_frozen_disk_stops_no_stream() {
     let _alone = alone();
+    // Of a run that was killed.
+    drop(Disk(place("frozen").join("disk")));
     let home = folder("frozen");
     let Some(disk) = Disk::mounted(&home, "disk") else {
         return;
@@ -72,7 +75,7 @@ fn a_frozen_disk_stops_no_stream() {
     let (host, url) = served_with(&home, "320x180", &["--record", "disk"]);
     let play = |pictures: &str, more: &[&str]| {
         let mut client = mimosa(&home);
-        let flags = ["play", &url, "--headless", "--seconds", "60", "--pictures"];
+        let flags = ["play", &url, "--headless", "--seconds", "150", "--pictures"];
         client.args(flags).arg(pictures).args(more);
         client
     };
