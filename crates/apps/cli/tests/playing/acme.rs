@@ -24,6 +24,8 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 serve() {
+    # Nobody reads what the host before it has said.
+    rm -f urls.txt
     ip netns exec host "$MIMOSA" serve --bind 0.0.0.0 --http-port 7080 --udp-port 7081 --announce off \
         --size 320x180 --advertise den.example.org:9081 --acme den.example.org --acme-terms on \
         --acme-directory https://203.0.113.20:14000/dir --acme-root pebble.pem >urls.txt 2>>log.txt &
@@ -38,7 +40,7 @@ ls -l mimosa/acme-* || true
 url=$(sed -n 's/^play  *https/https/p' urls.txt | grep -F den.example.org || true)
 echo "url $url"
 # The player knows neither the host's key nor its certificate, but the authority's.
-SSL_CERT_FILE=root.pem ip netns exec player "$MIMOSA" play "$url" --headless --pictures 30 --seconds 60 --report report.json || true
+SSL_CERT_FILE=root.pem ip netns exec player "$MIMOSA" play "$url" --headless --pictures 30 --seconds 150 --report report.json || true
 # By its address the host shows its own certificate, by the key in that URL.
 own=$(sed -n 's/^play  *https/https/p' urls.txt | grep -F 10.9.0.2 || true)
 ip netns exec router "$MIMOSA" play "$own" --headless --pictures 1 --seconds 60 --report own.json || true
@@ -52,7 +54,7 @@ for _ in $(seq 100); do
     [ "$url" ] && break
     sleep 0.1
 done
-SSL_CERT_FILE=root.pem ip netns exec player "$MIMOSA" play "$url" --headless --pictures 30 --seconds 60 --report report.json && played=0 || played=$?
+SSL_CERT_FILE=root.pem ip netns exec player "$MIMOSA" play "$url" --headless --pictures 30 --seconds 150 --report report.json && played=0 || played=$?
 cat log.txt pebble.log >&2
 exit $played
 "#;

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::{alone, folder, text};
+use crate::{alone, folder, standstill, text};
 
 /// Serves the demo at the link's sending end until the other end is done.
 const SERVE: &str = r#""$MIMOSA" serve --bind "$MIMOSA_LINK_ADDRESS" --http-port 7080 \
@@ -27,10 +27,14 @@ cat error.txt >&2
 exit 1
 "#;
 
-/// Plays across `network` until so many pictures were shown, for a minute at most; the host gets these flags.
-/// `None` without the rights to emulate it.
+/// Plays across `network` until so many pictures were shown, for a minute at most, and again where the machine stood
+/// still meanwhile; the host gets these flags. `None` without the rights to emulate the network.
 fn played(name: &str, network: &str, flags: &str, pictures: u32) -> Option<(Output, Value)> {
     let _alone = alone();
+    standstill::without(|| played_once(name, network, flags, pictures))
+}
+
+fn played_once(name: &str, network: &str, flags: &str, pictures: u32) -> Option<(Output, Value)> {
     let folder = with_network(name, network)?;
     std::fs::write(folder.join("serve.sh"), SERVE).unwrap();
     std::fs::write(folder.join("play.sh"), PLAY).unwrap();

@@ -15,6 +15,7 @@ mod pairing;
 mod program;
 mod relay;
 mod sessions;
+mod standstill;
 mod window;
 
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::{alone, folder, text};
 
 /// How long a host may take to say something.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A host on a terminal, where it shows PINs.
 struct Host {

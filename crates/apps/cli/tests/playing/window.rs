@@ -102,7 +102,7 @@ fn on(server: &PrivateServer) -> [(&'static str, &OsStr); 2] {
 /// How pictures are shown, once a line satisfies `is_wanted`.
 fn logged(lines: &Receiver<String>, is_wanted: impl Fn(&str) -> bool) -> String {
     for _ in 0..120 {
-        let line = lines.recv_timeout(Duration::from_secs(20)).unwrap();
+        let line = lines.recv_timeout(Duration::from_mins(1)).unwrap();
         if is_wanted(&line) {
             return line;
         }
