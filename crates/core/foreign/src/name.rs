@@ -13,7 +13,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OutsideName<'a> {
-    /// A WebAssembly module.
+    /// A WebAssembly module or component.
     Wasm {
         /// Path of the module's file.
         file: &'a str,

@@ -1,7 +1,7 @@
 """A small controller in Python: more by a step, and less at loss or delay.
 
 As a program it is the controller `process:python3 aimd.py`; as a module its class is a controller
-for `mimosa_lab.run(controller=Aimd)`. `aimd.rs` is its twin as a WebAssembly module, and decides the
+for `mimosa_lab.run(controller=Aimd)`. `aimd.rs` is its twin as a WebAssembly module and component, and decides the
 same. All numbers are whole, so that they travel exactly.
 """
 

@@ -1,7 +1,7 @@
 //! A small controller as a WebAssembly module: the twin of `aimd.py`, which decides the same.
 //!
-//! `scripts/wasm-controllers.sh` builds it. The module needs no library: it looks for the few fields
-//! that it uses in each line, and writes its answer into a buffer of its own.
+//! `scripts/wasm-controllers.sh` builds it, and with `--cfg component` the module of a component. The module needs no
+//! library: it looks for the few fields that it uses in each line, and writes its answer into a buffer of its own.
 
 #![no_std]
 
@@ -139,28 +139,76 @@ impl Aimd {
     }
 }
 
+/// What a module exports.
+#[cfg(not(component))]
+mod exports {
+    use super::{Aimd, answered, place};
+
+    /// The place for a line of this length.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn mimosa_alloc(length: u32) -> u32 {
+        place(length)
+    }
+
+    /// Takes the first line, and gives the place and the length of the answer.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn mimosa_start(_at: u32, length: u32) -> u64 {
+        packed(answered(length, |controller, line, _| controller.start(line)))
+    }
+
+    /// Takes a line about an event.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn mimosa_event(_at: u32, length: u32) -> u64 {
+        packed(answered(length, Aimd::event))
+    }
+
+    fn packed([at, length]: [u32; 2]) -> u64 {
+        u64::from(at) << 32 | u64::from(length)
+    }
+}
+
+/// What the module of a component of the world in `controller.wit` exports, as `wasm-tools component new` looks for it.
+#[cfg(component)]
+mod exports {
+    use super::{Aimd, answered, place};
+
+    static mut PAIR: [u32; 2] = [0; 2];
+
+    /// The place for a text, of which there is none before.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn cabi_realloc(_old: u32, _size: u32, _align: u32, length: u32) -> u32 {
+        place(length)
+    }
+
+    /// Takes the first line, and gives the place of the place and the length of the answer.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn start(_at: u32, length: u32) -> u32 {
+        pair(answered(length, |controller, line, _| controller.start(line)))
+    }
+
+    /// Takes a line about an event.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn event(_at: u32, length: u32) -> u32 {
+        pair(answered(length, Aimd::event))
+    }
+
+    fn pair(answer: [u32; 2]) -> u32 {
+        // SAFETY: a module has one thread, and no call is within another.
+        unsafe { PAIR = answer };
+        &raw const PAIR as u32
+    }
+}
+
 /// The place for a line of this length.
-#[unsafe(no_mangle)]
-pub extern "C" fn mimosa_alloc(length: u32) -> u32 {
+fn place(length: u32) -> u32 {
     assert!(length as usize <= LINE);
     &raw const LINE_BUFFER as u32
 }
 
-/// Takes the first line, and gives the place and the length of the answer.
-#[unsafe(no_mangle)]
-pub extern "C" fn mimosa_start(at: u32, length: u32) -> u64 {
-    answered(at, length, |controller, line, _| controller.start(line))
-}
-
-/// Takes a line about an event.
-#[unsafe(no_mangle)]
-pub extern "C" fn mimosa_event(at: u32, length: u32) -> u64 {
-    answered(at, length, Aimd::event)
-}
-
-fn answered(_at: u32, length: u32, act: impl Fn(&mut Aimd, &[u8], &mut Answer<'_>)) -> u64 {
+/// The place and the length of the answer to the line that is in its place.
+fn answered(length: u32, act: impl Fn(&mut Aimd, &[u8], &mut Answer<'_>)) -> [u32; 2] {
     // SAFETY: a module has one thread, no call is within another, and the line is in the buffer that
-    // `mimosa_alloc` named.
+    // `place` named.
     let (line, buffer, controller) = unsafe {
         (
             &*(&raw const LINE_BUFFER),
@@ -173,7 +221,7 @@ fn answered(_at: u32, length: u32, act: impl Fn(&mut Aimd, &[u8], &mut Answer<'_
     answer.field("{\"seq\":", number(line, b"\"seq\":").unwrap_or(0));
     act(controller, line, &mut answer);
     answer.text("}");
-    (answer.buffer.as_ptr() as u64) << 32 | answer.length as u64
+    [answer.buffer.as_ptr() as u32, answer.length as u32]
 }
 
 /// An answer that is being written.

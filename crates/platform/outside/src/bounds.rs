@@ -35,7 +35,7 @@ impl Default for ProcessBounds {
     }
 }
 
-/// Bounds of a WebAssembly module.
+/// Bounds of a WebAssembly module or component.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct WasmBounds {

@@ -44,27 +44,34 @@ pub enum Problem {
         /// The most megabytes.
         most: u64,
     },
-    /// The file is no module.
+    /// The file is neither a module nor a component.
     #[error(
-        "it is no WebAssembly module: {}; build one for `wasm32-unknown-unknown`, without components",
+        "it is no WebAssembly module or component: {}; build one for `wasm32-unknown-unknown`",
         one_line(why, LONGEST_WHY)
     )]
     NoModule {
         /// The interpreter's reason.
         why: String,
     },
-    /// The module asks for something from outside.
+    /// The module or the component asks for something from outside.
     #[error(
-        "the module imports `{module}.{name}`, and a controller is given nothing: no clock, no files, no randomness; build it without"
+        "it imports `{}`, and a controller is given nothing: no clock, no files, no randomness; build it without, for `wasm32-unknown-unknown`",
+        one_line(name, LONGEST_WHY)
     )]
     Import {
-        /// The module of the import.
-        module: String,
-        /// Name of the import.
+        /// Name of the import, after that of its module.
         name: String,
     },
-    /// The module lacks an export.
-    #[error("the module has no export `{name}` of the type {is}; export it")]
+    /// The component is more than one module in an envelope.
+    #[error(
+        "the component {why}; make one of one module that imports nothing, by `wasm-tools component new`"
+    )]
+    Envelope {
+        /// What it is besides.
+        why: &'static str,
+    },
+    /// The module or the component lacks an export.
+    #[error("it has no export `{name}` of the type {is}; export it")]
     Export {
         /// Name of the export.
         name: &'static str,
@@ -103,7 +110,7 @@ pub enum Problem {
     },
     /// A pointer of the module is not in its memory.
     #[error(
-        "line {seq}: {what} from {at} with {length} bytes is not within the module's memory; return what `mimosa_alloc` and `mimosa_event` must"
+        "line {seq}: {what} from {at} with {length} bytes is not within the module's memory; return places that are"
     )]
     Memory {
         /// Number of the line.

@@ -1,10 +1,10 @@
-//! Controllers from outside the program: `wasm:FILE` is a WebAssembly module, and `process:COMMAND`
-//! a process that reads events from a pipe and writes decisions to another.
+//! Controllers from outside the program: `wasm:FILE` is a WebAssembly module or component, and
+//! `process:COMMAND` a process that reads events from a pipe and writes decisions to another.
 //!
 //! [`find`] gives a [`Maker`](mimosa_foreign::Maker) for such a name, which simulations and sessions
 //! are handed. What is said on the way is [`Dialogue`](mimosa_foreign::Dialogue)'s; this crate is the
 //! driver that reads the file, starts the process and bounds both. `docs/embed/foreign.md` describes
-//! the lines, the exports of a module and the bounds.
+//! the lines, modules and components, and the bounds.
 //!
 //! ```
 //! use mimosa_facts::Limits;

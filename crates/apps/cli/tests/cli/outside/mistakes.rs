@@ -32,12 +32,12 @@ fn names_are_refused_at_their_line_before_anything_runs() {
     for (name, what) in [
         ("wasm:none.wasm", "cannot read none.wasm: No such file"),
         ("wasm:", "cannot read"),
-        ("wasm:text.wasm", "it is no WebAssembly module"),
+        ("wasm:text.wasm", "it is no WebAssembly module or component"),
         (
             "wasm:empty.wasm",
             "no export `mimosa_start` of the type (i32, i32) -> i64",
         ),
-        ("wasm:import.wasm", "the module imports `env.f`"),
+        ("wasm:import.wasm", "it imports `env.f`"),
         ("process:", "there is no command"),
         ("process:python3 'a b", "a quote ' does not end"),
         (
@@ -64,6 +64,51 @@ fn names_are_refused_at_their_line_before_anything_runs() {
         assert!(said.contains(what), "{name}: {said}");
         assert_eq!(said.lines().count(), 1, "{name}: {said}");
     }
+}
+
+#[test]
+fn components_that_are_more_than_a_module_in_an_envelope_are_refused_with_the_reason() {
+    let here = folder("outside-components");
+    for (name, what) in [
+        (
+            "import",
+            "it imports `clock`, and a controller is given nothing",
+        ),
+        (
+            "empty",
+            "no export `start` of the type func(line: string) -> string",
+        ),
+        (
+            "two",
+            "the component has more than one module; make one of one",
+        ),
+        ("within", "the component has components in it"),
+        (
+            "other",
+            "no export `start` of the type func(line: string) -> string",
+        ),
+        (
+            "beyond",
+            "line 0: the place for the line from 4294967040 with",
+        ),
+        (
+            "pair",
+            "line 0: the place of the answer from 65532 with 8 bytes is not within",
+        ),
+    ] {
+        let file = format!("{name}.wasm");
+        std::fs::copy(controller(&format!("wrong/{file}")), here.join(&file)).unwrap();
+        let said = refused(&here, &format!("wasm:{file}"), "");
+        assert!(said.contains(what), "{name}: {said}");
+        assert_eq!(said.lines().count(), 1, "{name}: {said}");
+    }
+    let whole = std::fs::read(controller("aimd.component.wasm")).unwrap();
+    std::fs::write(here.join("cut.wasm"), &whole[..whole.len() - 9]).unwrap();
+    let said = refused(&here, "wasm:cut.wasm", "");
+    assert!(
+        said.contains("it is no WebAssembly module or component"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -100,11 +100,15 @@ fn beside(maker: &dyn Maker, seed: u64, steps: (u64, i64)) -> Seen {
     Arc::into_inner(shared).unwrap().into_inner().unwrap()
 }
 
-/// The two forms with which every decision of the twin is compared.
-const FORMS: [&str; 2] = ["wasm:aimd.wasm", "process:python3 aimd.py"];
+/// The forms with which every decision of the twin is compared.
+const FORMS: [&str; 3] = [
+    "wasm:aimd.wasm",
+    "wasm:aimd.component.wasm",
+    "process:python3 aimd.py",
+];
 
 #[test]
-fn a_module_and_a_process_decide_as_their_twin_at_every_event() {
+fn a_module_a_component_and_a_process_decide_as_their_twin_at_every_event() {
     for form in FORMS {
         let maker = maker(form);
         for seed in 1..=3 {

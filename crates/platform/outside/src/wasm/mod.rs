@@ -1,4 +1,7 @@
-//! Controllers that are WebAssembly modules, in an interpreter that gives them nothing from outside.
+//! Controllers that are WebAssembly modules or components, in an interpreter that gives them nothing from outside.
+
+mod abi;
+mod component;
 
 use std::fmt;
 use std::io::Read;
@@ -8,9 +11,11 @@ use mimosa_facts::{Controller, Event, Limits};
 use mimosa_foreign::{Dialogue, Maker};
 use mimosa_units::Time;
 use wasmi::{
-    CompilationMode, Config, Engine, Linker, Memory, Module, Store, StoreLimits,
-    StoreLimitsBuilder, TrapCode, TypedFunc,
+    CompilationMode, Config, Engine, Linker, Module, Store, StoreLimits, StoreLimitsBuilder,
+    TrapCode,
 };
+
+use self::abi::{Asked, Form};
 
 use crate::bounds::{WasmBounds, split};
 use crate::digest::Digest;
@@ -22,14 +27,11 @@ const LARGEST_FILE: u64 = 16;
 /// Most elements of a module's tables.
 const LARGEST_TABLE: usize = 65_536;
 
-/// A function that takes a line, by its place and length in the module's memory, and gives the place
-/// and the length of the answer in the upper and the lower half.
-type Asked = TypedFunc<(u32, u32), u64>;
-
 /// Makes controllers of a module that is compiled once.
 pub(crate) struct WasmMaker {
     name: String,
     module: Module,
+    form: Form,
     digest: u64,
 }
 
@@ -42,7 +44,7 @@ impl fmt::Debug for WasmMaker {
 }
 
 impl WasmMaker {
-    /// Reads and compiles the module in `file`, a path that counts from `folder`.
+    /// Reads and compiles the module or the component in `file`, a path that counts from `folder`.
     pub(crate) fn read(file: &str, folder: &Path) -> Result<Self, Problem> {
         let path = folder.join(file);
         let shown = path.display().to_string();
@@ -62,28 +64,28 @@ impl WasmMaker {
         Self::of(format!("wasm:{file}"), &bytes)
     }
 
-    /// Compiles a module.
+    /// Compiles a module, which may be in a component.
     fn of(name: String, bytes: &[u8]) -> Result<Self, Problem> {
+        let (inner, form) = Form::of(bytes)?;
         let mut config = Config::default();
         // Compiling a function when it is first called would take fuel from that line.
         config
             .consume_fuel(true)
             .compilation_mode(CompilationMode::Eager);
         let engine = Engine::new(&config);
-        let module = Module::new(&engine, bytes).map_err(|error| Problem::NoModule {
+        let module = Module::new(&engine, inner).map_err(|error| Problem::NoModule {
             why: error.to_string(),
         })?;
         if let Some(import) = module.imports().next() {
-            return Err(Problem::Import {
-                module: import.module().to_owned(),
-                name: import.name().to_owned(),
-            });
+            let name = format!("{}.{}", import.module(), import.name());
+            return Err(Problem::Import { name });
         }
         let mut digest = Digest::new();
         digest.add(bytes);
         Ok(Self {
             name,
             module,
+            form,
             digest: digest.value(),
         })
     }
@@ -95,7 +97,7 @@ impl WasmMaker {
         dialogue: &mut Dialogue,
         first: &[u8],
     ) -> Result<Running, Problem> {
-        let mut running = Running::new(&self.module, bounds)?;
+        let mut running = Running::new(&self.module, &self.form, bounds)?;
         let start = running.start;
         running.call(start, dialogue, first)?;
         Ok(running)
@@ -133,15 +135,13 @@ impl Maker for WasmMaker {
 /// A module with its memory.
 struct Running {
     store: Store<StoreLimits>,
-    memory: Memory,
-    alloc: TypedFunc<u32, u32>,
     start: Asked,
     event: Asked,
     fuel: u64,
 }
 
 impl Running {
-    fn new(module: &Module, bounds: WasmBounds) -> Result<Self, Problem> {
+    fn new(module: &Module, form: &Form, bounds: WasmBounds) -> Result<Self, Problem> {
         let memory = usize::try_from(bounds.memory.get()).unwrap_or(usize::MAX);
         let limits = StoreLimitsBuilder::new()
             .memory_size(memory)
@@ -160,17 +160,8 @@ impl Running {
         let instance = linker
             .instantiate_and_start(&mut store, module)
             .map_err(begin)?;
-        let no = |name, is| Problem::Export { name, is };
-        let memory = instance.get_memory(&store, "memory");
-        let alloc = instance.get_typed_func(&store, "mimosa_alloc");
-        let asked = |name| {
-            let function = instance.get_typed_func(&store, name);
-            function.map_err(|_| no(name, "(i32, i32) -> i64"))
-        };
-        let (start, event) = (asked("mimosa_start")?, asked("mimosa_event")?);
+        let (start, event) = form.functions(&store, instance)?;
         Ok(Self {
-            memory: memory.ok_or_else(|| no("memory", "a memory"))?,
-            alloc: alloc.map_err(|_| no("mimosa_alloc", "(i32) -> i32"))?,
             start,
             event,
             fuel: bounds.fuel,
@@ -187,34 +178,25 @@ impl Running {
     ) -> Result<(), Problem> {
         let seq = dialogue.awaited();
         let fuel = self.fuel;
-        let trap = |error: wasmi::Error| match error.as_trap_code() {
-            Some(TrapCode::OutOfFuel) => Problem::Fuel { seq, fuel },
-            _ => Problem::Trap {
+        let problem = |wrong| match wrong {
+            abi::Wrong::Trap(error) => match error.as_trap_code() {
+                Some(TrapCode::OutOfFuel) => Problem::Fuel { seq, fuel },
+                _ => Problem::Trap {
+                    seq,
+                    why: error.to_string(),
+                },
+            },
+            abi::Wrong::Place { what, at, length } => Problem::Memory {
                 seq,
-                why: error.to_string(),
+                what,
+                at: u64::from(at),
+                length: u64::from(length),
             },
         };
-        self.store.set_fuel(self.fuel).map_err(trap)?;
-        let length = u32::try_from(line.len()).unwrap_or(u32::MAX);
-        let at = self.alloc.call(&mut self.store, length).map_err(trap)?;
-        let memory = |what, at: u32, length: u32| Problem::Memory {
-            seq,
-            what,
-            at: u64::from(at),
-            length: u64::from(length),
-        };
-        self.memory
-            .write(&mut self.store, at as usize, line)
-            .map_err(|_| memory("the place for the line", at, length))?;
-        let packed = function.call(&mut self.store, (at, length)).map_err(trap)?;
-        #[expect(clippy::cast_possible_truncation, reason = "each is a half of it")]
-        let (at, length) = ((packed >> 32) as u32, packed as u32);
-        let begin = at as usize;
-        let answer = begin
-            .checked_add(length as usize)
-            .and_then(|end| self.memory.data(&self.store).get(begin..end))
-            .ok_or_else(|| memory("the answer", at, length))?;
-        dialogue.take(answer)?;
+        let set = self.store.set_fuel(self.fuel);
+        set.map_err(|error| problem(abi::Wrong::Trap(error)))?;
+        let answer = function.call(&mut self.store, line).map_err(problem)?;
+        dialogue.take(&answer)?;
         Ok(())
     }
 }

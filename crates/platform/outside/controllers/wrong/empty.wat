@@ -1,0 +1,2 @@
+;; Has nothing in it.
+(component)

@@ -1,0 +1,2 @@
+;; Asks for a function of the system.
+(component (import "clock" (func)))

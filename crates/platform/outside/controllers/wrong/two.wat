@@ -1,0 +1,2 @@
+;; Has two modules.
+(component (core module) (core module))

@@ -1,0 +1,2 @@
+;; Has a component in it.
+(component (component))
