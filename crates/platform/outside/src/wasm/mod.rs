@@ -16,7 +16,6 @@ use wasmi::{
 };
 
 use self::abi::{Asked, Form};
-
 use crate::bounds::{WasmBounds, split};
 use crate::digest::Digest;
 use crate::driven::{Driven, Driver};
