@@ -173,6 +173,8 @@ mod exports {
     use super::{Aimd, answered, place};
 
     static mut PAIR: [u32; 2] = [0; 2];
+    /// Whether the newest answer still has to be read: its buffer is that of the next one.
+    static mut IS_UNREAD: bool = false;
 
     /// The place for a text, of which there is none before.
     #[unsafe(no_mangle)]
@@ -192,9 +194,30 @@ mod exports {
         pair(answered(length, Aimd::event))
     }
 
-    fn pair(answer: [u32; 2]) -> u32 {
+    /// Takes the answer to the first line back.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn cabi_post_start(_pair: u32) {
+        read();
+    }
+
+    /// Takes the answer to a line about an event back.
+    #[unsafe(no_mangle)]
+    pub extern "C" fn cabi_post_event(_pair: u32) {
+        read();
+    }
+
+    fn read() {
         // SAFETY: a module has one thread, and no call is within another.
-        unsafe { PAIR = answer };
+        unsafe { IS_UNREAD = false };
+    }
+
+    fn pair(answer: [u32; 2]) -> u32 {
+        // SAFETY: as above.
+        unsafe {
+            assert!(!IS_UNREAD);
+            IS_UNREAD = true;
+            PAIR = answer;
+        }
         &raw const PAIR as u32
     }
 }

@@ -67,7 +67,7 @@ pub enum Problem {
         "the component {why}; make one of one module that imports nothing, by `wasm-tools component new`"
     )]
     Envelope {
-        /// What it is besides.
+        /// What the component has or does besides, after the words "the component".
         why: &'static str,
     },
     /// The module or the component lacks an export.

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use crate::program::Running;
+use crate::standstill::unless_still;
 use crate::{alone, folder, text};
 
 /// Number of paths: with one block they make six pairs, the fewest from which arms are told apart.
@@ -158,6 +159,10 @@ fn soon(mut what: impl FnMut() -> bool) -> bool {
 
 #[test]
 fn a_killed_campaign_goes_on_repeats_nothing_and_tells_a_low_arm_apart() {
+    unless_still(killed);
+}
+
+fn killed() {
     let _alone = alone();
     let folder = folder("campaign");
     let Some(links) = Links::up(&folder) else {
@@ -241,8 +246,6 @@ fn rows_and_raw_files_are_there(data: &Path) {
         "{sheet}"
     );
     assert!(sheet.contains("commit: "), "{sheet}");
-    // A session of two seconds has no statistics where the machine stands still for most of it.
-    let mut with_statistics = 0;
     for id in table
         .lines()
         .skip(1)
@@ -251,11 +254,9 @@ fn rows_and_raw_files_are_there(data: &Path) {
         let session = data.join("sessions").join(id);
         let row = std::fs::read(session.join("row.json")).unwrap();
         let row: Value = serde_json::from_slice(&row).unwrap();
-        if let Some(round_trip) = row["figures"]["round_trip_p50_ms"].as_f64() {
-            with_statistics += 1;
-            // Twice the link's delay, and no queue of seconds.
-            assert!((20.0..500.0).contains(&round_trip), "{row}");
-        }
+        let round_trip = row["figures"]["round_trip_p50_ms"].as_f64().unwrap();
+        // Twice the link's delay, and no queue of seconds.
+        assert!((20.0..500.0).contains(&round_trip), "{row}");
         assert!(
             row["figures"]["pictures_per_s"].as_f64().unwrap() > 5.0,
             "{row}"
@@ -266,7 +267,6 @@ fn rows_and_raw_files_are_there(data: &Path) {
             "{id}"
         );
     }
-    assert!(with_statistics >= 8, "{with_statistics} of 12");
 }
 
 #[test]

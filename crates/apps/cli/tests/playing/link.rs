@@ -5,7 +5,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::{alone, folder, standstill, text};
+use crate::standstill::unless_still;
+use crate::{alone, folder, text};
 
 /// Serves the demo at the link's sending end until the other end is done.
 const SERVE: &str = r#""$MIMOSA" serve --bind "$MIMOSA_LINK_ADDRESS" --http-port 7080 \
@@ -27,14 +28,10 @@ cat error.txt >&2
 exit 1
 "#;
 
-/// Plays across `network` until so many pictures were shown, for a minute at most, and again where the machine stood
-/// still meanwhile; the host gets these flags. `None` without the rights to emulate the network.
+/// Plays across `network` until so many pictures were shown, for a minute at most; the host gets these flags.
+/// `None` without the rights to emulate it.
 fn played(name: &str, network: &str, flags: &str, pictures: u32) -> Option<(Output, Value)> {
     let _alone = alone();
-    standstill::without(|| played_once(name, network, flags, pictures))
-}
-
-fn played_once(name: &str, network: &str, flags: &str, pictures: u32) -> Option<(Output, Value)> {
     let folder = with_network(name, network)?;
     std::fs::write(folder.join("serve.sh"), SERVE).unwrap();
     std::fs::write(folder.join("play.sh"), PLAY).unwrap();
@@ -94,6 +91,10 @@ fn under_way(report: &Value) -> f64 {
 
 #[test]
 fn marks_are_asked_for_and_told() {
+    unless_still(marks);
+}
+
+fn marks() {
     let network = r#"
 [link]
 rate = "6Mbit/s"
@@ -122,6 +123,10 @@ queue = { kind = "dualpi2" }
 
 #[test]
 fn what_is_lost_comes_again() {
+    unless_still(losses);
+}
+
+fn losses() {
     let network = r#"
 [link]
 rate = "20Mbit/s"
@@ -151,9 +156,13 @@ return_loss = 0.03
     assert!(packets > 100.0 && repaired > 3.0, "{report:#}");
 }
 
-/// Sent again a packet would come 180 ms after it left first.
 #[test]
 fn where_there_is_no_time_repair_packets_stand_for_what_is_lost() {
+    unless_still(repairs);
+}
+
+/// Sent again, a packet would come 180 ms after it left first.
+fn repairs() {
     let network = r#"
 [link]
 rate = "20Mbit/s"
@@ -211,14 +220,14 @@ loss = 0.01
 #[cfg(feature = "svt-av1")]
 #[test]
 fn av1_is_played() {
-    codec_is_played("av1", "--encoder svt-av1", "AV1", "SVT-AV1");
+    unless_still(|| codec_is_played("av1", "--encoder svt-av1", "AV1", "SVT-AV1"));
 }
 
 #[cfg(feature = "gstreamer")]
 #[test]
 fn h265_is_played() {
     let flags = "--encoder gstreamer --encoder-element x265enc";
-    codec_is_played("h265", flags, "H265", "x265enc");
+    unless_still(|| codec_is_played("h265", flags, "H265", "x265enc"));
 }
 
 #[test]

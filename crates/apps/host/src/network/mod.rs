@@ -51,6 +51,7 @@ use mimosa_system::clock::Clock;
 const MOST_AT_ONCE: usize = 64;
 /// Longest sleep of the thread.
 const LONGEST_SLEEP: TimeDelta = TimeDelta::from_millis(1_000);
+
 /// What ended a sleep.
 struct Ready {
     messages: bool,

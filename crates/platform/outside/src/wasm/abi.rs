@@ -43,7 +43,7 @@ enum Call {
 /// Why there is no answer.
 pub(super) enum Wrong {
     Trap(wasmi::Error),
-    /// What is at `at` is not in the memory.
+    /// The bytes from `at` on are not all in the module's memory.
     Place {
         what: &'static str,
         at: u32,
@@ -62,7 +62,7 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// Those of [`component::open`].
+    /// The errors of [`component::open`], if the bytes are those of a component.
     pub(super) fn of(bytes: &[u8]) -> Result<(&[u8], Self), Problem> {
         if !component::is_component(bytes) {
             return Ok((bytes, Self::Module));
@@ -143,6 +143,11 @@ fn lifted(
     })
 }
 
+/// A number of the canonical ABI in four bytes, the least first.
+fn number(bytes: &[u8]) -> u32 {
+    bytes.try_into().map_or(0, u32::from_le_bytes)
+}
+
 impl Asked {
     /// Gives a line, and returns the answer.
     pub(super) fn call(
@@ -173,11 +178,8 @@ impl Asked {
             } => {
                 let pair = function.call(&mut *store, (at, length))?;
                 let numbers = self.bytes(store, "the place of the answer", pair, 8)?;
-                let number = |from: usize| {
-                    let bytes = numbers.iter().skip(from).take(4).rev();
-                    bytes.fold(0, |number, byte| number << 8 | u32::from(*byte))
-                };
-                let (at, length) = (number(0), number(4));
+                let (at, length) = numbers.split_at(4);
+                let (at, length) = (number(at), number(length));
                 let answer = self.answer(store, at, length)?;
                 if let Some(post_return) = post_return {
                     post_return.call(&mut *store, pair)?;

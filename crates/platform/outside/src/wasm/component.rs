@@ -34,7 +34,7 @@ pub(super) struct Lifted {
     pub(super) memory: String,
     /// Gives a place for the text that is taken.
     pub(super) realloc: String,
-    /// What is called when the text that it gave has been read.
+    /// Takes back the text that the function gave, once the text has been read.
     pub(super) post_return: Option<String>,
 }
 
@@ -115,8 +115,8 @@ struct Envelope<'a> {
     memories: Vec<&'a str>,
     /// Whether a type is that of a function from a text to a text.
     types: Vec<bool>,
-    /// The functions, with whether their type is the one.
-    functions: Vec<(Option<Lifted>, bool)>,
+    /// The functions; `None` for one that does not take a text and give one.
+    functions: Vec<Option<Lifted>>,
     exports: Vec<(&'a str, u32)>,
 }
 
@@ -162,7 +162,7 @@ impl<'a> Envelope<'a> {
                     match export.kind {
                         ComponentExternalKind::Func => {
                             let function = self.functions.get(index).cloned();
-                            self.functions.push(function.unwrap_or((None, false)));
+                            self.functions.push(function.flatten());
                             self.exports.push((export.name.0, export.index));
                         }
                         ComponentExternalKind::Type => {
@@ -225,9 +225,8 @@ impl<'a> Envelope<'a> {
             realloc,
             post_return,
         });
-        let is_of_texts = self.types.get(type_index as usize);
-        self.functions
-            .push((lifted, is_of_texts.copied().unwrap_or(false)));
+        let is_of_texts = self.types.get(type_index as usize) == Some(&true);
+        self.functions.push(lifted.filter(|_| is_of_texts));
         Ok(())
     }
 
@@ -235,10 +234,8 @@ impl<'a> Envelope<'a> {
     fn function(&self, name: &'static str) -> Result<Lifted, Problem> {
         let export = self.exports.iter().find(|(by, _)| *by == name);
         let function = export.and_then(|(_, index)| self.functions.get(*index as usize));
-        match function {
-            Some((Some(lifted), true)) => Ok(lifted.clone()),
-            _ => Err(Problem::Export { name, is: IS }),
-        }
+        let function = function.cloned().flatten();
+        function.ok_or(Problem::Export { name, is: IS })
     }
 }
 
@@ -267,12 +264,12 @@ mod tests {
             function: function.to_owned(),
             memory: "memory".to_owned(),
             realloc: "cabi_realloc".to_owned(),
-            post_return: None,
+            post_return: Some(format!("cabi_post_{function}")),
         };
         assert_eq!((start, event), (lifted("start"), lifted("event")));
     }
 
-    /// What is damaged is refused, or has a module and both functions all the same.
+    /// A damaged component is refused, or is read with a module and both functions all the same.
     #[test]
     fn damaged_components_are_refused_or_read() {
         // Nothing is missing before the last section, which says who made it.
