@@ -11,11 +11,9 @@
 //! ```
 //!
 //! N falls with the flow's share of the link: from the most for a flow that has a third of it, to one
-//! for a flow that has two fifths, to none for one that has three fifths. N is two at most to begin
-//! with, which leaves others room where several flows of this kind compete. A flow that still has less than
-//! a seventh of the link after some seconds, or less than a quarter where it loses many packets, competes with a
-//! sender that losses hardly slow down, such as BBR. N is then five at most, with which the flow rests near a third.
-//! A flow cannot know how many others share the link.
+//! for a flow that has two fifths, to none for one that has three fifths. The most is one or five: five keep a third of the
+//! link beside senders that losses hardly slow down, such as BBR, and harm where several flows of this kind compete with
+//! TCP. A flow cannot know how many others share the link, and finds out which it is: see `trial.rs`.
 //!
 //! A flow that yields early may lose nothing while TCP loses. So the flow competes also where it has less than a
 //! seventh of the link for seconds while a queue of others stands, whether or not a packet of its own was lost. Links that
@@ -30,6 +28,8 @@
 //! at once. N is no constant. The bitrate grows by a tenth in a round trip at most.
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+
+use super::trial::{Choice, Trial};
 
 /// a and b of the law: what CUBIC adds in a round trip, in packets, and what a loss leaves (RFC 9438,
 /// sections 4.3 and 4.6). M is a full packet.
@@ -56,30 +56,17 @@ const SMALL: f64 = 0.33;
 const EVEN: f64 = 0.38;
 const HALF: f64 = 0.5;
 const LARGE: f64 = 0.6;
-/// Time for which a flow competes as few connections before its share tells whether they are too few,
-/// the time over which the share is averaged, and the share below which they are: our choice. One flow has
-/// 6 to 9 % beside BBR, and each of three has 23 to 31 % beside one connection of CUBIC (30 Mbit/s, a
-/// buffer of one round trip of 40 ms).
-const TRIAL: TimeDelta = TimeDelta::from_millis(4_000);
-const AVERAGED: TimeDelta = TimeDelta::from_millis(2_000);
-const LITTLE: f64 = 0.14;
-/// Share of lost packets from which on the flow takes it that others hardly answer losses, and the share of the link
-/// below which few connections are too few beside such others: our choice. Beside BBR and NADA the flow loses 2.5 to
-/// 12 %, and each of three 0.5 to 1 % beside one connection of CUBIC. With two connections, and two packets at a
-/// frame's start, one flow has 23 % beside BBR (30 Mbit/s, a buffer of one round trip of 20 ms).
+/// Share of lost packets from which on a flow that competes lets few packets leave together at a frame's start: our choice.
+/// Beside BBR and NADA the flow loses 2.5 to 12 %.
 const IGNORED: f64 = 0.025;
-const LITTLE_WHERE_IGNORED: f64 = 0.24;
 /// Share of the link below which a flow has so little that it competes without a loss of its own, and the time over which
-/// it is averaged how often that is so beside a queue that stands: our choice, as long as a trial.
+/// it is averaged how often that is so beside a queue that stands: our choice.
 const STARVED: f64 = 0.14;
 const STARVING: TimeDelta = TimeDelta::from_millis(4_000);
-/// Time after a competition for which the next one begins with what it has told: our choice, longer than
-/// TCP needs to come back.
-const REMEMBERED: TimeDelta = TimeDelta::from_millis(30_000);
-/// Share of lost packets up to which N may be greatest, and from which on it is one at most. Our choice:
-/// BBR causes a twentieth, and where a fifth is lost, too many compete to be many connections each.
-const FEW_LOST: f64 = 0.12;
-const MANY_LOST: f64 = 0.2;
+/// Share of lost packets up to which N may be greatest, and from which on it is one at most: our choice. Beside one
+/// connection of BBR the flow loses a twenty-fifth, and each of three 6 to 7 %.
+const FEW_LOST: f64 = 0.06;
+const MANY_LOST: f64 = 0.15;
 /// Number of packets over which that share is averaged.
 const PACKETS: f64 = 512.0;
 /// Most that the bitrate grows in a round trip, our choice: where few packets are on their way, one more
@@ -91,6 +78,9 @@ const LONGEST_ROUND: f64 = 4.0;
 /// How much more a moment counts in which nothing of others is seen: a path that has become longer
 /// looks like a queue, until its smallest delay is known.
 const ALONE: f64 = 3.0;
+/// How much more a moment counts in which a queue is gone that was theirs: our choice. NADA's and `BBRv3`'s are gone for a good
+/// part of the time.
+const GONE: f64 = 1.5;
 
 /// What a round shows of the queue and of the flow's part.
 #[derive(Clone, Copy, Debug)]
@@ -132,42 +122,6 @@ pub(super) struct Beside {
     trial: Trial,
 }
 
-/// Whether few connections are too few.
-#[derive(Debug, Default)]
-struct Trial {
-    /// When the competition began; where there is none, when the last one ended.
-    since: Time,
-    /// The flow's share of the link, averaged.
-    share: f64,
-    /// Whether the share was too small, in this competition or in the one shortly before it.
-    has_little: bool,
-}
-
-impl Trial {
-    /// Takes the beginning or the end of a competition, with the flow's share of the link.
-    fn turned(&mut self, now: Time, competes: bool, share: f64) {
-        if competes {
-            self.has_little &= now.since(self.since) < REMEMBERED;
-            self.share = share;
-        }
-        self.since = now;
-    }
-
-    /// Takes a round of length `passed` with this share of the link and of lost packets. Returns whether few connections
-    /// have proved too few.
-    fn took_round(&mut self, now: Time, passed: TimeDelta, share: f64, lost: f64) -> bool {
-        let kept = libm::exp(-passed.ratio(AVERAGED));
-        self.share = kept * self.share + (1.0 - kept) * share;
-        let little = if lost > IGNORED {
-            LITTLE_WHERE_IGNORED
-        } else {
-            LITTLE
-        };
-        self.has_little |= now.since(self.since) > TRIAL && self.share < little;
-        self.has_little
-    }
-}
-
 impl Beside {
     /// Whether the flow competes.
     pub(super) const fn competes(&self) -> bool {
@@ -182,6 +136,9 @@ impl Beside {
     /// Takes what became of a packet that left at `sent`.
     pub(super) fn resolved(&mut self, sent: Time, is_lost: bool) {
         self.lost += (f64::from(u8::from(is_lost)) - self.lost) / PACKETS;
+        if self.competes {
+            self.trial.resolved(is_lost);
+        }
         if is_lost {
             self.congested(sent);
         }
@@ -218,38 +175,49 @@ impl Beside {
         }
         let is_theirs = stands && !view.is_alone;
         self.drains |= is_gone;
-        let passed = passed.scale(if view.is_alone || is_gone { ALONE } else { 1.0 });
-        let kept = libm::exp(-passed.ratio(PATIENCE));
+        let counts = match (view.is_alone, is_gone) {
+            (true, _) => ALONE,
+            (false, true) => GONE,
+            (false, false) => 1.0,
+        };
+        let kept = libm::exp(-passed.scale(counts).ratio(PATIENCE));
         self.theirs = kept * self.theirs + (1.0 - kept) * f64::from(u8::from(is_theirs));
         let enough = if self.competes { SELDOM } else { MOSTLY };
         if (self.theirs > enough) != self.competes {
             self.competes = !self.competes;
-            self.trial.turned(now, self.competes, view.share);
+            self.trial.turned(now, self.competes);
             self.answered = now;
             self.lowered = now;
             self.congested = false;
         }
     }
 
-    /// The bitrate after a round that ends at `now`, and whether it was lowered. `connections` are the
-    /// greatest N to begin with, and once that has proved too little; the bitrate does not grow while
-    /// the queue is longer than `budget`.
+    /// The bitrate after a round that ends at `now`, and whether it was lowered. N is `most` at most, and a trial of `trial` finds
+    /// out whether it is one, unless that is zero. The bitrate does not grow while the queue is longer than `budget`.
     pub(super) fn answer(
         &mut self,
         now: Time,
         bitrate: Rate,
         view: View,
-        (first, most): (f64, f64),
+        (most, trial): (f64, TimeDelta),
         budget: TimeDelta,
     ) -> (Rate, bool) {
         let before = std::mem::replace(&mut self.answered, now);
-        let is_little = self
-            .trial
-            .took_round(now, now.since(before), view.share, self.lost);
-        let connections = if is_little { most } else { first.min(most) };
-        let many = (self.lost - FEW_LOST) / (MANY_LOST - FEW_LOST);
-        let most = connections + (1.0 - connections) * many.clamp(0.0, 1.0);
-        let weight = weight(view.share, most);
+        let one = most.min(1.0);
+        let excess = ((self.lost - FEW_LOST) / (MANY_LOST - FEW_LOST)).clamp(0.0, 1.0);
+        let choice = if trial > TimeDelta::ZERO {
+            let counts = trial.max(view.round_trip * Trial::ROUND_TRIPS);
+            self.trial.took_round(now, view.standing, counts);
+            self.trial.choice()
+        } else {
+            Choice::Most
+        };
+        let connections = match choice {
+            Choice::One => one,
+            Choice::Most => most + (one - most) * excess,
+            Choice::MostWhateverIsLost => most,
+        };
+        let weight = weight(view.share, connections);
         if std::mem::take(&mut self.congested) {
             self.lowered = now;
             return (bitrate.scale(1.0 - (1.0 - LEFT) / weight.max(1.0)), true);

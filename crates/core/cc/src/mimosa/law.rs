@@ -151,7 +151,7 @@ impl Mimosa {
             now,
             self.rate,
             view,
-            (config.first_connections, config.connections),
+            (config.connections, config.trial),
             config.delay_budget,
         );
         let cause = if is_lower {

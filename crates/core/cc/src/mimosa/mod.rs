@@ -40,6 +40,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod train;
+mod trial;
 mod turns;
 
 pub use config::Config;

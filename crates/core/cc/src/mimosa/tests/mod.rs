@@ -12,6 +12,7 @@ mod frames;
 mod law;
 mod link;
 mod load;
+mod trial;
 
 use std::collections::VecDeque;
 

@@ -1,0 +1,147 @@
+use mimosa_units::{Time, TimeDelta};
+
+use crate::mimosa::trial::{Choice, Trial};
+
+const COUNTS: TimeDelta = TimeDelta::from_millis(5_000);
+
+/// A competition: which share of packets is lost with one connection and with the most, and for which part of the time the
+/// queue is short with one.
+struct Others {
+    lost: [f64; 2],
+    short: f64,
+}
+
+/// One connection of CUBIC, several flows of this kind beside it, BBR, `BBRv3`, and NADA.
+const CUBIC: Others = others([0.002, 0.002], 0.6);
+const SEVERAL: Others = others([0.019, 0.137], 0.7);
+const BBR: Others = others([0.006, 0.016], 0.17);
+const BBR3: Others = others([0.009, 0.016], 0.67);
+const NADA: Others = others([0.087, 0.039], 0.6);
+
+const fn others(lost: [f64; 2], short: f64) -> Others {
+    Others { lost, short }
+}
+
+/// A flow that competes, and the time.
+struct Flow {
+    trial: Trial,
+    now: Time,
+    packets: f64,
+}
+
+impl Flow {
+    /// A flow whose competition begins at a minute.
+    fn new() -> Self {
+        let mut trial = Trial::default();
+        let now = Time::from_millis(60_000);
+        trial.turned(now, true);
+        Self {
+            trial,
+            now,
+            packets: 0.0,
+        }
+    }
+
+    /// Competes with `others` for so long, in rounds of 20 ms with ten packets each.
+    fn competes(&mut self, others: &Others, ms: u32) -> Choice {
+        for round in 0..ms / 20 {
+            self.now += TimeDelta::from_millis(20);
+            let is_one = self.trial.choice() == Choice::One;
+            let lost = others.lost[usize::from(!is_one)];
+            for _ in 0..10 {
+                self.packets += lost;
+                self.trial.resolved(self.packets >= 1.0);
+                self.packets = self.packets.fract();
+            }
+            // Saw teeth of a second, with the most connections as with one.
+            let is_short = f64::from(round % 50) < 50.0 * others.short;
+            let standing = TimeDelta::from_millis(if is_short { 5 } else { 20 });
+            self.trial.took_round(self.now, standing, COUNTS);
+        }
+        self.trial.choice()
+    }
+
+    /// Does not compete for so long.
+    fn rests(&mut self, seconds: i64) {
+        self.trial.turned(self.now, false);
+        self.now += TimeDelta::from_millis(seconds * 1_000);
+        self.trial.turned(self.now, true);
+    }
+}
+
+#[test]
+fn a_flow_is_one_connection_where_the_most_make_more_be_lost_and_else_the_most() {
+    for (name, others, choice) in [
+        ("CUBIC", &CUBIC, Choice::Most),
+        ("several", &SEVERAL, Choice::One),
+        ("BBR", &BBR, Choice::Most),
+        ("BBRv3", &BBR3, Choice::MostWhateverIsLost),
+        ("NADA", &NADA, Choice::MostWhateverIsLost),
+    ] {
+        let mut flow = Flow::new();
+        assert_eq!(
+            flow.competes(others, 6_700),
+            Choice::One,
+            "{name}, at first"
+        );
+        let tried = flow.competes(others, 300);
+        // What keeps the queue full is known after one connection.
+        assert_eq!(tried, Choice::Most, "{name}, at 7 s");
+        for ms in [7_000, 30_000, 60_000] {
+            assert_eq!(flow.competes(others, ms), choice, "{name}");
+        }
+    }
+}
+
+/// What a trial has told holds while it is so, and for two minutes where it cannot be seen.
+#[test]
+fn the_trial_is_made_again_when_others_have_changed() {
+    // One connection helped, and then the queue stays full, or as much is lost as with the most.
+    for changed in [&BBR, &others([0.2, 0.2], 0.6)] {
+        let mut flow = Flow::new();
+        assert_eq!(flow.competes(&SEVERAL, 40_000), Choice::One);
+        assert_ne!(flow.competes(changed, 22_000), Choice::One);
+    }
+    // CUBIC is joined by others.
+    let mut flow = Flow::new();
+    assert_eq!(flow.competes(&CUBIC, 60_000), Choice::Most);
+    assert_eq!(flow.competes(&SEVERAL, 22_000), Choice::One);
+    // NADA is: more is lost with the most than twice what was with one connection.
+    let mut flow = Flow::new();
+    assert_eq!(flow.competes(&NADA, 60_000), Choice::MostWhateverIsLost);
+    assert_eq!(
+        flow.competes(&others([0.0, 0.2], 0.6), 10_100),
+        Choice::One,
+        "without a trial"
+    );
+    // Nothing changes for the most, and one connection would do better now.
+    let mut flow = Flow::new();
+    assert_eq!(flow.competes(&NADA, 134_000), Choice::MostWhateverIsLost);
+    assert_eq!(flow.competes(&NADA, 6_000), Choice::One);
+}
+
+#[test]
+fn what_was_learnt_stays_for_half_a_minute_without_a_competition() {
+    for (rests, choice) in [(29, Choice::Most), (31, Choice::One)] {
+        let mut flow = Flow::new();
+        assert_eq!(flow.competes(&BBR, 10_000), Choice::Most);
+        flow.rests(rests);
+        assert_eq!(flow.competes(&BBR, 1_000), choice, "after {rests} s");
+    }
+}
+
+/// Only competition counts: a trial in pieces comes to the same end.
+#[test]
+fn a_trial_that_is_interrupted_goes_on() {
+    let mut flow = Flow::new();
+    for _ in 0..5 {
+        assert_eq!(flow.competes(&SEVERAL, 1_000), Choice::One);
+        flow.rests(3);
+    }
+    assert_eq!(flow.competes(&SEVERAL, 2_000), Choice::Most);
+    for _ in 0..5 {
+        assert_eq!(flow.competes(&SEVERAL, 1_000), Choice::Most);
+        flow.rests(3);
+    }
+    assert_eq!(flow.competes(&SEVERAL, 2_000), Choice::One);
+}
