@@ -255,3 +255,52 @@ fn a_flow_begins_as_one_connection() {
     assert!((11_750..12_000).contains(&one_for(seconds, 200)));
     assert_eq!(one_for(TimeDelta::ZERO, 40), 0);
 }
+
+/// What is lost while the flow does not compete says nothing of its connections.
+#[test]
+fn only_what_is_lost_in_a_competition_counts_in_the_trial() {
+    let connections = |lost_between: u32, lost_within: u32| {
+        let mut beside = competing();
+        let sent = Rate::from_mbps(10.0);
+        let seen = view(0.1, 20);
+        let mut ms = 10_000;
+        let competes_for = |beside: &mut Beside, ms: &mut u64, seconds: u64, lost: u32| {
+            for round in 0..seconds * 50 {
+                *ms += 20;
+                for packet in 0..20 {
+                    beside.resolved(Time::ZERO, round % 5 == 0 && packet < lost);
+                }
+                beside.look(at(*ms), seen, QUEUE, BUDGET);
+                let trial = TimeDelta::from_millis(5_000);
+                let _ = beside.answer(at(*ms), sent, seen, (4.0, trial), BUDGET);
+            }
+        };
+        // The queue is empty at times, so that it does not stay full.
+        for _ in 0..5 {
+            competes_for(&mut beside, &mut ms, 1, 0);
+            for _ in 0..50 {
+                ms += 20;
+                beside.look(at(ms), seen, QUEUE, BUDGET);
+                let trial = TimeDelta::from_millis(5_000);
+                let short = view(0.1, 2);
+                let _ = beside.answer(at(ms), sent, short, (4.0, trial), BUDGET);
+            }
+        }
+        ms = looked(&mut beside, ms, 10_000, view(0.1, 0)).unwrap();
+        for _ in 0..lost_between {
+            beside.resolved(Time::ZERO, true);
+        }
+        beside.resolved(at(ms), true);
+        ms = looked(&mut beside, ms + 10, 10_000, seen).unwrap();
+        competes_for(&mut beside, &mut ms, 9, lost_within);
+        competes_for(&mut beside, &mut ms, 4, 0);
+        beside.congested(at(ms + 10));
+        let trial = TimeDelta::from_millis(5_000);
+        let (lower, _) = beside.answer(at(ms + 20), sent, seen, (4.0, trial), BUDGET);
+        0.3 / (1.0 - lower.ratio(sent))
+    };
+    let near = |value: f64, expected: f64| assert!((value - expected).abs() < 0.1, "{value}");
+    near(connections(0, 0), 4.0);
+    near(connections(2_000, 0), 4.0);
+    near(connections(0, 10), 1.0);
+}
