@@ -268,6 +268,21 @@ class Runs(unittest.TestCase):
         self.assertEqual(last[0], "| 2 | 5.5 | 5.0, 6.0, 5.5 | 2.00 | 100 |")
         self.assertEqual(last[1], "| 4 | 5.5 | 5.5, 5.5, 5.5 | 2.00 | 50 |")
 
+    def test_scaling_beyond_this_machine_is_simulated(self):
+        # Two workers take 3 and 2 seconds, and the first to be free takes the last task.
+        self.assertEqual(scaling.beyond([3.0, 2.0, 2.0], 2, 0.0), 4.0)
+        self.assertEqual(scaling.beyond([3.0, 2.0, 2.0], 1, 0.0), 7.0)
+        # As many workers as tasks wait for the longest, and no task waits for more workers.
+        self.assertEqual(scaling.beyond([3.0, 2.0, 2.0], 9, 0.0), 3.0)
+        # A driver that is slower than the workers decides.
+        self.assertEqual(scaling.beyond([3.0, 2.0, 2.0], 3, 5.0), 17.0)
+        whole = Path(self.folder.name) / "whole"
+        told = "\n".join(scaling.simulated(whole, [1, 1000]))
+        self.assertRegex(told, r"^6 tasks of \d")
+        one, most = [line.strip("| ").split(" | ") for line in told.splitlines()[-2:]]
+        self.assertEqual([one[0], *one[2:]], ["1", "1.0", "100"])
+        self.assertTrue(1.0 <= float(most[2]) <= 6.0, told)
+
     def test_another_study_is_refused(self):
         out = Path(self.folder.name) / "whole"
         other = Path(self.folder.name) / "other.toml"

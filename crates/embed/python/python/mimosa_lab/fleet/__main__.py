@@ -56,10 +56,23 @@ def main(arguments: list[str] | None = None) -> int:
     paced.add_argument(
         "--repeats", type=_number, default=3, help="how often, in turn [3]"
     )
+    more = commands.add_parser(
+        "beyond", help="simulate how much faster more workers would have been"
+    )
+    more.add_argument("out", type=Path, help="folder of the sessions")
+    more.add_argument(
+        "--workers",
+        type=_numbers,
+        default=[1, 2, 4, 16, 64, 256],
+        help="numbers of workers [1,2,4,16,64,256]",
+    )
     given = parser.parse_args(arguments)
     try:
         if given.command == "scaling":
             _scaling(given)
+            return 0
+        if given.command == "beyond":
+            print(*scaling.simulated(given.out, given.workers), sep="\n")
             return 0
         if given.command == "run":
             out = given.out or Path("fleet-results") / given.study.stem

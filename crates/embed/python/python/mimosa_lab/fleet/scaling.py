@@ -8,11 +8,14 @@ and what is written. What else runs on the machine shows in the result; nothing 
 from __future__ import annotations
 
 import dataclasses
+import heapq
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+import polars
 
 from . import work
 from .study import Study
@@ -20,6 +23,8 @@ from .study import Study
 #: The number of tasks that is measured by default: some minutes of a core for sessions of ten minutes. Against that,
 #: the second in which workers start and the half task for which one waits at the end are little.
 TASKS = 48
+#: How often the rows of a task are written to measure how long that takes.
+WRITES = 50
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +60,49 @@ def measure(
                 pace.seconds.append(time.monotonic() - begun)
     progress(repeats * len(paces), repeats * len(paces))
     return paces
+
+
+def beyond(tasks: list[float], workers: int, written: float) -> float:
+    """The simulated seconds of a study whose tasks take so many seconds of a worker each.
+
+    Tasks go to whichever worker is free, in their order, and one driver takes `written` seconds to write each. Workers
+    of equal speed that start at once are assumed; what shared memory or a network costs is not in it.
+    """
+    free = [0.0] * min(workers, len(tasks))
+    ends = []
+    for seconds in tasks:
+        ends.append(heapq.heappop(free) + seconds)
+        heapq.heappush(free, ends[-1])
+    driver = 0.0
+    for end in sorted(ends):
+        driver = max(driver, end) + written
+    return driver
+
+
+def simulated(out: Path, workers: list[int]) -> Iterator[str]:
+    """The lines of a table of `beyond`, for the sessions that are in `out`; the time to write is measured."""
+    rows = work.sessions(out)
+    task = (polars.col("session") // work.SESSIONS_PER_TASK).alias("task")
+    sums = rows.group_by(task).agg(polars.col("cpu_seconds").sum()).sort("task")
+    tasks = sums["cpu_seconds"].to_list()
+    some = rows.head(work.SESSIONS_PER_TASK).rows(named=True)
+    written = []
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "parts").mkdir()
+        for number in range(WRITES):
+            begun = time.monotonic()
+            work.keep(Path(folder), number, some)
+            written.append(time.monotonic() - begun)
+    each = statistics.median(written)
+    one = beyond(tasks, 1, each)
+    yield f"{len(tasks)} tasks of {statistics.mean(tasks):.1f} s, {max(tasks):.1f} s at most; {1e3 * each:.1f} ms to write one"
+    yield ""
+    yield "| workers | seconds | times as fast | of linear, % |"
+    yield "|--:|--:|--:|--:|"
+    for number in workers:
+        seconds = beyond(tasks, number, each)
+        faster = one / seconds
+        yield f"| {number} | {seconds:.0f} | {faster:.1f} | {100 * faster / number:.0f} |"
 
 
 def table(paces: list[Pace]) -> Iterator[str]:
