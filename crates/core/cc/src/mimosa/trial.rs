@@ -51,8 +51,8 @@ enum Stage {
     TriesMost { with_one: f64 },
     /// One connection helps: with the most this share was lost.
     One { with_most: f64 },
-    /// One connection does not help. `at_first` is what was lost since, once it has been counted; `with_one` is there
-    /// if others ignore losses.
+    /// The flow goes on with the most connections. `at_first` is the share that it lost in the first count since then, and
+    /// `with_one` the share that it had lost with one connection, where others ignore losses.
     Most {
         at_first: Option<f64>,
         with_one: Option<f64>,

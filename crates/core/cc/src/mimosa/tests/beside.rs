@@ -256,7 +256,7 @@ fn a_flow_begins_as_one_connection() {
     assert_eq!(one_for(TimeDelta::ZERO, 40), 0);
 }
 
-/// What is lost while the flow does not compete says nothing of its connections.
+/// Packets that are lost while a flow does not compete do not count in its trial.
 #[test]
 fn only_what_is_lost_in_a_competition_counts_in_the_trial() {
     let connections = |lost_between: u32, lost_within: u32| {
