@@ -129,7 +129,7 @@ impl Beside {
     }
 
     /// Whether the flow competes and loses so many packets that others seem to ignore losses.
-    pub(super) fn losses_are_ignored(&self) -> bool {
+    pub(super) fn competes_and_loses_many(&self) -> bool {
         self.competes && self.lost > IGNORED
     }
 

@@ -288,7 +288,7 @@ impl Mimosa {
 
     /// Number of packets at a frame's start that leave together.
     fn lead(&self, now: Time) -> u16 {
-        if self.marks.are_met(now) || self.beside.losses_are_ignored() {
+        if self.marks.are_met(now) || self.beside.competes_and_loses_many() {
             self.config.lead.min(self.config.short_lead)
         } else {
             self.config.lead

@@ -64,6 +64,8 @@ pub struct Salsify {
     interval: TimeDelta,
     last: Option<Last>,
     means: Option<Means>,
+    /// What the path carries, by the mean gap; the limits of the bitrate do not bound it.
+    estimate: Rate,
     min_rtt: WindowedMin,
     unsent: SendQueue,
     in_flight: Bytes,
@@ -88,6 +90,7 @@ impl Salsify {
             interval: TimeDelta::ZERO,
             last: None,
             means: None,
+            estimate: limits.start(),
             min_rtt: WindowedMin::new(config.min_rtt_window),
             unsent: SendQueue::default(),
             in_flight: Bytes::ZERO,
@@ -117,7 +120,7 @@ impl Salsify {
         };
         let budget = self.config.budget.unwrap_or(interval + least);
         let under_way = self.in_flight + self.unsent.bytes();
-        let room = self.decision.target.amount_in(budget) - under_way;
+        let room = self.estimate.amount_in(budget) - under_way;
         let most = self.limits.max().amount_in(interval);
         let smallest = self.limits.min().amount_in(interval);
         self.decision.evidence.backlog = Some(under_way);
@@ -215,6 +218,7 @@ impl Salsify {
     }
 
     fn set_rate(&mut self, rate: Rate, cause: Cause) {
+        self.estimate = rate;
         let target = self.limits.clamp(rate);
         self.decision.target = target;
         let paced = self.means.map_or(Rate::ZERO, |means| {

@@ -121,6 +121,25 @@ fn the_target_is_a_packet_for_each_mean_gap() {
 }
 
 #[test]
+fn what_may_be_under_way_follows_the_gap_also_beyond_the_highest_bitrate() {
+    // 1200 B each 0.1 ms are 96 Mbit/s: in a budget of 36 ms, 432 kB arrive, though the highest
+    // bitrate would make 225 kB in that time.
+    let config = Config {
+        application_headroom: 20.0,
+        ..Config::default()
+    };
+    let mut stream = Stream::new(config);
+    stream.due();
+    let packets = stream.send(24_000, 20);
+    stream.arrive(&packets, MS(0), TimeDelta::from_micros(100), 0);
+    stream.now += MS(20);
+    assert!(close(stream.mbps(), 50.0), "{}", stream.mbps());
+    assert_eq!(stream.due(), Some(100_000), "50 Mbit/s for 16 ms");
+    stream.send(352_000, 320);
+    assert_eq!(stream.due(), Some(80_000));
+}
+
+#[test]
 fn a_frame_is_what_the_budget_holds_less_what_is_under_way() {
     // In the delay budget, L + D_min = 36 ms, 43.2 kB arrive at 9.6 Mbit/s.
     let mut stream = measured(Config::default());
