@@ -53,8 +53,30 @@ flow.params.period = "{period}"
 """
 
 
+# The model of section III-B: a rate that stays above what the link carries from 10 s on.
+PHASES = """# What is sent is above the link's rate from 10 s on, since the limits leave C3G one bitrate (section III-B).
+# Made by make.py.
+duration = "20s"
+
+[link]
+steps = [{ at = "0s", rate = "20Mbit/s" }, { at = "10s", rate = "5Mbit/s" }]
+one_way_delay = "10ms"
+queue = { kind = "droptail", limit = "1s" }
+
+[[flow]]
+name = "game"
+controller = "c3g"
+fps = 30
+min_bitrate = "7Mbit/s"
+start_bitrate = "7Mbit/s"
+max_bitrate = "7Mbit/s"
+retransmission_deadline = "0s"
+"""
+
+
 def main() -> None:
-    """Writes one file for each depth and period, and the example of Fig. 11."""
+    """Writes one file for each depth and period, the example of Fig. 11, and the three phases."""
+    (HERE / "phases.toml").write_text(PHASES, encoding="utf-8")
     for depth, factors in FACTORS.items():
         for word, period in {**PERIODS, **TRIED}.items():
             text = head(f"A {depth} fall, with a period of {period}", 130)

@@ -118,7 +118,26 @@ TRIED = {
 # And these have the same bytes over this many connections.
 IN_TEN = [("drop-tail", "cubic"), ("htb", "cubic")]
 CONNECTIONS = 10
+# Table I is repeated with rates that this recording carries most of the time, and with two other versions of SCReAM:
+# the case, its controller, and the words.
+CELLULAR = [
+    (f"{mbps}", "fixed", f"if {mbps} Mbit/s are sent") for mbps in (9, 10, 11)
+] + [
+    ("01", "scream", "if SCReAM has the constants of -01"),
+    ("libwebrtc", "scream", "if SCReAM is libwebrtc's and sends at most 25 Mbit/s"),
+]
 TEN = "if TCP has ten connections"
+# And these with TCP over a longer or a shorter path than the game's: its round trip in ms, and experiments that
+# are repeated there. The study does not say where its TCP server was.
+ELSEWHERE = {
+    ("drop-tail", "cubic"): (20, []),
+    ("drop-tail", "bbr2"): (60, ["uneven"]),
+    ("htb", "cubic"): (150, []),
+    ("htb", "bbr2"): (40, []),
+    ("l4s", "cubic"): (60, []),
+    ("l4s", "bbr2"): (100, ["01"]),
+}
+PLAIN = "even"
 # The rows of Table II that are repeated.
 REPEATED = {
     ("drop-tail", "cubic", "video"): "D 50 R 1 2 3",
@@ -180,6 +199,16 @@ def game(text: str, names: list[str]) -> str:
     return text
 
 
+def elsewhere(text: str, round_trip: int, names: list[str]) -> str:
+    """The scenario with SCReAM of 2024 and TCP over a path of its own, and experiments as variants."""
+    own = (
+        f'one_way_delay = "{round_trip // 2}ms"\nreturn_delay = "{round_trip // 2}ms"\n'
+    )
+    text = text.replace('name = "tcp"\n', f'name = "tcp"\n{own}')
+    text = game(text, names)
+    return f'{text}\n[[variant]]\nname = "{PLAIN}"\nflow.frame_noise = 0.1\n'
+
+
 def connections(text: str) -> str:
     """The scenario with SCReAM of 2024 and several connections that carry what one does."""
     own = 'name = "game"\ncontroller = "scream"\nparams = { version = "2024" }\n'
@@ -235,6 +264,12 @@ def experiments() -> str:
         }
         if (queue, tcp) in IN_TEN:
             cases[TEN] = f'case = "{where}-ten"'
+        round_trip, names = ELSEWHERE[queue, tcp]
+        away = f"if TCP has a round trip of {round_trip} ms"
+        for name in [PLAIN, *names]:
+            also = EXPERIMENTS[name][0].removeprefix("if ") if name != PLAIN else ""
+            words = f"{away}{also and f' and {also}'}"
+            cases[words] = f'case = "{where}-elsewhere"\nvariant = "{name}"'
         for words, case in cases.items():
             is_draft = words == EXPERIMENTS["01"][0]
             for flow in ("video", "tcp"):
@@ -320,8 +355,20 @@ from = "120s"
         for kind, title in (
             ("game", "uneven frames, and SCReAM -01"),
             ("ten", "ten connections"),
+            ("elsewhere", "TCP over a path of its own"),
         )
-        if kind == "game" or (queue, tcp) in IN_TEN
+        if kind != "ten" or (queue, tcp) in IN_TEN
+    )
+    other_cellular = "\n".join(
+        f"""[[case]]
+name = "cellular-{case}"
+title = "The recorded 4G link, {words}"
+source = "this suite"
+file = "cellular-{case}.toml"
+trace = "../../traces/4g.txt"
+from = "2s"
+"""
+        for case, _, words in CELLULAR
     )
     figures = "\n".join(
         f"""[[figure]]
@@ -360,14 +407,7 @@ file = "cellular-30.toml"
 trace = "../../traces/4g.txt"
 from = "2s"
 
-[[case]]
-name = "cellular-10"
-title = "10 Mbit/s over the recorded 4G link"
-source = "this suite"
-file = "cellular-10.toml"
-trace = "../../traces/4g.txt"
-from = "2s"
-
+{other_cellular}
 {figures}
 [[figure]]
 name = "cellular"
@@ -409,19 +449,19 @@ def cellular() -> str:
             if above:
                 lines.insert(-2, f'above = "{above}ms"')
             parts.append("\n".join(lines) + "\n")
-    least, most = bounds("wait", table[0][2])
-    parts.append(
-        f"""[[claim]]
-text = "Recorded 4G, without control: mean latency, if 10 Mbit/s are sent, which this recording carries most of the time"
-source = "this suite: Tab. I"
-paper = {table[0][2]}
-quantity = "wait"
-case = "cellular-10"
-controllers = ["fixed"]
-at_least = {least}
-at_most = {most}
-"""
-    )
+    for case, controller, words in CELLULAR:
+        for quantity, above, without, scream in table:
+            paper = without if controller == "fixed" else scream
+            name = "without control" if controller == "fixed" else "SCReAM"
+            least, most = bounds(quantity, paper)
+            text = f"Recorded 4G, {name}: {WORDS[quantity].format(above=above)}"
+            lines = ["[[claim]]", f'text = "{text}, {words}"']
+            lines += ['source = "this suite: Tab. I"', f"paper = {paper}"]
+            lines += [f'quantity = "{quantity}"', f'case = "cellular-{case}"']
+            lines += [f'controllers = ["{controller}"]']
+            lines += [f'above = "{above}ms"'] if above else []
+            lines += [f"at_least = {float(least)}", f"at_most = {float(most)}", ""]
+            parts.append("\n".join(lines))
     for quantity, bound in (("wait", "at_most"), ("received", "at_least")):
         words = "waits less than" if quantity == "wait" else "receives more than"
         parts.append(
@@ -445,6 +485,8 @@ def main() -> None:
         (HERE / f"{queue}-{tcp}-game.toml").write_text(game(text, TRIED[queue, tcp]))
         if (queue, tcp) in IN_TEN:
             (HERE / f"{queue}-{tcp}-ten.toml").write_text(connections(text))
+        own = elsewhere(text, *ELSEWHERE[queue, tcp])
+        (HERE / f"{queue}-{tcp}-elsewhere.toml").write_text(own)
     cellular = """# A recorded 4G link: P. Graff et al., section III-B.
 duration = "60s"
 
@@ -460,11 +502,16 @@ max_bitrate = "30Mbit/s"
 frame_noise = 0.1
 """
     (HERE / "cellular.toml").write_text(cellular)
-    for mbps in (30, 10):
+    for mbps in (30, 9, 10, 11):
         own = f'max_bitrate = "{mbps}Mbit/s"\ncontroller = "fixed"\n'
         own += f'params = {{ rate = "{mbps}Mbit/s" }}\n'
         text = cellular.replace('max_bitrate = "30Mbit/s"\n', own)
         (HERE / f"cellular-{mbps}.toml").write_text(text)
+    for version, mbps in (("01", 30), ("libwebrtc", 25)):
+        own = f'max_bitrate = "{mbps}Mbit/s"\ncontroller = "scream"\n'
+        own += f'params = {{ version = "{version}" }}\n'
+        text = cellular.replace('max_bitrate = "30Mbit/s"\n', own)
+        (HERE / f"cellular-{version}.toml").write_text(text)
     (HERE / "suite.toml").write_text(suite())
 
 

@@ -40,6 +40,7 @@ macro_rules! suite {
 const ACE: &[Embedding] = suite!("ace":
     "suite.toml",
     "traces.toml",
+    "traces-quarter.toml",
     "fall.toml",
     "oversized.toml",
     "buffers.toml",
@@ -58,6 +59,7 @@ const C3G: &[Embedding] = suite!("c3g":
     "deep-fifth.toml",
     "example-third.toml",
     "example-tenth.toml",
+    "phases.toml",
 );
 
 const COEXISTENCE: &[Embedding] = suite!("coexistence":
@@ -77,24 +79,34 @@ const FEEDBACK: &[Embedding] = suite!("feedback":
 
 const HTB_L4S: &[Embedding] = suite!("htb-l4s":
     "suite.toml",
-    "drop-tail-cubic.toml",
-    "drop-tail-bbr2.toml",
-    "htb-cubic.toml",
-    "htb-bbr2.toml",
-    "l4s-cubic.toml",
-    "l4s-bbr2.toml",
-    "cellular.toml",
-    "../../traces/4g.txt",
+    "cellular-01.toml",
     "cellular-10.toml",
+    "cellular-11.toml",
     "cellular-30.toml",
+    "cellular-9.toml",
+    "cellular-libwebrtc.toml",
+    "cellular.toml",
+    "drop-tail-bbr2-elsewhere.toml",
     "drop-tail-bbr2-game.toml",
+    "drop-tail-bbr2.toml",
+    "drop-tail-cubic-elsewhere.toml",
     "drop-tail-cubic-game.toml",
     "drop-tail-cubic-ten.toml",
+    "drop-tail-cubic.toml",
+    "htb-bbr2-elsewhere.toml",
     "htb-bbr2-game.toml",
+    "htb-bbr2.toml",
+    "htb-cubic-elsewhere.toml",
     "htb-cubic-game.toml",
     "htb-cubic-ten.toml",
+    "htb-cubic.toml",
+    "l4s-bbr2-elsewhere.toml",
     "l4s-bbr2-game.toml",
+    "l4s-bbr2.toml",
+    "l4s-cubic-elsewhere.toml",
     "l4s-cubic-game.toml",
+    "l4s-cubic.toml",
+    "../../traces/4g.txt",
 );
 
 const LAST_MILE: &[Embedding] = suite!("last-mile":
@@ -139,18 +151,30 @@ const PUDICA_CAUSES: &[Embedding] = suite!("pudica-causes":
 
 const PUDICA_SESSIONS: &[Embedding] = suite!("pudica-sessions":
     "suite.toml",
+    "ethernet-busy-copa.toml",
+    "ethernet-busy-salsify.toml",
+    "ethernet-busy-sqp.toml",
+    "ethernet-silent.toml",
+    "ethernet-sqp-half.toml",
     "ethernet.toml",
-    "ethernet-alone.toml",
-    "ethernet-sqp.toml",
+    "wifi-busy-copa.toml",
+    "wifi-salsify-fifth.toml",
+    "wifi-salsify-quarter.toml",
+    "wifi-salsify-unbounded.toml",
+    "wifi-silent.toml",
+    "wifi-sqp-half.toml",
+    "wifi-sqp-one.toml",
+    "wifi-sqp-twentieth.toml",
     "wifi.toml",
-    "wifi-deep.toml",
-    "wifi-sqp.toml",
 );
 
 const PUDICA_WILD: &[Embedding] = suite!("pudica-wild":
     "suite.toml",
     "one.toml",
     "three.toml",
+    "one-sqp.toml",
+    "one-copa.toml",
+    "one-salsify.toml",
 );
 
 const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":
