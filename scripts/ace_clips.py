@@ -30,7 +30,7 @@ HAND = (
     "x='160+90*sin(0.9*t)+14*sin(5.3*t)':y='260+60*sin(0.7*t+1)+10*sin(6.1*t)',"
     "noise=alls=5:allf=t:all_seed=1"
 )
-# Swings of 1.9 rad/s over 700 pixels are up to 22 pixels a frame of 1/30 s, twice as wide as a picture in all.
+# 1.9 rad/s over 350 pixels to either side are at most 22 pixels a frame.
 SWING = "crop=1280:720:x='360+350*sin(1.9*t)':y='60+50*sin(1.3*t)'"
 
 

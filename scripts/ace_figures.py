@@ -3,8 +3,8 @@
 python3 scripts/ace_figures.py [FOLDER [PART…]]
 
 FOLDER has the clips of scripts/clips.sh, without it out/clips, and gets those of scripts/ace_clips.py. The
-parts are sizes, complexity, levels, overhead, adaptive, quality, latency, rates, decisions, ablation,
-categories and quartiles; without any, all are measured. MIMOSA names the program; without it, target/play/mimosa.
+parts are sizes, complexity, levels, overhead, adaptive, predictions, quality, latency, rates,
+decisions, ablation, categories and quartiles; without any, all are measured. MIMOSA names the program; without it, target/play/mimosa.
 MIMOSA_FFMPEG names an ffmpeg with libvmaf and the encoders; without it, that of the Python package
 imageio-ffmpeg is taken. Needs the Python packages polars and matplotlib. Everything runs on one processor, one
 after the other; times are this machine's: run it when nothing else runs.
@@ -222,6 +222,7 @@ def main() -> None:
                 program, folder / "game.y4m", scratch
             ),
             "adaptive": lambda: ace_hosted.adaptive(program, clips, scratch),
+            "predictions": lambda: ace_hosted.predictions(clips, scratch),
             "quality": lambda: compared(program, clips, scratch),
             "latency": lambda: ace_paths.latency(scratch),
             "rates": lambda: ace_paths.rates(scratch),

@@ -1,7 +1,6 @@
 """The host's encoder with and without ACE-C, and its frames over simulated paths, for scripts/ace_figures.py."""
 
 import csv
-import math
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ PLAIN = ("--complexity", "c0", "--buffer-frames", "6")
 ADAPTIVE = ("--complexity", "adaptive", "--buffer-frames", "6")
 # The paper calls a frame oversized from here on (section 6.7).
 OVERSIZED = 1.6
+# Frames that ACE-C's means are of (`mean_frames`).
+MEAN_FRAMES = 30
 # A quarter of the pixels has 0.4 of the bits, or a little less.
 SCREENS = {"1280x720": 4.0, "640x360": 3.0, "320x180": 0.9}
 
@@ -82,11 +83,11 @@ def levels(program: str, clip: Path, scratch: Path) -> dict[str, list[str]]:
         ),
         "|---|---|--:|--:|--:|--:|--:|--:|",
     ]
-    for size in ("1280x720", "640x360"):
+    for size, megabits in SCREENS.items():
         small = scaled(program, clip, size, scratch)
         for level in ("c0", "c0+", "c1", "c2"):
             flags = ("--complexity", level, "--buffer-frames", "6")
-            runs = [hosted(small, SCREENS[size], flags, scratch) for _ in range(3)]
+            runs = [hosted(small, megabits, flags, scratch) for _ in range(3)]
             received = [decode(program, runs[-1].stream) for _ in range(5)]
             count = len(runs[0].rows) + WARM_UP
             encoding = middle(
@@ -140,32 +141,29 @@ def overhead(program: str, game: Path, scratch: Path) -> dict[str, list[str]]:
     return {"overhead": lines}
 
 
-def logarithms(rows: list[dict[str, str]]) -> list[tuple[float, float]]:
-    """For each frame the logarithms of what was predicted, and of its size at the others' quality.
+def ratios(rows: list[dict[str, str]]) -> list[tuple[float, float]]:
+    """For each frame the predicted size and that at the others' quality, both over the others'.
 
-    A frame of size F and error D would have had F (D / D')^0.8 at the error D' of others; both are over
-    the clip's mean.
+    The others are the frames before, as many as ACE-C's means are of. A frame of size F and error D would
+    have had F (D / D')^0.8 at the error D' of others.
     """
-    kept = [
-        (
-            float(row["predicted_share"]),
-            int(row["coded_bytes"]) * float(row["squared_error"]) ** 0.8,
-        )
-        for row in rows
-        if float(row["predicted_share"]) > 0 and float(row["squared_error"]) > 0
-    ]
-    mean = statistics.mean(equal for _, equal in kept)
-    return [(math.log(share), math.log(equal / mean)) for share, equal in kept]
+    seen = [(int(row["coded_bytes"]), float(row["squared_error"])) for row in rows]
+    found = []
+    for place in range(MEAN_FRAMES, len(rows)):
+        before = seen[place - MEAN_FRAMES : place]
+        size, error = seen[place]
+        others = statistics.mean(error for _, error in before)
+        mean = statistics.mean(size for size, _ in before)
+        share = float(rows[place]["predicted_share"])
+        if share > 0 and error > 0 and others > 0:
+            found.append((share, size * (error / others) ** 0.8 / mean))
+    return found
 
 
 def adaptive(program: str, clips: dict[str, Path], scratch: Path) -> dict:
-    """Figures 19 and 23, and the levels of section 6.7: predictions, levels and times by category."""
+    """Figure 23, and the levels of section 6.7: levels and times by category."""
     columns = "c0, % | smallest with more, of the mean | encoding c0, ms | ACE-C, ms | more, ms "
     work = [f"| size | category | {columns}|", "|---|---|--:|--:|--:|--:|--:|"]
-    seen = [
-        "| prediction | category | correlation | within a quarter, % | of oversized, % |",
-        "|---|---|--:|--:|--:|",
-    ]
     for size in ("1280x720", "640x360"):
         for name in CATEGORIES:
             clip = scaled(program, clips[name], size, scratch)
@@ -192,6 +190,15 @@ def adaptive(program: str, clips: dict[str, Path], scratch: Path) -> dict:
                 f"| {other - base:+.1f} |"
             )
             print(work[-1], flush=True)
+    return {"adaptive": work}
+
+
+def predictions(clips: dict[str, Path], scratch: Path) -> dict[str, list[str]]:
+    """Figure 19: how well sizes are predicted."""
+    seen = [
+        "| prediction | category | correlation | within a quarter, % | of oversized, % |",
+        "|---|---|--:|--:|--:|",
+    ]
     for kind, flags in (
         ("motion", ()),
         ("difference", ("--size-prediction", "difference")),
@@ -199,21 +206,20 @@ def adaptive(program: str, clips: dict[str, Path], scratch: Path) -> dict:
         pooled = []
         for name in CATEGORIES:
             run = hosted(clips[name], SCREENS["1280x720"], (*PLAIN, *flags), scratch)
-            pairs = logarithms(run.rows)
+            pairs = ratios(run.rows)
             pooled += pairs
             seen.append(f"| {kind} | {name} | {predicted(pairs)} |")
         seen.append(f"| {kind} | all | {predicted(pooled)} |")
-    return {"adaptive": work, "predictions": seen}
+    return {"predictions": seen}
 
 
 def predicted(pairs: list[tuple[float, float]]) -> str:
     """The correlation, and the shares of all and of the oversized frames predicted within a quarter."""
-    near = math.log(1.25)
-    within = [abs(share - equal) <= near for share, equal in pairs]
+    within = [0.8 <= actual / share <= 1.25 for share, actual in pairs]
     large = [
         hit
-        for hit, (_, equal) in zip(within, pairs, strict=True)
-        if equal > math.log(OVERSIZED)
+        for hit, (_, actual) in zip(within, pairs, strict=True)
+        if actual > OVERSIZED
     ]
     of_large = f"{100 * statistics.mean(large):.0f} of {len(large)}" if large else "-"
     correlation = statistics.correlation(*zip(*pairs, strict=True))
