@@ -229,7 +229,7 @@ def main() -> None:
             "decisions": lambda: ace_together.decisions(program, game, scratch),
             "ablation": lambda: ace_together.ablation(program, game, scratch),
             "categories": lambda: ace_together.categories(program, clips, scratch),
-            "quartiles": lambda: ace_together.quartiles(program, game, scratch),
+            "quartiles": lambda: ace_together.quartiles(program, clips, scratch),
         }
         for part in sys.argv[2:] or parts:
             for mark, lines in parts[part]().items():
