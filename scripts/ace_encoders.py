@@ -39,13 +39,13 @@ class Codec:
 
 
 def x264(preset: str) -> Words:
-    """Without the lookahead, frames of two directions and the threads' delay."""
+    """The words for x264 without lookahead, frames of two directions and the threads' delay."""
     words = ["-c:v", "libx264", "-preset", preset, "-tune", "zerolatency"]
     return [*words, "-g", "9999", "-sc_threshold", "0", "-threads", "1"]
 
 
 def x265(preset: str) -> Words:
-    """The same of x265; a smallest block may follow the preset's name."""
+    """The words for x265 without lookahead and frames of two directions; a smallest block may follow the preset's name."""
     name, _, block = preset.partition(", min-cu-size ")
     words = ["-c:v", "libx265", "-preset", name, "-tune", "zerolatency", "-x265-params"]
     flags = "keyint=-1:scenecut=0:pools=none:frame-threads=1:log-level=0"
@@ -53,25 +53,25 @@ def x265(preset: str) -> Words:
 
 
 def svt_av1(preset: str) -> Words:
-    """Its structure of low delay."""
+    """The words for SVT-AV1 in its structure of low delay."""
     flags = "pred-struct=1:lookahead=0:keyint=-1:scd=0:lp=1"
     return ["-c:v", "libsvtav1", "-preset", preset, "-svtav1-params", flags]
 
 
 def vp9(preset: str) -> Words:
-    """A deadline and a speed."""
+    """The words for libvpx VP9, whose preset is a deadline and a speed."""
     deadline, speed = preset.split()
     words = ["-c:v", "libvpx-vp9", "-deadline", deadline, "-cpu-used", speed]
     return [*words, "-lag-in-frames", "0", "-g", "9999", "-threads", "1"]
 
 
 def average(rate: str) -> Words:
-    """An average bitrate."""
+    """The words for an average bitrate."""
     return ["-b:v", rate]
 
 
 def constant(quality: int) -> Words:
-    """A quality in place of a bitrate."""
+    """The words for a quality in place of a bitrate."""
     return ["-crf", str(quality)]
 
 
