@@ -11,6 +11,7 @@ phases and chances on the air: with 16 seeds, 16 times SESSIONS sessions of each
 
 import math
 import random
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ NEIGHBOUR = 0.3
 AIR_BUFFER_KB = 4000
 # Ours: what the household loads, and how often; and conditions under which it loads more.
 PAGE = ("200kB", "10s")
-BUSY_PAGE = {"ethernet": ("1MB", "3s"), "wifi": ("1MB", "2500ms")}
+BUSY_PAGE = {"ethernet": ("1MB", "3s"), "wifi": ("1MB", "2.5s")}
 BUSY = {"ethernet": ["copa", "salsify", "sqp"], "wifi": ["copa"]}
 # A condition: for how many round trips SQP remembers the least delay, in place of two.
 MEMORIES = {
@@ -178,6 +179,11 @@ def of(name: str, text: str, params: str) -> str:
     return text.replace('name = "game"\n', f'name = "game"\n{own}')
 
 
+def spoken(amount: str) -> str:
+    """An amount as a sentence has it, with a space before its unit."""
+    return re.sub(r"(?<=[0-9])(?=[a-zA-Z])", " ", amount)
+
+
 def silent(text: str) -> str:
     """The sessions in a household that loads nothing."""
     head, rest = text.split('[[flow]]\nname = "household"\n')
@@ -214,7 +220,7 @@ def conditions() -> list[Condition]:
     found = []
     for medium in PAPER:
         size, every = BUSY_PAGE[medium]
-        busy = f"the household loads {size} every {every}"
+        busy = f"the household loads {spoken(size)} every {spoken(every)}"
         quiet = "the household is silent"
         found.append(Condition(medium, "pudica", "silent", quiet, is_silent=True))
         found += [
@@ -430,7 +436,7 @@ def suite() -> str:
 name = "{medium}"
 title = "Sessions over {TITLES[medium]}"
 source = "Pudica, section 5.2, {TABLES[medium]}"
-differs = "Simulated: {SESSIONS} sessions of {SECONDS} s in place of thousands of hours. Round trips are drawn as in Fig. 3 and falls as in Fig. 4; the rest is this suite's, lab/pudica-sessions/make.py: rates of {RATES[medium][0]:.0f} Mbit/s in the median, a fall leaves {LEFT[medium][0]:.0%} to {LEFT[medium][1]:.0%} for a second in the mean, a buffer of 1 to 4 MB, a page of {PAGE[0]} every {PAGE[1]}{", and the air of 802.11n or ac with up to four neighbours" if medium == "wifi" else ""}."
+differs = "Simulated: {SESSIONS} sessions of {SECONDS} s in place of thousands of hours. Round trips are drawn as in Fig. 3 and falls as in Fig. 4; the rest is this suite's, lab/pudica-sessions/make.py: rates of {RATES[medium][0]:.0f} Mbit/s in the median, a fall leaves {LEFT[medium][0]:.0%} to {LEFT[medium][1]:.0%} for a second in the mean, a buffer of 1 to 4 MB, a page of {spoken(PAGE[0])} every {spoken(PAGE[1])}{", and the air of 802.11n or ac with up to four neighbours" if medium == "wifi" else ""}."
 file = "{medium}.toml"
 from = "{FROM}s"
 """
