@@ -80,7 +80,9 @@ def generated(suite: str, script: Path, results: Path) -> None:
         subprocess.run([sys.executable, *words], check=True)
     elif traces := os.environ.get("TRACES"):
         folder = results / "suite"
-        if not is_new(Path(traces), folder / "suite.toml"):
+        index = folder / "suite.toml"
+        is_made = is_new(Path(traces), index)
+        if not is_made or script.stat().st_mtime > index.stat().st_mtime:
             subprocess.run(
                 [sys.executable, str(script), traces, str(folder)], check=True
             )

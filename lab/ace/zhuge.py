@@ -114,6 +114,8 @@ def rows(name: str, is_faster: bool = False) -> str:
         return f"{name}-{pacer}{suffix if pacer in QUARTER else ''}"
 
     def claim(text: str, source: str, quantity: str, pacer: str, *keys: str) -> str:
+        if is_faster and pacer not in QUARTER:
+            return ""
         lines = [
             f'text = "{title}: {text}{end}"',
             f'source = "{place}section {source}"',
