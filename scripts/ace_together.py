@@ -119,7 +119,7 @@ def quartiles(
     ]
     cases = {link: Case(link, PACE) for link in LINKS}
     cases["the paper's quartiles"] = Case("quartiles", PACE)
-    cases["the same, no pages"] = Case("quartiles", PACE, pages=False)
+    cases["the paper's quartiles, no pages"] = Case("quartiles", PACE, pages=False)
     size = "640x360"
     for category in ("gaming", "lecture"):
         small = scaled(program, clips[category], size, scratch)

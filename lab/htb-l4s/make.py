@@ -127,7 +127,7 @@ CELLULAR = [
     ("libwebrtc", "scream", "if SCReAM is libwebrtc's and sends at most 25 Mbit/s"),
 ]
 TEN = "if TCP has ten connections"
-# And these with TCP over a longer or a shorter path than the game's: its round trip in ms, and experiments that
+# Each cell of Table II is run with TCP over a path of its own as well: TCP's round trip in ms, and experiments that
 # are repeated there. The study does not say where its TCP server was.
 ELSEWHERE = {
     ("drop-tail", "cubic"): (20, []),
@@ -421,6 +421,27 @@ range = [0.0, 400.0]
 {experiments()}"""
 
 
+def of_cellular(
+    quantity: str,
+    above: int | None,
+    controller: str,
+    paper: float,
+    case: str,
+    words: str = "",
+) -> str:
+    """The claim about a number of Table I in a case, under the condition that the words name."""
+    least, most = bounds(quantity, paper)
+    name = "without control" if controller == "fixed" else "SCReAM"
+    text = f"Recorded 4G, {name}: {WORDS[quantity].format(above=above)}"
+    lines = ["[[claim]]", f'text = "{text}{words and f", {words}"}"']
+    lines += [f'source = "{"this suite: " if words else ""}Tab. I"']
+    lines += [f"paper = {paper}", f'quantity = "{quantity}"', f'case = "{case}"']
+    lines += [f'controllers = ["{controller}"]']
+    lines += [f'above = "{above}ms"'] if above else []
+    lines += [f"at_least = {float(least)}", f"at_most = {float(most)}", ""]
+    return "\n".join(lines)
+
+
 def cellular() -> str:
     # No control, SCReAM.
     table = [
@@ -431,37 +452,15 @@ def cellular() -> str:
         ("waiting", 100, 6.8, 0.3),
     ]
     parts = []
-    for quantity, above, without, scream in table:
-        for controller, paper in (("fixed", without), ("scream", scream)):
-            least, most = bounds(quantity, paper)
-            name = "without control" if controller == "fixed" else "SCReAM"
-            lines = [
-                "[[claim]]",
-                f'text = "Recorded 4G, {name}: {WORDS[quantity].format(above=above)}"',
-                'source = "Tab. I"',
-                f"paper = {paper}",
-                f'quantity = "{quantity}"',
-                f'case = "cellular{"-30" if controller == "fixed" else ""}"',
-                f'controllers = ["{controller}"]',
-                f"at_least = {float(least)}",
-                f"at_most = {float(most)}",
-            ]
-            if above:
-                lines.insert(-2, f'above = "{above}ms"')
-            parts.append("\n".join(lines) + "\n")
+    for quantity, above, *papers in table:
+        for controller, paper in zip(("fixed", "scream"), papers, strict=True):
+            case = "cellular-30" if controller == "fixed" else "cellular"
+            parts.append(of_cellular(quantity, above, controller, paper, case))
     for case, controller, words in CELLULAR:
         for quantity, above, without, scream in table:
             paper = without if controller == "fixed" else scream
-            name = "without control" if controller == "fixed" else "SCReAM"
-            least, most = bounds(quantity, paper)
-            text = f"Recorded 4G, {name}: {WORDS[quantity].format(above=above)}"
-            lines = ["[[claim]]", f'text = "{text}, {words}"']
-            lines += ['source = "this suite: Tab. I"', f"paper = {paper}"]
-            lines += [f'quantity = "{quantity}"', f'case = "cellular-{case}"']
-            lines += [f'controllers = ["{controller}"]']
-            lines += [f'above = "{above}ms"'] if above else []
-            lines += [f"at_least = {float(least)}", f"at_most = {float(most)}", ""]
-            parts.append("\n".join(lines))
+            own = f"cellular-{case}"
+            parts.append(of_cellular(quantity, above, controller, paper, own, words))
     for quantity, bound in (("wait", "at_most"), ("received", "at_least")):
         words = "waits less than" if quantity == "wait" else "receives more than"
         parts.append(
