@@ -75,7 +75,7 @@ fn report(sender: &mut Sender, now: Time, packets: &[Outgoing], lost: &[usize]) 
     sender.feedback(now, &report);
 }
 
-/// At first one loss in a thousand is thought possible: twelve packets get one more.
+/// At first one loss in four thousand is thought possible: twelve packets get one more.
 #[test]
 fn a_repair_packet_follows_its_frame_and_stands_for_a_loss() {
     let mut sender = sender(Protection::Fec(within(100)));
@@ -103,7 +103,7 @@ fn a_repair_packet_follows_its_frame_and_stands_for_a_loss() {
         protection.late > 0.0 && protection.late <= 1e-3,
         "{protection:?}"
     );
-    assert!((protection.loss.rate() - 1.0 / 1_002.0).abs() < 1e-9);
+    assert!((protection.loss.rate() - 0.25 / 1_000.5).abs() < 1e-9);
     // It counts as lost, and nobody cares.
     let next = frame(&mut sender, Time::from_millis(16), 12);
     report(&mut sender, Time::from_millis(20), &next, &[]);
