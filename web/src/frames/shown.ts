@@ -12,9 +12,11 @@ export function watchShown(
   }
   let handle = 0;
   const next = () => {
-    handle = video.requestVideoFrameCallback((_now, frame) => {
+    handle = video.requestVideoFrameCallback((now, frame) => {
       next();
-      listener(frame);
+      // Chromium names the refresh before for a picture that it gets shortly after it. No picture is on
+      // the screen before the refresh for which this is called.
+      listener({ ...frame, expectedDisplayTime: Math.max(frame.expectedDisplayTime, now) });
     });
   };
   next();

@@ -25,9 +25,7 @@ impl Session {
                 let Some(frame) = self.transport.frame_at(shown.timestamp) else {
                     return;
                 };
-                let seen = self.seen(&shown);
-                let wait = seen.shown.zip(seen.decoded);
-                let wait = wait.map(|(shown, decoded)| shown.since(decoded));
+                let (seen, wait) = self.seen(&shown);
                 if let Some(shift) = wait.and_then(|wait| self.phase_lock.shown(wait))
                     && self.profile.role == Role::Player
                 {
@@ -46,21 +44,26 @@ impl Session {
         }
     }
 
-    /// When the page received, decoded and displayed a frame, on the host's clock.
-    fn seen(&self, shown: &Shown) -> Seen {
+    /// When the page received, decoded and displayed a frame, on the host's clock, and how long it
+    /// waited from the end of decoding to its display, by the page.
+    fn seen(&self, shown: &Shown) -> (Seen, Option<TimeDelta>) {
         let host = |page: Option<PageTime>| self.clock_map.to_host(page?);
         let received = host(shown.received);
-        let on_screen = host(shown.expected.or(shown.presented));
+        let presented = host(shown.presented);
+        // A browser predicts the time on the screen by its display's clock, and may name a refresh
+        // before it had the frame.
+        let expected = host(shown.expected).or(presented);
         let decoding = shown.decoding.filter(|took| *took < LONGEST_DECODING);
-        // The browser predicts the time on the screen by its display's clock, which may be slightly
-        // earlier than the time at which it reports the frame as decoded.
         let decoded = received.zip(decoding).map(|(at, took)| at + took);
+        let wait = expected.zip(decoded).map(|(at, decoded)| at.since(decoded));
+        let on_screen = expected.map(|at| presented.map_or(at, |presented| at.max(presented)));
         let latest = on_screen.unwrap_or(Time::MAX);
-        Seen {
+        let seen = Seen {
             received,
             decoded: decoded.map(|decoded| decoded.min(latest)),
             shown: on_screen,
-        }
+        };
+        (seen, wait)
     }
 
     /// Takes the page's counts, and acts if its browser receives frames and decodes none.
