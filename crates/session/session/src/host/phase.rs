@@ -19,18 +19,19 @@ use std::f64::consts::TAU;
 
 use mimosa_units::TimeDelta;
 
-/// Number of frames in one judgement: half a second at 60 frames a second.
-const WINDOW: usize = 30;
+/// Number of frames in one judgement: a second at 60 frames a second.
+const WINDOW: usize = 60;
 /// How long before the last possible moment the frames are to be ready.
 const MARGIN: TimeDelta = TimeDelta::from_micros(2_000);
 /// Longest shift of the source after one judgement, too short to be seen.
-const STEP: TimeDelta = TimeDelta::from_micros(2_000);
+const STEP: TimeDelta = TimeDelta::from_micros(4_000);
+/// Shift after each judgement of a search: how exactly the compositor's part is found where frames are
+/// ready at regular times.
+const SEARCH_STEP: TimeDelta = TimeDelta::from_micros(2_000);
 /// Share that one judgement has in how far frames' waits lie from their mean.
-const SMOOTHING: f64 = 0.125;
+const SMOOTHING: f64 = 0.25;
 /// A search has not found the compositor's part while each judgement finds the least wait lower by this.
 const KNOWN: TimeDelta = TimeDelta::from_micros(500);
-/// Share of an error that one shift corrects.
-const GAIN: f64 = 0.8;
 /// Two waits that differ by more than this share of the interval lie on two sides of a refresh.
 const ACROSS: f64 = 0.6;
 /// Least length of the waits' mean direction on the circle of one interval, from 0 (evenly spread)
@@ -39,7 +40,7 @@ const SPREAD: f64 = 0.3;
 /// Number of judgements in a row with a phase far off, after which the search for the compositor's
 /// part begins anew.
 const ASTRAY: u32 = 6;
-/// Number of judgements after which a search is given up. At one [`STEP`] each, they cover three
+/// Number of judgements after which a search is given up. At one [`SEARCH_STEP`] each, they cover three
 /// intervals of 33 ms.
 const SEARCH: u32 = 50;
 
@@ -122,7 +123,7 @@ impl PhaseLock {
                         judgements: judgements + 1,
                     }
                 };
-                Some(STEP.as_secs())
+                Some(SEARCH_STEP.as_secs())
             }
             State::Locked { astray } => {
                 let error = self.error(waits)?;
@@ -136,7 +137,7 @@ impl PhaseLock {
                 } else {
                     State::Locked { astray: astray + 1 }
                 };
-                Some(GAIN * error)
+                Some(error)
             }
         }
     }
