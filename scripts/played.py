@@ -18,19 +18,32 @@ wait
 """
 PLAY = """
 trap 'touch over' EXIT
-sleep 3
+sleep "$2"
 "$MIMOSA" play "http://$MIMOSA_LINK_PEER:7080/#token=a-token-for-a-table" \\
     --headless --report report.json --seconds "$1" --log warn,mimosa_client=debug 2>play.txt
 """
 
 
-def play(network: str, host: list[str], seconds: int, *, sound: str = "off") -> dict:
+# The client begins this long after the host, and what is judged of the host some seconds later, in seconds.
+BEGINS = 3
+FROM = BEGINS + 5
+
+
+def play(
+    network: str,
+    host: list[str],
+    seconds: int,
+    *,
+    sound: str = "off",
+    record: bool = False,
+) -> dict:
     """What the client reports after so many seconds across `network`, of a host with these flags.
 
-    `network` is what `mimosa link` reads. What the client logs is under `log`. Needs the
-    rights to make network namespaces.
+    `network` is what `mimosa link` reads. What the client logs is under `log`, and what the host recorded of
+    the session from its sixth second on, if it is to `record`, under `host`, as `mimosa report` gives it. Needs
+    the rights to make network namespaces.
     """
-    host = ["--sound", sound, *host]
+    host = ["--sound", sound, *host, *(["--record", "records"] if record else [])]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "path.toml").write_text(network)
@@ -38,7 +51,15 @@ def play(network: str, host: list[str], seconds: int, *, sound: str = "off") -> 
         (folder / "serve.sh").write_text(serve)
         (folder / "play.sh").write_text(PLAY)
         words = [MIMOSA, "link", "run", "path.toml", "--isolated"]
-        words += ["--peer", "sh serve.sh", "--", "sh", "play.sh", str(seconds)]
+        words += [
+            "--peer",
+            "sh serve.sh",
+            "--",
+            "sh",
+            "play.sh",
+            str(seconds),
+            str(BEGINS),
+        ]
         environment = {
             **os.environ,
             "MIMOSA": str(MIMOSA),
@@ -48,7 +69,15 @@ def play(network: str, host: list[str], seconds: int, *, sound: str = "off") -> 
             words, cwd=folder, env=environment, check=True, capture_output=True
         )
         report = json.loads((folder / "report.json").read_text())
-        return {**report, "log": (folder / "play.txt").read_text()}
+        recorded = {"host": recording(folder / "records")} if record else {}
+        return {**report, **recorded, "log": (folder / "play.txt").read_text()}
+
+
+def recording(folder: Path) -> dict:
+    """What `mimosa report` says of the one session that was recorded in `folder`."""
+    (file,) = folder.glob("*.parquet")
+    words = [MIMOSA, "report", file, "--json", "--from", f"{FROM}s"]
+    return json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
 
 
 def fill(page: Path, mark: str, lines: list[str]) -> None:

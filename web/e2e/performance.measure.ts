@@ -4,11 +4,14 @@
 // one, 0 for none. MIMOSA names the program, which should be the one that `make play`
 // builds.
 
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { look, startBrowser } from "./support/browser";
-import { type Host, startHost } from "./support/host";
+import { BINARY, type Host, startHost } from "./support/host";
+import { Link, SENDER_ADDRESS } from "./support/link";
 import { writeFigures } from "./support/out";
+import { at as command } from "./support/place";
 import { follow, keysDown, seen, since } from "./support/probe";
 import { report } from "./support/report";
 import { sleep } from "./support/wait";
@@ -19,6 +22,14 @@ const SECONDS = number("SECONDS", 20);
 const MINUTES = number("MINUTES", 30);
 const PRESSES = 40;
 const TEN = ["--max-bitrate", "10Mbit/s"];
+const TWENTY = ["--max-bitrate", "20Mbit/s"];
+const TOKEN = "performance-performance";
+/** The link of the comparison (docs/results/comparison.md). */
+const LINK = `[link]
+rate = "20Mbit/s"
+one_way_delay = "10ms"
+queue = { kind = "droptail", limit = "500kB" }
+`;
 const DOOM =
   "dsda-doom -iwad freedoom1.wad -geom 1280x720w -vidmode sw -nosound " +
   "-assign uncapped_framerate=1 dsda_fps_limit=60 render_vsync=0";
@@ -53,12 +64,25 @@ test.each([
 });
 
 test.each([
-  { as: "as the host comes", name: "measure-keys", args: [] },
-  { as: "at 10 Mbit/s", name: "measure-keys-ten", args: TEN },
-])("from a key to the screen, $as", async ({ name, args }) => {
+  { as: "as the host comes", name: "measure-keys", args: [], across: false },
+  { as: "at 10 Mbit/s", name: "measure-keys-ten", args: TEN, across: false },
+  { as: "at 20 Mbit/s", name: "measure-keys-twenty", args: TWENTY, across: false },
+  { as: "across a link of 20 Mbit/s", name: "measure-keys-link", args: [], across: true },
+])("from a key to the screen, $as", async ({ name, args, across }) => {
   const runs = [];
   for (let run = 0; run < RUNS + 2; run += 1) {
-    runs.push(await keys(`${name}-${run}`, args));
+    runs.push(await keys(`${name}-${run}`, args, across));
+  }
+  publish(name, runs);
+});
+
+test.each([
+  { as: "at 20 Mbit/s", name: "measure-client-twenty", args: TWENTY, across: false },
+  { as: "across a link of 20 Mbit/s", name: "measure-client-link", args: [], across: true },
+])("from a key to the native client's picture, $as", async ({ name, args, across }) => {
+  const runs = [];
+  for (let run = 0; run < RUNS + 2; run += 1) {
+    runs.push(await clientKeys(`${name}-${run}`, args, across));
   }
   publish(name, runs);
 });
@@ -116,10 +140,45 @@ async function delays(name: string, args: readonly string[]): Promise<Record<str
   };
 }
 
+/** A host for `keys`, and where its player is: across a link, or on this machine. */
+async function hostFor(name: string, args: readonly string[], across: boolean) {
+  if (!across) {
+    return { host: await startHost({ name, args, relieves: true }), place: undefined };
+  }
+  const link = new Link(name, LINK);
+  const reachable = [...args, "--bind", SENDER_ADDRESS, "--token", TOKEN];
+  const host = await startHost({ name, args: reachable, relieves: true, place: link.sender });
+  return { host, place: link.receiver };
+}
+
+/** What the frames of a session went through, in milliseconds: medians of the parts. */
+function parts(host: Host): Record<string, number> {
+  const medians = report(host.recordings().at(-1)).stages_ms?.p50 ?? {};
+  return Object.fromEntries(Object.entries(medians).map(([part, ms]) => [`${part}_p50_ms`, ms]));
+}
+
+/** Milliseconds from a key to the native client's decoded picture that shows it. */
+async function clientKeys(
+  name: string,
+  args: readonly string[],
+  across: boolean,
+): Promise<Record<string, number>> {
+  const { host, place } = await hostFor(name, args, across);
+  const play = [BINARY, "play", host.play, "--headless", "--seconds", String(SECONDS), "--probe"];
+  const [program = "", ...rest] = command(place, [...play, "--report", "-"]);
+  const { input } = JSON.parse(execFileSync(program, rest, { encoding: "utf8" }));
+  await host.stop();
+  return { p50_ms: input.p50, p95_ms: input.p95, ...parts(host) };
+}
+
 /** Milliseconds from a key to the frame that shows it. */
-async function keys(name: string, args: readonly string[]): Promise<Record<string, number>> {
-  const host = await startHost({ name, args, relieves: true });
-  const browser = await startBrowser();
+async function keys(
+  name: string,
+  args: readonly string[],
+  across: boolean,
+): Promise<Record<string, number>> {
+  const { host, place } = await hostFor(name, args, across);
+  const browser = await startBrowser(place ? { place } : {});
   const page = await browser.play(host.play);
   await follow(page);
   await sleep(5_000);
@@ -147,9 +206,10 @@ async function keys(name: string, args: readonly string[]): Promise<Record<strin
     times.map(value).toSorted((a, b) => a - b)[Math.ceil(share * times.length) - 1] ?? 0;
   return {
     presented_p50_ms: at(0.5, ({ presented }) => presented),
-    presented_p90_ms: at(0.9, ({ presented }) => presented),
+    presented_p95_ms: at(0.95, ({ presented }) => presented),
     expected_p50_ms: at(0.5, ({ expected }) => expected),
-    expected_p90_ms: at(0.9, ({ expected }) => expected),
+    expected_p95_ms: at(0.95, ({ expected }) => expected),
+    ...parts(host),
   };
 }
 

@@ -137,12 +137,13 @@ export function follow(page: Tab): Promise<void> {
     };
 
     const next = () => {
-      video.requestVideoFrameCallback((_now, frame) => {
+      video.requestVideoFrameCallback((now, frame) => {
         next();
         const marker = read();
         window.probe.seen.push({
           presented: frame.presentationTime,
-          expected: frame.expectedDisplayTime,
+          // As the page has it (src/frames/shown.ts).
+          expected: Math.max(frame.expectedDisplayTime, now),
           actions: marker?.actions ?? null,
           pictures: marker?.pictures ?? null,
         });
