@@ -173,7 +173,7 @@ impl BbrApp {
     pub fn new(config: Config, limits: Limits) -> Self {
         Self {
             decision: Decision::starting_at(limits.start()),
-            monitor: Monitor::new(config.presentation_timeout),
+            monitor: Monitor::new(config.presentation_timeout, true),
             phase: Phase::Startup,
             smallest: VecDeque::new(),
             rtprop: None,

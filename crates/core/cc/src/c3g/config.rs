@@ -39,6 +39,10 @@ pub struct Config {
     /// Longest drain, also where the paper's formula has no finite one. *Open* in the paper;
     /// our default is 2 s.
     pub longest_drain: TimeDelta,
+    /// Whether the data sent in a period are those to which its arrivals can belong, a smallest round
+    /// trip earlier. Section V-A has windows that are not aligned, by both propagation delays, and section
+    /// VII aligned ones as the next step; our default is true.
+    pub aligned: bool,
     /// The event after which exploration begins anew. *Open*: section IV-B says both; our
     /// default is a drain.
     pub forget: Forget,
@@ -87,6 +91,7 @@ impl Default for Config {
             presentation_timeout: TimeDelta::from_millis(100),
             epsilon_window: TimeDelta::from_millis(10_000),
             longest_drain: TimeDelta::from_millis(2_000),
+            aligned: true,
             forget: Forget::Drain,
             highest_gain: 50,
             smallest_step: Rate::from_kbps(10),

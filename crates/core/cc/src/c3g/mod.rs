@@ -111,7 +111,7 @@ impl C3g {
                 pacing: Pacing::Burst,
                 ..Decision::starting_at(limits.start())
             },
-            monitor: Monitor::new(config.presentation_timeout),
+            monitor: Monitor::new(config.presentation_timeout, config.aligned),
             epsilon: Epsilon::default(),
             exploration: Exploration::new(),
             ratio: None,

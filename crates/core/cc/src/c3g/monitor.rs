@@ -77,7 +77,8 @@ impl Samples {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Period {
     pub(crate) span: TimeDelta,
-    /// Bytes sent in the window to which the arrivals belong, a smallest round trip earlier.
+    /// Bytes sent in the window to which the arrivals belong, a smallest round trip earlier, or in the
+    /// period itself if the windows are not aligned.
     pub(crate) sent: Bytes,
     /// Bytes of retransmissions in `sent`.
     pub(crate) resent: Bytes,
@@ -139,6 +140,8 @@ impl Frame {
 #[derive(Debug)]
 pub(crate) struct Monitor {
     presentation_timeout: TimeDelta,
+    /// Whether departures count a smallest round trip later, with the arrivals to which they can belong.
+    aligned: bool,
     frames: VecDeque<Frame>,
     due: Option<(FrameId, Time)>,
     /// Departures that no window has counted yet, as (time, bytes, bytes of retransmissions in
@@ -153,9 +156,10 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    pub(crate) fn new(presentation_timeout: TimeDelta) -> Self {
+    pub(crate) fn new(presentation_timeout: TimeDelta, aligned: bool) -> Self {
         Self {
             presentation_timeout,
+            aligned,
             frames: VecDeque::new(),
             due: None,
             sent: VecDeque::new(),
@@ -300,13 +304,18 @@ impl Monitor {
 
     /// Ends the period and returns its measurements. Frames that have waited too long to be
     /// shown are acknowledged as they are (section V-B), and the departures to which the
-    /// period's arrivals can belong are counted.
+    /// period's arrivals can belong are counted, or, if the windows are not aligned, those since the
+    /// period before.
     pub(crate) fn end_period(&mut self, now: Time) -> Period {
         self.present(now);
-        if let Some(min_rtt) = self.min_rtt {
-            while let Some((_, size, resent)) = self
-                .sent
-                .pop_front_if(|(time, _, _)| *time + min_rtt <= now)
+        let later = if self.aligned {
+            self.min_rtt
+        } else {
+            Some(TimeDelta::ZERO)
+        };
+        if let Some(later) = later {
+            while let Some((_, size, resent)) =
+                self.sent.pop_front_if(|(time, _, _)| *time + later <= now)
             {
                 self.period.sent += size;
                 self.period.resent += resent;

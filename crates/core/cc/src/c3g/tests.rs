@@ -215,7 +215,7 @@ fn arrived(packet: SentPacket) -> PacketReport {
 
 #[test]
 fn rtvl_runs_from_the_frames_due_time_to_its_last_packet() {
-    let mut monitor = Monitor::new(MS(100));
+    let mut monitor = Monitor::new(MS(100), true);
     let first = packet(0, 7, 105, PacketKind::Media);
     let second = packet(1, 7, 106, PacketKind::Media);
     monitor.frame_due(Time::from_millis(100), FrameId(7));
@@ -234,7 +234,7 @@ fn rtvl_runs_from_the_frames_due_time_to_its_last_packet() {
 
 #[test]
 fn the_receivers_word_and_the_presentation_timeout_end_a_frame_too() {
-    let mut monitor = Monitor::new(MS(100));
+    let mut monitor = Monitor::new(MS(100), true);
     for frame in [0, 1, 2] {
         monitor.frame_due(Time::from_millis(100 * frame), FrameId(frame));
         monitor.frame_encoded(Time::from_millis(100 * frame), FrameId(frame), 2);
@@ -254,7 +254,7 @@ fn the_receivers_word_and_the_presentation_timeout_end_a_frame_too() {
 
 #[test]
 fn departures_are_counted_with_the_arrivals_they_can_be_of() {
-    let mut monitor = Monitor::new(MS(100));
+    let mut monitor = Monitor::new(MS(100), true);
     monitor.begin(Time::ZERO);
     for sequence in 0..10 {
         monitor.packet_sent(&packet(sequence, 0, 10 * sequence, PacketKind::Media));
@@ -270,6 +270,43 @@ fn departures_are_counted_with_the_arrivals_they_can_be_of() {
         (Bytes::new(7_000), Bytes::new(4_000))
     );
     assert!((period.growth() - 3_000.0).abs() < 1e-9);
+}
+
+/// What 40 periods of 100 ms say that the network holds more at their ends, in bytes: a packet of 500 to
+/// 1500 bytes leaves each 10 ms, and its report comes 40 ms later.
+fn growths(aligned: bool) -> Vec<f64> {
+    let mut monitor = Monitor::new(MS(100), aligned);
+    let mut growths = Vec::new();
+    let (mut state, mut sizes) = (1_u32, Vec::new());
+    for at in 0..410 {
+        let now = Time::from_millis(10 * at);
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        sizes.push(Bytes::new(500 + u64::from(state >> 16) * 1_000 / 65_536));
+        let sent = |at: u64| SentPacket {
+            size: sizes[usize::try_from(at).unwrap()],
+            ..packet(at, 0, 10 * at, PacketKind::Media)
+        };
+        if let Some(before) = at.checked_sub(4) {
+            monitor.feedback(now, &[arrived(sent(before))]);
+        }
+        if at.is_multiple_of(10) {
+            growths.push(monitor.end_period(now).growth());
+        }
+        monitor.packet_sent(&sent(at));
+    }
+    growths.split_off(2)
+}
+
+/// Fig. 6: at each end of a period that is not aligned, four packets are under way that count as sent and
+/// not as arrived. Their sizes differ by 289 bytes, so that two ends differ by the root of eight times that.
+#[test]
+fn windows_that_are_not_aligned_make_a_noisy_difference() {
+    assert_eq!(growths(true), [0.0; 39]);
+    let noisy = growths(false);
+    let mean = noisy.iter().sum::<f64>() / 39.0;
+    let square = noisy.iter().map(|growth| growth * growth).sum::<f64>() / 39.0;
+    assert!(mean.abs() < 50.0, "{mean}");
+    assert!((650.0..1_000.0).contains(&square.sqrt()), "{square}");
 }
 
 #[test]
