@@ -1,25 +1,36 @@
-"""Fills the table of docs/how-it-works/encoder.md about encoders across a link.
+"""Fills the tables of docs/how-it-works/encoder.md about encoders across a link.
 
-python3 scripts/encoders.py
+python3 scripts/encoders.py [rates] [quality]
 
-The demo's scene from a host to a headless native client across a link of 20 Mbit/s with a round trip of 20 ms,
-coded by each encoder in turn, RUNS times; medians are written. The scene takes all it is granted. MIMOSA names
-the program; without it, target/play/mimosa. Times are this machine's: run it when nothing else runs.
+The demo's scene from a host to a headless native client across a link with a round trip of 20 ms, coded by each
+encoder in turn. The scene takes all it is granted. `rates`: how much of a link of 20 Mbit/s each uses, and how late
+its frames are, in medians of RUNS runs. `quality`: what its pictures are like over 6 Mbit/s, by VMAF, of one run.
+Without either, both. MIMOSA names the program; without it, target/play/mimosa. Times are this machine's: run it when
+nothing else runs.
 """
 
-from statistics import median
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import mean, median, quantiles
 
-from played import ROOT, fill, play
+from played import MIMOSA, ROOT, fill, play
 
+PAGE = ROOT / "docs" / "how-it-works" / "encoder.md"
 SECONDS = 15
 RUNS = 3
 ROUND_TRIP = 20
+# Pictures that are kept for VMAF, and how many of them, the session's first, do not count.
+PICTURES = 840
+BEFORE = 300
 
 NETWORK = """
 [link]
-rate = "20Mbit/s"
+rate = "{rate}Mbit/s"
 one_way_delay = "10ms"
-queue = { kind = "droptail", limit = "500kB" }
+queue = {{ kind = "droptail", limit = "500kB" }}
 """
 
 # Name and flags of the host.
@@ -37,7 +48,7 @@ ENCODERS = (
     ("GStreamer's x264enc", [*GSTREAMER, "x264enc"]),
     ("GStreamer's x265enc", [*GSTREAMER, "x265enc"]),
 )
-COLUMNS = (
+RATES = (
     "encoded a second",
     "bitrate, Mbit/s",
     "of its grants, %",
@@ -48,17 +59,35 @@ COLUMNS = (
     "frame delay less RTT, ms: p50",
     "p95",
 )
+QUALITY = (
+    "bitrate, Mbit/s",
+    "of its grants, %",
+    "VMAF: mean",
+    "p5",
+    "change a frame",
+    "PSNR of Y, dB",
+)
 
 
-def figures(flags: list[str]) -> list[float]:
-    """What the columns say of one run of a host with these flags."""
+def hosted(rate: int, flags: list[str]) -> dict:
+    """What a host with these flags recorded of a session across a link of so many Mbit/s."""
     host = [*flags, "--finest-quantiser", "1", "--relief", "off"]
-    report = play(NETWORK, host, SECONDS, record=True)["host"]
+    return play(NETWORK.format(rate=rate), host, SECONDS, record=True)["host"]
+
+
+def use(report: dict) -> list[float]:
+    """Bitrate in Mbit/s, and how much of the grants that is, in percent."""
+    bitrate = report["bitrate_mbps"]
+    return [bitrate, 100 * bitrate / report["target_mbps"]]
+
+
+def rates(flags: list[str]) -> list[float]:
+    """The columns of the first table of one run."""
+    report = hosted(20, flags)
     encoder, delay = report["encoder"], report["frame_delay_ms"]
     return [
         report["frames"] / report["seconds"],
-        report["bitrate_mbps"],
-        100 * report["bitrate_mbps"] / report["target_mbps"],
+        *use(report),
         100 * report["budget_use"]["above"] / report["frames"],
         report["keyframes"],
         encoder["time_ms"]["p50"],
@@ -68,23 +97,71 @@ def figures(flags: list[str]) -> list[float]:
     ]
 
 
-def main() -> None:
-    """Runs all, and writes the page."""
-    runs: dict[str, list[list[float]]] = {name: [] for name, _ in ENCODERS}
-    for _ in range(RUNS):
-        for name, flags in ENCODERS:
-            runs[name].append(figures(flags))
-            print(name, [round(figure, 2) for figure in runs[name][-1]], flush=True)
-    lines = [
-        f"| encoder | {' | '.join(COLUMNS)} |",
-        f"|---|{'--:|' * len(COLUMNS)}",
-    ]
-    for name, of_name in runs.items():
-        cells = " | ".join(
-            f"{median(column):.1f}" for column in zip(*of_name, strict=True)
+def quality(flags: list[str]) -> list[float]:
+    """The columns of the second table."""
+    with tempfile.TemporaryDirectory() as name:
+        pictures = Path(name) / "pictures"
+        pictures.mkdir()
+        kept = ["--record-pictures", str(pictures)]
+        kept += ["--record-pictures-limit", str(PICTURES)]
+        report = hosted(6, [*flags, *kept])
+        (session,) = pictures.iterdir()
+        out = Path(name) / "quality.json"
+        words = [MIMOSA, "quality", "--recording", session]
+        words += ["--metrics", "psnr,vmaf", "--json", out]
+        subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+        (coded,) = (
+            measured["per_frame"]
+            for what, measured in json.loads(out.read_text())["measured"].items()
+            if "coded" in what
         )
-        lines.append(f"| {name} | {cells} |")
-    fill(ROOT / "docs" / "how-it-works" / "encoder.md", "across a link", lines)
+    frames = [frame for frame in coded if frame["frame"] >= BEFORE]
+    vmaf = [frame["vmaf"] for frame in frames]
+    changes = [
+        abs(after - before) for before, after in zip(vmaf, vmaf[1:], strict=False)
+    ]
+    return [
+        *use(report),
+        mean(vmaf),
+        quantiles(vmaf, n=20)[0],
+        mean(changes),
+        mean(frame["psnr"]["y"] for frame in frames),
+    ]
+
+
+def table(columns: tuple[str, ...], rows: dict[str, list[float]]) -> list[str]:
+    """The lines of a table."""
+    lines = [
+        f"| encoder | {' | '.join(columns)} |",
+        f"|---|{'--:|' * len(columns)}",
+    ]
+    for name, figures in rows.items():
+        lines.append(
+            f"| {name} | {' | '.join(f'{figure:.1f}' for figure in figures)} |"
+        )
+    return lines
+
+
+def main() -> None:
+    """Runs what is asked for, and writes the page."""
+    wanted = sys.argv[1:] or ["rates", "quality"]
+    if "rates" in wanted:
+        runs: dict[str, list[list[float]]] = {name: [] for name, _ in ENCODERS}
+        for _ in range(RUNS):
+            for name, flags in ENCODERS:
+                runs[name].append(rates(flags))
+                print(name, [round(figure, 2) for figure in runs[name][-1]], flush=True)
+        medians = {
+            name: [median(column) for column in zip(*of_name, strict=True)]
+            for name, of_name in runs.items()
+        }
+        fill(PAGE, "across a link", table(RATES, medians))
+    if "quality" in wanted:
+        rows = {}
+        for name, flags in ENCODERS:
+            rows[name] = quality(flags)
+            print(name, [round(figure, 2) for figure in rows[name]], flush=True)
+        fill(PAGE, "pictures across a link", table(QUALITY, rows))
 
 
 if __name__ == "__main__":
