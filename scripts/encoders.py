@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median, quantiles
 
@@ -117,9 +118,7 @@ def quality(flags: list[str]) -> list[float]:
         )
     frames = [frame for frame in coded if frame["frame"] >= BEFORE]
     vmaf = [frame["vmaf"] for frame in frames]
-    changes = [
-        abs(after - before) for before, after in zip(vmaf, vmaf[1:], strict=False)
-    ]
+    changes = [abs(after - before) for before, after in pairwise(vmaf)]
     return [
         *use(report),
         mean(vmaf),
