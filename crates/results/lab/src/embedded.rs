@@ -39,11 +39,13 @@ macro_rules! suite {
 
 const ACE: &[Embedding] = suite!("ace":
     "suite.toml",
-    "traces.toml",
-    "traces-quarter.toml",
+    "buffers.toml",
     "fall.toml",
     "oversized.toml",
-    "buffers.toml",
+    "traces-30.toml",
+    "traces-quarter.toml",
+    "traces-small.toml",
+    "traces.toml",
     "../../traces/wifi.txt",
     "../../traces/4g.txt",
     "../../traces/5g.txt",
