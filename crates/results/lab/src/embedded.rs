@@ -172,11 +172,15 @@ const PUDICA_SESSIONS: &[Embedding] = suite!("pudica-sessions":
 
 const PUDICA_WILD: &[Embedding] = suite!("pudica-wild":
     "suite.toml",
-    "one.toml",
-    "three.toml",
-    "one-sqp.toml",
     "one-copa.toml",
     "one-salsify.toml",
+    "one-sqp.toml",
+    "one-still-copa.toml",
+    "one-still-pudica.toml",
+    "one-still-salsify.toml",
+    "one-still-sqp.toml",
+    "one.toml",
+    "three.toml",
 );
 
 const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":
