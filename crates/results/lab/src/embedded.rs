@@ -53,15 +53,19 @@ const ACE: &[Embedding] = suite!("ace":
 
 const C3G: &[Embedding] = suite!("c3g":
     "suite.toml",
-    "shallow-third.toml",
-    "deep-third.toml",
-    "shallow-tenth.toml",
-    "deep-tenth.toml",
-    "shallow-fifth.toml",
     "deep-fifth.toml",
-    "example-third.toml",
+    "deep-instant.toml",
+    "deep-memory.toml",
+    "deep-tenth.toml",
+    "deep-third.toml",
     "example-tenth.toml",
+    "example-third.toml",
     "phases.toml",
+    "shallow-burst.toml",
+    "shallow-fifth.toml",
+    "shallow-memory.toml",
+    "shallow-tenth.toml",
+    "shallow-third.toml",
 );
 
 const COEXISTENCE: &[Embedding] = suite!("coexistence":
