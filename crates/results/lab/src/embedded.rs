@@ -11,6 +11,7 @@ pub const SUITES: &[(&str, &[Embedding])] = &[
     ("c3g", C3G),
     ("coexistence", COEXISTENCE),
     ("feedback", FEEDBACK),
+    ("htb-causes", HTB_CAUSES),
     ("htb-l4s", HTB_L4S),
     ("last-mile", LAST_MILE),
     ("loss-recovery", LOSS_RECOVERY),
@@ -81,6 +82,13 @@ const FEEDBACK: &[Embedding] = suite!("feedback":
     "suite.toml",
     "constant.toml",
     "steps.toml",
+);
+
+const HTB_CAUSES: &[Embedding] = suite!("htb-causes":
+    "suite.toml",
+    "far-uneven.toml",
+    "far.toml",
+    "htb-ten.toml",
 );
 
 const HTB_L4S: &[Embedding] = suite!("htb-l4s":
