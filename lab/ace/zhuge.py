@@ -25,12 +25,9 @@ PACERS = {
 }
 
 
-# What all classes are repeated with: a pacer that is a quarter faster than the encoder.
-QUARTER = {
-    "ace-n": 'pacer = "ace-n"\npacer_params = { fill = 1.25 }',
-    "pace": 'pacer = "webrtc"\npacer_params = { factor = 1.25 }',
-}
-FASTER = "pacing is a quarter faster than the encoder"
+# What all classes are repeated with: a pacer that is a quarter faster than the encoder, and 4G with one that is a half.
+PACED = ("ace-n", "pace")
+FASTER = {1.25: "a quarter", 1.5: "a half"}
 # Other conditions for all pacers, in words and in a scenario: the paper says neither how large its pages are nor how
 # long lost packets are asked for again.
 SMALL = ("pages have 500 kB", 'size = "2MB"', 'size = "500kB"')
@@ -64,25 +61,33 @@ class World(NamedTuple):
     """What all pacers of a class are repeated under."""
 
     name: str
-    is_faster: bool = False
+    factor: float = 1.0
     changes: tuple[tuple[str, str, str], ...] = ()
     is_nearer: bool = False
 
     def words(self) -> str:
         """The condition in words."""
-        words = [FASTER] if self.is_faster else []
+        words = (
+            [f"pacing is {FASTER[self.factor]} faster than the encoder"]
+            if self.factor > 1
+            else []
+        )
         words += [change[0] for change in self.changes]
         return " and ".join([*words, *([RECORDED] if self.is_nearer else [])])
 
     def case(self, name: str, pacer: str) -> str:
         """The case of a class and pacer; a faster pacer alone changes nothing for the others."""
-        is_own = self.changes or self.is_nearer or pacer in QUARTER
+        is_own = self.changes or self.is_nearer or pacer in PACED
         return f"{name}-{pacer}{f'-{self.name}' if self.name and is_own else ''}"
 
     def scenario(self, name: str, pacer: str) -> str:
         """The scenario of a class and pacer."""
-        own = QUARTER if self.is_faster and pacer in QUARTER else PACERS
-        text = scenario(name, own[pacer])
+        own = PACERS[pacer]
+        if self.factor > 1 and pacer in PACED:
+            key = "fill" if pacer == "ace-n" else "factor"
+            own = own.split("\n", maxsplit=1)[0]
+            own += f"\npacer_params = {{ {key} = {self.factor} }}"
+        text = scenario(name, own)
         for _, old, new in self.changes:
             text = text.replace(old, new)
         if self.is_nearer:
@@ -97,20 +102,21 @@ def worlds(name: str) -> list[World]:
     """What a class is repeated under."""
     own = name in NEARER
     found = [
-        World("quarter", is_faster=True),
-        World("quarter-small", True, (SMALL,), own),
-        World("quarter-again", True, (AGAIN,), own),
+        World("quarter", 1.25),
+        World("quarter-small", 1.25, (SMALL,), own),
+        World("quarter-again", 1.25, (AGAIN,), own),
     ]
     if own:
         return [
             *found,
             World("nearer", is_nearer=True),
-            World("quarter-nearer", True, (), is_nearer=True),
+            World("quarter-nearer", 1.25, (), is_nearer=True),
+            World("half-again", 1.5, (AGAIN,), is_nearer=True),
         ]
     return [
         *found,
         World("smaller", changes=(SMALLER,)),
-        World("quarter-smaller", True, (SMALLER,)),
+        World("quarter-smaller", 1.25, (SMALLER,)),
     ]
 
 
