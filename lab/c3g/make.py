@@ -21,6 +21,7 @@ MEMORY = 'flow.params.epsilon_window = "1s"\n'
 SINGLE = [
     ("shallow-memory", "shallow", "333ms", C3G, f"{C3G}{MEMORY}"),
     ("deep-memory", "deep", "333ms", C3G, f"{C3G}{MEMORY}"),
+    ("shallow-half", "shallow", "500ms", "", ""),
     ("shallow-burst", "shallow", "100ms", 'limit = "100ms"', 'limit = "150ms"'),
     ("deep-instant", "deep", "333ms", 'encode_time = "25ms"\n', ""),
 ]

@@ -64,6 +64,7 @@ const C3G: &[Embedding] = suite!("c3g":
     "phases.toml",
     "shallow-burst.toml",
     "shallow-fifth.toml",
+    "shallow-half.toml",
     "shallow-memory.toml",
     "shallow-tenth.toml",
     "shallow-third.toml",
