@@ -103,10 +103,17 @@ class Document:
         suite, _, text = item["same_as"].partition(": ")
         found = [claim for claim in verdicts(suite) if claim["claim"].startswith(text)]
         own = [claim for claim in found if not is_experiment(claim)]
-        if own and all(claim["holds"] for claim in own):
+        failing = [claim["claim"] + IF for claim in own if not claim["holds"]]
+        if own and not failing:
             return "holds"
-        shown = any(claim["holds"] for claim in found if is_experiment(claim))
-        return "does not hold" if shown else NO_CAUSE
+        conditions = [
+            claim["claim"] for claim in found if is_experiment(claim) and claim["holds"]
+        ]
+        shown = all(
+            any(condition.startswith(text) for condition in conditions)
+            for text in failing
+        )
+        return "does not hold" if own and shown else NO_CAUSE
 
     def counts(self) -> dict[str, int]:
         """How many rows have each verdict."""

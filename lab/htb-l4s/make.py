@@ -514,4 +514,5 @@ frame_noise = 0.1
     (HERE / "suite.toml").write_text(suite())
 
 
-main()
+if __name__ == "__main__":
+    main()

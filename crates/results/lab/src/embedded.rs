@@ -11,6 +11,7 @@ pub const SUITES: &[(&str, &[Embedding])] = &[
     ("c3g", C3G),
     ("coexistence", COEXISTENCE),
     ("feedback", FEEDBACK),
+    ("htb-causes", HTB_CAUSES),
     ("htb-l4s", HTB_L4S),
     ("last-mile", LAST_MILE),
     ("loss-recovery", LOSS_RECOVERY),
@@ -39,11 +40,13 @@ macro_rules! suite {
 
 const ACE: &[Embedding] = suite!("ace":
     "suite.toml",
-    "traces.toml",
-    "traces-quarter.toml",
+    "buffers.toml",
     "fall.toml",
     "oversized.toml",
-    "buffers.toml",
+    "traces-30.toml",
+    "traces-quarter.toml",
+    "traces-small.toml",
+    "traces.toml",
     "../../traces/wifi.txt",
     "../../traces/4g.txt",
     "../../traces/5g.txt",
@@ -51,15 +54,20 @@ const ACE: &[Embedding] = suite!("ace":
 
 const C3G: &[Embedding] = suite!("c3g":
     "suite.toml",
-    "shallow-third.toml",
-    "deep-third.toml",
-    "shallow-tenth.toml",
-    "deep-tenth.toml",
-    "shallow-fifth.toml",
     "deep-fifth.toml",
-    "example-third.toml",
+    "deep-instant.toml",
+    "deep-memory.toml",
+    "deep-tenth.toml",
+    "deep-third.toml",
     "example-tenth.toml",
+    "example-third.toml",
     "phases.toml",
+    "shallow-burst.toml",
+    "shallow-fifth.toml",
+    "shallow-half.toml",
+    "shallow-memory.toml",
+    "shallow-tenth.toml",
+    "shallow-third.toml",
 );
 
 const COEXISTENCE: &[Embedding] = suite!("coexistence":
@@ -75,6 +83,13 @@ const FEEDBACK: &[Embedding] = suite!("feedback":
     "suite.toml",
     "constant.toml",
     "steps.toml",
+);
+
+const HTB_CAUSES: &[Embedding] = suite!("htb-causes":
+    "suite.toml",
+    "far-uneven.toml",
+    "far.toml",
+    "htb-ten.toml",
 );
 
 const HTB_L4S: &[Embedding] = suite!("htb-l4s":
@@ -154,14 +169,34 @@ const PUDICA_SESSIONS: &[Embedding] = suite!("pudica-sessions":
     "ethernet-busy-copa.toml",
     "ethernet-busy-salsify.toml",
     "ethernet-busy-sqp.toml",
+    "ethernet-copa-115.toml",
+    "ethernet-copa-130.toml",
+    "ethernet-copa-80.toml",
+    "ethernet-deep-sqp.toml",
+    "ethernet-deeper-salsify.toml",
+    "ethernet-deepest-salsify.toml",
+    "ethernet-long.toml",
+    "ethernet-noisy-salsify-20.toml",
+    "ethernet-noisy-sqp-half.toml",
+    "ethernet-noisy.toml",
+    "ethernet-outage.toml",
+    "ethernet-silent-copa-130.toml",
+    "ethernet-silent-copa-60.toml",
     "ethernet-silent.toml",
     "ethernet-sqp-half.toml",
     "ethernet.toml",
+    "wifi-brief.toml",
     "wifi-busy-copa.toml",
+    "wifi-copa-55.toml",
+    "wifi-copa-80.toml",
+    "wifi-copa-90.toml",
+    "wifi-copa-rate.toml",
+    "wifi-outage.toml",
     "wifi-salsify-fifth.toml",
     "wifi-salsify-quarter.toml",
     "wifi-salsify-unbounded.toml",
     "wifi-silent.toml",
+    "wifi-sqp-fiftieth.toml",
     "wifi-sqp-half.toml",
     "wifi-sqp-one.toml",
     "wifi-sqp-twentieth.toml",
@@ -170,11 +205,15 @@ const PUDICA_SESSIONS: &[Embedding] = suite!("pudica-sessions":
 
 const PUDICA_WILD: &[Embedding] = suite!("pudica-wild":
     "suite.toml",
-    "one.toml",
-    "three.toml",
-    "one-sqp.toml",
     "one-copa.toml",
     "one-salsify.toml",
+    "one-sqp.toml",
+    "one-still-copa.toml",
+    "one-still-pudica.toml",
+    "one-still-salsify.toml",
+    "one-still-sqp.toml",
+    "one.toml",
+    "three.toml",
 );
 
 const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":

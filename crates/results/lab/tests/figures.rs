@@ -275,6 +275,26 @@ fn late_frames_are_small_below_ten_megabits_and_a_bitrate_is_steady_within_a_fif
 }
 
 #[test]
+fn a_stall_is_a_gap_between_frames_that_came_whole() {
+    // Whole 20 ms after each tenth of a second, but for the 50th, never, and the 70th, after the 71st.
+    let gaps = |index| {
+        let delay = if index == 70 { 170 } else { 20 };
+        (5_000, (index != 50).then_some(delay))
+    };
+    let records = [record("sqp", 1, gaps)];
+    let of = |above: &str| {
+        let keys = format!(
+            "quantity = \"stalled\"\ncontrollers = [\"sqp\"]\nat_most = 1.0\n\
+             from = \"2s\"\nabove = \"{above}\""
+        );
+        verdict(&keys, &records).here.unwrap()
+    };
+    assert!((of("100ms") - 0.4 / 7.9 * 100.0).abs() < 1e-6);
+    assert!(of("200ms").abs() < 1e-6);
+    assert!((of("90ms") - 7.8 / 7.9 * 100.0).abs() < 1e-6);
+}
+
+#[test]
 fn a_frame_that_never_comes_is_late_and_slowest() {
     let lost = |index| (5_000, (index != 50).then_some(20));
     let records = [record("sqp", 1, lost)];

@@ -137,7 +137,7 @@ fn what_is_not_there_is_refused_with_what_is() {
     let here = folder("lab-refusals");
     assert_eq!(
         refusal(&here, "lab run rfc9999"),
-        "error: there is no suite `rfc9999`; there is ace, c3g, coexistence, feedback, htb-l4s, \
+        "error: there is no suite `rfc9999`; there is ace, c3g, coexistence, feedback, htb-causes, htb-l4s, \
          last-mile, loss-recovery, \
          pudica-causes, pudica-fig7, pudica-fig12, pudica-fig13, pudica-fig15, pudica-fig16, pudica-fig17, \
          pudica-fig18, pudica-sessions, pudica-wild, \

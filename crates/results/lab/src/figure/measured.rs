@@ -133,6 +133,7 @@ impl Quantity {
                 let low = late.clone().filter(|frame| frame.mbps < LOW_MBPS).count();
                 share(low as f64, late.count() as f64)
             }
+            Self::Stalled => stalled(frames, above),
             Self::SteadyAfter => {
                 let (from, to) = (micros(part.window.from), micros(part.window.to));
                 Some(steady_after(flow, from, to))
@@ -276,6 +277,20 @@ pub(super) fn rank<T>(sorted: &[T], share: f64) -> Option<&T> {
     )]
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1)
+}
+
+/// The percent of the time from the first frame that came whole to the last that is in gaps of more than
+/// `above` microseconds (ACE, section 6.3).
+fn stalled(frames: &[Frame], above: u64) -> Option<f64> {
+    let whole = frames.iter().filter_map(|frame| {
+        let delay = frame.delay_us?;
+        Some(frame.at_us.saturating_add(delay))
+    });
+    let mut whole: Vec<_> = whole.collect();
+    whole.sort_unstable();
+    let gaps = whole.windows(2).map(|pair| pair[1] - pair[0]);
+    let long: u64 = gaps.filter(|gap| *gap > above).sum();
+    share(long as f64, (*whole.last()? - *whole.first()?) as f64)
 }
 
 fn even_after(flows: &[Flow], from: u64, to: u64) -> f64 {

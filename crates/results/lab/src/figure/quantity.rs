@@ -35,6 +35,9 @@ pub enum Quantity {
     LateRun,
     /// Share of the frames with a delay above `above` whose bitrate is below 10 Mbit/s, in percent.
     LateLow,
+    /// Share of the time in which frames came whole that is in gaps above `above` from one to the next,
+    /// in percent.
+    Stalled,
     /// Seconds from the beginning of the part until the first frame after the slowest with a delay
     /// of at most `above`; the whole part if there is none, and zero if no delay is above.
     DrainedAfter,
@@ -102,6 +105,7 @@ impl Quantity {
                 | Self::Spikes
                 | Self::LateRun
                 | Self::LateLow
+                | Self::Stalled
                 | Self::DrainedAfter
                 | Self::DrainTime
                 | Self::CalmAfter
@@ -144,6 +148,7 @@ impl Quantity {
             Self::Spikes => "spikes a minute",
             Self::LateRun => "late frames in a row",
             Self::LateLow => "late frames below 10 Mbit/s",
+            Self::Stalled => "time in stalls",
             Self::DrainedAfter => "drained after",
             Self::DrainTime => "drained after its peak",
             Self::CalmAfter => "calm after",
@@ -191,6 +196,7 @@ impl Quantity {
             Self::Lost => (2, "%"),
             Self::Late
             | Self::LateLow
+            | Self::Stalled
             | Self::Used
             | Self::Share
             | Self::Oversent
