@@ -122,10 +122,12 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// What the screen's marker says, once it satisfies `is_wanted`.
+/// What the screen's marker says, once it satisfies `is_wanted`. A notice of the client may hide the marker
+/// for 6 s, and another one after it.
 pub(crate) fn seen(capture: &mut Capture, is_wanted: impl Fn(Marker) -> bool) -> Marker {
     let mut picture = Picture::new(capture.size());
-    for _ in 0..600 {
+    let end = now() + Duration::from_secs(30);
+    while now() < end {
         let deadline = now() + Duration::from_millis(50);
         let captured = capture.next(deadline, &mut picture).unwrap();
         if matches!(captured, Captured::Picture { .. })
