@@ -317,6 +317,19 @@ mod tests {
         assert!((0.2..0.4).contains(&worst), "{worst}");
     }
 
+    /// One frame is ready 0.5 ms and one 16 ms before a refresh, and 58 in between: 7.5 ms later and 8 ms
+    /// earlier than these. The latest 2 ms before the refresh would be the earliest before the one before.
+    #[test]
+    fn frames_that_fill_an_interval_are_kept_in_its_middle() {
+        let mut lock = PhaseLock::new(TimeDelta::from_micros(16_667));
+        lock.least = 0.0;
+        let mut waits = [8e-3; 60];
+        (waits[0], waits[59]) = (0.5e-3, 16e-3);
+        let error = lock.error(&waits).unwrap();
+        // In the middle, the mean is (16.667 - 8 + 7.5) / 2 ms before the refresh.
+        assert!((error - (8e-3 - 8.083e-3)).abs() < 0.1e-3, "{error}");
+    }
+
     #[test]
     fn a_display_of_another_rate_is_followed() {
         // 59.94 and 60.06 Hz.
