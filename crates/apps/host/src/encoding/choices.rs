@@ -16,6 +16,21 @@ pub(crate) struct EncoderChoice {
     pub(crate) name: String,
 }
 
+impl EncoderChoice {
+    /// The settings of the encoder of one viewer. An encoder prepares for parts only where a viewer takes them: some
+    /// decoders take pictures of one slice only.
+    pub(crate) const fn for_viewer(&self, takes_parts: bool) -> EncoderSettings {
+        EncoderSettings {
+            parts: if takes_parts {
+                self.settings.most_parts()
+            } else {
+                1
+            },
+            ..self.settings
+        }
+    }
+}
+
 /// The encoders of a host: that of its settings, and another for viewers that do not decode the
 /// first one's codec.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,6 +122,16 @@ mod tests {
             settings: settings(name),
             name: String::new(),
         }
+    }
+
+    #[test]
+    fn an_encoder_prepares_for_parts_where_a_viewer_takes_them() {
+        let mut choice = choice(Codec::H264, EncoderName::GStreamer);
+        choice.settings.parts = 8;
+        assert_eq!(choice.for_viewer(true), choice.settings);
+        assert_eq!(choice.for_viewer(false).parts, 1);
+        choice.settings.sizes = FrameSizes::Strict;
+        assert_eq!(choice.for_viewer(true).parts, 1);
     }
 
     #[cfg(feature = "openh264")]

@@ -63,9 +63,9 @@ impl Network {
         let mailbox = self.mailbox.clone();
         let choice = self.encoders.of(agreed.codec);
         let encoder_name = choice.name.clone();
-        let parts = choice.settings.most_parts();
+        let encoding = choice.for_viewer(agreed.takes_parts);
         let encoder = EncoderThread::start(
-            choice.settings,
+            encoding,
             frames_per_second,
             (choice.codec, size),
             self.clock,
@@ -99,7 +99,7 @@ impl Network {
             interval: TimeDelta::from_secs(1.0) / frames_per_second,
             adapts_detail: self.settings.encoder.adapts_detail,
             relieves: self.settings.encoder.relieves,
-            parts,
+            parts: encoding.parts,
             hello,
         };
         let mut session =
