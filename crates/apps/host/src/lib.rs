@@ -32,7 +32,9 @@ mod tls;
 mod updates;
 
 pub use controllers::{build_controller, check_outside};
-pub use encoding::{ENCODERS, Element, Hardware, choose_encoder, look_for_hardware, open_encoder};
+pub use encoding::{
+    ENCODERS, Element, Hardware, Leaves, choose_encoder, look_for_hardware, open_encoder,
+};
 pub use error::HostError;
 pub use mimosa_system::priority::may_go_first;
 pub use owning::{Invitation, Owning, Setting};

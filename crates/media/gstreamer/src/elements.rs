@@ -26,6 +26,8 @@ pub struct Element {
     pub(crate) buffer: Option<Buffer>,
     /// The property that sets the number of threads or slices.
     pub(crate) threads: Option<&'static str>,
+    /// The property that sets the number of slices of a frame, where the element may hand them out one by one.
+    pub(crate) slices: Option<&'static str>,
     /// The property that sets the lowest quantiser, where it is on H.264's scale.
     pub(crate) finest: Option<&'static str>,
     /// Further properties that are set when the element is opened, and their values.
@@ -66,6 +68,7 @@ const NVENC: Element = Element {
     bitrate: Bitrate::Kilobits("bitrate"),
     buffer: Some(Buffer::Kilobits("vbv-buffer-size")),
     threads: None,
+    slices: None,
     finest: None,
     settings: &[
         ("preset", "low-latency-hq"),
@@ -92,6 +95,7 @@ const VA: Element = Element {
     bitrate: Bitrate::Kilobits("bitrate"),
     buffer: Some(Buffer::Kilobits("cpb-size")),
     threads: Some("num-slices"),
+    slices: None,
     finest: Some("min-qp"),
     settings: &[
         ("rate-control", "cbr"),
@@ -114,6 +118,7 @@ const QUICK_SYNC: Element = Element {
     bitrate: Bitrate::Kilobits("bitrate"),
     buffer: None,
     threads: None,
+    slices: None,
     finest: None,
     settings: &[
         ("rate-control", "cbr"),
@@ -150,6 +155,7 @@ pub static ELEMENTS: &[Element] = &[
         bitrate: Bitrate::Controls,
         buffer: None,
         threads: None,
+        slices: None,
         finest: None,
         settings: &[],
     },
@@ -205,6 +211,7 @@ pub static ELEMENTS: &[Element] = &[
         bitrate: Bitrate::Kilobits("bitrate"),
         buffer: Some(Buffer::Milliseconds("vbv-buf-capacity")),
         threads: Some("threads"),
+        slices: None,
         finest: Some("qp-min"),
         settings: &[
             ("pass", "cbr"),
@@ -225,6 +232,7 @@ pub static ELEMENTS: &[Element] = &[
         bitrate: Bitrate::Bits("bitrate"),
         buffer: None,
         threads: Some("multi-thread"),
+        slices: None,
         finest: Some("qp-min"),
         settings: &[
             ("rate-control", "bitrate"),
@@ -244,6 +252,7 @@ pub static ELEMENTS: &[Element] = &[
         bitrate: Bitrate::Kilobits("bitrate"),
         buffer: None,
         threads: None,
+        slices: None,
         finest: None,
         settings: &[
             ("tune", "zerolatency"),

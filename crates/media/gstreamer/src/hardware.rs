@@ -3,17 +3,22 @@
 use mimosa_video::Size;
 
 use crate::elements::{ELEMENTS, Element};
-use crate::encoder::{Config, GStreamer};
+use crate::encoder::GStreamer;
 use crate::library::{self, NotStarted};
+use crate::opening::{Config, Delivery};
 use crate::steering::ChangeCost;
+
+/// The number of parts that elements are asked for. Our choice: the host's default.
+const PARTS: u8 = 8;
 
 /// The result of trying an element.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TrialResult {
     /// The element is not registered: there is no such hardware, driver or plugin.
     Nothing,
-    /// The element was opened and encoded trial pictures. A change of its bitrate costs so much.
-    Works(ChangeCost),
+    /// The element was opened and encoded trial pictures. A change of its bitrate costs so much, and its frames leave in
+    /// this way.
+    Works(ChangeCost, Delivery),
     /// The element is registered, but did not work, for the reason given.
     Fails(String),
 }
@@ -33,10 +38,11 @@ pub fn find(
         let found = if library.has(element.name) {
             let config = Config {
                 element: element.name.to_owned(),
+                parts: PARTS,
                 ..Config::new(size, frames_per_second)
             };
             match GStreamer::open(&config) {
-                Ok(opened) => TrialResult::Works(opened.change_cost()),
+                Ok(opened) => TrialResult::Works(opened.change_cost(), opened.delivery().clone()),
                 Err(error) => TrialResult::Fails(error.to_string()),
             }
         } else {

@@ -2,12 +2,15 @@
 //!
 //! ```text
 //! Picture -> appsrc ! videoconvert ! ENCODER ! parser ! appsink -> EncodedFrame
+//! Picture -> appsrc ! videoconvert ! ENCODER          ! appsink -> FramePart, FramePart, ...
 //! ```
 //!
 //! | file | what |
 //! |---|---|
 //! | `elements` | the elements that can be ENCODER, and their settings |
 //! | `hardware` | the hardware encoders of this machine, and whether they work |
+//! | `opening` | the settings of an encoder, and the pictures that it is tried with |
+//! | `pieces` | the pieces in which an element hands out a frame, and the parts in which they leave |
 //! | `pipeline` | the pipeline: a picture in, a frame out |
 //! | `steering` | when bitrate and buffer are set |
 //! | `library` | GStreamer's own functions, loaded where they are installed |
@@ -21,11 +24,16 @@ mod elements;
 mod encoder;
 mod hardware;
 mod library;
+mod opening;
+mod pieces;
 mod pipeline;
 mod steering;
+#[cfg(test)]
+mod tests;
 
 pub use elements::{ELEMENTS, Element};
-pub use encoder::{Config, GStreamer, OpenError};
+pub use encoder::GStreamer;
 pub use hardware::{TrialResult, find};
 pub use library::NotStarted;
+pub use opening::{Config, Delivery, OpenError};
 pub use steering::ChangeCost;

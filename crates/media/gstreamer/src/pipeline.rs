@@ -1,11 +1,15 @@
-//! The pipeline around an element: a picture in, a frame out.
+//! The pipeline around an element: a picture in, a frame out, whole or in parts.
+
+use std::sync::Arc;
 
 use mimosa_facts::Codec;
 use mimosa_units::Rate;
-use mimosa_video::{Picture, Plane, Size};
+use mimosa_video::{FramePart, Picture, Plane, Size};
 
 use crate::elements::{self, Bitrate};
-use crate::library::{Coded, Library, Object, State};
+use crate::library::{Library, Object, Piece, State};
+use crate::opening::Config;
+use crate::pieces::{Fault, Frame, Growing, Sharing, has_pieces};
 use crate::steering::Change;
 
 /// A second, in GStreamer's unit of time.
@@ -15,6 +19,74 @@ const PATIENCE: u32 = 20;
 /// The time between two looks for a message that explains why there is no frame.
 const LOOK: u64 = SECOND / 20;
 
+/// The number of looks after which nothing more comes of a frame that has begun: a quarter of a second. Our choice: no
+/// element that pauses as long within a frame is worth its parts.
+const QUIET: u32 = 5;
+
+/// What an element gives.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Output {
+    /// Frames.
+    Whole,
+    /// Pieces of frames.
+    Pieces,
+}
+
+type Add = dyn Fn(&Object, Output) -> Result<Vec<Object>, String> + Send + Sync;
+
+/// Finishes an element that is set up: what stands behind it and belongs to it. Only tests have something there.
+#[derive(Clone)]
+pub(crate) struct Finish(Arc<Add>);
+
+impl std::fmt::Debug for Finish {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Finish")
+    }
+}
+
+impl Finish {
+    pub(crate) fn new(
+        add: impl Fn(&Object, Output) -> Result<Vec<Object>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(add))
+    }
+
+    /// Adds nothing.
+    pub(crate) fn plain() -> Self {
+        Self::new(|_, _| Ok(Vec::new()))
+    }
+
+    /// Whether an element may hand out frames in pieces, by the template of the pad that gives them. A template that
+    /// says nothing about alignment is no promise.
+    pub(crate) fn has_pieces(&self, library: Library, element: &elements::Element) -> bool {
+        let may_send = |object: &Object, alignment| {
+            let name = match element.codec {
+                Codec::H265 => "video/x-h265",
+                Codec::H264 | Codec::Av1 => "video/x-h264",
+            };
+            object.may_send(&format!("{name}, alignment=(string){alignment}"))
+        };
+        let is_promised = || {
+            let encoder = Object::make(library, element.name)?;
+            let behind = (self.0)(&encoder, Output::Pieces)?;
+            let last = behind.last().unwrap_or(&encoder);
+            Ok::<_, String>(may_send(last, "nal") && !may_send(last, "none-such"))
+        };
+        has_pieces(element.codec) && is_promised().unwrap_or_default()
+    }
+}
+
+/// The reason why there is no frame, or none as it should be.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The element failed, for the reason in GStreamer's words.
+    #[error("{0}")]
+    Element(String),
+    /// The pieces of the frame show a fault. If parts have left, so has the rest of the frame.
+    #[error("{0}")]
+    Pieces(Fault, Option<Frame>),
+}
+
 /// A running pipeline.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
@@ -23,9 +95,13 @@ pub(crate) struct Pipeline {
     encoder: Object,
     sink: Object,
     element: &'static elements::Element,
+    output: Output,
     frames_per_second: u32,
     /// The number of pictures so far.
     pictures: u64,
+    /// The time of the last frame that came in pieces, and the number of its pieces, or of those that were asked for.
+    time: Option<u64>,
+    pieces: u32,
 }
 
 impl Pipeline {
@@ -37,12 +113,11 @@ impl Pipeline {
     pub(crate) fn start(
         library: Library,
         element: &'static elements::Element,
-        size: Size,
-        frames_per_second: u32,
-        threads: u8,
-        finest: u8,
+        config: &Config,
+        (finish, output): (&Finish, Output),
         first: Change,
     ) -> Result<Self, String> {
+        let (size, frames_per_second) = (config.size, config.frames_per_second);
         let make = |name| Object::make(library, name);
         let source = make("appsrc")?;
         source.set("caps", &raw_caps(size, frames_per_second));
@@ -50,25 +125,50 @@ impl Pipeline {
         source.set("is-live", "true");
         let convert = make("videoconvert")?;
         let encoder = make(element.name)?;
-        let parser = make(parser(element.codec))?;
         let sink = make("appsink")?;
-        sink.set("caps", &coded_caps(element.codec));
+        sink.set("caps", &coded_caps(element.codec, output));
         sink.set("sync", "false");
         for (name, text) in element.settings {
             encoder.set(name, text);
         }
-        for (name, number) in [(element.threads, threads), (element.finest, finest)] {
+        for (name, number) in [
+            (element.threads, config.threads),
+            (element.finest, config.finest),
+        ] {
             if let Some(name) = name {
                 encoder.set(name, &number.to_string());
             }
         }
+        // Some decoders take pictures of one slice only.
+        let slices = match output {
+            Output::Whole => 1,
+            Output::Pieces => config.parts,
+        };
+        if let Some(name) = element.slices
+            && !encoder.set(name, &slices.to_string())
+        {
+            return Err(format!(
+                "it has no property `{name}`, and is not the element that is known"
+            ));
+        }
+        let behind = (finish.0)(&encoder, output)?;
+        // What a parser gives has other times and markers than what it takes.
+        let parser = match output {
+            Output::Whole => Some(make(parser(element.codec))?),
+            Output::Pieces => None,
+        };
         // Parameter sets before every keyframe.
-        parser.set("config-interval", "-1");
+        if let Some(parser) = &parser {
+            parser.set("config-interval", "-1");
+        }
         let parts = Object::pipeline(library)?;
         let upload = element.upload.map(make).transpose()?;
         let mut chain = vec![&source, &convert];
         chain.extend(&upload);
-        chain.extend([&encoder, &parser, &sink]);
+        chain.push(&encoder);
+        chain.extend(&behind);
+        chain.extend(&parser);
+        chain.push(&sink);
         parts.chain(&chain)?;
         let started = Self {
             parts,
@@ -76,8 +176,11 @@ impl Pipeline {
             encoder,
             sink,
             element,
+            output,
             frames_per_second,
             pictures: 0,
+            time: None,
+            pieces: u32::from(config.parts),
         };
         started.change(first)?;
         if !started.parts.set_state(State::Playing) {
@@ -138,12 +241,32 @@ impl Pipeline {
         }
     }
 
-    /// Encodes `picture`.
+    /// Encodes `picture`. Of a frame that comes in pieces, parts go to `out` when they are there, at most so many.
     ///
     /// # Errors
     ///
-    /// The reason in GStreamer's words.
-    pub(crate) fn encode(&mut self, picture: &Picture) -> Result<Coded, String> {
+    /// The reason in GStreamer's words, or what is wrong with the frame's pieces.
+    pub(crate) fn encode(
+        &mut self,
+        picture: &Picture,
+        parts: u8,
+        out: &mut dyn FnMut(FramePart<'_>),
+    ) -> Result<Frame, Failure> {
+        self.push(picture).map_err(Failure::Element)?;
+        match self.output {
+            Output::Whole => {
+                let piece = self.next(PATIENCE)?.ok_or_else(no_frame)?;
+                Ok(Frame {
+                    data: piece.data,
+                    is_keyframe: piece.is_keyframe,
+                    pieces: 1,
+                })
+            }
+            Output::Pieces => self.collect(parts, out),
+        }
+    }
+
+    fn push(&mut self, picture: &Picture) -> Result<(), String> {
         if let Some(complaint) = self.parts.complaint() {
             return Err(complaint);
         }
@@ -152,16 +275,58 @@ impl Pipeline {
         let duration = time(self.pictures + 1) - begin;
         self.pictures += 1;
         let pushed = self.source.push(&samples(picture), begin, duration);
-        pushed.map_err(|error| self.parts.complaint().unwrap_or(error))?;
-        for _ in 0..PATIENCE {
-            if let Some(coded) = self.sink.pull(LOOK) {
-                return Ok(coded);
+        pushed.map_err(|error| self.parts.complaint().unwrap_or(error))
+    }
+
+    /// Puts the pieces of a frame together.
+    fn collect(&mut self, parts: u8, out: &mut dyn FnMut(FramePart<'_>)) -> Result<Frame, Failure> {
+        let sharing = Sharing {
+            parts,
+            pieces: self.pieces,
+        };
+        let mut growing = Growing::new(self.element.codec, sharing, self.time);
+        let fault = loop {
+            let patience = if growing.is_empty() { PATIENCE } else { QUIET };
+            match self.next(patience)? {
+                Some(piece) => match growing.take(&piece, out) {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        let (frame, time) = growing.whole();
+                        self.time = time;
+                        self.pieces = frame.pieces;
+                        return Ok(frame);
+                    }
+                    Err(fault) => break fault,
+                },
+                None if growing.is_empty() => return Err(no_frame()),
+                None => break Fault::NoMarker,
+            }
+        };
+        let has_left = growing.has_left();
+        Err(Failure::Pieces(fault, has_left.then(|| growing.cut(out))))
+    }
+
+    /// What the element gives next, if it does within so many looks.
+    fn next(&self, looks: u32) -> Result<Option<Piece>, Failure> {
+        for _ in 0..looks {
+            if let Some(piece) = self.sink.pull(LOOK) {
+                return Ok(Some(piece));
             }
             if let Some(complaint) = self.parts.complaint() {
-                return Err(complaint);
+                return Err(Failure::Element(complaint));
             }
         }
-        Err("no frame within a second".to_owned())
+        Ok(None)
+    }
+
+    /// The number of pieces that the last frame came in.
+    pub(crate) const fn pieces(&self) -> u32 {
+        self.pieces
+    }
+
+    /// Stops the element, which then needs nothing of its hardware.
+    pub(crate) fn stop(&self) {
+        self.parts.set_state(State::Null);
     }
 
     fn set(&self, name: &str, number: u64) -> bool {
@@ -169,18 +334,14 @@ impl Pipeline {
     }
 }
 
-#[cfg(test)]
-impl Pipeline {
-    /// Makes the element one whose next frame is a keyframe whenever its bitrate is set.
-    pub(crate) fn begin_anew_at_changes(&self) {
-        self.encoder.begin_anew_at_changes();
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 
-impl Drop for Pipeline {
-    fn drop(&mut self) {
-        self.parts.set_state(State::Null);
-    }
+fn no_frame() -> Failure {
+    Failure::Element("no frame within a second".to_owned())
 }
 
 const fn parser(codec: Codec) -> &'static str {
@@ -200,13 +361,18 @@ fn raw_caps(size: Size, frames_per_second: u32) -> String {
     )
 }
 
-/// The byte stream that frames have: Annex B with an access unit to a buffer, or AV1 with a
+/// The byte stream that frames have: Annex B with an access unit to a buffer, or a piece of one, or AV1 with a
 /// temporal unit to one.
-fn coded_caps(codec: Codec) -> String {
-    let (name, format, alignment) = match codec {
-        Codec::H264 => ("video/x-h264", "byte-stream", "au"),
-        Codec::H265 => ("video/x-h265", "byte-stream", "au"),
-        Codec::Av1 => ("video/x-av1", "obu-stream", "tu"),
+fn coded_caps(codec: Codec, output: Output) -> String {
+    let alignment = match (codec, output) {
+        (Codec::Av1, _) => "tu",
+        (_, Output::Whole) => "au",
+        (_, Output::Pieces) => "nal",
+    };
+    let (name, format) = match codec {
+        Codec::H264 => ("video/x-h264", "byte-stream"),
+        Codec::H265 => ("video/x-h265", "byte-stream"),
+        Codec::Av1 => ("video/x-av1", "obu-stream"),
     };
     format!("{name}, stream-format=(string){format}, alignment=(string){alignment}")
 }

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use mimosa_facts::{Complexity, FrameId};
-use mimosa_host::{ENCODERS, Element, Hardware, choose_encoder, look_for_hardware, open_encoder};
+use mimosa_host::{
+    ENCODERS, Element, Hardware, Leaves, choose_encoder, look_for_hardware, open_encoder,
+};
 use mimosa_scene::Scene;
 use mimosa_settings::{EncoderName, EncoderSettings, Settings, Work};
 use mimosa_units::{Bytes, Rate, TimeDelta, nearest_rank_index};
@@ -130,16 +132,7 @@ fn hardware(found: Hardware) -> Vec<Finding> {
         .iter()
         .filter_map(|(name, found)| match found {
             Element::Absent => None,
-            Element::Works { restarts: false } => Some(Finding::ok(
-                CHECK,
-                format!("{name}: found, opened, encoded 4 frames"),
-            )),
-            Element::Works { restarts: true } => Some(Finding::ok(
-                CHECK,
-                format!(
-                    "{name}: found, opened, encoded 4 frames; each change of its bitrate makes a keyframe, so that it changes seldom"
-                ),
-            )),
+            Element::Works { restarts, leaves } => Some(works(CHECK, name, *restarts, leaves)),
             Element::Fails(reason) => Some(Finding::warning(CHECK, reason, "")),
         })
         .collect();
@@ -155,6 +148,28 @@ fn hardware(found: Hardware) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// The finding about an element that works.
+fn works(check: &'static str, name: &str, restarts: bool, leaves: &Leaves) -> Finding {
+    let restarts = if restarts {
+        "; each change of its bitrate makes a keyframe, so that it changes seldom"
+    } else {
+        ""
+    };
+    let (leaves, fault) = match leaves {
+        Leaves::Whole => ("frames leave whole".to_owned(), None),
+        Leaves::InParts(parts) => (format!("frames leave in up to {parts} parts"), None),
+        Leaves::WholeFor(fault) => (
+            format!("frames leave whole and not in parts, for {fault}"),
+            Some(fault),
+        ),
+    };
+    let detail = format!("{name}: found, opened, encoded 4 frames; {leaves}{restarts}");
+    match fault {
+        None => Finding::ok(check, detail),
+        Some(_) => Finding::warning(check, detail, ""),
+    }
 }
 
 fn interval(settings: &Settings) -> TimeDelta {
@@ -271,7 +286,27 @@ mod tests {
         );
         let elements = vec![
             ("nvh264enc", Element::Absent),
-            ("vah264enc", Element::Works { restarts: true }),
+            (
+                "vah264enc",
+                Element::Works {
+                    restarts: true,
+                    leaves: Leaves::Whole,
+                },
+            ),
+            (
+                "omxh264enc",
+                Element::Works {
+                    restarts: false,
+                    leaves: Leaves::InParts(8),
+                },
+            ),
+            (
+                "omxh265enc",
+                Element::Works {
+                    restarts: false,
+                    leaves: Leaves::WholeFor("it has no marker".to_owned()),
+                },
+            ),
             (
                 "vah265enc",
                 Element::Fails("vah265enc does not work: why".to_owned()),
@@ -280,8 +315,11 @@ mod tests {
         let found = told(Hardware::Looked(devices(), Ok(elements)));
         assert!(
             found.contains(
-                "ok       hardware encoder  vah264enc: found, opened, encoded 4 frames; each change"
-            ) && found.contains("warning  hardware encoder  vah265enc does not work: why")
+                "ok       hardware encoder  vah264enc: found, opened, encoded 4 frames; frames leave whole; each change"
+            ) && found.contains("omxh264enc: found, opened, encoded 4 frames; frames leave in up to 8 parts\n")
+                && found.contains(
+                    "warning  hardware encoder  omxh265enc: found, opened, encoded 4 frames; frames leave whole and not in parts, for it has no marker"
+                ) && found.contains("warning  hardware encoder  vah265enc does not work: why")
                 && !found.contains("nvh264enc"),
             "{found}"
         );

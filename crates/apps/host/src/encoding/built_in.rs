@@ -186,6 +186,7 @@ fn open_gstreamer(
         element: settings.element.as_str().to_owned(),
         finest: settings.finest_quantiser,
         threads: threads(settings),
+        parts: settings.most_parts(),
         ..mimosa_gstreamer::Config::new(size, frames_per_second)
     };
     match mimosa_gstreamer::GStreamer::open(&config) {

@@ -29,9 +29,22 @@ pub enum Element {
     Works {
         /// Whether a change of its bitrate makes a keyframe.
         restarts: bool,
+        /// How frames leave it.
+        leaves: Leaves,
     },
     /// The element is registered, and failed with this error.
     Fails(String),
+}
+
+/// How frames leave a GStreamer element.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Leaves {
+    /// They leave whole.
+    Whole,
+    /// They leave in so many parts, while the element codes the rest.
+    InParts(u32),
+    /// They leave whole, because the element hands out parts that have this fault.
+    WholeFor(String),
 }
 
 /// Looks for hardware encoders of pictures of `size`, and tries each.
@@ -51,13 +64,18 @@ pub(crate) fn may_encode() -> bool {
 
 #[cfg(feature = "gstreamer")]
 fn look(devices: Vec<String>, size: Size, frames_per_second: u32) -> Hardware {
-    use mimosa_gstreamer::{ChangeCost, TrialResult};
+    use mimosa_gstreamer::{ChangeCost, Delivery, TrialResult};
     let found = mimosa_gstreamer::find(size, frames_per_second).map(|found| {
         let found = found.into_iter().map(|(element, found)| {
             let found = match found {
                 TrialResult::Nothing => Element::Absent,
-                TrialResult::Works(cost) => Element::Works {
+                TrialResult::Works(cost, delivery) => Element::Works {
                     restarts: cost == ChangeCost::Keyframe,
+                    leaves: match delivery {
+                        Delivery::Whole => Leaves::Whole,
+                        Delivery::InParts(parts) => Leaves::InParts(parts),
+                        Delivery::Refused(fault) => Leaves::WholeFor(fault),
+                    },
                 },
                 TrialResult::Fails(reason) => Element::Fails(reason),
             };

@@ -10,5 +10,5 @@ mod thread;
 
 pub use self::built_in::{ENCODERS, choose_encoder, open_encoder};
 pub(crate) use self::choices::EncoderChoices;
-pub use self::hardware::{Element, Hardware, look_for_hardware};
+pub use self::hardware::{Element, Hardware, Leaves, look_for_hardware};
 pub(crate) use self::thread::{EncoderThread, FromEncoder};

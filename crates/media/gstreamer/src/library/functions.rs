@@ -5,6 +5,8 @@
 //! `gst_app_sink_try_pull_sample`, came with 1.10. Names are those of C, so that a reader finds them in its
 //! documentation.
 
+#[cfg(test)]
+use std::ffi::c_ulong;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use mimosa_dynamic::Library;
@@ -62,12 +64,30 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// Whether frames before it are needed to decode it (`GST_BUFFER_FLAG_DELTA_UNIT`, which is
-    /// `GST_MINI_OBJECT_FLAG_LAST << 9`).
-    pub(super) const fn is_delta(&self) -> bool {
-        self.object.flags & (1 << 13) != 0
+    /// Whether it has this flag.
+    pub(super) const fn has(&self, flag: c_uint) -> bool {
+        self.object.flags & flag != 0
     }
 }
+
+#[cfg(test)]
+impl Buffer {
+    /// Sets this flag, or takes it away.
+    pub(super) const fn flag(&mut self, flag: c_uint, is_set: bool) {
+        if is_set {
+            self.object.flags |= flag;
+        } else {
+            self.object.flags &= !flag;
+        }
+    }
+}
+
+/// The last piece of a frame (`GST_BUFFER_FLAG_MARKER`, which is `GST_MINI_OBJECT_FLAG_LAST << 5`).
+pub(super) const MARKER: c_uint = 1 << 9;
+/// Parameter sets (`GST_BUFFER_FLAG_HEADER`, which is `GST_MINI_OBJECT_FLAG_LAST << 6`).
+pub(super) const HEADER: c_uint = 1 << 10;
+/// Frames before it are needed to decode it (`GST_BUFFER_FLAG_DELTA_UNIT`, which is `GST_MINI_OBJECT_FLAG_LAST << 9`).
+pub(super) const DELTA: c_uint = 1 << 13;
 
 /// The beginning of `GstMessage`.
 #[repr(C)]
@@ -81,6 +101,19 @@ pub(super) struct Message {
 /// A function that is called when a property has changed: with the object, the property and a pointer.
 #[cfg(test)]
 pub(super) type Notified = unsafe extern "C" fn(Pointer, Pointer, Pointer);
+
+/// The beginning of `GstPadProbeInfo`.
+#[cfg(test)]
+#[repr(C)]
+pub(super) struct Passing {
+    kind: c_uint,
+    id: c_ulong,
+    pub(super) buffer: *mut Buffer,
+}
+
+/// A function that is called with each buffer that passes a pad: with the pad, the buffer and a pointer.
+#[cfg(test)]
+pub(super) type Probe = unsafe extern "C" fn(Pointer, *mut Passing, Pointer) -> c_uint;
 
 /// Declares a table of functions, and how it is filled.
 macro_rules! functions {
@@ -131,8 +164,11 @@ functions! {
     fn gst_buffer_get_size(*const Buffer) -> usize;
     fn gst_buffer_new_allocate(Pointer, usize, Pointer) -> *mut Buffer;
     fn gst_bus_pop_filtered(Pointer, c_uint) -> *mut Message;
+    fn gst_caps_can_intersect(Pointer, Pointer) -> c_int;
+    fn gst_caps_from_string(*const c_char) -> Pointer;
     fn gst_element_factory_find(*const c_char) -> Pointer;
     fn gst_element_factory_make(*const c_char, *const c_char) -> Pointer;
+    fn gst_element_get_static_pad(Pointer, *const c_char) -> Pointer;
     fn gst_element_link(Pointer, Pointer) -> c_int;
     fn gst_element_send_event(Pointer, Pointer) -> c_int;
     fn gst_element_set_state(Pointer, c_uint) -> c_uint;
@@ -144,6 +180,9 @@ functions! {
     fn gst_object_get_name(Pointer) -> *mut c_char;
     fn gst_object_ref_sink(Pointer) -> Pointer;
     fn gst_object_unref(Pointer);
+    #[cfg(test)]
+    fn gst_pad_add_probe(Pointer, c_uint, Probe, Pointer, Pointer) -> c_ulong;
+    fn gst_pad_get_pad_template_caps(Pointer) -> Pointer;
     fn gst_pipeline_get_bus(Pointer) -> Pointer;
     fn gst_pipeline_new(*const c_char) -> Pointer;
     fn gst_sample_get_buffer(Pointer) -> *mut Buffer;
@@ -171,5 +210,6 @@ mod tests {
         assert_eq!(offset_of!(Buffer, pts), 72);
         assert_eq!(offset_of!(Buffer, duration), 88);
         assert_eq!(offset_of!(Message, source), 80);
+        assert_eq!(offset_of!(Passing, buffer), 16);
     }
 }

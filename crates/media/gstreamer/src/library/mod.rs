@@ -5,12 +5,15 @@
 //! | `functions` | the functions of C that are called, and structures that they share |
 //! | `object` | [`Object`]: an element, or a pipeline of elements |
 //! | `stream` | pictures into a pipeline, frames and errors out of it |
+//! | `tap` | what tests do to buffers on their way |
 
 #![expect(unsafe_code, reason = "calls into C")]
 
 mod functions;
 mod object;
 mod stream;
+#[cfg(test)]
+mod tap;
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
@@ -20,7 +23,9 @@ use mimosa_dynamic::{Absent, Wanted};
 
 use self::functions::{Error, Functions};
 pub(crate) use self::object::{Object, State};
-pub(crate) use self::stream::Coded;
+pub(crate) use self::stream::Piece;
+#[cfg(test)]
+pub(crate) use self::tap::Passing;
 
 const GSTREAMER: Wanted = Wanted {
     name: "GStreamer",

@@ -125,6 +125,30 @@ impl Object {
         Ok(())
     }
 
+    /// Whether the element may send these caps by its pad `src`, as the pad's template says.
+    pub(crate) fn may_send(&self, caps: &str) -> bool {
+        let gst = self.library.0;
+        let (pad, caps) = (c("src"), c(caps));
+        // SAFETY: texts that end with a zero. The pad, its template's caps and those of the text are this program's,
+        // and are given back.
+        unsafe {
+            let pad = (gst.gst_element_get_static_pad)(self.at(), pad.as_ptr());
+            if pad.is_null() {
+                return false;
+            }
+            let own = (gst.gst_pad_get_pad_template_caps)(pad);
+            let asked = (gst.gst_caps_from_string)(caps.as_ptr());
+            let may = !asked.is_null() && (gst.gst_caps_can_intersect)(own, asked) != 0;
+            for caps in [own, asked] {
+                if !caps.is_null() {
+                    (gst.gst_mini_object_unref)(caps);
+                }
+            }
+            (gst.gst_object_unref)(pad);
+            may
+        }
+    }
+
     /// Has the element or pipeline change its state. Returns whether it does.
     pub(crate) fn set_state(&self, state: State) -> bool {
         // SAFETY: an element.
@@ -258,5 +282,23 @@ mod tests {
         assert!(!element.set("tempo", "1"));
         let error = Object::make(library, "none-such").unwrap_err();
         assert_eq!(error, "GStreamer makes no element `none-such`");
+    }
+
+    #[test]
+    fn what_an_element_may_send_is_what_its_template_says() {
+        let library = super::super::start().unwrap();
+        for (element, alignment, may) in [
+            ("x264enc", "au", true),
+            ("x264enc", "nal", false),
+            ("h264parse", "nal", true),
+            ("h264parse", "none-such", false),
+            // It says nothing about alignment.
+            ("identity", "none-such", true),
+            ("appsink", "au", false),
+        ] {
+            let caps = format!("video/x-h264, alignment=(string){alignment}");
+            let element = Object::make(library, element).unwrap();
+            assert_eq!(element.may_send(&caps), may, "{element:?} {alignment}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_uint};
 use std::ptr;
 
+use super::functions::{DELTA, HEADER, MARKER};
 use super::object::Object;
 use super::taken;
 
@@ -11,11 +12,21 @@ const FLOW_OK: i32 = 0;
 /// `GST_MESSAGE_ERROR`.
 const ERROR: c_uint = 1 << 1;
 
-/// A coded frame as an element gives it.
-#[derive(Debug)]
-pub(crate) struct Coded {
+/// `GST_CLOCK_TIME_NONE`.
+const NO_TIME: u64 = u64::MAX;
+
+/// A coded frame as an element gives it, or a piece of one.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Piece {
     pub(crate) data: Vec<u8>,
+    /// When the frame is shown, in nanoseconds from a time of the element's own.
+    pub(crate) time: Option<u64>,
+    /// Whether the frame can be decoded without any other; only the first piece of a frame says so.
     pub(crate) is_keyframe: bool,
+    /// Whether the piece consists of parameter sets. Their time is not always that of the frame.
+    pub(crate) is_header: bool,
+    /// Whether the piece has the marker of a frame's last one.
+    pub(crate) has_marker: bool,
 }
 
 impl Object {
@@ -45,8 +56,8 @@ impl Object {
         }
     }
 
-    /// The next frame that an `appsink` has within `patience`, in nanoseconds.
-    pub(crate) fn pull(&self, patience: u64) -> Option<Coded> {
+    /// The next frame or piece that an `appsink` has within `patience`, in nanoseconds.
+    pub(crate) fn pull(&self, patience: u64) -> Option<Piece> {
         let gst = self.library.0;
         // SAFETY: the sample is this program's, and its buffer is read before it is given back.
         unsafe {
@@ -55,17 +66,21 @@ impl Object {
                 return None;
             }
             let buffer = (gst.gst_sample_get_buffer)(sample);
-            let coded = (!buffer.is_null()).then(|| {
+            let piece = (!buffer.is_null()).then(|| {
                 let mut data = vec![0; (gst.gst_buffer_get_size)(buffer)];
                 let got = (gst.gst_buffer_extract)(buffer, 0, data.as_mut_ptr().cast(), data.len());
                 data.truncate(got);
-                Coded {
+                let time = (*buffer).pts;
+                Piece {
                     data,
-                    is_keyframe: !(*buffer).is_delta(),
+                    time: (time != NO_TIME).then_some(time),
+                    is_keyframe: !(*buffer).has(DELTA),
+                    is_header: (*buffer).has(HEADER),
+                    has_marker: (*buffer).has(MARKER),
                 }
             });
             (gst.gst_mini_object_unref)(sample);
-            coded
+            piece
         }
     }
 
