@@ -15,7 +15,7 @@ pub struct Element {
     pub codec: Codec,
     /// Whether the element uses a graphics processor or other hardware.
     pub is_hardware: bool,
-    /// Debian's package that contains the element.
+    /// What contains the element.
     pub package: &'static str,
     /// The element before it that brings pictures into its memory, where it takes no others.
     pub(crate) upload: Option<&'static str>,
@@ -54,9 +54,9 @@ pub(crate) enum Buffer {
     Kilobits(&'static str),
 }
 
-const BAD: &str = "gstreamer1.0-plugins-bad";
-const GOOD: &str = "gstreamer1.0-plugins-good";
-const UGLY: &str = "gstreamer1.0-plugins-ugly";
+const BAD: &str = "Debian's gstreamer1.0-plugins-bad";
+const GOOD: &str = "Debian's gstreamer1.0-plugins-good";
+const UGLY: &str = "Debian's gstreamer1.0-plugins-ugly";
 
 /// NVIDIA's encoders, by the NVENC library.
 const NVENC: Element = Element {
@@ -130,6 +130,33 @@ const QUICK_SYNC: Element = Element {
     ],
 };
 
+/// The VCU, an encoder in some of AMD's Zynq chips, by `gst-omx`: the only one of these elements whose frames may leave
+/// in parts (`gstomxh264enc.c`, `gstomxvideoenc.c`). Names and units are those of AMD's product guide (PG252).
+const VCU: Element = Element {
+    name: "omxh264enc",
+    codec: Codec::H264,
+    is_hardware: true,
+    package: "AMD's system for its Zynq chips",
+    upload: None,
+    bitrate: Bitrate::Kilobits("target-bitrate"),
+    // The buffer can be set only before the element starts.
+    buffer: None,
+    threads: None,
+    slices: Some("num-slices"),
+    finest: Some("min-qp"),
+    settings: &[
+        ("control-rate", "low-latency"),
+        ("gop-mode", "low-delay-p"),
+        ("b-frames", "0"),
+        // The highest value of the property.
+        ("gop-length", "1000"),
+        ("filler-data", "false"),
+        // A frame and two, in milliseconds at 60 frames a second.
+        ("initial-delay", "17"),
+        ("cpb-size", "34"),
+    ],
+};
+
 /// Every element that can be used: hardware in the order in which it is tried, H.264 first,
 /// then software.
 pub static ELEMENTS: &[Element] = &[
@@ -159,6 +186,7 @@ pub static ELEMENTS: &[Element] = &[
         finest: None,
         settings: &[],
     },
+    VCU,
     Element {
         name: "nvcudah265enc",
         codec: Codec::H265,
@@ -184,6 +212,11 @@ pub static ELEMENTS: &[Element] = &[
         name: "qsvh265enc",
         codec: Codec::H265,
         ..QUICK_SYNC
+    },
+    Element {
+        name: "omxh265enc",
+        codec: Codec::H265,
+        ..VCU
     },
     Element {
         name: "nvav1enc",

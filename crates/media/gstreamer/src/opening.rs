@@ -68,11 +68,11 @@ pub enum OpenError {
         known: String,
     },
     /// GStreamer does not have the element on this machine.
-    #[error("GStreamer has no element `{name}` on this machine; Debian has it in {package}{hint}")]
+    #[error("GStreamer has no element `{name}` on this machine; {package} has it{hint}")]
     NotRegistered {
         /// The element's name.
         name: &'static str,
-        /// Debian's package that contains the element.
+        /// What contains the element.
         package: &'static str,
         /// Further things that the element needs.
         hint: &'static str,

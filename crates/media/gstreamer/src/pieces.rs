@@ -259,6 +259,26 @@ mod tests {
     }
 
     #[test]
+    fn units_of_h265_are_known_by_their_own_types() {
+        // An access unit delimiter and parameter sets of video and sequence; a slice of a keyframe; a trailing one.
+        let before = [
+            &[0, 0, 0, 1, 70, 1, 80][..],
+            &[0, 0, 1, 64, 1, 12, 0, 0, 1, 66, 1],
+        ]
+        .concat();
+        let key = [0, 0, 1, 19 << 1, 1, 0xaf];
+        let trailing = [0, 0, 0, 1, 1 << 1, 1, 0xd0];
+        for (data, slice, sets) in [
+            (&before[..], false, true),
+            (&key, true, false),
+            (&trailing, true, false),
+        ] {
+            assert_eq!(has_slice(Codec::H265, data), slice, "{data:?}");
+            assert_eq!(has_parameter_sets(Codec::H265, data), sets, "{data:?}");
+        }
+    }
+
+    #[test]
     fn a_frame_has_no_more_parts_than_asked_for() {
         // Six pieces, as expected; more than expected; and fewer.
         for (parts, expected, ends) in [

@@ -91,7 +91,7 @@ fn look(devices: Vec<String>, _: Size, _: u32) -> Hardware {
     Hardware::NotBuilt(devices)
 }
 
-/// The devices below `folder` that could encode: graphics processors and Video4Linux devices. This
+/// The devices below `folder` that could encode: graphics processors, Video4Linux devices and AMD's VCU. This
 /// costs almost nothing, while GStreamer takes half a second if it does not know its plugins yet.
 fn devices(folder: &Path) -> Vec<String> {
     let names = |folder: &Path, prefix: &str| {
@@ -111,6 +111,7 @@ fn devices(folder: &Path) -> Vec<String> {
         names(&folder.join("dri"), "renderD"),
         names(folder, "nvidia0"),
         names(folder, "video"),
+        names(folder, "allegroIP"),
     ]
     .concat()
 }
@@ -126,7 +127,7 @@ mod tests {
         let none = devices(&folder);
         std::fs::write(folder.join("dri/card0"), "").unwrap();
         let no_renderer = devices(&folder);
-        for name in ["dri/renderD128", "nvidia0", "video11"] {
+        for name in ["dri/renderD128", "nvidia0", "video11", "allegroIP"] {
             std::fs::write(folder.join(name), "").unwrap();
         }
         let all = devices(&folder);
@@ -140,6 +141,6 @@ mod tests {
             .iter()
             .filter_map(|path| path.rsplit('/').next())
             .collect();
-        assert_eq!(ends, ["renderD128", "nvidia0", "video11"]);
+        assert_eq!(ends, ["renderD128", "nvidia0", "video11", "allegroIP"]);
     }
 }
