@@ -39,6 +39,10 @@ const LEFT: f64 = 0.05;
 /// less than it asks for.
 const AROUND: f64 = 12.0;
 
+/// The largest payload of the unit, in bytes. libx264 writes the unit into room of at least a megabyte
+/// (`x264_encoder_open`, `i_bitstream`) and does not look whether it fits.
+const LARGEST: f64 = 800_000.0;
+
 /// What libx264's buffer holds.
 #[derive(Clone, Debug)]
 pub(crate) struct Ballast {
@@ -81,6 +85,11 @@ impl Ballast {
         let grows = wanted > GROWS * self.size;
         if grows || self.small >= FRAMES || wanted < SHRINKS_AT_ONCE * self.size {
             self.size = wanted;
+            self.small = 0;
+        }
+        let most = (ask + LARGEST + AROUND) / (1.0 - LEFT);
+        if self.size > most {
+            self.size = most;
             self.small = 0;
         }
         self.holds = self.holds.min(self.size);
@@ -136,6 +145,20 @@ mod tests {
         assert_eq!(sizes[59..], [15_000; 2]);
         assert_eq!(frame(&mut ballast, Bytes::new(500)).1, 750);
         assert_eq!(frame(&mut ballast, ASK).1, 30_000);
+    }
+
+    #[test]
+    fn the_unit_is_never_larger_than_libx264_has_room_for() {
+        let mut ballast = Ballast::new();
+        for ask in [4_000_000, 4_000_000, 1_000_000, 300_000, 290_000, 40_000] {
+            let ask = Bytes::new(ask);
+            let loaded = ballast.load(ask);
+            assert!(loaded.ballast <= Bytes::new(800_000), "{loaded:?}");
+            let (buffer, unit) = (loaded.buffer.get() as f64, loaded.ballast.get() as f64);
+            let aim = ballast.holds - unit - AROUND - LEFT * buffer;
+            assert!((aim - ask.get() as f64).abs() < 3.0, "{aim} for {ask:?}");
+            ballast.took(loaded.buffer, ask + loaded.ballast + Bytes::new(12));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use mimosa_conformance::{Clip, plain_request};
 use mimosa_units::Bytes;
 use mimosa_video::{Encoder, Size};
-use mimosa_x264::{Config, OpenError, X264};
+use mimosa_x264::{Aim, Config, OpenError, X264};
 
 const RATE: u32 = 60;
 
@@ -47,5 +47,26 @@ fn below_the_floor_a_frame_is_as_small_as_can_be() {
             keyframe < 500 && still < 50 && moved < 60 && new < 150,
             "{sizes}"
         );
+    }
+}
+
+/// Budgets of which neither the frame nor the unit that takes the rest fits into the room that libx264 has at first.
+#[test]
+fn budgets_beyond_all_measure_are_obeyed() {
+    let size = size(320, 240);
+    let mut clip = Clip::new(size, 14);
+    let config = Config {
+        aim: Aim::Buffer,
+        ..Config::new(size, RATE)
+    };
+    let mut encoder = X264::open(config).unwrap();
+    let budgets = [6_000_000, 6_000_000, 3_000_000, 8_000_000, 20_000, 20_000];
+    for (time, budget) in (0..).zip(budgets) {
+        let budget = Bytes::new(budget);
+        let frame = encoder
+            .encode(&clip.picture(time), &plain_request(time, budget))
+            .unwrap();
+        let taken = Bytes::new(frame.data.len() as u64);
+        assert!(Bytes::new(500) < taken && taken <= budget, "{taken:?}");
     }
 }
