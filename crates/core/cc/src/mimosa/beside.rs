@@ -27,15 +27,15 @@
 //! *Deviations*: a connection of TCP has a window, this flow a bitrate, so that a fall drains the queue
 //! at once. N is no constant. The bitrate grows by a tenth in a round trip at most.
 
-use mimosa_units::{Bytes, Rate, Time, TimeDelta};
+use mimosa_units::{Rate, Time, TimeDelta};
 
 use super::trial::{Choice, Trial};
+use super::{Config, FULL};
 
 /// a and b of the law: what CUBIC adds in a round trip, in packets, and what a loss leaves (RFC 9438,
-/// sections 4.3 and 4.6). M is a full packet.
+/// sections 4.3 and 4.6).
 const GROWTH: f64 = 0.53;
 const LEFT: f64 = 0.7;
-const FULL: Bytes = Bytes::new(1_500);
 /// Time over which it is averaged how often the queue is another's.
 const PATIENCE: TimeDelta = TimeDelta::from_millis(2_000);
 /// Part of that time from which on the flow competes, and below which it no longer does: our choice.
@@ -192,22 +192,22 @@ impl Beside {
         }
     }
 
-    /// The bitrate after a round that ends at `now`, and whether it was lowered. N is `most` at most, and a trial of `trial` finds
-    /// out whether it is one, unless that is zero. The bitrate does not grow while the queue is longer than `budget`.
+    /// The bitrate after a round that ends at `now`, and whether it was lowered. N is `connections` at most, and a trial finds out
+    /// whether it is one, unless `trial` is zero. The bitrate does not grow while the queue is longer than `delay_budget`.
     pub(super) fn answer(
         &mut self,
         now: Time,
         bitrate: Rate,
         view: View,
-        (most, trial): (f64, TimeDelta),
-        budget: TimeDelta,
+        config: &Config,
     ) -> (Rate, bool) {
+        let most = config.connections;
         let before = std::mem::replace(&mut self.answered, now);
         let one = most.min(1.0);
         let excess = ((self.lost - FEW_LOST) / (MANY_LOST - FEW_LOST)).clamp(0.0, 1.0);
-        let choice = if trial > TimeDelta::ZERO {
-            let counts = trial.max(view.round_trip * Trial::ROUND_TRIPS);
-            self.trial.took_round(now, view.standing, counts);
+        let choice = if config.trial > TimeDelta::ZERO {
+            self.trial
+                .took_round(now, view.standing, view.round_trip, config);
             self.trial.choice()
         } else {
             Choice::Most
@@ -222,7 +222,7 @@ impl Beside {
             self.lowered = now;
             return (bitrate.scale(1.0 - (1.0 - LEFT) / weight.max(1.0)), true);
         }
-        if view.standing > budget || self.drains {
+        if view.standing > config.delay_budget || self.drains {
             return (bitrate, false);
         }
         let rounds = now.since(before).ratio(view.round_trip).min(LONGEST_ROUND);

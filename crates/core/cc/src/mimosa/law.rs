@@ -147,13 +147,7 @@ impl Mimosa {
             return false;
         }
         self.others = others(share, load);
-        let (rate, is_lower) = self.beside.answer(
-            now,
-            self.rate,
-            view,
-            (config.connections, config.trial),
-            config.delay_budget,
-        );
+        let (rate, is_lower) = self.beside.answer(now, self.rate, view, config);
         let cause = if is_lower {
             Cause::Loss
         } else {

@@ -16,8 +16,8 @@
 
 use mimosa_units::{Bytes, Rate, Time, TimeDelta};
 
-/// M: a full packet of TCP with its headers, as Prague counts.
-const FULL: Bytes = Bytes::new(1_500);
+use super::FULL;
+
 /// The least virtual round trip (`udp_prague`: reference RTT).
 const REFERENCE: TimeDelta = TimeDelta::from_millis(25);
 /// Averaging times since the newest mark after which marks say nothing about the flow's part. Our

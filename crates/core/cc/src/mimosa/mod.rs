@@ -68,6 +68,9 @@ use release::{Belief, HeldUp, Release};
 use reports::{Fill, ReportGap};
 use room::Room;
 
+/// M: a full packet of TCP with its headers, as CUBIC and Prague count.
+const FULL: Bytes = Bytes::new(1_500);
+
 /// The Mimosa controller.
 #[derive(Debug)]
 pub struct Mimosa {

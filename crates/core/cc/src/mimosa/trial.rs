@@ -11,7 +11,7 @@
 //! - The queue stays full while the flow is one connection: losses are hardly answered, and the flow stays with the most.
 //! - About as many packets are lost with one connection as with the most: others do not care, and the flow stays with the
 //!   most.
-//! - Few packets are lost with the most: they do no harm.
+//! - So few packets are lost with the most that a connection of TCP would still have the bitrate `unharmed`: they do no harm.
 //!
 //! While the flow tries the most, it stands as the most whatever is lost. Where losses alone would make it fewer, the trial would
 //! tell nothing, and a flow beside a sender that ignores losses would have next to nothing until the trial ends.
@@ -19,7 +19,9 @@
 //! A flow alone cannot tell from its own losses what others do that tried at another time. Some of many flows may therefore
 //! stay with the most while the others are one connection each.
 
-use mimosa_units::{Time, TimeDelta};
+use mimosa_units::{Rate, Time, TimeDelta};
+
+use super::{Config, FULL};
 
 /// Time after a change of the connections that does not count: our choice.
 const SETTLES: TimeDelta = TimeDelta::from_millis(2_000);
@@ -27,9 +29,8 @@ const SETTLES: TimeDelta = TimeDelta::from_millis(2_000);
 const HOLDS: TimeDelta = TimeDelta::from_millis(120_000);
 /// Time after a competition for which the next one goes on with the outcome: our choice, longer than TCP needs to come back.
 const REMEMBERED: TimeDelta = TimeDelta::from_millis(30_000);
-/// Share of lost packets up to which connections do no harm, our choice: with the most of them and a round trip of 20 ms, three to
-/// ten flows beside CUBIC lose 0.027 to 0.16, and one flow beside `BBRv3` on 100 Mbit/s 0.005 to 0.022.
-const HARMLESS: f64 = 0.025;
+/// Share of lost packets above which losses do harm on the shortest path: our choice.
+const MOST_HARMLESS: f64 = 0.025;
 /// Ratio of the packets lost with one connection to those lost with the most below which one connection helps. With a round
 /// trip of 20 ms it is 0.05 to 0.3 for three to ten flows beside CUBIC, 0.55 beside `BBRv3`, and above 1 beside NADA.
 const HELPS: f64 = 0.5;
@@ -44,6 +45,10 @@ const SELDOM: f64 = 0.3;
 const FORGOTTEN: TimeDelta = TimeDelta::from_millis(20_000);
 /// Most that a round counts: between two competitions there are no rounds.
 const LONGEST_ROUND: TimeDelta = TimeDelta::from_millis(200);
+
+/// Round trips for which losses and the queue have to be counted at least, our choice: saw teeth take the longer, the longer
+/// the round trip is.
+const ROUND_TRIPS: u32 = 50;
 
 /// What the flow does, and what it knows. Shares are of lost packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -98,10 +103,6 @@ struct Counted {
 }
 
 impl Trial {
-    /// Round trips for which losses and the queue have to be counted at least, our choice: saw teeth take the longer, the longer
-    /// the round trip is.
-    pub(super) const ROUND_TRIPS: u32 = 50;
-
     /// Takes the beginning or the end of a competition.
     pub(super) fn turned(&mut self, now: Time, competes: bool) {
         if !competes {
@@ -118,9 +119,14 @@ impl Trial {
         *lost = lost.saturating_add(u32::from(is_lost));
     }
 
-    /// Takes a round of a competition that ends at `now`, with the queue that stood throughout, and the time for which losses
-    /// and the queue are counted.
-    pub(super) fn took_round(&mut self, now: Time, standing: TimeDelta, counts: TimeDelta) {
+    /// Takes a round of a competition that ends at `now`, with the queue that stood throughout, and the round trip without a queue.
+    pub(super) fn took_round(
+        &mut self,
+        now: Time,
+        standing: TimeDelta,
+        round_trip: TimeDelta,
+        config: &Config,
+    ) {
         let passed = now.since(std::mem::replace(&mut self.newest, now));
         let kept = libm::exp(-passed.ratio(FORGOTTEN));
         self.longest = standing.max(self.longest.scale(kept));
@@ -133,9 +139,10 @@ impl Trial {
         self.lasted += passed;
         if settles {
             self.counted = Counted::default();
-        } else if self.counted.time > counts {
+        } else if self.counted.time > config.trial.max(round_trip * ROUND_TRIPS) {
             let counted = std::mem::take(&mut self.counted);
-            let next = self.after(&counted);
+            let harmless = harmless(config.unharmed, round_trip + self.longest);
+            let next = self.after(&counted, harmless);
             if std::mem::discriminant(&next) == std::mem::discriminant(&self.stage) {
                 self.stage = next;
             } else {
@@ -150,11 +157,11 @@ impl Trial {
         self.counted = Counted::default();
     }
 
-    /// The stage that follows from what was counted in the present one.
-    fn after(&self, counted: &Counted) -> Stage {
+    /// The stage that follows from what was counted in the present one, where losses do no harm up to the share `harmless`.
+    fn after(&self, counted: &Counted, harmless: f64) -> Stage {
         let lost = f64::from(counted.lost) / f64::from(counted.packets.max(1));
         let is_full = counted.short < counted.time.scale(SELDOM);
-        let one_helps = |with_one: f64| lost > HARMLESS && with_one < HELPS * lost;
+        let one_helps = |with_one: f64| lost > harmless && with_one < HELPS * lost;
         let most = |with_one| Stage::Most {
             at_first: None,
             with_one,
@@ -162,7 +169,7 @@ impl Trial {
         match self.stage {
             Stage::TriesOne if is_full => most(None),
             Stage::TriesOne => Stage::TriesMost { with_one: lost },
-            Stage::TriesMost { .. } if lost < HARMLESS => most(None),
+            Stage::TriesMost { .. } if lost < harmless => most(None),
             Stage::TriesMost { with_one }
             | Stage::Most {
                 with_one: Some(with_one),
@@ -174,7 +181,7 @@ impl Trial {
             Stage::Most {
                 at_first: Some(at_first),
                 with_one: None,
-            } if lost > (MORE * at_first).max(HARMLESS) => Stage::TriesOne,
+            } if lost > (MORE * at_first).max(harmless) => Stage::TriesOne,
             Stage::Most {
                 at_first: None,
                 with_one,
@@ -197,4 +204,12 @@ impl Trial {
             Stage::Most { with_one: None, .. } => Choice::Most,
         }
     }
+}
+
+/// The share of lost packets up to which losses do no harm over this round trip, with its queue: the one with which a connection of
+/// TCP has the bitrate X = `unharmed`. The share is p = 3/2 (s / (R X))^2, the throughput equation of RFC 5348, section 3.1, for
+/// packets of s bytes and a round trip of R, without the term of the retransmission timeout.
+fn harmless(unharmed: Rate, round_trip: TimeDelta) -> f64 {
+    let window = unharmed.amount_in(round_trip).get() as f64 / FULL.get() as f64;
+    (1.5 / (window * window)).min(MOST_HARMLESS)
 }

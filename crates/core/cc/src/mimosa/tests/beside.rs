@@ -1,5 +1,6 @@
 use mimosa_units::{Rate, Time, TimeDelta};
 
+use crate::mimosa::Config;
 use crate::mimosa::beside::{Beside, View};
 
 const ROUND_TRIP: TimeDelta = TimeDelta::from_millis(40);
@@ -13,6 +14,16 @@ fn view(share: f64, standing_ms: i64) -> View {
         is_slow: false,
         standing: TimeDelta::from_millis(standing_ms),
         round_trip: ROUND_TRIP,
+    }
+}
+
+/// A flow that is so many connections at most, and finds out in so long whether it is one.
+fn config(connections: f64, trial: TimeDelta) -> Config {
+    Config {
+        connections,
+        trial,
+        delay_budget: BUDGET,
+        ..Config::default()
     }
 }
 
@@ -132,11 +143,11 @@ fn factor(share: f64, standing: i64, congested: bool) -> f64 {
     let mut beside = competing();
     let sent = Rate::from_mbps(10.0);
     let now = view(share, standing);
-    let _ = beside.answer(at(10_000), sent, now, (4.0, TimeDelta::ZERO), BUDGET);
+    let _ = beside.answer(at(10_000), sent, now, &config(4.0, TimeDelta::ZERO));
     if congested {
         beside.congested(at(10_010));
     }
-    let (rate, is_lower) = beside.answer(at(10_040), sent, now, (4.0, TimeDelta::ZERO), BUDGET);
+    let (rate, is_lower) = beside.answer(at(10_040), sent, now, &config(4.0, TimeDelta::ZERO));
     assert_eq!(is_lower, congested);
     rate.ratio(sent)
 }
@@ -170,9 +181,9 @@ fn where_much_is_lost_a_flow_is_one_connection() {
         }
         let sent = Rate::from_mbps(10.0);
         let now = view(0.1, 20);
-        let _ = beside.answer(at(10_000), sent, now, (4.0, TimeDelta::ZERO), BUDGET);
+        let _ = beside.answer(at(10_000), sent, now, &config(4.0, TimeDelta::ZERO));
         beside.congested(at(10_010));
-        let (rate, _) = beside.answer(at(10_040), sent, now, (4.0, TimeDelta::ZERO), BUDGET);
+        let (rate, _) = beside.answer(at(10_040), sent, now, &config(4.0, TimeDelta::ZERO));
         rate.ratio(sent)
     };
     assert!(
@@ -193,7 +204,7 @@ fn nothing_is_added_while_the_queue_drains_or_is_gone() {
             let seen = view(0.1, standing);
             beside.look(now, seen, QUEUE, BUDGET);
             rate = beside
-                .answer(now, sent, seen, (4.0, TimeDelta::ZERO), BUDGET)
+                .answer(now, sent, seen, &config(4.0, TimeDelta::ZERO))
                 .0;
         }
         rate > sent
@@ -215,8 +226,7 @@ fn what_left_before_an_answer_is_not_answered_again() {
                 at(10_000 + now),
                 sent,
                 view(0.2, 20),
-                (4.0, TimeDelta::ZERO),
-                BUDGET,
+                &config(4.0, TimeDelta::ZERO),
             )
             .1
     };
@@ -241,7 +251,7 @@ fn a_flow_begins_as_one_connection() {
         loop {
             beside.look(at(ms), seen, QUEUE, BUDGET);
             beside.congested(at(ms));
-            let (rate, _) = beside.answer(at(ms), sent, seen, (4.0, trial), BUDGET);
+            let (rate, _) = beside.answer(at(ms), sent, seen, &config(4.0, trial));
             if rate.ratio(sent) > 0.9 {
                 return ms - 2_200;
             }
@@ -272,7 +282,7 @@ fn only_what_is_lost_in_a_competition_counts_in_the_trial() {
                 }
                 beside.look(at(*ms), seen, QUEUE, BUDGET);
                 let trial = TimeDelta::from_millis(5_000);
-                let _ = beside.answer(at(*ms), sent, seen, (4.0, trial), BUDGET);
+                let _ = beside.answer(at(*ms), sent, seen, &config(4.0, trial));
             }
         };
         // The queue is empty at times, so that it does not stay full.
@@ -283,7 +293,7 @@ fn only_what_is_lost_in_a_competition_counts_in_the_trial() {
                 beside.look(at(ms), seen, QUEUE, BUDGET);
                 let trial = TimeDelta::from_millis(5_000);
                 let short = view(0.1, 2);
-                let _ = beside.answer(at(ms), sent, short, (4.0, trial), BUDGET);
+                let _ = beside.answer(at(ms), sent, short, &config(4.0, trial));
             }
         }
         ms = looked(&mut beside, ms, 10_000, view(0.1, 0)).unwrap();
@@ -296,7 +306,7 @@ fn only_what_is_lost_in_a_competition_counts_in_the_trial() {
         competes_for(&mut beside, &mut ms, 4, 0);
         beside.congested(at(ms + 10));
         let trial = TimeDelta::from_millis(5_000);
-        let (lower, _) = beside.answer(at(ms + 20), sent, seen, (4.0, trial), BUDGET);
+        let (lower, _) = beside.answer(at(ms + 20), sent, seen, &config(4.0, trial));
         0.3 / (1.0 - lower.ratio(sent))
     };
     let near = |value: f64, expected: f64| assert!((value - expected).abs() < 0.1, "{value}");
