@@ -163,9 +163,9 @@ pub struct Config {
     /// competes as `connections` without a trial.
     pub trial: TimeDelta,
     /// Bitrate of one connection of TCP with the packets that are lost, from which on the losses do no harm, and the flow competes as
-    /// `connections`: our choice. Beside `BBRv2` and `BBRv3` on 100 Mbit/s, whose losses are their own, a flow loses 0.1 to 0.3 % in
-    /// its trial, and this allows 0.54 %; three flows beside CUBIC lose 0.3 to 0.6 % there over a round trip of 40 ms, and this
-    /// allows 0.14 %. Zero: up to 2.5 % of lost packets do no harm over any path.
+    /// `connections`: our choice. Beside BBR on 100 Mbit/s, whose losses are its own, a flow loses 0.1 to 2.2 % over a round trip of 20 ms with
+    /// a queue of as much, and this allows 1.5 %; three flows beside CUBIC lose 0.3 to 0.6 % there over a round trip of 40 ms, and this
+    /// allows 0.38 %. Zero: up to 2.5 % of lost packets do no harm over any path.
     pub unharmed: Rate,
     /// Multiple of the newest acknowledged frame's own bitrate beyond which the bitrate does
     /// not rise, as in Pudica.
@@ -226,7 +226,7 @@ impl Default for Config {
             delay_budget: TimeDelta::from_millis(150),
             connections: 5.0,
             trial: TimeDelta::from_millis(5_000),
-            unharmed: Rate::from_kbps(5_000),
+            unharmed: Rate::from_kbps(3_000),
             application_headroom: 1.5,
         }
     }

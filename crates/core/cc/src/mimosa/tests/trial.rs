@@ -3,7 +3,7 @@ use mimosa_units::{Time, TimeDelta};
 use crate::mimosa::Config;
 use crate::mimosa::trial::{Choice, Trial};
 
-/// The path without a queue, of a flow whose queue is 20 ms long: 0.54 % of lost packets do no harm to one of 5 Mbit/s.
+/// The path without a queue, of a flow whose queue is 20 ms long: 1.5 % of lost packets leave TCP 3 Mbit/s.
 const ROUND_TRIP: TimeDelta = TimeDelta::from_millis(20);
 
 /// A competition: which share of packets is lost with one connection and with the most, and for which part of the time the
@@ -17,7 +17,7 @@ struct Others {
 const CUBIC: Others = others([0.002, 0.002], 0.6);
 const SEVERAL: Others = others([0.019, 0.137], 0.7);
 const BBR: Others = others([0.006, 0.016], 0.17);
-const BBR3: Others = others([0.002, 0.005], 0.7);
+const BBR3: Others = others([0.002, 0.01], 0.7);
 const NADA: Others = others([0.087, 0.039], 0.6);
 
 const fn others(lost: [f64; 2], short: f64) -> Others {
@@ -111,7 +111,7 @@ fn a_flow_is_one_connection_where_the_most_make_more_be_lost_and_else_the_most()
 #[test]
 fn losses_do_harm_on_a_long_path_that_do_none_on_a_short_one() {
     let few = others([0.001, 0.005], 0.6);
-    for (round_trip, choice) in [(5, Choice::Most), (20, Choice::Most), (40, Choice::One)] {
+    for (round_trip, choice) in [(5, Choice::Most), (20, Choice::Most), (60, Choice::One)] {
         let mut flow = Flow::new();
         let round_trip = TimeDelta::from_millis(round_trip);
         assert_eq!(flow.competes_over(round_trip, &few, 30_000), choice);
@@ -138,10 +138,10 @@ fn the_trial_is_made_again_when_others_have_changed() {
     assert_eq!(flow.competes(&SEVERAL, 22_000), Choice::One);
     // BBR is: more than twice as many are lost as at first, and so many that they do harm.
     for (at_first, lost, choice) in [
-        (0.001, 0.005, Choice::Most),
-        (0.001, 0.006, Choice::One),
-        (0.006, 0.011, Choice::Most),
-        (0.006, 0.015, Choice::One),
+        (0.005, 0.014, Choice::Most),
+        (0.005, 0.016, Choice::One),
+        (0.01, 0.019, Choice::Most),
+        (0.01, 0.023, Choice::One),
     ] {
         let mut flow = Flow::new();
         let bbr = others([0.006, at_first], 0.17);
