@@ -136,7 +136,7 @@ keys! {
         /// A frame that would come later than this is not waited for.
         PRESENTATION_DEADLINE: Text "presentation_deadline" = "100ms",
             "TIME", "a duration with its unit from 1ms to 10s, e.g. `100ms`";
-        /// Packets closer together than this leave in groups of two to four.
+        /// Packets closer together than this leave in groups of two to twelve.
         SHORTEST_GAP: Text "shortest_gap" = "500us",
             "TIME", "a duration with its unit from 0s to 10ms, e.g. `500us`";
     }

@@ -72,7 +72,7 @@ pub struct Settings {
     pub repair_deadline: TimeDelta,
     /// Delay from which a frame is no longer waited for.
     pub presentation_deadline: TimeDelta,
-    /// Packets with gaps shorter than this leave in groups of two to four.
+    /// Packets with gaps shorter than this leave in groups of two to twelve.
     pub shortest_gap: TimeDelta,
     /// Folder for recordings of sessions.
     pub record: Option<PathBuf>,

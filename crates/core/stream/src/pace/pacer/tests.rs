@@ -76,7 +76,7 @@ fn groups_begin_after_a_lead() {
 }
 
 #[test]
-fn packets_too_close_leave_in_groups_of_two_to_four() {
+fn packets_too_close_leave_in_groups_of_two_to_twelve() {
     let mut pacer = Pacer::new(Bounds {
         shortest_gap: TimeDelta::from_micros(500),
         ..Bounds::default()
@@ -92,14 +92,26 @@ fn packets_too_close_leave_in_groups_of_two_to_four() {
             10,
             &[0, 0, 0, 600, 600, 600, 1_200, 1_200, 1_200, 1_800][..],
         ),
+        (
+            12,
+            &[
+                0, 0, 0, 500, 500, 500, 1_000, 1_000, 1_000, 1_500, 1_500, 1_500,
+            ][..],
+        ),
+        (
+            14,
+            &[
+                0, 0, 0, 0, 571, 571, 571, 571, 1_142, 1_142, 1_142, 1_142, 1_714, 1_714,
+            ][..],
+        ),
     ] {
         frame(&mut pacer, Time::ZERO, 0, packets);
         assert_eq!(micros(&departures(&mut pacer)), expected);
     }
     frame(&mut pacer, Time::ZERO, 0, 200);
     let times = micros(&departures(&mut pacer));
-    assert!(times.chunks(4).all(|group| group[0] == group[3]));
-    assert_eq!(times[4], 40, "four at most, whatever the gap");
+    assert!(times[..192].chunks(12).all(|group| group[0] == group[11]));
+    assert_eq!(times[12], 120, "twelve at most, whatever the gap");
 }
 
 /// Eight packets over 8 ms, of a host that sleeps from the first packet on until 5 ms have passed.
