@@ -116,7 +116,7 @@ fn losses_do_harm_on_a_long_path_that_do_none_on_a_short_one() {
         let round_trip = TimeDelta::from_millis(round_trip);
         assert_eq!(flow.competes_over(round_trip, &few, 30_000), choice);
     }
-    // Of many packets a flow loses as many over the shortest path, where TCP is fast with any losses.
+    // More than a fortieth does harm over the shortest path too, where TCP would be fast with any losses.
     let mut flow = Flow::new();
     let many = others([0.01, 0.03], 0.6);
     let shortest = TimeDelta::from_millis(1);
