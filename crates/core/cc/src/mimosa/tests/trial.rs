@@ -107,7 +107,7 @@ fn a_flow_is_one_connection_where_the_most_make_more_be_lost_and_else_the_most()
     }
 }
 
-/// The longer the path, the less has a connection of TCP with the same losses: those that do no harm on a short path do on a long one.
+/// With the same losses a connection of TCP has less over a longer path, so that losses do harm there that do none over a short one.
 #[test]
 fn losses_do_harm_on_a_long_path_that_do_none_on_a_short_one() {
     let few = others([0.001, 0.005], 0.6);
