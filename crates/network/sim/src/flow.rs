@@ -66,9 +66,9 @@ impl Packet for SimPacket {
 pub(crate) struct Flow {
     pub(crate) config: FlowConfig,
     pub(crate) forward: Path,
-    /// Whether packets arrive in the order in which they leave the link, and nothing that an
-    /// arrival causes passes a link.
-    pub(crate) in_order: bool,
+    /// Whether an arrival may be worked out when its packet leaves the link: no packet overtakes it,
+    /// nothing that it causes passes a link, and the receiver's clock is not set before it.
+    pub(crate) ahead: bool,
     pub(crate) to_receiver: DelayLine<SimPacket>,
     pub(crate) source: Source,
 }
@@ -105,10 +105,15 @@ impl Flow {
             }),
             FlowKind::Tcp(tcp) => Source::Tcp(Box::new(Tcp::new(config, tcp, seed))),
         };
+        // Before a clock is set back, it has shown the times at which later reports are due.
+        let is_set =
+            matches!(&config.kind, FlowKind::Video(video) if !video.clock.steps.is_empty());
         Some(Self {
             config: config.clone(),
             forward: Path::new(config.forward, seed, &format!("{name} forward")),
-            in_order: config.forward.reordering.is_none() && config.route.reports.is_empty(),
+            ahead: config.forward.reordering.is_none()
+                && config.route.reports.is_empty()
+                && !is_set,
             to_receiver: DelayLine::default(),
             source,
         })

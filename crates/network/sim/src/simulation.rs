@@ -50,6 +50,8 @@ pub fn run(scenario: &Scenario, seed: u64, observer: &mut impl Observer) {
 /// ```
 pub struct Run {
     end: Time,
+    /// How far the run has come.
+    now: Time,
     /// The channels: each carries one link, or the two links that share a medium.
     channels: Vec<Channel<SimPacket>>,
     /// The channel and the place on it of each link, in the order of [`Scenario::links`].
@@ -92,6 +94,7 @@ impl Run {
         }
         Self {
             end: Time::ZERO + scenario.duration,
+            now: Time::ZERO,
             channels,
             links,
             carried,
@@ -145,10 +148,13 @@ impl Run {
 
     fn forward(&mut self, is_due: impl Fn(Time) -> bool, observer: &mut impl Observer) {
         loop {
-            let (now, part) = self.deadlines.next();
+            let (due, part) = self.deadlines.next();
+            // What was due in the past is done now.
+            let now = due.max(self.now);
             if !is_due(now) {
                 break;
             }
+            self.now = now;
             self.steps += 1;
             match part.checked_sub(self.channels.len()) {
                 None => self.serve(self.part_of_channel(part), now, observer),
@@ -234,7 +240,7 @@ impl Run {
         let mut packet = served.packet;
         packet.ecn = flow.forward.remark(packet.ecn);
         let fate = if let Some(at) = flow.forward.send(now, conditions) {
-            if flow.in_order {
+            if flow.ahead {
                 // Nothing can overtake it, and what an arrival causes
                 // happens no earlier than the arrival: it may be
                 // worked out now.

@@ -3,7 +3,7 @@
 use crate::common::{Log, scenario, whole};
 use mimosa_facts::FrameLife;
 use mimosa_scenario::{Scenario, load};
-use mimosa_units::Time;
+use mimosa_units::{Time, TimeDelta};
 
 /// Frames of 2500 B, 50 times a second; the flow's own lines are added.
 fn stream(flow: &str) -> Scenario {
@@ -103,6 +103,24 @@ fn reports_of_every_kind_survive_a_clock_that_is_set() {
             assert_eq!(flow.loss_rate, Some(0.0), "{feedback} {step}");
             let again = flow.throughput_mbps / unset.throughput_mbps;
             assert!((again - 1.0).abs() < 0.01, "{feedback} {step}: {again}");
+        }
+    }
+}
+
+/// A clock that is set back shows again the times at which reports were due before. A report must not
+/// leave at the first of both: the packets of which it tells arrive after the second.
+#[test]
+fn a_clock_that_is_set_back_sends_no_report_into_the_past() {
+    for feedback in ["packet", "frame", "3ms"] {
+        // The steps fall into every phase of the frames.
+        for at in (1_000..1_034).step_by(3) {
+            let steps = format!("clock_steps = [{{ at = \"{at}ms\", back = \"70ms\" }}]");
+            let log = Log::of(&stream(&format!("feedback = \"{feedback}\"\n{steps}")), 1);
+            let delays = log.frames.iter().filter_map(|(_, life)| life.delay());
+            let quickest = delays.map(TimeDelta::as_millis).reduce(f64::min);
+            // Two ways of 10 ms, and 1 ms on the link.
+            let is_possible = quickest.is_some_and(|delay| delay >= 21.0);
+            assert!(is_possible, "{feedback}, {at} ms: {quickest:?} ms");
         }
     }
 }

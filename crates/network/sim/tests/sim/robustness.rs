@@ -308,7 +308,7 @@ proptest! {
         for (_, life) in &log.frames {
             let mbps = life.decision.target.as_mbps();
             prop_assert!((0.2..=50.0).contains(&mbps), "{mbps}");
-            prop_assert!(life.first_sent <= life.last_sent);
+            prop_assert!(life.first_sent <= life.last_sent, "{life:?}");
             prop_assert!(life.arrived <= life.packets);
             prop_assert!(life.first_sent.is_none_or(|at| at >= life.handed_over));
             prop_assert!(life.delay().is_none_or(|delay| Time::ZERO + delay > Time::ZERO));
