@@ -1,4 +1,4 @@
-"""Four encoders as ffmpeg has them: sizes, times, memory and quality, for scripts/ace_figures.py."""
+"""Five encoders as ffmpeg has them: sizes, times, memory and quality, for scripts/ace_figures.py."""
 
 import json
 import math
@@ -56,6 +56,12 @@ def svt_av1(preset: str) -> Words:
     """The words for SVT-AV1 in its structure of low delay."""
     flags = "pred-struct=1:lookahead=0:keyint=-1:scd=0:lp=1"
     return ["-c:v", "libsvtav1", "-preset", preset, "-svtav1-params", flags]
+
+
+def aom(preset: str) -> Words:
+    """The words for libaom's AV1 in real time, whose preset is a speed."""
+    words = ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", preset]
+    return [*words, "-lag-in-frames", "0", "-g", "9999", "-threads", "1"]
 
 
 def vp9(preset: str) -> Words:
@@ -118,6 +124,17 @@ CODECS = (
         lambda quality: ["-b:v", "0", "-crf", str(quality)],
         (25, 36, 48),
     ),
+)
+
+# The AV1 encoder of the group that made libvpx. Appendix A.4 speaks of both.
+AOM = Codec(
+    "libaom AV1",
+    aom,
+    ("8", "7", "6", "5"),
+    "8",
+    average,
+    lambda quality: ["-b:v", "0", "-crf", str(quality)],
+    (25, 38, 50),
 )
 
 

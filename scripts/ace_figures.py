@@ -3,7 +3,7 @@
 python3 scripts/ace_figures.py [FOLDER [PART…]]
 
 FOLDER has the clips of scripts/clips.sh, without it out/clips, and gets those of scripts/ace_clips.py. The
-parts are sizes, complexity, levels, overhead, adaptive, predictions, quality, latency, rates,
+parts are sizes, complexity, realtime, slow, levels, overhead, adaptive, predictions, quality, latency, rates,
 decisions, ablation, categories and quartiles; without any, all are measured. MIMOSA names the program; without it, target/play/mimosa.
 MIMOSA_FFMPEG names an ffmpeg with libvmaf and the encoders; without it, that of the Python package
 imageio-ffmpeg is taken. Needs the Python packages polars and matplotlib. Everything runs on one processor, one
@@ -23,6 +23,7 @@ import ace_paths
 import ace_together
 from ace_c import FILL, ROOT, ffmpeg, scaled
 from ace_encoders import (
+    AOM,
     CODECS,
     WARM_UP,
     Codec,
@@ -90,36 +91,81 @@ def buffered(megabits: float, frames: int) -> list[str]:
     return ["-b:v", rate[0], "-maxrate", rate[0], "-bufsize", rate[1]]
 
 
+COMPLEXITY = [
+    "| encoder | preset | ms a frame | smaller at equal VMAF, % | at equal PSNR, % |",
+    "|---|---|--:|--:|--:|",
+]
+
+
 def complexity(program: str, clips: dict[str, Path], scratch: Path) -> Tables:
     """Figure 4 and appendix A: time, and size at equal quality, of the presets of four encoders."""
-    lines = [
-        "| encoder | preset | ms a frame | smaller at equal VMAF, % | at equal PSNR, % |",
-        "|---|---|--:|--:|--:|",
-    ]
+    lines = [*COMPLEXITY]
     small = [scaled(program, clips[name], "640x360", scratch) for name in CLIPS]
     for codec in CODECS:
         presets = codec.presets
         if codec.name == "x265":
             presets += ("medium, min-cu-size 16", "medium, min-cu-size 32")
-        base = [points(codec, presets[0], program, clip, scratch) for clip in small]
-        for preset in presets:
-            each = [
-                points(codec, preset, program, clip, scratch)
-                if preset != presets[0]
-                else of
-                for clip, of in zip(small, base, strict=True)
-            ]
-            time = statistics.mean(point["ms"] for of in each for point in of)
-            cells = [f"{time:.1f}"]
-            for kind in ("vmaf", "psnr"):
-                less = [
-                    at_equal_quality(curve(first, kind), curve(of, kind))
-                    for first, of in zip(base, each, strict=True)
-                ]
-                cells.append(f"{statistics.mean(less):.0f}")
-            lines.append(f"| {codec.name} | {preset} | {' | '.join(cells)} |")
-            print(lines[-1], flush=True)
+        lines += beside_first(codec, presets, program, small, scratch)
     return {"complexity": lines}
+
+
+def realtime(program: str, clips: dict[str, Path], scratch: Path) -> Tables:
+    """Appendix A.4: the speeds of libaom's AV1 in real time."""
+    small = [scaled(program, clips[name], "640x360", scratch) for name in CLIPS]
+    lines = beside_first(AOM, AOM.presets, program, small, scratch)
+    return {"realtime": [*COMPLEXITY, *lines]}
+
+
+def beside_first(
+    codec: Codec,
+    presets: tuple[str, ...],
+    program: str,
+    small: list[Path],
+    scratch: Path,
+) -> list[str]:
+    """A row for each preset, beside the first one."""
+    lines = []
+    base = [points(codec, presets[0], program, clip, scratch) for clip in small]
+    for preset in presets:
+        each = [
+            points(codec, preset, program, clip, scratch)
+            if preset != presets[0]
+            else of
+            for clip, of in zip(small, base, strict=True)
+        ]
+        time = statistics.mean(point["ms"] for of in each for point in of)
+        cells = [f"{time:.1f}"]
+        for kind in ("vmaf", "psnr"):
+            less = [
+                at_equal_quality(curve(first, kind), curve(of, kind))
+                for first, of in zip(base, each, strict=True)
+            ]
+            cells.append(f"{statistics.mean(less):.0f}")
+        lines.append(f"| {codec.name} | {preset} | {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def slow(program: str, clips: dict[str, Path], scratch: Path) -> Tables:
+    """Appendix A.3: what x265's preset slow gains on medium, by category."""
+    head = "| category | times as long | smaller at equal VMAF, % | at equal PSNR, % |"
+    lines = [head, "|---|--:|--:|--:|"]
+    codec = next(codec for codec in CODECS if codec.name == "x265")
+    for name, clip in clips.items():
+        small = scaled(program, clip, "640x360", scratch)
+        medium, more = (
+            points(codec, preset, program, small, scratch)
+            for preset in ("medium", "slow")
+        )
+        spent = [statistics.mean(point["ms"] for point in of) for of in (medium, more)]
+        less = [
+            at_equal_quality(curve(medium, kind), curve(more, kind))
+            for kind in ("vmaf", "psnr")
+        ]
+        cells = [f"{spent[1] / spent[0]:.1f}", *(f"{each:.0f}" for each in less)]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+    return {"slow": lines}
 
 
 def points(
@@ -217,6 +263,8 @@ def main() -> None:
         parts: dict[str, Callable[[], Tables]] = {
             "sizes": lambda: tails(program, clips, scratch),
             "complexity": lambda: complexity(program, clips, scratch),
+            "realtime": lambda: realtime(program, clips, scratch),
+            "slow": lambda: slow(program, clips, scratch),
             "levels": lambda: ace_hosted.levels(program, game, scratch),
             "overhead": lambda: ace_hosted.overhead(
                 program, folder / "game.y4m", scratch

@@ -23,6 +23,7 @@ SINGLE = [
     ("deep-memory", "deep", "333ms", C3G, f"{C3G}{MEMORY}"),
     ("shallow-half", "shallow", "500ms", "", ""),
     ("shallow-burst", "shallow", "100ms", 'limit = "100ms"', 'limit = "150ms"'),
+    ("deep-two-fifths", "deep", "400ms", "", ""),
     ("deep-instant", "deep", "333ms", 'encode_time = "25ms"\n', ""),
 ]
 

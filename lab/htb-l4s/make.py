@@ -118,13 +118,15 @@ TRIED = {
 # And these have the same bytes over this many connections.
 IN_TEN = [("drop-tail", "cubic"), ("htb", "cubic")]
 CONNECTIONS = 10
-# Table I is repeated with rates that this recording carries most of the time, and with two other versions of SCReAM:
-# the case, its controller, and the words.
+# Table I is repeated with rates that this recording carries most of the time, with two other versions of SCReAM, and
+# with other targets of its queueing delay: the case, its controller, and the words.
 CELLULAR = [
     (f"{mbps}", "fixed", f"if {mbps} Mbit/s are sent") for mbps in (9, 10, 11)
 ] + [
     ("01", "scream", "if SCReAM has the constants of -01"),
     ("libwebrtc", "scream", "if SCReAM is libwebrtc's and sends at most 25 Mbit/s"),
+    ("40ms", "scream", "if SCReAM's target is 40 ms"),
+    ("150ms", "scream", "if SCReAM's target is 150 ms"),
 ]
 TEN = "if TCP has ten connections"
 # Each cell of Table II is run with TCP over a path of its own as well: TCP's round trip in ms, and experiments that
@@ -209,15 +211,14 @@ def elsewhere(text: str, round_trip: int, names: list[str]) -> str:
     return f'{text}\n[[variant]]\nname = "{PLAIN}"\nflow.frame_noise = 0.1\n'
 
 
-def connections(text: str) -> str:
+def connections(text: str, count: int = CONNECTIONS) -> str:
     """The scenario with SCReAM of 2024 and several connections that carry what one does."""
     own = 'name = "game"\ncontroller = "scream"\nparams = { version = "2024" }\n'
     head, tcp = text.replace('name = "game"\n', own).split('[[flow]]\nname = "tcp"\n')
     for _, rate in STEPS:
-        tcp = tcp.replace(f"{rate}Mbit/s", f"{rate * 1000 // CONNECTIONS}kbit/s")
+        tcp = tcp.replace(f"{rate}Mbit/s", f"{rate * 1000 // count}kbit/s")
     flows = [
-        f'[[flow]]\nname = "tcp {number}"\n{tcp}'
-        for number in range(1, CONNECTIONS + 1)
+        f'[[flow]]\nname = "tcp {number}"\n{tcp}' for number in range(1, count + 1)
     ]
     return head + "\n".join(flows)
 
@@ -506,11 +507,16 @@ frame_noise = 0.1
         own += f'params = {{ rate = "{mbps}Mbit/s" }}\n'
         text = cellular.replace('max_bitrate = "30Mbit/s"\n', own)
         (HERE / f"cellular-{mbps}.toml").write_text(text)
-    for version, mbps in (("01", 30), ("libwebrtc", 25)):
+    for case, mbps, params in (
+        ("01", 30, 'version = "01"'),
+        ("libwebrtc", 25, 'version = "libwebrtc"'),
+        ("40ms", 30, 'version = "2024", delay_target = "40ms"'),
+        ("150ms", 30, 'version = "2024", delay_target = "150ms"'),
+    ):
         own = f'max_bitrate = "{mbps}Mbit/s"\ncontroller = "scream"\n'
-        own += f'params = {{ version = "{version}" }}\n'
+        own += f"params = {{ {params} }}\n"
         text = cellular.replace('max_bitrate = "30Mbit/s"\n', own)
-        (HERE / f"cellular-{version}.toml").write_text(text)
+        (HERE / f"cellular-{case}.toml").write_text(text)
     (HERE / "suite.toml").write_text(suite())
 
 

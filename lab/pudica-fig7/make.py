@@ -46,6 +46,10 @@ METHODS = {
         "d on a noisy path: without a noise floor",
         "probes = 4, noise_floor = 0.0",
     ),
+    "noisy-even": (
+        "d on a noisy path, beside frames that are spread over their interval",
+        "probes = 4",
+    ),
 }
 
 
@@ -71,8 +75,9 @@ def main() -> None:
         own = f"params = {{ {params}, fallback = false, drain = false }}"
         text += flow("probing", ['controller = "pudica"', own])
         is_random = file.startswith("random")
-        for number, pace in enumerate(paces):
+        for number, drawn in enumerate(paces):
             start = FIRST + number
+            pace = 1.0 if file.endswith("even") else drawn
             lines = ['controller = "fixed"', f"params = {{ pace = {pace} }}"]
             lines += [f"frame_clock_ppm = {clocks[number]}"] if is_random else []
             lines += [f'start = "{start}s"', f'stop = "{start + 1}s"']

@@ -30,14 +30,24 @@ STILL = {
     "copa": f"{STEADY} and Copa's window sets the rate and holds no packet back",
     "salsify": STEADY,
 }
+# A scenario that names its controller does not have the suite's parameters.
+OWN = {"copa": "delta = 0.1"}
 PARAMS = {"copa": "delta = 0.1, window = false, subtract_waiting = false"}
+# Conditions: Salsify's budget of a frame interval and D_min is a fifth shorter, as it is if D_min is the least delay of
+# the way there and not of the round trip; and what three flows of SQP need to share as the paper's do.
+BUDGET = ("Salsify's budget is 20 ms", 'budget = "20ms"')
+SMALL_KB = 75
+UNEVEN = (
+    f"buffers have {SMALL_KB} kB and SQP remembers a quarter of a round trip for the least delay",
+    "min_delay_rtts = 0.25",
+)
 # Section 5.3: the link used in the last 30 s, and Jain's index from 45 to 60 s.
 USED = dict(zip(NAMES, (77.6, 76.8, 70.8, 68.7), strict=True))
 JAIN = dict(zip(NAMES, (0.95, 0.735, 0.965, 0.947), strict=True))
 
 
-def paths(draw: random.Random, times: int) -> str:
-    """The variants, whose packets are delayed so many times as much."""
+def paths(draw: random.Random, times: int, buffers: list[int]) -> str:
+    """The variants, whose packets are delayed so many times as much, with one of these buffers each."""
     text = ""
     for number in range(1, PATHS + 1):
         rtt = RTT_MS * math.exp(draw.gauss(0, RTT_SIGMA))
@@ -48,13 +58,15 @@ def paths(draw: random.Random, times: int) -> str:
 name = "{number}"
 link.rate = "{round(rate * 1e3)}kbit/s"
 link.one_way_delay = "{round(rtt * 500)}us"
-link.queue = {{ kind = "droptail", limit = "{draw.choice(BUFFERS_KB)}kB" }}
+link.queue = {{ kind = "droptail", limit = "{draw.choice(buffers)}kB" }}
 link.jitter = {{ kind = "quantiles", p50 = "{half}us", p99 = "{10 * half}us", p999 = "{15 * half}us", most = "{20 * half}us" }}
 """
     return text
 
 
-def scenario(title: str, flows: str, times: int = 1) -> str:
+def scenario(
+    title: str, flows: str, times: int = 1, buffers: list[int] = BUFFERS_KB
+) -> str:
     """A file."""
     return f"""# {title} over paths in the wild (Pudica, Fig. 10). Made by make.py.
 duration = "{SECONDS}s"
@@ -62,7 +74,7 @@ duration = "{SECONDS}s"
 [link]
 rate = "30Mbit/s"
 one_way_delay = "5ms"
-{flows}{paths(random.Random(SEED), times)}"""
+{flows}{paths(random.Random(SEED), times, buffers)}"""
 
 
 ONE = """
@@ -83,6 +95,16 @@ name = "third"
 frame_clock_ppm = 700
 start = "40s"
 """
+
+
+def of(flows: str, name: str, params: str = "") -> str:
+    """The flows with a controller and its parameters."""
+    own = f'controller = "{name}"\n'
+    if params:
+        own += f"params = {{ {params} }}\n"
+    for flow in ("first", "second", "third"):
+        flows = flows.replace(f'"{flow}"\n', f'"{flow}"\n{own}')
+    return flows
 
 
 def claim(text: str, source: str, *keys: str) -> str:
@@ -137,6 +159,17 @@ def claims() -> list[str]:
                 f'than = {{ case = "one-still-{name}", controllers = ["{name}"] }}',
             )
         )
+    found.append(
+        claim(
+            f"Pudica uses no less of the link than Salsify, if {BUDGET[0]}",
+            "this suite: section 5.3, Fig. 10a",
+            'quantity = "used"',
+            'case = "one"',
+            'controllers = ["pudica"]',
+            "at_least = 1.0",
+            'than = { case = "one-budget", controllers = ["salsify"] }',
+        )
+    )
     steady = ['quantity = "steady-after"', 'case = "one"', 'from = "0s"']
     order(
         "Most flows of Pudica and Salsify are steady within 6 s",
@@ -156,6 +189,9 @@ def claims() -> list[str]:
         "at_most = 14.6",
     )
     number("Jain's index of three flows", "Fig. 10c", "jain", "three", JAIN)
+    text = f"sqp: Jain's index of three flows, if {UNEVEN[0]}"
+    keys = near("sqp", "jain", "three-uneven", JAIN["sqp"])
+    found.append(claim(text, "this suite: section 5.3, Fig. 10c", *keys))
     even = ['quantity = "even-after"', 'case = "three"', 'from = "40s"', 'to = "60s"']
     order(
         "Salsify is the first to be fair",
@@ -164,6 +200,18 @@ def claims() -> list[str]:
         'controllers = ["salsify"]',
         "at_most = 1.0",
         'than = { controllers = ["pudica", "sqp", "copa"] }',
+    )
+    found.append(
+        claim(
+            f"Salsify is the first to be fair, if {BUDGET[0]}",
+            "this suite: section 5.3, Fig. 10d",
+            even[0],
+            'case = "three-budget"',
+            *even[2:],
+            'controllers = ["salsify"]',
+            "at_most = 1.0",
+            'than = { case = "three", controllers = ["pudica", "sqp", "copa"] }',
+        )
     )
     order(
         "SQP is the last to be fair",
@@ -203,6 +251,19 @@ from = "30s"
 """
         for name in NAMES
     )
+    for case, title, begins in (
+        ("one-budget", f"One flow of Salsify, {BUDGET[0]}", 30),
+        ("three-budget", f"Three flows of Salsify, {BUDGET[0]}", 45),
+        ("three-uneven", f"Three flows of SQP, {UNEVEN[0]}", 45),
+    ):
+        noisier += f"""
+[[case]]
+name = "{case}"
+title = "{title}"
+source = "this suite"
+file = "{case}.toml"
+from = "{begins}s"
+"""
     return f"""title = "Pudica, Fig. 10: efficiency and fairness in the wild"
 about = "Section 5.3: how much of the link one flow uses, when it is steady (two seconds in a row differ by at most 2 %), and how fair three flows are that begin after 0, 20 and 40 s. Frames 60 times a second, bitrates from 0.2 to 50 Mbit/s beginning at 5; Copa with delta 0.1 and without mode switching, Salsify with a budget of a frame interval and the smallest round trip (section 5.1). A number counts as the paper's within a tenth of it."
 page = "figure"
@@ -255,20 +316,25 @@ def main() -> None:
     ):
         text = scenario(title, flows)
         (HERE / f"{name}.toml").write_text(text, encoding="utf-8")
-    for name, times in NOISIER.items():
-        named = f'"first"\ncontroller = "{name}"\n'
-        if name == "copa":
-            # A scenario that names its controller does not have the suite's parameters.
-            named += "params = { delta = 0.1 }\n"
-        own = ONE.replace('"first"\n', named)
-        text = scenario("One flow", own, times)
-        (HERE / f"one-{name}.toml").write_text(text, encoding="utf-8")
-    for name in NAMES:
-        named = f'"first"\ncontroller = "{name}"\n'
-        if name in PARAMS:
-            named += f"params = {{ {PARAMS[name]} }}\n"
-        text = scenario("One flow", ONE.replace('"first"\n', named), times=0)
-        (HERE / f"one-still-{name}.toml").write_text(text, encoding="utf-8")
+    conditions = {
+        f"one-{name}": (of(ONE, name, OWN.get(name, "")), times, BUFFERS_KB)
+        for name, times in NOISIER.items()
+    }
+    conditions |= {
+        f"one-still-{name}": (of(ONE, name, PARAMS.get(name, "")), 0, BUFFERS_KB)
+        for name in NAMES
+    }
+    conditions["one-budget"] = (of(ONE, "salsify", BUDGET[1]), 1, BUFFERS_KB)
+    conditions["three-budget"] = (of(THREE, "salsify", BUDGET[1]), 1, BUFFERS_KB)
+    conditions["three-uneven"] = (
+        of(THREE, "sqp", UNEVEN[1]),
+        1,
+        [SMALL_KB] * len(BUFFERS_KB),
+    )
+    for name, (flows, times, buffers) in conditions.items():
+        title = "Three flows" if name.startswith("three") else "One flow"
+        text = scenario(title, flows, times, buffers)
+        (HERE / f"{name}.toml").write_text(text, encoding="utf-8")
     (HERE / "suite.toml").write_text(suite(), encoding="utf-8")
 
 

@@ -44,8 +44,12 @@ const ACE: &[Embedding] = suite!("ace":
     "fall.toml",
     "oversized.toml",
     "traces-30.toml",
+    "traces-classic.toml",
+    "traces-far.toml",
     "traces-quarter.toml",
+    "traces-second.toml",
     "traces-small.toml",
+    "traces-vary.toml",
     "traces.toml",
     "../../traces/wifi.txt",
     "../../traces/4g.txt",
@@ -59,6 +63,7 @@ const C3G: &[Embedding] = suite!("c3g":
     "deep-memory.toml",
     "deep-tenth.toml",
     "deep-third.toml",
+    "deep-two-fifths.toml",
     "example-tenth.toml",
     "example-third.toml",
     "phases.toml",
@@ -87,7 +92,11 @@ const FEEDBACK: &[Embedding] = suite!("feedback":
 
 const HTB_CAUSES: &[Embedding] = suite!("htb-causes":
     "suite.toml",
-    "far-uneven.toml",
+    "bbr2-twenty.toml",
+    "cubic-30ms.toml",
+    "cubic-450.toml",
+    "cubic-500.toml",
+    "cubic-twenty.toml",
     "far.toml",
     "htb-ten.toml",
 );
@@ -97,7 +106,9 @@ const HTB_L4S: &[Embedding] = suite!("htb-l4s":
     "cellular-01.toml",
     "cellular-10.toml",
     "cellular-11.toml",
+    "cellular-150ms.toml",
     "cellular-30.toml",
+    "cellular-40ms.toml",
     "cellular-9.toml",
     "cellular-libwebrtc.toml",
     "cellular.toml",
@@ -205,6 +216,7 @@ const PUDICA_SESSIONS: &[Embedding] = suite!("pudica-sessions":
 
 const PUDICA_WILD: &[Embedding] = suite!("pudica-wild":
     "suite.toml",
+    "one-budget.toml",
     "one-copa.toml",
     "one-salsify.toml",
     "one-sqp.toml",
@@ -213,18 +225,21 @@ const PUDICA_WILD: &[Embedding] = suite!("pudica-wild":
     "one-still-salsify.toml",
     "one-still-sqp.toml",
     "one.toml",
+    "three-budget.toml",
+    "three-uneven.toml",
     "three.toml",
 );
 
 const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":
     "suite.toml",
-    "fixed.toml",
-    "burst.toml",
     "adaptive.toml",
-    "probes.toml",
+    "burst.toml",
+    "fixed.toml",
     "noisy-adaptive.toml",
-    "noisy-probes.toml",
+    "noisy-even.toml",
     "noisy-no-floor.toml",
+    "noisy-probes.toml",
+    "probes.toml",
     "random-adaptive.toml",
     "random-burst.toml",
     "random-fixed.toml",
@@ -233,15 +248,19 @@ const PUDICA_FIG7: &[Embedding] = suite!("pudica-fig7":
 
 const PUDICA_FIG12: &[Embedding] = suite!("pudica-fig12":
     "suite.toml",
+    "deep-fall.toml",
     "fall-and-rise.toml",
+    "gathered.toml",
     "mahimahi.toml",
+    "salsify-budget.toml",
 );
 
 const PUDICA_FIG13: &[Embedding] = suite!("pudica-fig13":
     "suite.toml",
-    "three-flows.toml",
     "drifting.toml",
     "mahimahi.toml",
+    "small-buffer.toml",
+    "three-flows.toml",
 );
 
 const PUDICA_FIG15: &[Embedding] = suite!("pudica-fig15":
