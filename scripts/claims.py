@@ -83,12 +83,14 @@ class Document:
         if partner is not None and claim["holds"]:
             return "does not hold", "The claim holds on the ideal network."
         text = claim["claim"] + IF
-        conditions = [
+        # A claim has a row for each of those that it compares with; a condition is about one of them.
+        conditions = dict.fromkeys(
             other["claim"].removeprefix(text)
             for other in verdicts(suite)
             if is_experiment(other) and other["claim"].startswith(text)
+            if other["criterion"].startswith(claim["criterion"])
             if other["holds"]
-        ]
+        )
         if conditions:
             return "does not hold", f"It holds if {', and if '.join(conditions)}."
         cause = self.cause(suite, last) or self.cause(suite, claim)
