@@ -162,10 +162,14 @@ UNBOUNDED = Reading(
     "a quarter of Salsify's mean is the newest packet and nothing bounds its growth",
     "smoothing = 0.25, application_headroom = 1000.0",
 )
+# As it is if D_min is the least delay of the way there and not of the round trip, over the paths here.
+BUDGET = Reading(
+    "salsify", "salsify-budget", "Salsify's budget is 25 ms", 'budget = "25ms"'
+)
 # Surroundings, and the readings of the rivals that are tried in them; a name stands for the default.
 TRIED: dict[str, list[tuple[World, list[Reading | str]]]] = {
     "ethernet": [
-        (PLAIN, [HALF, copa(80), copa(115), copa(130)]),
+        (PLAIN, [HALF, copa(80), copa(115), copa(130), BUDGET]),
         (SILENT, ["pudica", copa(60), copa(130)]),
         (NOISY, ["pudica", HALF, salsify_memory(20)]),
         (DEEP, ["sqp"]),
@@ -190,6 +194,7 @@ TRIED: dict[str, list[tuple[World, list[Reading | str]]]] = {
         (SILENT, ["pudica"]),
         (BRIEF, ["pudica"]),
         (outage(3), ["pudica"]),
+        (DEEPEST, ["pudica"]),
         (busy("2.5s"), ["copa"]),
     ],
 }
