@@ -4,7 +4,8 @@ The study says neither where its TCP server was, nor over how many connections i
 frames were, nor which version of SCReAM it took and how it was set. Nor does it say how many bytes a packet of its
 queue has: 250 packets of 1500 bytes are 60 ms of 50 Mbit/s, and the study's own waits beside CUBIC vary by more than
 these 60 ms allow (docs/results/papers/htb-l4s.md). Each scenario is one of the suite htb-l4s with some of these
-changed; they were tried on seeds 17 to 20, and are judged on seeds 1 to 16.
+changed; they were tried on seeds 17 to 20, and are judged on seeds 1 to 16. `bbr2-twenty` and `cubic-30ms` were tried
+on the latter as well, and hold on seeds 21 to 36.
 """
 
 import importlib.util
