@@ -45,7 +45,7 @@ RATE = 4.0
 LOW_RATE = 1.5
 # Of each 90 frames, the game moves in so many where it stands still in the others.
 MOVES, OF = 40, 90
-# Frames of a clip for the presets of four encoders, and the clips.
+# Frames of a clip for the encoders' presets, and the clips.
 SHORT = 60
 CLIPS = ("gaming", "sports")
 

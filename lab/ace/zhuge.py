@@ -30,8 +30,10 @@ PACED = ("ace-n", "pace")
 FASTER = {1.25: "a quarter", 1.5: "a half"}
 # Other conditions for all pacers, in words and in a scenario: the paper says neither how large its pages are nor how
 # long lost packets are asked for again.
-SMALL = ("pages have 500 kB", 'size = "2MB"', 'size = "500kB"')
-SMALLER = ("pages have 200 kB", 'size = "2MB"', 'size = "200kB"')
+SMALL, SMALLER, TINY = (
+    (f"pages have {kilobytes} kB", 'size = "2MB"', f'size = "{kilobytes}kB"')
+    for kilobytes in (500, 200, 20)
+)
 AGAIN = (
     "lost packets are sent again for a second",
     "fps = 30",
@@ -46,7 +48,6 @@ CLASSIC = (
     'name = "game"\n',
     'name = "game"\ncontroller = "gcc"\nparams = { version = "classic" }\n',
 )
-TINY = ("pages have 20 kB", 'size = "2MB"', 'size = "20kB"')
 # The paper's nine recordings have quartiles of 29, 55 and 125 Mbit/s. The third recording of 4G has a median below
 # 1 Mbit/s; with the eighth, of 56, in its place the class comes nearer.
 NEARER = {"4g": [0, 1, 7]}

@@ -33,8 +33,8 @@ STILL = {
 # A scenario that names its controller does not have the suite's parameters.
 OWN = {"copa": "delta = 0.1"}
 PARAMS = {"copa": "delta = 0.1, window = false, subtract_waiting = false"}
-# Conditions: Salsify's budget of a frame interval and D_min is a fifth shorter, as it is if D_min is the least delay of
-# the way there and not of the round trip; and what three flows of SQP need to share as the paper's do.
+# Conditions: Salsify's budget, which is 27 ms over the median path if its D_min is the least round trip and 22 ms if it
+# is the least delay of the way there; and what three flows of SQP need to share as the paper's do.
 BUDGET = ("Salsify's budget is 20 ms", 'budget = "20ms"')
 SMALL_KB = 75
 UNEVEN = (

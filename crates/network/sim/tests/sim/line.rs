@@ -275,6 +275,8 @@ struct Arrived {
     delays: Vec<TimeDelta>,
     /// Arrivals of the large packets of a test, in order.
     large: Vec<Time>,
+    /// When the newest packet left its sender.
+    newest: Time,
 }
 
 impl Arrived {
@@ -294,6 +296,11 @@ impl Arrived {
 }
 
 impl Observer for Arrived {
+    fn offered(&mut self, packet: &FlowPacket) {
+        assert!(self.newest <= packet.offered, "time goes backwards");
+        self.newest = packet.offered;
+    }
+
     fn arrived(&mut self, at: Time, packet: &FlowPacket) {
         self.size += packet.size;
         self.delays.push(at.since(packet.offered));
