@@ -70,16 +70,23 @@ fn part(sender: &mut Sender, now: Time, packets: u64, is_last: bool) {
     sender.frame_part(now, packetise(size, PACKET, Bytes::ZERO), is_last);
 }
 
-/// All packets that leave until `now`, with the millisecond in which each does.
-fn sent(sender: &mut Sender, now: Time) -> Vec<(u64, Outgoing)> {
+/// All packets that leave until `now`, and when each does.
+fn left(sender: &mut Sender, now: Time) -> Vec<(Time, Outgoing)> {
     let mut all = Vec::new();
     while let Some(at) = sender.deadline().filter(|at| *at <= now) {
         match sender.poll_packet(at) {
-            Some(packet) => all.push((at.as_nanos() / 1_000_000, packet)),
+            Some(packet) => all.push((at, packet)),
             None => sender.timer(at),
         }
     }
     all
+}
+
+/// All packets that leave until `now`, with the millisecond in which each does.
+fn sent(sender: &mut Sender, now: Time) -> Vec<(u64, Outgoing)> {
+    let left = left(sender, now).into_iter();
+    left.map(|(at, packet)| (at.as_nanos() / 1_000_000, packet))
+        .collect()
 }
 
 fn report<'a>(sender: &mut Sender, now: Time, packets: impl IntoIterator<Item = &'a Outgoing>) {
@@ -126,6 +133,39 @@ fn the_controller_hears_of_the_first_part_and_of_the_whole() {
         .map(|(_, packet)| packet.asks_feedback)
         .collect();
     assert_eq!(asks, [false, false, false, false, false, false, true]);
+}
+
+/// A driver relies on this that is not woken for a part while packets wait.
+#[test]
+fn a_part_that_is_taken_when_the_next_packet_is_due_leaves_as_early() {
+    let bucket = Pacing::Bucket {
+        rate: Rate::from_kbps(4_000),
+        burst: PACKET,
+    };
+    // When each part is coded, in milliseconds, and its packets. Nothing waits any more when the fourth one comes.
+    let parts = [(2, 2), (2, 1), (3, 3), (11, 2), (12, 2), (13, 1)];
+    for pacing in [Pacing::Burst, SPREAD, bucket] {
+        let run = |waits: bool| {
+            let (mut sender, _) = sender(&SenderConfig::default(), pacing);
+            sender.frame_due(ms(0), L);
+            assert_eq!(sender.next_of_frames(), None);
+            let (mut all, mut taken_later) = (Vec::new(), 0);
+            for (place, (coded, packets)) in parts.into_iter().enumerate() {
+                all.extend(left(&mut sender, ms(coded)));
+                let next = sender.next_of_frames().filter(|next| *next > ms(coded));
+                let at = next.filter(|_| waits).unwrap_or(ms(coded));
+                taken_later += u32::from(at > ms(coded));
+                part(&mut sender, at, packets, place + 1 == parts.len());
+            }
+            all.extend(left(&mut sender, ms(40)));
+            assert_eq!(sender.next_of_frames(), None);
+            (all, taken_later)
+        };
+        let ((at_once, none), (later, some)) = (run(false), run(true));
+        assert_eq!(at_once.len(), 11);
+        assert_eq!(later, at_once, "{pacing:?}");
+        assert_eq!((none, some > 0), (0, pacing != Pacing::Burst), "{pacing:?}");
+    }
 }
 
 #[test]

@@ -48,6 +48,10 @@ impl HostTransport for Watch {
         self.inner.extend(frame, payloads, repairs);
     }
 
+    fn arrived(&mut self, frame: FrameId) {
+        self.inner.arrived(frame);
+    }
+
     fn agreed(&self) -> Agreed {
         self.inner.agreed()
     }

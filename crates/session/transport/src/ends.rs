@@ -240,6 +240,9 @@ pub trait HostTransport: Send {
     /// is the most repair packets that the frame may have.
     fn extend(&mut self, frame: FrameId, payloads: &Payloads, repairs: Option<u32>);
 
+    /// All of a frame has arrived: nothing of it is sent again.
+    fn arrived(&mut self, frame: FrameId);
+
     /// Sends the packets that the sender names, in this order. Adds to `left` the number on the
     /// wire of each packet that carries part of a frame.
     fn send(&mut self, now: Time, packets: &[Outgoing], left: &mut Vec<Left>);

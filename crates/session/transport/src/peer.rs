@@ -484,6 +484,10 @@ impl HostTransport for Peer {
         self.packets.store.extend(frame, payloads, repairs);
     }
 
+    fn arrived(&mut self, frame: FrameId) {
+        self.packets.store.arrived(frame);
+    }
+
     fn send(&mut self, now: Time, packets: &[Outgoing], left: &mut Vec<Left>) {
         let mut last = None;
         for outgoing in packets {

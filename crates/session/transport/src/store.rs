@@ -24,8 +24,8 @@ use mimosa_stream::Outgoing;
 
 use crate::peer::OVERHEAD;
 
-/// Time for which frames are kept for retransmission, in ticks of RTP's clock of 90 kHz: two seconds, in which
-/// 20 Mbit/s are 5 MB. Our choice: longer than anybody waits for a picture of a game.
+/// Time for which frames are kept for retransmission unless they arrive before, in ticks of RTP's clock of 90 kHz: two
+/// seconds, in which 20 Mbit/s are 5 MB. Our choice: longer than anybody waits for a picture of a game.
 const LONGEST_KEPT: u32 = 180_000;
 /// Most frames that are kept: two seconds at 240 frames a second.
 const MOST_FRAMES: usize = 480;
@@ -294,6 +294,18 @@ impl Store {
             columns: Vec::new(),
             headers: Vec::new(),
         });
+    }
+
+    /// Forgets what a frame contains, all of which has arrived. Its number and its time are known as before.
+    pub(crate) fn arrived(&mut self, id: FrameId) {
+        let position = self.frames.binary_search_by_key(&id, |frame| frame.id);
+        let known = position.ok().and_then(|at| self.frames.get_mut(at));
+        if let Some(frame) = known.filter(|frame| frame.is_whole) {
+            frame.payloads = Payloads::default();
+            frame.sequences = Vec::new();
+            frame.columns = Vec::new();
+            frame.headers = Vec::new();
+        }
     }
 
     /// The packet that the sender names. If its frame is forgotten, or there is no stream on which

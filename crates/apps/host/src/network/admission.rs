@@ -1,6 +1,7 @@
 //! Admits and begins sessions.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use mimosa_facts::{Codec, Limits};
 use mimosa_protocol::control::{BitsPerSecond, Hello, Role};
@@ -15,9 +16,10 @@ use mimosa_units::{Time, TimeDelta};
 use mimosa_video::Size;
 
 use super::relay::Peers;
+use super::running::NextLook;
 use super::{Answer, Network, Offer, Running, SessionId, SessionNumber, ToNetwork, Within};
 use crate::controllers::shown;
-use crate::encoding::EncoderThread;
+use crate::encoding::{EncoderThread, FromEncoder};
 use crate::error::HostError;
 use crate::recording::PictureKeeper;
 use crate::recording::{self, Recorder};
@@ -60,7 +62,7 @@ impl Network {
         let keeper = pictures
             .as_deref()
             .and_then(|folder| self.keep_pictures(folder, agreed.codec, size, frames_per_second));
-        let mailbox = self.mailbox.clone();
+        let next_look = Arc::new(NextLook::default());
         let choice = self.encoders.of(agreed.codec);
         let encoder_name = choice.name.clone();
         let encoding = choice.for_viewer(agreed.takes_parts);
@@ -70,9 +72,7 @@ impl Network {
             (choice.codec, size),
             self.clock,
             keeper,
-            move |encoded| {
-                mailbox.send(ToNetwork::Encoded(number, encoded));
-            },
+            self.taker(number, Arc::clone(&next_look)),
         )
         .map_err(|error| internal(&error))?;
         let sender = self
@@ -115,6 +115,7 @@ impl Network {
             device: offer.device.clone(),
             encoder,
             recorders,
+            next_look,
             address: None,
             peers: Peers::of(offer),
         };
@@ -126,6 +127,22 @@ impl Network {
     }
 
     /// The peer that makes this offer, and the text of the answer.
+    /// Hands what comes out of a session's encoder to this thread, and wakes it unless it looks by itself in time.
+    fn taker(
+        &self,
+        number: SessionNumber,
+        next_look: Arc<NextLook>,
+    ) -> impl Fn(FromEncoder) + use<> {
+        let (mailbox, clock) = (self.mailbox.clone(), self.clock);
+        move |encoded| {
+            let is_part = matches!(encoded, FromEncoder::Part(_));
+            mailbox.leave(ToNetwork::Encoded(number, encoded));
+            if !(is_part && next_look.is_after(clock.now())) {
+                mailbox.wake();
+            }
+        }
+    }
+
     fn peer(&self, offer: &Offer, now: Time) -> Result<(Peer, String), Problem> {
         let numbers = StreamNumbers::drawn([bits_32(), bits_32()]);
         let (mut peer, text) = Peer::answer(

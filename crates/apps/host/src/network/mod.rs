@@ -145,13 +145,13 @@ impl Network {
         }
         mimosa_memory::return_large_blocks();
         let mut buffer = vec![0; mimosa_system::udp::LARGEST];
-        let mut has_messages = true;
+        let mut is_woken = true;
         loop {
-            if has_messages {
+            if is_woken {
                 self.inbox.clear();
-                while let Some(message) = self.inbox.take() {
-                    self.message(message);
-                }
+            }
+            while let Some(message) = self.inbox.take() {
+                self.message(message);
             }
             let now = self.clock.now();
             self.sockets.streams.expire(now);
@@ -175,8 +175,9 @@ impl Network {
                 return end;
             }
             let until = self.deadline(now);
-            let ready = self.wait(until);
-            has_messages = ready.messages;
+            // In this order: an encoder that knew an earlier time than this has left its part before.
+            let ready = self.wait(if self.inbox.is_empty() { until } else { now });
+            is_woken = ready.messages;
             for index in ready.sockets {
                 self.receive(index, &mut buffer);
             }
@@ -299,13 +300,13 @@ impl Network {
         }
     }
 
-    /// When something is due. A session that panics ends.
+    /// When something is due. Encoders know from here on when their parts are taken. A session that panics ends.
     fn deadline(&mut self, now: Time) -> Time {
         let relay = self.sockets.relay.as_ref().map(Relay::deadline);
         let mut until = (now + LONGEST_SLEEP).min(relay.unwrap_or(Time::MAX));
         let mut panicked = Vec::new();
         for (number, running) in &self.sessions {
-            match catch_unwind(AssertUnwindSafe(|| running.session.deadline())) {
+            match catch_unwind(AssertUnwindSafe(|| running.deadline())) {
                 Ok(deadline) => until = until.min(deadline),
                 Err(_) => panicked.push(*number),
             }

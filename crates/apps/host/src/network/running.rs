@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +22,24 @@ use crate::recording::Recorder;
 /// recorder writes a part of a file.
 const WOUND_UP: Duration = Duration::from_secs(2);
 
+/// When the thread next takes a session's frames from its inbox, whether it is woken or not. A part of a frame that comes
+/// while packets of the frame wait for their turn leaves after them, so that the thread need not be woken for it.
+#[derive(Debug, Default)]
+pub(super) struct NextLook(AtomicU64);
+
+impl NextLook {
+    /// Writes down when; `None` if it may be any time later.
+    fn set(&self, at: Option<Time>) {
+        self.0
+            .store(at.map_or(0, Time::as_nanos), Ordering::Relaxed);
+    }
+
+    /// Whether the thread looks by itself, after `now`.
+    pub(super) fn is_after(&self, now: Time) -> bool {
+        self.0.load(Ordering::Relaxed) > now.as_nanos()
+    }
+}
+
 /// A session, with what the thread keeps for it.
 pub(super) struct Running {
     pub(super) session: Session,
@@ -29,6 +49,7 @@ pub(super) struct Running {
     /// The identifier of the paired device whose session it is, if it is one's.
     pub(super) device: Option<String>,
     pub(super) encoder: EncoderThread,
+    pub(super) next_look: Arc<NextLook>,
     pub(super) recorders: Vec<Recorder>,
     /// Where the session's newest datagram came from: a guess that avoids asking all sessions.
     pub(super) address: Option<SocketAddr>,
@@ -37,6 +58,12 @@ pub(super) struct Running {
 }
 
 impl Running {
+    /// When something of the session is due. Its encoder knows from here on when its parts are taken.
+    pub(super) fn deadline(&self) -> Time {
+        self.next_look.set(self.session.next_of_frames());
+        self.session.deadline()
+    }
+
     /// Reports a frame about which everything is known to metrics and recorders.
     fn told(&mut self, metrics: &Metrics, frame: &SessionFrame) {
         metrics.frame(frame);

@@ -87,6 +87,8 @@ impl HostTransport for Broken {
 
     fn extend(&mut self, _: FrameId, _: &Payloads, _: Option<u32>) {}
 
+    fn arrived(&mut self, _: FrameId) {}
+
     fn send(&mut self, _: Time, _: &[Outgoing], _: &mut Vec<Left>) {}
 
     fn send_sound(&mut self, _: Time, _: u32, _: &[u8], _: usize) -> usize {

@@ -337,10 +337,7 @@ impl<P> Pacer<P> {
     #[must_use]
     pub fn next_due(&self, room: Bytes) -> Option<Time> {
         let mut next = self.probes.next();
-        if let Some(packet) = self.media.front()
-            && packet.size <= room
-        {
-            let due = self.media_due(packet);
+        if let Some(due) = self.next_of_frames(room) {
             next = Some(next.map_or(due, |next| next.min(due)));
         }
         if let Some(packet) = self.retransmissions.front()
@@ -350,6 +347,14 @@ impl<P> Pacer<P> {
             next = Some(next.map_or(due, |next| next.min(due)));
         }
         next
+    }
+
+    /// When the first of the frames' packets that wait may leave, and so no packet that is added to them before;
+    /// `None` when none waits, or none may leave before `room` grows.
+    #[must_use]
+    pub fn next_of_frames(&self, room: Bytes) -> Option<Time> {
+        let packet = self.media.front()?;
+        (packet.size <= room).then(|| self.media_due(packet))
     }
 
     /// Takes a packet that may leave at `now`, if `room` bytes more may be in flight. Call this

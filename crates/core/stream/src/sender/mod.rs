@@ -373,6 +373,13 @@ impl Sender {
         (self.next < Time::MAX).then_some(self.next)
     }
 
+    /// When the next packet of a frame may leave, of those that wait for their turn: no packet that comes before then
+    /// leaves earlier. `None` when none waits.
+    #[must_use]
+    pub fn next_of_frames(&self) -> Option<Time> {
+        self.pacer.next_of_frames(self.room())
+    }
+
     /// Lets the controller know that its deadline has come.
     pub fn timer(&mut self, now: Time) {
         if self.timer.is_some_and(|due| due <= now) {

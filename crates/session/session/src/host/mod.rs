@@ -25,7 +25,7 @@ mod statistics;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use mimosa_facts::{Action, PacketKind, SessionEvent, StreamSequence};
+use mimosa_facts::{Action, EntropyCoding, FrameEnd, PacketKind, SessionEvent, StreamSequence};
 use mimosa_protocol::control::{
     Candidates, Clipboard, FeedbackChange, FeedbackKind, Hello, MOST_CANDIDATES, NoticeCode, Role,
     ToPage,
@@ -381,6 +381,13 @@ impl Session {
         while let Some(outgoing) = self.sender.poll_packet(now) {
             if outgoing.asks_feedback {
                 self.first_request.get_or_insert(now);
+    /// When the next packet of a frame leaves, of those that wait for their turn: a [part](CodedPart) that comes before
+    /// then changes nothing before. `None` when none waits.
+    #[must_use]
+    pub fn next_of_frames(&self) -> Option<Time> {
+        self.sender.next_of_frames()
+    }
+
             }
             self.burst.push(outgoing);
         }
@@ -408,6 +415,9 @@ impl Session {
             self.statistics.told(now, &frame);
             self.happened(SessionEvent::Frame(Box::new(frame)));
         }
+            if matches!(life.end, Some(FrameEnd::Acknowledged(_))) {
+                self.transport.arrived(life.frame);
+            }
     }
 
     fn happened(&mut self, event: SessionEvent) {

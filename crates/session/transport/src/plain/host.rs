@@ -131,6 +131,10 @@ impl HostTransport for Host {
         self.packets.store.extend(frame, payloads, repairs);
     }
 
+    fn arrived(&mut self, frame: FrameId) {
+        self.packets.store.arrived(frame);
+    }
+
     fn send(&mut self, now: Time, packets: &[Outgoing], left: &mut Vec<Left>) {
         self.link.pass(now);
         for outgoing in packets {

@@ -206,6 +206,53 @@ fn memory_is_bounded() {
     assert_eq!(store.named(MediaSequence(0)), None, "forgotten");
 }
 
+#[test]
+fn what_has_arrived_is_not_kept() {
+    for repairs in [Repairs::None, Repairs::Own] {
+        let mut store = Store::new(Codec::H264, 0, true);
+        store.set_repairs(repairs);
+        for id in 0..2 {
+            store.insert(
+                FrameId(id),
+                3_000 * u32::try_from(id).unwrap(),
+                None,
+                frame(2_500),
+            );
+            store.protect(FrameId(id), 1);
+            for index in 0..3 {
+                store.packet(&outgoing(PacketKind::Media, id, index));
+            }
+        }
+        store.arrived(FrameId(0));
+        store.arrived(FrameId(7));
+        let kept = store.frames.iter().map(|frame| frame.payloads.len());
+        assert_eq!(kept.collect::<Vec<_>>(), [0, 3]);
+        assert_eq!(store.at(0), Some(FrameId(0)));
+        assert_eq!(store.named(MediaSequence(1)), Some((FrameId(0), 1)));
+        // What of it waited in the pacer is as empty as a probe; the other frame is there.
+        for (kind, index) in [
+            (PacketKind::Media, 2),
+            (PacketKind::Retransmission, 1),
+            (PacketKind::Repair, 3),
+        ] {
+            let none = store.packet(&outgoing(kind, 0, index));
+            assert!(!none.has_frame && none.payload.is_empty(), "{kind:?}");
+        }
+        let again = store.packet(&outgoing(PacketKind::Retransmission, 1, 1));
+        assert!(again.has_frame && again.payload.len() > 800);
+    }
+}
+
+#[test]
+fn a_frame_that_is_not_whole_is_kept() {
+    let mut store = Store::new(Codec::H264, 0, true);
+    store.begin(FrameId(0), 0, None, frame(2_500));
+    store.arrived(FrameId(0));
+    store.extend(FrameId(0), &frame(500), Some(0));
+    let last = store.packet(&outgoing(PacketKind::Media, 0, 3));
+    assert!(last.has_frame && last.marker);
+}
+
 /// Also where 32 bits of RTP's clock begin anew.
 #[test]
 fn frames_are_kept_for_two_seconds() {
