@@ -54,7 +54,12 @@ loss = 0.02
   const host = await startHost({
     name: `loss-${name}`,
     place: link.sender,
-    args: ["--bind", SENDER_ADDRESS, "--token", TOKEN, "--size", "640x360", ...args],
+    args: [
+      ...["--bind", SENDER_ADDRESS, "--token", TOKEN, "--size", "640x360"],
+      // Another one would begin with a keyframe.
+      ...["--entropy-coding", "cabac"],
+      ...args,
+    ],
   });
   const browser = await startBrowser({ place: link.receiver });
   const page = await browser.play(host.play);

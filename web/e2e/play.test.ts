@@ -9,7 +9,8 @@ import { fingerprint, follow, newest, since } from "./support/probe";
 import { until } from "./support/wait";
 
 test("the page plays what the host streams", async () => {
-  const host = await startHost({ name: "play" });
+  // Another one would begin with a keyframe.
+  const host = await startHost({ name: "play", args: ["--entropy-coding", "cabac"] });
   const browser = await startBrowser();
   const page = await browser.play(host.play);
   await follow(page);
@@ -50,6 +51,20 @@ test("the page plays what the host streams", async () => {
     expect(frames?.keyframes).toBe(1);
   }
   expect(received.framesDecoded).toBeGreaterThan(60);
+  expect(host.log).not.toMatch(/ERROR|panicked/);
+});
+
+test("a stream with many bits comes to be coded by CAVLC, and plays on", async () => {
+  const host = await startHost({ name: "cavlc", args: ["--finest-quantiser", "4"] });
+  const browser = await startBrowser();
+  const page = await browser.play(host.play);
+  const keyframes = async () => (await look(page)).statistics?.frames?.keyframes ?? 0;
+  await until("another encoder begins with a keyframe", async () => (await keyframes()) > 1);
+  const decoded = async () => Number((await inbound(page)).framesDecoded);
+  const before = await decoded();
+  await until("it plays on", async () => (await decoded()) > before + 120);
+  expect(await keyframes(), "once").toBe(2);
+  expect(host.log).toMatch(/cavlc/);
   expect(host.log).not.toMatch(/ERROR|panicked/);
 });
 

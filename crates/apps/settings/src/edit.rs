@@ -31,6 +31,7 @@ pub static CHANGEABLE: &[&Key] = &[
     &keys::SIZE_PREDICTION,
     &keys::DETAIL,
     &keys::RELIEF,
+    &keys::ENTROPY_CODING,
     &keys::FINEST_QUANTISER,
     &keys::FRAME_SIZES,
     &keys::ENCODER_PARTS,

@@ -187,6 +187,9 @@ keys! {
         /// On a busy machine: `adaptive`, less work for each frame, or `off`.
         RELIEF: Text "encoder.relief" as "relief" = "adaptive",
             "NAME", "`adaptive` or `off`";
+        /// `cabac`, the smaller; `cavlc`, the faster; `adaptive`, by the bitrate.
+        ENTROPY_CODING: Text "encoder.entropy_coding" as "entropy_coding" = "adaptive",
+            "NAME", "`adaptive`, `cabac` or `cavlc`";
         /// Lowest quantiser: a picture as good as that takes no more bits.
         FINEST_QUANTISER: Number "encoder.finest_quantiser" as "finest_quantiser" = "17",
             "NUMBER", "a whole number from 1 to 51";

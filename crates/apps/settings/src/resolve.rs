@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use mimosa_facts::{Complexity, Limits};
+use mimosa_facts::{Complexity, EntropyCoding, Limits};
 use mimosa_protocol::pairing::Allowed;
 use mimosa_stream::ProtectionKind;
 use mimosa_units::{Rate, TimeDelta};
@@ -139,6 +139,7 @@ pub fn resolve(
                 "off" => Some(false),
                 _ => None,
             })?,
+            entropy: entropy(&said)?,
             finest_quantiser: said.read(&keys::FINEST_QUANTISER, |value| number(value, 1..=51))?,
             sizes: said.read(&keys::FRAME_SIZES, |value| match value.as_str()? {
                 "carried" => Some(FrameSizes::Carried),
@@ -257,6 +258,16 @@ fn encoder(said: &Said, checks: &dyn Checks) -> Result<EncoderName, SettingsErro
         .into_iter()
         .find(|encoder| Some(encoder.name()) == name)
         .ok_or_else(|| given.wrong_as(&one_of(known)))
+}
+
+/// The entropy coding that is always used; none for the one that suits the bitrate.
+fn entropy(said: &Said) -> Result<Option<EntropyCoding>, SettingsError> {
+    said.read(&keys::ENTROPY_CODING, |value| match value.as_str()? {
+        "adaptive" => Some(None),
+        "cabac" => Some(Some(EntropyCoding::Arithmetic)),
+        "cavlc" => Some(Some(EntropyCoding::VariableLength)),
+        _ => None,
+    })
 }
 
 fn work(value: &Value) -> Option<Work> {

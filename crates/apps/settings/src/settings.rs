@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use mimosa_facts::{Complexity, Limits};
+use mimosa_facts::{Complexity, EntropyCoding, Limits};
 use mimosa_protocol::pairing::Allowed;
 use mimosa_stream::{ProtectionKind, USUAL_CARRY};
 use mimosa_units::{Rate, TimeDelta};
@@ -233,6 +233,8 @@ pub struct EncoderSettings {
     pub adapts_detail: bool,
     /// Whether there is less to do for each frame when a processor cannot keep up.
     pub relieves: bool,
+    /// How H.264's decisions become bits, where the encoder has a choice; `None` for what suits the bitrate.
+    pub entropy: Option<EntropyCoding>,
     /// The lowest quantiser, from 1 to 51: a finer picture would look the same and take more bits.
     pub finest_quantiser: u8,
     /// Number of slices of a frame, each of which is encoded by its own thread.

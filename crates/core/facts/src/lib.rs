@@ -66,7 +66,7 @@ pub use decision::{Decision, Evidence, Pacing, Probe, ProbeStart};
 pub use event::{Event, FrameId, PacketKind, PacketOutcome, PacketReport, SentPacket, Sequence};
 pub use frame::{FrameEnd, FrameGrant, FrameLife, FrameProtection};
 pub use loss::Loss;
-pub use media::{Codec, Complexity};
+pub use media::{Codec, Complexity, EntropyCoding};
 pub use number::{FecSequence, MediaSequence, RtxSequence, StreamSequence, TransportSequence};
 pub use observer::Observer;
 pub use page::PageLoad;

@@ -1,6 +1,6 @@
 //! The interface of encoders: requests, frame by frame, and capabilities.
 
-use mimosa_facts::{Codec, Complexity, FrameId};
+use mimosa_facts::{Codec, Complexity, EntropyCoding, FrameId};
 use mimosa_units::{Bytes, TimeDelta};
 
 use crate::picture::{Picture, Size};
@@ -145,6 +145,11 @@ impl EncodeError {
 pub trait Encoder: Send {
     /// The abilities of this encoder.
     fn capabilities(&self) -> &Capabilities;
+
+    /// The entropy coding that it was opened for; `None` if it has no choice between the two.
+    fn entropy_coding(&self) -> Option<EntropyCoding> {
+        None
+    }
 
     /// Encodes `picture` as the next frame.
     ///

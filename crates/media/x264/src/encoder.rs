@@ -1,7 +1,7 @@
 //! [`X264`]: an encoder that keeps every frame within its budget.
 
 use mimosa_dynamic::Absent;
-use mimosa_facts::Codec;
+use mimosa_facts::{Codec, EntropyCoding};
 use mimosa_units::Bytes;
 use mimosa_video::{
     Capabilities, EncodeError, EncodedFrame, Encoder, FramePart, FrameRequest, Picture, Recovery,
@@ -288,6 +288,10 @@ struct Ask {
 impl Encoder for X264 {
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn entropy_coding(&self) -> Option<EntropyCoding> {
+        Some(self.config.entropy)
     }
 
     fn encode(

@@ -26,6 +26,8 @@ pub(crate) struct FixedSettings {
     pub(crate) references: c_int,
     /// Ten times the level of H.264.
     pub(crate) level: c_int,
+    /// Whether bits are coded by CABAC, and not by CAVLC.
+    pub(crate) is_arithmetic: bool,
     /// The lowest quantiser that rate control uses.
     pub(crate) finest: f32,
     /// The part of the buffer that is full at the start.
@@ -392,7 +394,7 @@ fn set_fixed(parameters: &mut x264::x264_param_t, fixed: &FixedSettings) {
     parameters.i_bframe = 0;
     parameters.analyse.i_weighted_pred = x264::X264_WEIGHTP_NONE.cast_signed();
     parameters.analyse.b_transform_8x8 = 1;
-    parameters.b_cabac = 1;
+    parameters.b_cabac = c_int::from(fixed.is_arithmetic);
 
     parameters.b_annexb = 1;
     parameters.b_repeat_headers = 1;

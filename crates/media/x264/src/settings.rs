@@ -14,7 +14,7 @@
 //! than its own budget. The limit that the smaller buffer would enforce follows from the
 //! tolerance of the plan and from encoding again.
 
-use mimosa_facts::Complexity;
+use mimosa_facts::{Complexity, EntropyCoding};
 use mimosa_units::Bytes;
 use mimosa_video::{FINEST_QUANTISER, Size};
 
@@ -69,6 +69,8 @@ pub struct Config {
     pub references: u8,
     /// What keeps frames within their budgets.
     pub aim: Aim,
+    /// How decisions become bits.
+    pub entropy: EntropyCoding,
     /// The lowest quantiser in use, 1 to 51. A picture that does not need its budget at
     /// this quantiser does not use it: nobody would see the difference, but both ends would
     /// work for every bit.
@@ -76,7 +78,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Settings with one thread, four references, and a quantiser of 17 or more.
+    /// Settings with one thread, four references, CABAC, and a quantiser of 17 or more.
     #[must_use]
     pub fn new(size: Size, frames_per_second: u32) -> Self {
         Self {
@@ -85,6 +87,7 @@ impl Config {
             threads: 1,
             references: 4,
             aim: Aim::Learnt(Margin::default()),
+            entropy: EntropyCoding::Arithmetic,
             finest: FINEST_QUANTISER,
         }
     }
@@ -98,6 +101,7 @@ impl Config {
             threads: i32::from(self.threads),
             references: i32::from(self.references),
             level: self.level(),
+            is_arithmetic: self.entropy == EntropyCoding::Arithmetic,
             finest: f32::from(self.finest),
             tolerance: TOLERANCE,
             full: self.full(),

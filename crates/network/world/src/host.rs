@@ -122,6 +122,7 @@ impl HostSide {
             adapts_detail: plan.adapts_detail,
             relieves: true,
             parts: plan.parts,
+            entropy: None,
             hello,
         };
         #[expect(clippy::cast_possible_truncation, reason = "any number does")]

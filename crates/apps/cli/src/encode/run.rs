@@ -110,6 +110,7 @@ fn open(args: &Args, reader: &Reader) -> Result<Encoding, EncodeCommandError> {
         size_prediction: SizePrediction::Motion,
         adapts_detail: false,
         relieves: false,
+        entropy: None,
         finest_quantiser: args.finest_quantiser,
         sizes: FrameSizes::Strict,
         parts: 1,

@@ -134,7 +134,9 @@ one_way_delay = "5ms"
 loss = 0.03
 return_loss = 0.03
 "#;
-    let Some((_, report)) = played("lost", network, "--repair-deadline 100ms", 240) else {
+    // Another entropy coding would begin with a keyframe.
+    let flags = "--repair-deadline 100ms --entropy-coding cabac";
+    let Some((_, report)) = played("lost", network, flags, 240) else {
         return;
     };
     let number = |name| number(&report, name);

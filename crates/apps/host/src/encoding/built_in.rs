@@ -133,6 +133,7 @@ fn open_x264(
             FrameSizes::Carried => mimosa_x264::Aim::Buffer,
             FrameSizes::Strict => mimosa_x264::Aim::Learnt(mimosa_x264::Margin::default()),
         },
+        entropy: settings.entropy.unwrap_or_default(),
         references: references(frames_per_second),
         ..mimosa_x264::Config::new(size, frames_per_second)
     };
@@ -224,6 +225,7 @@ mod tests {
             size_prediction: SizePrediction::Motion,
             adapts_detail: true,
             relieves: false,
+            entropy: None,
             finest_quantiser: 17,
             sizes: FrameSizes::default(),
             parts: 1,

@@ -109,6 +109,7 @@ mod tests {
             size_prediction: SizePrediction::Motion,
             adapts_detail: true,
             relieves: false,
+            entropy: None,
             finest_quantiser: 17,
             sizes: FrameSizes::default(),
             parts: 1,

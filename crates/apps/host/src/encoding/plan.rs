@@ -95,6 +95,7 @@ mod tests {
             size_prediction: SizePrediction::Motion,
             adapts_detail: true,
             relieves: false,
+            entropy: None,
             finest_quantiser: 17,
             sizes: FrameSizes::default(),
             parts: 1,
@@ -122,6 +123,7 @@ mod tests {
             spares_analysis: false,
             timestamp: 0,
             parts: 1,
+            entropy: mimosa_facts::EntropyCoding::Arithmetic,
         }
     }
 

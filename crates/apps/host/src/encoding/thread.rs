@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use mimosa_facts::{Codec, FramePlan};
+use mimosa_facts::{Codec, EntropyCoding, FramePlan};
 use mimosa_rtp::video::{Packetiser, Payloads};
 use mimosa_session::host::{Coded, CodedPart, Encoded, EncoderFailure, Job};
 use mimosa_settings::EncoderSettings;
@@ -33,8 +33,11 @@ pub(crate) enum FromEncoder {
     Frame(Encoded),
 }
 
-/// Opens the thread's encoder for pictures of a size.
-pub(crate) type Open = dyn Fn(Size) -> Result<Box<dyn Encoder>, HostError> + Send;
+/// What a frame is like that cannot change while an encoder is open: its size, and how decisions become bits.
+type Form = (Size, EntropyCoding);
+
+/// Opens the thread's encoder for frames of a form.
+pub(crate) type Open = dyn Fn(Form) -> Result<Box<dyn Encoder>, HostError> + Send;
 
 impl EncoderThread {
     /// Starts a thread that opens an encoder of `codec`. The thread calls `done` with each part of a frame
@@ -51,7 +54,14 @@ impl EncoderThread {
         keeper: Option<PictureKeeper>,
         done: impl Fn(FromEncoder) + Send + 'static,
     ) -> Result<Self, HostError> {
-        let open = move |size| open_encoder(settings, frames_per_second, size);
+        let open = move |(size, entropy)| {
+            let settings = EncoderSettings {
+                entropy: Some(entropy),
+                ..settings
+            };
+            open_encoder(settings, frames_per_second, size)
+        };
+        let form = (size, settings.entropy.unwrap_or_default());
         let work = Work {
             encoder: Fitting {
                 open: Box::new(open),
@@ -63,12 +73,12 @@ impl EncoderThread {
             keeper,
             clock,
         };
-        Self::spawn(work, size, done)
+        Self::spawn(work, form, done)
     }
 
     fn spawn(
         mut work: Work,
-        size: Size,
+        form: Form,
         done: impl Fn(FromEncoder) + Send + 'static,
     ) -> Result<Self, HostError> {
         let (jobs, todo) = mpsc::channel::<Job>();
@@ -78,7 +88,7 @@ impl EncoderThread {
                 priority::raise();
                 // The encoder opens before the first picture comes. A failure is reported with that
                 // picture.
-                let _ = work.encoder.of(size);
+                let _ = work.encoder.of(form);
                 while let Ok(job) = todo.recv() {
                     let frame = work.encode(job, &|part| done(FromEncoder::Part(part)));
                     done(FromEncoder::Frame(frame));
@@ -136,7 +146,7 @@ impl Work {
     ) -> Result<Coded, HostError> {
         let packetiser = self.packetiser;
         let picture = self.scaler.scale(&job.picture.picture, job.size);
-        let encoder = self.encoder.of(picture.size());
+        let encoder = self.encoder.of((picture.size(), job.entropy));
         let (request, plan) = self.planner.plan(job, picture);
         let started = self.clock.now();
         let in_parts = job.parts > 1;
@@ -180,10 +190,15 @@ impl Work {
     }
 }
 
-/// An encoder that is opened again for each size of pictures.
+/// An encoder that is opened again for each form of frames.
 struct Fitting {
     open: Box<Open>,
     opened: Option<(Size, Box<dyn Encoder>)>,
+}
+
+/// Whether an encoder for pictures of this size makes frames of that form. One without a choice makes bits in its own way.
+fn makes((size, encoder): &(Size, Box<dyn Encoder>), form: Form) -> bool {
+    *size == form.0 && encoder.entropy_coding().is_none_or(|own| own == form.1)
 }
 
 impl Fitting {
@@ -193,11 +208,11 @@ impl Fitting {
         opened.is_some_and(|(_, encoder)| !encoder.capabilities().has_own_threads)
     }
 
-    /// The encoder for pictures of this size.
-    fn of(&mut self, size: Size) -> Result<&mut dyn Encoder, HostError> {
-        let opened = match self.opened.take_if(|(own, _)| *own == size) {
+    /// The encoder for frames of this form.
+    fn of(&mut self, form: Form) -> Result<&mut dyn Encoder, HostError> {
+        let opened = match self.opened.take_if(|opened| makes(opened, form)) {
             Some(opened) => opened,
-            None => (size, (self.open)(size)?),
+            None => (form.0, (self.open)(form)?),
         };
         Ok(&mut *self.opened.insert(opened).1)
     }
@@ -240,6 +255,7 @@ mod tests {
             spares_analysis: false,
             timestamp: 0,
             parts: 1,
+            entropy: EntropyCoding::Arithmetic,
         }
     }
 
@@ -270,6 +286,7 @@ mod tests {
             size_prediction: SizePrediction::Motion,
             adapts_detail: false,
             relieves: false,
+            entropy: None,
             finest_quantiser: 17,
             sizes: FrameSizes::default(),
             parts: 1,
@@ -285,17 +302,17 @@ mod tests {
         let start = |open: Box<Open>| {
             let told = told.clone();
             let done = move |from| told.send(end(from).frame).unwrap();
-            EncoderThread::spawn(work(open), small, done).unwrap()
+            EncoderThread::spawn(work(open), (small, EntropyCoding::Arithmetic), done).unwrap()
         };
         let ours = std::thread::current().id();
         let (release, blocked) = mpsc::channel::<()>();
-        let slow = start(Box::new(move |size| {
+        let slow = start(Box::new(move |(size, _)| {
             // In the caller's thread, this would wait for ever.
             assert_ne!(std::thread::current().id(), ours, "the caller's thread");
             blocked.recv().unwrap();
             open_encoder(settings(), 60, size)
         }));
-        let quick = start(Box::new(|size| open_encoder(settings(), 60, size)));
+        let quick = start(Box::new(|(size, _)| open_encoder(settings(), 60, size)));
         assert!(slow.encode(job(1, small)) && quick.encode(job(2, small)));
         assert_eq!(results.recv().unwrap(), FrameId(2));
         assert!(results.try_recv().is_err(), "the other still opens");
@@ -309,12 +326,46 @@ mod tests {
         let (told, results) = mpsc::channel();
         let done = move |from| told.send(end(from)).unwrap();
         let open = Box::new(|_| Err(HostError::Encoder("openh264: no memory".to_owned())));
-        let thread = EncoderThread::spawn(work(open), small, done).unwrap();
+        let form = (small, EntropyCoding::Arithmetic);
+        let thread = EncoderThread::spawn(work(open), form, done).unwrap();
         assert!(thread.encode(job(7, small)));
         let encoded = results.recv().unwrap();
         assert_eq!(encoded.frame, FrameId(7));
         let reason = encoded.result.unwrap_err().to_string();
         assert!(reason.contains("openh264: no memory"), "{reason}");
+    }
+
+    #[cfg(feature = "x264")]
+    #[test]
+    fn another_entropy_coding_is_another_encoder_where_there_is_a_choice() {
+        use EntropyCoding::{Arithmetic, VariableLength};
+        for (name, keyframes) in [
+            (EncoderName::X264, [true, false, true, false, true]),
+            (EncoderName::OpenH264, [true, false, false, false, false]),
+        ] {
+            let (told, results) = mpsc::channel();
+            let done = move |from| told.send(end(from)).unwrap();
+            let settings = EncoderSettings { name, ..settings() };
+            let form = (Codec::H264, size("64x48"));
+            let thread =
+                EncoderThread::start(settings, 60, form, Clock::start(), None, done).unwrap();
+            let wanted = [
+                Arithmetic,
+                Arithmetic,
+                VariableLength,
+                VariableLength,
+                Arithmetic,
+            ];
+            for (frame, entropy) in wanted.into_iter().enumerate() {
+                let job = Job {
+                    entropy,
+                    ..job(frame as u64, form.1)
+                };
+                assert!(thread.encode(job));
+                let coded = results.recv().unwrap().result.unwrap();
+                assert_eq!(coded.is_keyframe, keyframes[frame], "{name:?} {frame}");
+            }
+        }
     }
 
     #[test]

@@ -100,6 +100,7 @@ impl Network {
             adapts_detail: self.settings.encoder.adapts_detail,
             relieves: self.settings.encoder.relieves,
             parts: encoding.parts,
+            entropy: encoding.entropy,
             hello,
         };
         let mut session =
@@ -114,8 +115,8 @@ impl Network {
             guard: offer.secret.clone().map(SessionGuard::new),
             device: offer.device.clone(),
             encoder,
-            recorders,
             next_look,
+            recorders,
             address: None,
             peers: Peers::of(offer),
         };
@@ -126,7 +127,6 @@ impl Network {
         Ok(Answer { text, id })
     }
 
-    /// The peer that makes this offer, and the text of the answer.
     /// Hands what comes out of a session's encoder to this thread, and wakes it unless it looks by itself in time.
     fn taker(
         &self,
@@ -143,6 +143,7 @@ impl Network {
         }
     }
 
+    /// The peer that makes this offer, and the text of the answer.
     fn peer(&self, offer: &Offer, now: Time) -> Result<(Peer, String), Problem> {
         let numbers = StreamNumbers::drawn([bits_32(), bits_32()]);
         let (mut peer, text) = Peer::answer(

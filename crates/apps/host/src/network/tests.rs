@@ -181,6 +181,7 @@ fn break_at(network: &mut Network, number: SessionNumber, at: At) {
         adapts_detail: false,
         relieves: false,
         parts: 1,
+        entropy: None,
         hello: network.hello(Role::Viewer, network.size(), 60, String::new(), agreed),
     };
     let now = network.clock.now();

@@ -259,6 +259,7 @@ mod tests {
             spares_analysis: false,
             timestamp: 90,
             parts: 1,
+            entropy: mimosa_facts::EntropyCoding::Arithmetic,
             request: FrameRequest {
                 frame: FrameId(frame),
                 budget: Bytes::new(1_000),

@@ -26,7 +26,7 @@ fn what_is_not_toml() {
 fn keys_that_do_not_exist() {
     assert_eq!(
         file("\n[encoder]\nthread = 2").error(),
-        "m.toml:3: there is no key `encoder.thread`; under [encoder] there are name, element, complexity, buffer_frames, size_prediction, detail, relief, finest_quantiser, frame_sizes, parts, threads"
+        "m.toml:3: there is no key `encoder.thread`; under [encoder] there are name, element, complexity, buffer_frames, size_prediction, detail, relief, entropy_coding, finest_quantiser, frame_sizes, parts, threads"
     );
     let error = file("prot = 80").error();
     assert!(

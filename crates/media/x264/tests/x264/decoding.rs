@@ -4,7 +4,7 @@ use mimosa_conformance::{
     BUDGET, Clip, FRAMES, Stream, Subject, a_loss_is_recovered_from, decode, plain_request,
     stream_size, what_arrives_after_a_loss_is_what_was_coded,
 };
-use mimosa_facts::{Codec, FrameId};
+use mimosa_facts::{Codec, EntropyCoding, FrameId};
 use mimosa_units::Bytes;
 use mimosa_video::{
     Capabilities, EncodeError, EncodedFrame, Encoder, FrameRequest, Picture, Recovery, Size,
@@ -39,7 +39,11 @@ impl Encoder for AtOnce {
 
 #[test]
 fn after_a_loss_the_stream_goes_on_without_a_keyframe() {
-    for threads in [1, 2] {
+    for (threads, entropy) in [
+        (1, EntropyCoding::Arithmetic),
+        (1, EntropyCoding::VariableLength),
+        (2, EntropyCoding::Arithmetic),
+    ] {
         // With several threads each looks at how far the others are, so that sizes differ
         // from run to run, and an attempt rejected among the lost frames takes the last
         // place of the four. When half the budget is asked for, none is rejected.
@@ -48,11 +52,12 @@ fn after_a_loss_the_stream_goes_on_without_a_keyframe() {
             least: 0.5,
             most: 0.5,
         };
-        println!("{threads} threads");
+        println!("{threads} threads, {}", entropy.name());
         let subject = Subject {
             open: Box::new(move |setup| {
                 let encoder = X264::open(Config {
                     threads,
+                    entropy,
                     aim: Aim::Learnt(margin),
                     ..Config::new(setup.size, setup.frames_per_second)
                 });
@@ -67,6 +72,33 @@ fn after_a_loss_the_stream_goes_on_without_a_keyframe() {
             a_loss_is_recovered_from(&subject);
         }
     }
+}
+
+/// What the two have in common is in the tests above.
+#[test]
+fn cavlc_is_what_it_says_and_somewhat_worse() {
+    let quality = |entropy| {
+        let config = Config {
+            entropy,
+            aim: Aim::Buffer,
+            ..Config::new(stream_size(), 60)
+        };
+        let mut encoder = X264::open(config).unwrap();
+        assert_eq!(encoder.entropy_coding(), Some(entropy));
+        let frames = Stream::encode(&mut encoder, |_| Recovery::None);
+        let first = &frames.frames()[0].data;
+        // Of a picture parameter set, the third bit is `entropy_coding_mode_flag` (ITU-T H.264, section 7.3.2.2), after
+        // the numbers of both parameter sets, which are zero.
+        let set = first.windows(4).position(|four| four == [0, 0, 1, 0x68]);
+        let is_arithmetic = first[set.unwrap() + 4] & 0x20 != 0;
+        assert_eq!(is_arithmetic, entropy == EntropyCoding::Arithmetic);
+        let all = frames.qualities(|_| true);
+        all.iter().map(|(_, quality)| quality).sum::<f64>() / all.len() as f64
+    };
+    let arithmetic = quality(EntropyCoding::Arithmetic);
+    let variable = quality(EntropyCoding::VariableLength);
+    println!("{arithmetic:.2} dB, {variable:.2} dB");
+    assert!((0.1..1.2).contains(&(arithmetic - variable)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mimosa_facts::{FrameId, FramePlan};
+use mimosa_facts::{EntropyCoding, FrameId, FramePlan};
 use mimosa_rtp::video::Payloads;
 use mimosa_units::{Rate, Time, TimeDelta};
 use mimosa_video::{FrameRequest, Picture, Size};
@@ -54,6 +54,9 @@ pub struct Job {
     pub timestamp: u32,
     /// The most parts in which the frame may come, each as soon as it is coded; 1 for the whole frame.
     pub parts: u8,
+    /// How the encoder is to turn its decisions into bits, if it has the choice. One that was opened for the other way
+    /// has to be opened anew, and begins with a keyframe.
+    pub entropy: EntropyCoding,
 }
 
 /// A part of a frame that left the encoder while it works on the rest, or the last one.

@@ -6,6 +6,7 @@
 mod clock;
 mod decided;
 mod decoding;
+mod entropy;
 mod input;
 mod inputs;
 mod job;
@@ -40,6 +41,7 @@ use mimosa_video::detail::{Config as DetailConfig, Detail};
 use mimosa_video::load::Load;
 
 use self::decoding::Decoding;
+use self::entropy::Entropy;
 use self::input::Input;
 use self::lives::Lives;
 use self::phase::PhaseLock;
@@ -110,6 +112,8 @@ pub struct Profile {
     /// The most parts in which frames may come from the encoder, for receivers that want them; 1 for
     /// whole frames.
     pub parts: u8,
+    /// How H.264's decisions become bits; `None` for what suits the bitrate and the processors.
+    pub entropy: Option<EntropyCoding>,
     /// The first message to the page.
     pub hello: Hello,
 }
@@ -146,8 +150,9 @@ pub struct Session {
     /// The newest picture, while the encoder works on an older one.
     waiting: Option<Arc<Captured>>,
     newest_started: Option<Time>,
-    /// Size of the picture that went to the encoder last.
-    newest_size: Option<Size>,
+    /// Size of the picture that went to the encoder last, and how it became bits.
+    newest_form: Option<(Size, EntropyCoding)>,
+    entropy: Entropy,
     /// The actions of all pictures since the last one that went to the encoder.
     unseen: Inputs,
     repair: Repair,
@@ -194,6 +199,7 @@ impl Session {
         let load = Load::new(profile.interval, profile.adapts_detail);
         Self {
             repair: Repair::new(transport.agreed().bears_gaps),
+            entropy: Entropy::new(profile.entropy),
             profile,
             transport,
             sender,
@@ -205,7 +211,7 @@ impl Session {
             encoding: None,
             waiting: None,
             newest_started: None,
-            newest_size: None,
+            newest_form: None,
             decoding: Decoding::default(),
             unseen: Inputs::default(),
             rtp_offset,
@@ -375,12 +381,6 @@ impl Session {
         }
     }
 
-    /// Sends the packets that are due, and collects the frames whose lives are complete.
-    fn send(&mut self, now: Time) {
-        self.judge_line(now);
-        while let Some(outgoing) = self.sender.poll_packet(now) {
-            if outgoing.asks_feedback {
-                self.first_request.get_or_insert(now);
     /// When the next packet of a frame leaves, of those that wait for their turn: a [part](CodedPart) that comes before
     /// then changes nothing before. `None` when none waits.
     #[must_use]
@@ -388,6 +388,12 @@ impl Session {
         self.sender.next_of_frames()
     }
 
+    /// Sends the packets that are due, and collects the frames whose lives are complete.
+    fn send(&mut self, now: Time) {
+        self.judge_line(now);
+        while let Some(outgoing) = self.sender.poll_packet(now) {
+            if outgoing.asks_feedback {
+                self.first_request.get_or_insert(now);
             }
             self.burst.push(outgoing);
         }
@@ -409,15 +415,15 @@ impl Session {
             if let Some(at) = life.last_arrival {
                 self.load.arrived(at);
             }
+            if matches!(life.end, Some(FrameEnd::Acknowledged(_))) {
+                self.transport.arrived(life.frame);
+            }
             self.lives.sent(now, &life);
         }
         while let Some(frame) = self.lives.poll() {
             self.statistics.told(now, &frame);
             self.happened(SessionEvent::Frame(Box::new(frame)));
         }
-            if matches!(life.end, Some(FrameEnd::Acknowledged(_))) {
-                self.transport.arrived(life.frame);
-            }
     }
 
     fn happened(&mut self, event: SessionEvent) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mimosa_facts::{Complexity, FrameGrant, FramePlan, Relief};
+use mimosa_facts::{Complexity, FrameGrant, FramePlan, Relief, Strain};
 use mimosa_transport::{LARGEST_PAYLOAD, OVERHEAD};
 use mimosa_units::{Bytes, Time, TimeDelta};
 use mimosa_video::detail::Step;
@@ -20,6 +20,14 @@ use super::{Effect, Session};
 const SMALLEST_FRAME: Bytes = Bytes::new(200);
 /// Least budget of a part of a frame: two packets, so that few packets leave that are not full.
 const SMALLEST_PART: Bytes = Bytes::new(2_400);
+
+/// Whether it is a processor that cannot keep up: the host's, or the viewer's.
+const fn is_of_processors(strain: Strain) -> bool {
+    match strain {
+        Strain::EncoderAtLimit | Strain::ProcessorTaken | Strain::ViewerBehind => true,
+        Strain::ViewerLimit => false,
+    }
+}
 
 /// The frame that the encoder works on.
 #[derive(Debug)]
@@ -82,7 +90,21 @@ impl Session {
             self.repair.broken(now, broken.frame, broken.has_left);
         }
         // An encoder may need one to avoid lost frames, and begins anew with another size.
-        let may_be_keyframe = self.repair.is_due() || self.newest_size != Some(size);
+        let another_size = self.newest_form.is_none_or(|(newest, _)| newest != size);
+        let may_be_keyframe = self.repair.is_due() || another_size;
+        let entropy = self.entropy.choose(
+            now,
+            self.load.relief().strain.is_some_and(is_of_processors),
+            may_be_keyframe,
+        );
+        let form = Some((size, entropy));
+        if self
+            .newest_form
+            .is_some_and(|(_, newest)| newest != entropy)
+        {
+            tracing::info!(coding = entropy.name(), "bits are made in another way");
+        }
+        let may_be_keyframe = may_be_keyframe || self.newest_form != form;
         let asked = coded_size(grant.size, may_be_keyframe);
         let budget = self.load.budget(asked).max(SMALLEST_FRAME.min(asked));
         let relief = self.load.relief();
@@ -96,7 +118,7 @@ impl Session {
             self.statistics.skipped += 1;
             return;
         }
-        self.newest_size = Some(size);
+        self.newest_form = form;
         self.encoding = Some(Encoding {
             grant,
             budget,
@@ -126,6 +148,7 @@ impl Session {
             spares_analysis: self.load.spares_analysis(),
             timestamp,
             parts: self.parts(budget),
+            entropy,
         }));
     }
 
@@ -220,6 +243,8 @@ impl Session {
                     self.lives.made(frame, made);
                     self.statistics
                         .encoded(now, encoding.came, coded.is_keyframe);
+                    let length = Bytes::new(coded.length as u64);
+                    self.entropy.coded(encoding.size, length);
                     self.worked(now, &encoding, &coded, encoded.processor);
                 }
                 self.statistics.quantiser = coded.quantiser;
