@@ -130,6 +130,8 @@ pub struct Load {
     last: Option<(Size, Size, Step)>,
     /// The frames of this size after the first one, for which an encoder was opened.
     frames: u32,
+    /// Whether an encoder is opened for the next frame, whatever its size.
+    opens: bool,
     /// The mean work of a frame, for the viewer.
     work: f64,
     /// The bytes of a frame at [`FINE`], for each of its pixels.
@@ -161,6 +163,7 @@ impl Load {
             offers: VecDeque::new(),
             last: None,
             frames: 0,
+            opens: false,
             work: 0.0,
             density: None,
             step: Step::FULL,
@@ -218,10 +221,16 @@ impl Load {
         self.offers.push_back(at);
     }
 
+    /// Notes that another encoder is opened for the next frame, though its size may be the same.
+    pub const fn opens(&mut self) {
+        self.opens = true;
+    }
+
     /// Takes a frame from the encoder. Returns whether the step changed.
     pub fn encoded(&mut self, now: Time, frame: &Coded) -> bool {
         let pixels = frame.size.luma_len() as u64;
-        let is_same = self.last.is_some_and(|(_, size, _)| size == frame.size);
+        let opened = std::mem::take(&mut self.opens);
+        let is_same = !opened && self.last.is_some_and(|(_, size, _)| size == frame.size);
         self.frames = if is_same {
             self.frames.saturating_add(1)
         } else {

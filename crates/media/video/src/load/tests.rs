@@ -200,6 +200,22 @@ fn with_time_enough_nothing_is_spared() {
 }
 
 #[test]
+fn another_encoder_for_the_same_size_is_no_strain() {
+    for is_told in [true, false] {
+        let mut world = World::new(true);
+        world.run(2.0, |_, _| 1.0);
+        // The model opens another one.
+        world.size = None;
+        if is_told {
+            world.load.opens();
+        }
+        world.run(0.3, |_, _| 1.0);
+        let is_spared = world.load.relief() != Relief::NONE;
+        assert_eq!(is_spared, !is_told);
+    }
+}
+
+#[test]
 fn spikes_of_two_frames_change_nothing() {
     let mut world = World::new(true);
     let mut number = 0;

@@ -118,14 +118,14 @@ mod tests {
         let mut after =
             |span, is_strained| changed_after(&mut entropy, &mut now, span, is_strained);
         assert_eq!(after((5_000, 12.0), false), None);
-        assert_eq!(after((900, 20.0), false), None);
+        assert_eq!(after((700, 20.0), false), None);
         assert_eq!(after((500, 10.0), false), None, "a break");
         let late = after((5_000, 20.0), false).unwrap();
         // The mean takes a while to rise.
         assert!((1_016..1_500).contains(&late), "{late}");
         // In between, what was chosen stays.
         assert_eq!(after((60_000, 9.0), false), None);
-        assert_eq!(after((9_900, 5.0), false), None);
+        assert_eq!(after((9_500, 5.0), false), None);
         assert_eq!(after((500, 9.0), false), None, "a break");
         let late = after((20_000, 5.0), false).unwrap();
         assert!((10_016..10_500).contains(&late), "{late}");

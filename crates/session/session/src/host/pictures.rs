@@ -92,17 +92,16 @@ impl Session {
         // An encoder may need one to avoid lost frames, and begins anew with another size.
         let another_size = self.newest_form.is_none_or(|(newest, _)| newest != size);
         let may_be_keyframe = self.repair.is_due() || another_size;
-        let entropy = self.entropy.choose(
-            now,
-            self.load.relief().strain.is_some_and(is_of_processors),
-            may_be_keyframe,
-        );
+        let is_strained = self.load.relief().strain.is_some_and(is_of_processors);
+        let entropy = self.entropy.choose(now, is_strained, may_be_keyframe);
         let form = Some((size, entropy));
         if self
             .newest_form
             .is_some_and(|(_, newest)| newest != entropy)
         {
-            tracing::info!(coding = entropy.name(), "bits are made in another way");
+            let coding = entropy.name();
+            tracing::info!(coding, is_strained, "bits are made in another way");
+            self.load.opens();
         }
         let may_be_keyframe = may_be_keyframe || self.newest_form != form;
         let asked = coded_size(grant.size, may_be_keyframe);
