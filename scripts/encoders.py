@@ -35,7 +35,8 @@ queue = {{ kind = "droptail", limit = "500kB" }}
 """
 
 # Name and flags of the host.
-X264 = ["--encoder", "x264"]
+# CABAC throughout: the adaptive choice would change to CAVLC over 20 Mbit/s.
+X264 = ["--encoder", "x264", "--entropy-coding", "cabac"]
 GSTREAMER = ["--encoder", "gstreamer", "--encoder-element"]
 ENCODERS = (
     ("libx264 c0, in parts", X264),

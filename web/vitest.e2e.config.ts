@@ -9,9 +9,6 @@ export default defineConfig({
     // For what never comes; nothing fails for being slow.
     testTimeout: 240_000,
     hookTimeout: 60_000,
-    // Host, link and browser run in the time that passes: where a machine is busy with something else for a second,
-    // pictures come late that come in time otherwise. The list of the tests says which were tried again.
-    retry: 2,
     reporters: ["verbose"],
   },
 });

@@ -56,7 +56,7 @@ loss = 0.02
     place: link.sender,
     args: [
       ...["--bind", SENDER_ADDRESS, "--token", TOKEN, "--size", "640x360"],
-      // Another one would begin with a keyframe.
+      // A change of the entropy coding would take another keyframe.
       ...["--entropy-coding", "cabac"],
       ...args,
     ],

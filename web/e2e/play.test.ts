@@ -9,7 +9,7 @@ import { fingerprint, follow, newest, since } from "./support/probe";
 import { until } from "./support/wait";
 
 test("the page plays what the host streams", async () => {
-  // Another one would begin with a keyframe.
+  // A change of the entropy coding would take another keyframe.
   const host = await startHost({ name: "play", args: ["--entropy-coding", "cabac"] });
   const browser = await startBrowser();
   const page = await browser.play(host.play);

@@ -72,10 +72,10 @@ impl Complexity {
 /// How an encoder of H.264 turns its decisions into bits (ITU-T H.264, section 9).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum EntropyCoding {
-    /// CABAC (section 9.3): a tenth fewer bits for the same picture.
+    /// CABAC (section 9.3): the better picture from as many bits.
     #[default]
     Arithmetic,
-    /// CAVLC (section 9.2): less work for encoder and decoder, the more so the more bits there are.
+    /// CAVLC (section 9.2): less work for encoder and decoder.
     VariableLength,
 }
 

@@ -40,12 +40,11 @@ impl<T> Mailbox<T> {
         is_sent
     }
 
-    /// Leaves a message for a reader that looks into its inbox soon without being woken; returns `false` when
-    /// nobody is left to read it.
+    /// Leaves a message without waking the reader; returns `false` when nobody is left to read it.
     ///
-    /// A reader that wrote down when it looks next, and then found its inbox [empty](Inbox::is_empty), has done so
-    /// before any reading of that time after this call: whoever finds here that the time is over calls
-    /// [`Self::wake`], and no message is forgotten.
+    /// This is for a reader that publishes when it will next look into its inbox. No message is forgotten if the reader
+    /// publishes that time first and calls [`Inbox::is_empty`] before it sleeps, and if the sender leaves its message
+    /// first, then reads the time, and calls [`Self::wake`] unless the time is still to come.
     pub fn leave(&self, message: T) -> bool {
         let is_sent = self.messages.send(message).is_ok();
         fence(Ordering::SeqCst);
@@ -78,8 +77,8 @@ impl<T> Inbox<T> {
         found.or_else(|| self.messages.try_recv().ok())
     }
 
-    /// Whether there is no message. What this thread has written before is known to everyone who
-    /// [leaves](Mailbox::leave) one later.
+    /// Whether there is no message. Every sender that [leaves](Mailbox::leave) one after this call sees what this thread
+    /// has written before the call.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         fence(Ordering::SeqCst);
@@ -98,8 +97,8 @@ impl<T> Inbox<T> {
     /// Clears wake-ups; messages stay. Call this before [`Inbox::take`].
     pub fn clear(&self) {
         let _ = rustix::io::read(&self.bell.fd, &mut [0; 8]);
-        // In this order: whoever sends after this makes the descriptor readable again, and what was sent before is taken
-        // next.
+        // After the read: a message sent from here on makes the descriptor readable again, and one sent before is there for
+        // `take`.
         self.bell.rings.swap(false, Ordering::AcqRel);
     }
 }
@@ -129,6 +128,8 @@ pub fn mailbox<T>() -> std::io::Result<(Mailbox<T>, Inbox<T>)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     use super::*;
@@ -176,21 +177,23 @@ mod tests {
         );
     }
 
-    /// A reader that looks by itself while it is busy, and says before it sleeps that it no longer does.
+    /// A reader that looks by itself while it is busy, and says before it sleeps that it no longer does. Each message comes
+    /// once the one before is taken: none makes up for another that is forgotten.
     #[test]
     fn nothing_is_forgotten_that_is_left_while_the_reader_lies_down() {
-        const MESSAGES: u32 = 50_000;
+        const MESSAGES: u32 = 20_000;
         let (mailbox, inbox) = mailbox().unwrap();
         let looks = Arc::new(AtomicBool::new(false));
-        let reader_looks = Arc::clone(&looks);
+        let taken = Arc::new(AtomicU32::new(0));
+        let (reader_looks, reader_taken) = (Arc::clone(&looks), Arc::clone(&taken));
         let sender = std::thread::spawn(move || {
             for message in 0..MESSAGES {
+                while taken.load(Ordering::Relaxed) < message {
+                    std::hint::spin_loop();
+                }
                 mailbox.leave(message);
                 if !looks.load(Ordering::Relaxed) {
                     mailbox.wake();
-                }
-                if message % 7 == 0 {
-                    std::thread::yield_now();
                 }
             }
         });
@@ -201,6 +204,11 @@ mod tests {
             while let Some(message) = inbox.take() {
                 assert_eq!(message, next);
                 next += 1;
+                reader_taken.store(next, Ordering::Relaxed);
+            }
+            // What a reader does besides.
+            for _ in 0..next % 64 {
+                std::hint::spin_loop();
             }
             reader_looks.store(false, Ordering::Relaxed);
             let sleeps = next < MESSAGES && inbox.is_empty();

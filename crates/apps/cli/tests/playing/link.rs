@@ -84,10 +84,9 @@ fn number(report: &Value, name: &str) -> f64 {
 }
 
 /// Most frames that are whole and not yet decoded when the client leaves: as many as come, 60 a
-/// second, while the slowest is decoded, and until the network's thread hears that the client leaves, which
-/// is a quarter of a second where others have the processors; and 3 that a thread holds.
+/// second, while the slowest is decoded, and 3 that a thread holds.
 fn under_way(report: &Value) -> f64 {
-    (number(report, "decoding.max") / 1_000.0 + 0.25) * 60.0 + 3.0
+    number(report, "decoding.max") / 1_000.0 * 60.0 + 3.0
 }
 
 #[test]
@@ -135,7 +134,7 @@ one_way_delay = "5ms"
 loss = 0.03
 return_loss = 0.03
 "#;
-    // Another entropy coding would begin with a keyframe.
+    // A change of the entropy coding would take another keyframe.
     let flags = "--repair-deadline 100ms --entropy-coding cabac";
     let Some((_, report)) = played("lost", network, flags, 240) else {
         return;

@@ -1,6 +1,6 @@
 //! The encoders of a host, by the codecs that they produce.
 
-use mimosa_facts::Codec;
+use mimosa_facts::{Codec, EntropyCoding};
 use mimosa_settings::EncoderSettings;
 use mimosa_video::Size;
 
@@ -54,9 +54,17 @@ impl EncoderChoices {
         let open = |settings: EncoderSettings| {
             let encoder = open_encoder(settings, frames_per_second, size)?;
             let capabilities = encoder.capabilities();
+            // A session must not count on another encoder where each has the same coding.
+            let only = match encoder.entropy_coding() {
+                Some(_) => None,
+                None => Some(EntropyCoding::default()),
+            };
             Ok::<_, HostError>(EncoderChoice {
                 codec: capabilities.codec,
-                settings,
+                settings: EncoderSettings {
+                    entropy: settings.entropy.or(only),
+                    ..settings
+                },
                 name: capabilities.name.clone(),
             })
         };
@@ -148,6 +156,20 @@ mod tests {
         assert_eq!(choices.codecs(), opened.codecs());
         let name = &opened.of(Codec::H264).name;
         assert!(name.to_lowercase().contains("openh264"), "{name}");
+    }
+
+    #[cfg(all(feature = "openh264", feature = "x264"))]
+    #[test]
+    fn only_an_encoder_with_a_choice_adapts_its_entropy_coding() {
+        for (name, entropy) in [
+            (EncoderName::X264, None),
+            (EncoderName::OpenH264, Some(EntropyCoding::Arithmetic)),
+        ] {
+            let size = "320x240".parse().unwrap();
+            let opened = EncoderChoices::open(settings(name), 60, size).unwrap();
+            let choice = opened.of(Codec::H264);
+            assert_eq!(choice.for_viewer(true).entropy, entropy, "{name:?}");
+        }
     }
 
     #[test]

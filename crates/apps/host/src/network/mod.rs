@@ -175,7 +175,8 @@ impl Network {
                 return end;
             }
             let until = self.deadline(now);
-            // In this order: an encoder that knew an earlier time than this has left its part before.
+            // After `deadline`, which publishes when encoders' parts are taken: an encoder that still saw the time before
+            // that has left its part by now.
             let ready = self.wait(if self.inbox.is_empty() { until } else { now });
             is_woken = ready.messages;
             for index in ready.sockets {
@@ -300,7 +301,7 @@ impl Network {
         }
     }
 
-    /// When something is due. Encoders know from here on when their parts are taken. A session that panics ends.
+    /// When something is due. Publishes to the encoders when their parts are taken. A session that panics ends.
     fn deadline(&mut self, now: Time) -> Time {
         let relay = self.sockets.relay.as_ref().map(Relay::deadline);
         let mut until = (now + LONGEST_SLEEP).min(relay.unwrap_or(Time::MAX));

@@ -22,19 +22,20 @@ use crate::recording::Recorder;
 /// recorder writes a part of a file.
 const WOUND_UP: Duration = Duration::from_secs(2);
 
-/// When the thread next takes a session's frames from its inbox, whether it is woken or not. A part of a frame that comes
-/// while packets of the frame wait for their turn leaves after them, so that the thread need not be woken for it.
+/// The time at which the network's thread next takes a session's frames from its inbox without being woken. A part of a
+/// frame that comes while packets of the frame wait for their turn leaves after them, so that the thread need not be woken
+/// for it.
 #[derive(Debug, Default)]
 pub(super) struct NextLook(AtomicU64);
 
 impl NextLook {
-    /// Writes down when; `None` if it may be any time later.
+    /// Publishes the time; `None` if the thread has to be woken.
     fn set(&self, at: Option<Time>) {
         self.0
             .store(at.map_or(0, Time::as_nanos), Ordering::Relaxed);
     }
 
-    /// Whether the thread looks by itself, after `now`.
+    /// Whether the time is after `now`.
     pub(super) fn is_after(&self, now: Time) -> bool {
         self.0.load(Ordering::Relaxed) > now.as_nanos()
     }
@@ -58,7 +59,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// When something of the session is due. Its encoder knows from here on when its parts are taken.
+    /// When something of the session is due. Publishes to the session's encoder when its parts are taken.
     pub(super) fn deadline(&self) -> Time {
         self.next_look.set(self.session.next_of_frames());
         self.session.deadline()

@@ -1,22 +1,22 @@
 //! Chooses between H.264's two ways to turn a frame into bits.
 //!
-//! CABAC has a tenth fewer bits, which are seen where bits are scarce. Where they abound, the same tenth is invisible,
-//! and each bit costs time in both ends: CAVLC then shows every picture sooner. It is also the mildest relief for a
-//! processor that cannot keep up. Another way takes another encoder and a keyframe, so that a change waits for the next
-//! keyframe, or until it has been better for a while.
+//! CABAC makes better pictures of the same bits, which shows where bits are scarce. CAVLC takes both ends less time for each
+//! bit, which counts where there are many, and where a processor cannot keep up. A change takes another encoder and a keyframe:
+//! it waits for a keyframe that comes anyway, or until it has been better for a while. `docs/how-it-works/encoder.md` has
+//! what both cost.
 
 use mimosa_facts::EntropyCoding;
 use mimosa_units::{Bytes, Time, TimeDelta};
 use mimosa_video::Size;
 
-/// Bits that frames have for each of their pixels from which on CAVLC is better, and below which CABAC is. Our choice: 14 and
-/// 7 Mbit/s at 1280x720 and 60 frames a second. At 14, the pictures have a VMAF of 97 and more either way.
+/// Bits for each pixel of the frames from which on CAVLC is better, and below which CABAC is. Our choice: 14 and 7 Mbit/s at
+/// 1280x720 and 60 frames a second. At 12 Mbit/s the demo's pictures have a VMAF of 97.5 with CABAC and 96.6 with CAVLC.
 const ABOUND: f64 = 0.25;
 const SCARCE: f64 = 0.125;
 /// Weight of the newest frame in the mean of their bits: our choice, a quarter of a second at 60 frames a second.
 const NEWEST: f64 = 1.0 / 16.0;
-/// Time for which CAVLC, and CABAC, have to be better without a break before a keyframe is made for them. Our choice: the
-/// bitrate rises for about a second at first, and a keyframe each eleven seconds is little even on a path that swings.
+/// Time for which CAVLC, and CABAC, have to be better without a break before a keyframe is made for them. Our choice: on a
+/// path that swings, those are two keyframes in eleven seconds at most.
 const TO_VARIABLE_LENGTH: TimeDelta = TimeDelta::from_millis(1_000);
 const TO_ARITHMETIC: TimeDelta = TimeDelta::from_millis(10_000);
 

@@ -100,7 +100,7 @@ impl Session {
             .is_some_and(|(_, newest)| newest != entropy)
         {
             let coding = entropy.name();
-            tracing::info!(coding, is_strained, "bits are made in another way");
+            tracing::info!(coding, is_strained, "the entropy coding changes");
             self.load.opens();
         }
         let may_be_keyframe = may_be_keyframe || self.newest_form != form;
